@@ -35,27 +35,36 @@ def cases(full: bool) -> str:
     return "12" if full else "4"
 
 
-WAYS = ("peer pairwise", "mpi alltoall", "peer crystal")
-MANY = [(1, "peer pairwise"), (2, "peer pairwise"), *((3, way) for way in WAYS)]
-OTHERS = [(r, way) for r in (1, 2, 4, 7, 8) for way in WAYS if (r, way) not in MANY]
+CONNECTIONS = ("peer pairwise", "mpi alltoall", "peer crystal")
+SHORT = [
+    (1, "peer pairwise"),
+    (2, "peer pairwise"),
+    *((3, connection) for connection in CONNECTIONS),
+]
+LONG = [
+    (r, connection)
+    for r in (1, 2, 4, 7, 8)
+    for connection in CONNECTIONS
+    if (r, connection) not in SHORT
+]
 
 
-@pytest.mark.parametrize(("ranks", "way"), [*MANY, *long_variants(OTHERS)])
-def test_on_cpus(on_ranks: OnRanks, cases: str, ranks: int, way: str) -> None:
-    check(on_ranks, ranks, "cpu", *way.split(), str(ranks), cases)
+@pytest.mark.parametrize(("ranks", "connection"), [*SHORT, *long_variants(LONG)])
+def test_on_cpus(on_ranks: OnRanks, cases: str, ranks: int, connection: str) -> None:
+    check(on_ranks, ranks, "cpu", *connection.split(), str(ranks), cases)
 
 
 @pytest.mark.parametrize(
-    "way",
+    "connection",
     ["mpi-thread pairwise", "peer+mpi pairwise", *long_variants(["mpi pairwise", "mpi crystal"])],
 )
-def test_other_transports(on_ranks: OnRanks, cases: str, way: str) -> None:
-    check(on_ranks, 4, "cpu", *way.split(), "1", cases)
+def test_other_transports(on_ranks: OnRanks, cases: str, connection: str) -> None:
+    check(on_ranks, 4, "cpu", *connection.split(), "1", cases)
 
 
-@pytest.mark.parametrize("way", ["peer pairwise", *long_variants(["mpi crystal"])])
-def test_messages_are_coded(on_ranks: OnRanks, cases: str, way: str) -> None:
-    check(on_ranks, 4, "cpu", *way.split(), "1", cases, "mpc")
+@pytest.mark.parametrize("connection", ["peer pairwise", *long_variants(["mpi crystal"])])
+def test_messages_are_coded(on_ranks: OnRanks, cases: str, connection: str) -> None:
+    check(on_ranks, 4, "cpu", *connection.split(), "1", cases, "mpc")
 
 
 def assemble(on_ranks: OnRanks, ranks: int, *arguments: str) -> str:
@@ -63,7 +72,7 @@ def assemble(on_ranks: OnRanks, ranks: int, *arguments: str) -> str:
 
 
 @pytest.mark.full
-def test_the_fastest_way(on_ranks: OnRanks) -> None:
+def test_the_fastest_connection(on_ranks: OnRanks) -> None:
     assert "all holds:" in assemble(on_ranks, 4, "cpu", "fastest", "fastest")
 
 
@@ -99,9 +108,9 @@ def test_messages_are_coded_on_gpus(on_ranks: OnRanks) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not gpu_count(), reason="needs a GPU")
-@pytest.mark.parametrize("way", ["mpi alltoall", "direct crystal", "peer pairwise"])
-def test_more_ranks_than_gpus(on_ranks: OnRanks, way: str) -> None:
-    check(on_ranks, 5, "cuda", *way.split(), "2", "8")
+@pytest.mark.parametrize("connection", ["mpi alltoall", "direct crystal", "peer pairwise"])
+def test_more_ranks_than_gpus(on_ranks: OnRanks, connection: str) -> None:
+    check(on_ranks, 5, "cuda", *connection.split(), "2", "8")
 
 
 @pytest.mark.gpu
@@ -122,9 +131,7 @@ def test_large_arrays_are_the_same_on_a_gpu(
         backend = open_backend(name)
         array = backend.to_device(given)
         values = array[:, offset : offset + len(ids)]
-        work = GatherScatter(
-            backend, SerialCommunicator(), sharing, "gather-scatter", values, values
-        )
+        work = GatherScatter(backend, sharing, "gather-scatter", (values, values))
         in_order(work.launches)()
         results.append(backend.to_host(array).tobytes())
         work.close()

@@ -19,7 +19,8 @@ from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
-from groundswell.exchange.gather_scatter.sharing import NOBODY, Sharing, find_sharing
+from groundswell.exchange.gather_scatter.routes import Connection
+from groundswell.exchange.gather_scatter.sharing import NO_ID, Sharing, find_sharing
 from groundswell.exchange.mpi_communicator import get_communicator
 
 Values = NDArray[Any]
@@ -35,9 +36,7 @@ class Case:
 
     job: Communicator
     backend: Backend
-    transport: str
-    route: str
-    codec: str
+    connection: Connection
     rng: np.random.Generator  # the same on all ranks
     own: np.random.Generator  # another one on each
 
@@ -46,14 +45,14 @@ class Case:
         count = int(self.rng.integers(1, 60))
         numbers = self.rng.choice(2**62 if self.rng.integers(2) else 3 * count, count, False)
         ids = np.repeat(numbers, self.rng.integers(1, 9, count))
-        ids = np.append(ids, np.full(int(self.rng.integers(0, 4)), NOBODY))
+        ids = np.append(ids, np.full(int(self.rng.integers(0, 4)), NO_ID))
         busy = self.rng.choice(self.job.size, int(self.rng.integers(1, self.job.size + 1)), False)
         ranks = self.rng.choice(busy, len(ids))
         mine = ids[ranks == self.job.rank].astype(np.int64)
         return self.own.permutation(mine)
 
     def values(self, dtype: str, components: int, count: int, reduction: str) -> Values:
-        """Such that products can be told exactly."""
+        """Random values; integers whose products are exact for "multiply"."""
         if reduction == "multiply":
             return self.own.choice([1, 2, -1], (components, count)).astype(dtype)
         scale = 2**20 * (dtype.startswith("int")) + 1
@@ -66,15 +65,11 @@ class Case:
         target = source if in_place else self.backend.to_device(new)
         operation = GatherScatter(
             self.backend,
-            self.job,
             sharing,
             kind,
-            source,
-            target,
+            (source, target),
             reduction=reduction,
-            transport=self.transport,
-            route=self.route,
-            codec=self.codec,
+            connection=self.connection,
         )
         results = []
         for turn in range(4):
@@ -94,7 +89,7 @@ class Case:
         return results[0]
 
     def elsewhere(self, array: Any, *, gap: bool) -> Any:
-        """Room for the same values, with or without gaps between components."""
+        """A new array of the same shape, with or without gaps between components."""
         components, count = array.shape
         room = self.backend.zeros((components, count + 3 * gap), array.dtype)
         return room[:, :count]
@@ -107,7 +102,7 @@ class Case:
         sharing = find_sharing(self.job, ids)
         everyone = self.job.allgather((ids, sharing.ids, sharing.own, sharing.owner))
         check_sharing(sharing, ids, everyone, self.job.rank)
-        types = ["float32", "float64", *["int32", "int64"] * (self.codec == "none")]
+        types = ["float32", "float64", *["int32", "int64"] * (self.connection.codec == "none")]
         dtype = str(self.rng.choice(types))
         reduction = str(self.rng.choice([*REDUCERS]))
         components = int(self.rng.integers(1, 4))
@@ -118,7 +113,7 @@ class Case:
         empty = np.full((components, len(sharing.ids)), POISON, dtype)
 
         found = self.run(sharing, "gather-scatter", reduction, local, local)
-        expected = np.where(ids == NOBODY, local, spread(whole, ids, local))
+        expected = np.where(ids == NO_ID, local, spread(whole, ids, local))
         self.compare(found, expected, exact, bound)
         alike(self.job.allgather((ids, found)))
 
@@ -133,7 +128,7 @@ class Case:
         copies = self.run(
             sharing, "scatter", "sum", owned.astype(dtype), np.full_like(local, POISON)
         )
-        self.compare(copies, np.where(ids == NOBODY, POISON, spread(whole, ids, local)), True, 0)
+        self.compare(copies, np.where(ids == NO_ID, POISON, spread(whole, ids, local)), True, 0)
 
     def compare(self, found: Values, expected: Values, exact: bool, bound: float) -> None:
         """To rounding, or bit for bit."""
@@ -144,7 +139,7 @@ class Case:
 
 
 def assembled(everyone: list[tuple[Values, Values]], reduce: Any) -> dict[int, Values]:
-    """By id what all copies come to, one after the other."""
+    """The reduction of all copies by id, one after another."""
     whole: dict[int, Values] = {}
     with np.errstate(over="ignore"):
         for ids, values in everyone:
@@ -164,15 +159,15 @@ def alike(everyone: list[tuple[Values, Values]]) -> None:
     seen: dict[int, bytes] = {}
     for ids, values in everyone:
         for id_, value in zip(ids.tolist(), values.T, strict=True):
-            if id_ != NOBODY:
+            if id_ != NO_ID:
                 assert seen.setdefault(id_, value.tobytes()) == value.tobytes(), "copies differ"
 
 
 def check_sharing(sharing: Sharing, ids: Values, everyone: list[Any], rank: int) -> None:
-    """Every id has one owner, which all agree on, and `rows` lead to it."""
-    used = ids != NOBODY
-    assert np.array_equal(sharing.ids[sharing.rows[used]], ids[used])
-    assert (sharing.rows[~used] == NOBODY).all()
+    """Every id has one owner, which all agree on, and `indices` lead to it."""
+    used = ids != NO_ID
+    assert np.array_equal(sharing.ids[sharing.indices[used]], ids[used])
+    assert (sharing.indices[~used] == NO_ID).all()
     owned = np.concatenate([theirs[:own] for _, theirs, own, _ in everyone])
     assert len(np.unique(owned)) == len(owned)
     every = np.unique(np.concatenate([theirs for _, theirs, _, _ in everyone]))
@@ -180,12 +175,14 @@ def check_sharing(sharing: Sharing, ids: Values, everyone: list[Any], rank: int)
     owner = {i: r for r, (_, theirs, own, _) in enumerate(everyone) for i in theirs[:own].tolist()}
     assert sharing.owner.tolist() == [owner[i] for i in sharing.ids.tolist()]
     for other, (given, _, _, _) in enumerate(everyone):
-        common = np.intersect1d(given[given != NOBODY], sharing.ids)
+        common = np.intersect1d(given[given != NO_ID], sharing.ids)
         if other != rank:
-            rows = sharing.sharers.get(other, np.empty(0, np.int64))
-            assert np.array_equal(sharing.ids[rows], common)
-    alone = sharing.ids[: sharing.alone]
-    assert not any(np.isin(alone, other[1]).any() for r, other in enumerate(everyone) if r != rank)
+            shared = sharing.shared_with.get(other, np.empty(0, np.int64))
+            assert np.array_equal(sharing.ids[shared], common)
+    unshared = sharing.ids[: sharing.unshared]
+    assert not any(
+        np.isin(unshared, other[1]).any() for r, other in enumerate(everyone) if r != rank
+    )
 
 
 def main() -> None:
@@ -194,7 +191,7 @@ def main() -> None:
     job = get_communicator()
     backend = open_backend(name, device_of(job.rank) if name == "cuda" else None)
     rng, own = np.random.default_rng(int(seed)), np.random.default_rng([int(seed), job.rank])
-    case = Case(job, backend, transport, route, *(codec or ["none"]), rng, own)
+    case = Case(job, backend, Connection(transport, route, *codec), rng, own)
     for _ in range(int(cases)):
         case.check()
     if job.first:

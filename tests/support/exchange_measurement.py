@@ -53,7 +53,7 @@ def fake_measurement() -> dict[str, Any]:
             row("direct", route="crystal", bytes=2048, remote=2e-5),
             row("mpi", route="alltoall", bytes=2048, remote=4e-5),
         ],
-        "crowd": [
+        "all-pairs": [
             row("direct", route=route, gap=gap, bytes=56, remote=t + n * gap)
             for gap in (0.0, 2e-5)
             for route, t, n in (("pairwise", 1e-5, 7), ("crystal", 3e-5, 3))
@@ -76,5 +76,5 @@ def empty_measurement() -> dict[str, Any]:
     parts = ("links", "neighbours", "fused", "ladder", "gains", "overlaps", "speedups", "progress")
     return {
         **fake_measurement(),
-        **{part: [] for part in (*parts, "paths", "assembly", "routes", "crowd")},
+        **{part: [] for part in (*parts, "paths", "assembly", "routes", "all-pairs")},
     }

@@ -107,9 +107,9 @@ def ids(job: Communicator) -> None:
 
     def make() -> None:
         found = sharing.find_sharing(job, mine)
-        assert len(found.ids) == len(mine) and len(found.sharers) == job.size - 1
+        assert len(found.ids) == len(mine) and len(found.shared_with) == job.size - 1
 
-    for name in ("_numbered", "_by_home", "_introduce", "_found"):
+    for name in ("_number", "_make_queries", "_answer_queries", "_arrange"):
         check(job, make, sharing, name)
 
 

@@ -183,7 +183,7 @@ def check_fused_cg(backend: Backend, job: Communicator) -> None:
         nullcontext(),
         patch.object(PeerMemory, "waits", return_value=[]),
         patch.object(fused_cg, "INDEX_LIMIT", len(mine) * 5**3),
-        patch.object(peer_rows, "FEW_WAIT", 0),
+        patch.object(peer_rows, "MAX_WAITING_BLOCKS", 0),
     )
     for variant in variants:
         with variant:
@@ -262,7 +262,7 @@ def check_ranks_that_fail(backend: Backend, job: Communicator) -> None:
     faults = {
         told: patch.object(fused_cg, "split_elements", side_effect=MemoryError("no room")),
         "odd": patch.object(
-            gather_scatter, "_require_places", side_effect=[None, None, ValueError("odd")]
+            gather_scatter, "_require_memory", side_effect=[None, None, ValueError("odd")]
         ),
     }
     for text, fault in faults.items():

@@ -124,7 +124,7 @@ def assembly_sources(dtype: str) -> list[Source]:
     """What sums of rows into other places, into their own, and those in tiles compile."""
     backend = SourceCollector()
     array, rows = Values(np.zeros(8, dtype)), Rows(2, np.array([0, 2, 4]), np.arange(4))
-    for target in (rows, Rows.straight(0, 2)):
+    for target in (rows, Rows.contiguous(0, 2)):
         reduce_rows(backend, "sum", (array, rows), (array, target))
-    launch_tiles(backend, "sum", array, Tiles.of(rows, Rows.straight(0, 0), array)[0])
+    launch_tiles(backend, "sum", array, Tiles.of(rows, Rows.contiguous(0, 0), array)[0])
     return backend.sources

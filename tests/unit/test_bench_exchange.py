@@ -65,15 +65,15 @@ def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
 
 def test_rows_stand_side_by_side_as_they_come(capsys: Capture) -> None:
     """A line is printed when the next one begins, and the last at the end; gaps stay empty."""
-    [crowd] = [table for table in TABLES if table.name == "crowd"]
-    printer = Printer(crowd, {})
+    [pairs] = [table for table in TABLES if table.name == "all-pairs"]
+    printer = Printer(pairs, {})
     printed = []
     for gap, route in ((0.0, "pairwise"), (0.0, "crystal"), (1e-6, "crystal")):
         printer.add({"gap": gap, "route": route, "remote": 1e-3})
         printed.append(capsys.readouterr().out.split("\n"))
     printer.end()
     title, heads, rule = printed[0][1:4]
-    assert title == crowd.title and "crystal" in heads and set(rule) == {"-", " "}
+    assert title == pairs.title and "crystal" in heads and set(rule) == {"-", " "}
     assert printed[1] == [""]
     assert printed[2][0].split() == ["0", "us", "1", "ms", "1", "ms"]
     assert capsys.readouterr().out.split() == ["1", "us", "1", "ms"]
@@ -152,8 +152,8 @@ def test_a_small_measurement(tmp_path: Path, ranks: int) -> None:
     assert {row["transport"] for row in found["progress"]} == {"mpi", "mpi-thread"}
     assert {row["kind"] for row in found["assembly"]} == {"gather", "scatter", "gather-scatter"}
     assert len(found["routes"]) == 2 * 3 + 1 and all(row["remote"] > 0 for row in found["routes"])
-    crowd = found["crowd"]
-    assert all(row["remote"] > row["gap"] for row in crowd) and len(crowd) == 4 * 2
+    pairs = found["all-pairs"]
+    assert all(row["remote"] > row["gap"] for row in pairs) and len(pairs) == 4 * 2
     slabs = [row for row in found["overlaps"] if row["cut"] == "1-D"]
     assert {row["overlap"]: row["sent"] for row in slabs} == {2: 2 * 2 * 256, 4: 2 * 4 * 256}
 

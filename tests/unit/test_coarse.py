@@ -44,7 +44,7 @@ def solver(
     sharing = find_sharing(SerialCommunicator(), ids.ravel())
     count = len(sharing.ids)
     whole = np.zeros((count, count))
-    for part, row in zip(parts, sharing.rows.reshape(ELEMENTS, CORNERS), strict=True):
+    for part, row in zip(parts, sharing.indices.reshape(ELEMENTS, CORNERS), strict=True):
         whole[np.ix_(row, row)] += part
     fixed = rng.random(count) < 0.2
     vectors = VectorLayout(backend, SerialCommunicator(), count, sharing.own, dtype)

@@ -20,7 +20,7 @@ from variants import long_variants
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
-from groundswell.exchange.gather_scatter.sharing import scattered
+from groundswell.exchange.gather_scatter.sharing import hash_ids
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import positions
@@ -168,7 +168,7 @@ def test_the_coarsest_matrices_are_galerkins(degree: int) -> None:
 def test_levels_and_starts() -> None:
     assert level_degrees(7) == (7, 5, 3, 1) and level_degrees(15) == (15, 10, 7, 5, 3, 1)
     assert level_degrees(1) == (1,) and level_degrees(4) == (4, 3, 1)
-    numbers = scattered(np.arange(10_000) * 977) / 2.0**64 - 0.5
+    numbers = hash_ids(np.arange(10_000) * 977) / 2.0**64 - 0.5
     assert np.abs(numbers).max() <= 0.5 and abs(numbers.mean()) < 0.01
 
 

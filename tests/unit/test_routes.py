@@ -1,4 +1,4 @@
-"""Routes: everything arrives where it is wanted, over no more hops than a route may take."""
+"""Routes: everything arrives where it is wanted, in as few stages as the route promises."""
 
 from __future__ import annotations
 
@@ -12,55 +12,53 @@ from thread_ranks import run_on_threads
 from groundswell.backends import open_backend
 from groundswell.errors import BackendError
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.gather_scatter.routes import Itinerary, Run, plan_route, travel
+from groundswell.exchange.gather_scatter.routes import Connection, Route, connect_route, plan_route
 
-OWN = 3  # places of an arena that are taken before
+OWN = 3  # positions of a buffer that are in use before
 
 
-def itineraries(route: str, counts: NDArray[np.int64]) -> list[Itinerary]:
+def routes(route: str, counts: NDArray[np.int64]) -> list[Route]:
     """Of each rank, where counts[a, b] values go from a to b."""
 
-    def act(job: Communicator) -> Itinerary:
+    def act(job: Communicator) -> Route:
         incoming = {r: int(n) for r, n in enumerate(counts[:, job.rank]) if n}
         return plan_route(job, route, *outgoing(counts, job.rank), incoming)
 
     found = run_on_threads(len(counts), act)
-    assert all(isinstance(plan, Itinerary) for plan in found), found
+    assert all(isinstance(plan, Route) for plan in found), found
     return found
 
 
-def outgoing(counts: NDArray[np.int64], rank: int) -> tuple[int, dict[int, Run]]:
-    """Places of an arena that are taken, and which of these are for whom."""
+def outgoing(counts: NDArray[np.int64], rank: int) -> tuple[int, dict[int, range]]:
+    """Positions in use before, and by rank those of the values for it."""
     ends = OWN + np.cumsum(counts[rank])
     runs = {
-        r: Run(int(end - n), int(n))
+        r: range(int(end - n), int(end))
         for r, (end, n) in enumerate(zip(ends, counts[rank], strict=True))
         if n
     }
     return int(ends[-1]), runs
 
 
-def run(plans: list[Itinerary], counts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """All stages; returns the arenas, in which values tell whence and whither they go."""
-    arenas = [np.full(plan.size, -1) for plan in plans]
-    for rank, arena in enumerate(arenas):
+def run(plans: list[Route], counts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Run all stages; returns the buffers, whose values encode sender and receiver."""
+    buffers = [np.full(plan.size, -1) for plan in plans]
+    for rank, buffer in enumerate(buffers):
         for peer, out in outgoing(counts, rank)[1].items():
-            arena[out.first : out.first + out.count] = (
-                10**6 * rank + 10**3 * peer + np.arange(out.count)
-            )
+            buffer[out.start : out.stop] = 10**6 * rank + 10**3 * peer + np.arange(len(out))
     for n in range(len(plans[0].stages)):
         sent = {}
         for rank, plan in enumerate(plans):
-            for peer, hop in plan.stages[n].items():
-                runs = [arenas[rank][r.first : r.first + r.count] for r in hop.sends]
+            for peer, ranges in plan.stages[n].items():
+                runs = [buffers[rank][r.start : r.stop] for r in ranges.sends]
                 sent[rank, peer] = np.concatenate([np.empty(0, np.int64), *runs])
         for rank, plan in enumerate(plans):
-            for peer, hop in plan.stages[n].items():
+            for peer, ranges in plan.stages[n].items():
                 values = sent[peer, rank]  # whoever receives is known to the sender
-                assert len(values) == sum(r.count for r in hop.receives)
-                for r in hop.receives:
-                    arenas[rank][r.first : r.first + r.count], values = np.split(values, [r.count])
-    return arenas
+                assert len(values) == sum(len(r) for r in ranges.receives)
+                for r in ranges.receives:
+                    buffers[rank][r.start : r.stop], values = np.split(values, [len(r)])
+    return buffers
 
 
 TABLES = st.integers(1, 11).flatmap(
@@ -75,29 +73,28 @@ TABLES = st.integers(1, 11).flatmap(
 @settings(max_examples=40)
 def test_everything_arrives(route: str, counts: NDArray[np.int64]) -> None:
     np.fill_diagonal(counts, 0)
-    plans = itineraries(route, counts)
-    arenas = run(plans, counts)
-    for rank, (plan, arena) in enumerate(zip(plans, arenas, strict=True)):
-        assert set(plan.arrivals) == set(np.flatnonzero(counts[:, rank]).tolist())
-        for sender, where in plan.arrivals.items():
+    plans = routes(route, counts)
+    buffers = run(plans, counts)
+    for rank, (plan, buffer) in enumerate(zip(plans, buffers, strict=True)):
+        assert set(plan.received) == set(np.flatnonzero(counts[:, rank]).tolist())
+        for sender, where in plan.received.items():
             expected = 10**6 * sender + 10**3 * rank + np.arange(counts[sender, rank])
-            assert np.array_equal(arena[where.first : where.first + where.count], expected)
+            assert np.array_equal(buffer[where.start : where.stop], expected)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 7, 8, 13, 16])
 def test_a_crystal_router_sends_few_messages(ranks: int) -> None:
     counts = 1 - np.eye(ranks, dtype=np.int64)
-    plans = itineraries("crystal", counts)
+    plans = routes("crystal", counts)
     stages = int(np.ceil(np.log2(ranks)))
     for plan in plans:
         assert len(plan.stages) == stages
-        assert all(sum(bool(hop.sends) for hop in s.values()) <= 1 for s in plan.stages)
-    assert all(len(plan.stages[0]) == ranks - 1 for plan in itineraries("pairwise", counts))
+        assert all(sum(bool(ranges.sends) for ranges in s.values()) <= 1 for s in plan.stages)
+    assert all(len(plan.stages[0]) == ranks - 1 for plan in routes("pairwise", counts))
 
 
 def test_an_unknown_route() -> None:
     backend = open_backend("cpu")
     with pytest.raises(BackendError, match="'ring' does not exist; allowed: pairwise"):
-        travel(
-            backend, SerialCommunicator(), backend.zeros((1, 1), "float32"), [{}], "auto", "ring"
-        )
+        buffer = backend.zeros((1, 1), "float32")
+        connect_route(backend, SerialCommunicator(), buffer, [{}], Connection(route="ring"))

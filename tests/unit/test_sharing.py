@@ -1,4 +1,4 @@
-"""Who shares which ids, on ranks that are threads of this process."""
+"""Which ranks share which ids, on ranks that are threads of this process."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from thread_ranks import run_on_threads
 
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.gather_scatter.sharing import NOBODY, Sharing, find_sharing
+from groundswell.exchange.gather_scatter.sharing import NO_ID, Sharing, find_sharing
 
-IDS = st.integers(NOBODY, 12) | st.integers(0, 2**63 - 1)
+IDS = st.integers(NO_ID, 12) | st.integers(0, 2**63 - 1)
 
 
 def sharings(ids: list[list[int]]) -> list[Sharing]:
@@ -38,16 +38,16 @@ def test_any_ids(ids: list[list[int]]) -> None:
 
 
 def test_the_order_of_ids() -> None:
-    """Alone, fewer copies first; then owned and shared, then others', each as they first occur."""
+    """Unshared, fewer copies first; then owned and shared; then ghosts; in order of occurrence."""
     shared = list(range(100, 140))
-    mine = [7, 139, 3, *shared[:-1], 7, NOBODY, 5]
+    mine = [7, 139, 3, *shared[:-1], 7, NO_ID, 5]
     first, second = sharings([mine, shared])
-    assert first.ids[: first.alone].tolist() == [3, 5, 7]
+    assert first.ids[: first.unshared].tolist() == [3, 5, 7]
     places = {i: n for n, i in reversed(list(enumerate(mine)))}
-    for part in (first.ids[first.alone : first.own], first.ids[first.own :]):
+    for part in (first.ids[first.unshared : first.own], first.ids[first.own :]):
         order = [places[i] for i in part.tolist()]
         assert order == sorted(order) and order
-    assert second.own == 40 - (first.own - 3) and second.alone == 0
+    assert second.own == 40 - (first.own - 3) and second.unshared == 0
 
 
 @pytest.mark.parametrize("nobody", [0, 1])
@@ -56,11 +56,11 @@ def test_ids_that_lie_far_apart(nobody: int) -> None:
     rng = np.random.default_rng()
     parts = [rng.integers(-nobody, 300, 500) for _ in range(3)]
     near = sharings([part.tolist() for part in parts])
-    far = sharings([np.where(part < 0, NOBODY, 3 * 10**6 * part).tolist() for part in parts])
+    far = sharings([np.where(part < 0, NO_ID, 3 * 10**6 * part).tolist() for part in parts])
     for one, other, part in zip(near, far, parts, strict=True):
-        assert np.array_equal(one.ids[one.rows[part >= 0]], part[part >= 0])
-        alone, there = one.ids[: one.alone], other.ids[: other.alone]
-        assert np.array_equal(3 * 10**6 * alone, there)
+        assert np.array_equal(one.ids[one.indices[part >= 0]], part[part >= 0])
+        unshared, far_ids = one.ids[: one.unshared], other.ids[: other.unshared]
+        assert np.array_equal(3 * 10**6 * unshared, far_ids)
 
 
 def test_owners_take_turns() -> None:
@@ -100,5 +100,5 @@ def test_one_rank_s_mistake_is_told_to_all() -> None:
 
 
 def test_no_ids_at_all() -> None:
-    for sharing in sharings([[], [], [NOBODY]]):
-        assert not len(sharing.ids) and not sharing.sharers
+    for sharing in sharings([[], [], [NO_ID]]):
+        assert not len(sharing.ids) and not sharing.shared_with

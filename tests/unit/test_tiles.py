@@ -1,4 +1,4 @@
-"""Values with copies that are reduced in whole sectors, against the way that does it row by row."""
+"""Row operations in tiles give the same bits as row by row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def backend() -> Backend:
 def every_copy_of(ids: Any) -> Rows:
     """Rows of the ids that occur several times."""
     _, rows, counts = np.unique(ids, return_inverse=True, return_counts=True)
-    every = Rows.grouped(len(counts), rows, np.arange(len(ids)))
+    every = Rows.from_pairs(len(counts), rows, np.arange(len(ids)))
     return every.take(np.flatnonzero(counts > 1))
 
 
@@ -37,11 +37,11 @@ def copies_of(ids: Any) -> tuple[Rows, Rows]:
 
 
 def random_ids(rng: np.random.Generator, degree: int, elements: int) -> Any:
-    """A mesh whose elements are numbered at random, with some values that stand alone."""
+    """A mesh whose elements are numbered at random, with some values without copies."""
     ids = box_ids(elements, degree, 0).reshape(elements**3, -1)[rng.permutation(elements**3)]
     ids = ids.ravel()
-    alone = rng.random(len(ids)) < 0.05
-    ids[alone] = 10**6 + np.arange(alone.sum())
+    single = rng.random(len(ids)) < 0.05
+    ids[single] = 10**6 + np.arange(single.sum())
     return np.concatenate([ids, 10**7 + np.arange(rng.integers(0, 9))])
 
 
@@ -74,7 +74,7 @@ def require_closed(tiles: Tiles, values: Values, others: Rows) -> None:
     """No sector belongs to two tiles, to others, or in part to what lies behind the array."""
     length = SECTOR // values.array.dtype.itemsize
     assert len(np.unique(tiles.sectors)) == len(tiles.sectors) == tiles.table[:, 1].sum()
-    assert not np.isin(others.every // length, tiles.sectors).any()
+    assert not np.isin(others.all_indices // length, tiles.sectors).any()
     assert tiles.sectors.max(initial=-1) < values.count // length
     assert tiles.table[:, 1].max(initial=0) <= SECTORS
     assert tiles.table[:, 3].max(initial=0) <= SECTORS * length // 2
@@ -85,7 +85,7 @@ def test_elements_whose_rows_are_sectors_are_all_in_tiles(dtype: str, degree: in
     """NekBone's elements, and those like them; tiles are full, and each sector is moved once."""
     ids = box_ids(12, degree, 0)
     rows = every_copy_of(ids)
-    tiles, left = Tiles.of(rows, Rows.straight(0, 0), Values(np.zeros(len(ids), dtype)))
+    tiles, left = Tiles.of(rows, Rows.contiguous(0, 0), Values(np.zeros(len(ids), dtype)))
     assert not len(left)
     assert tiles.table[:, 1].mean() > 0.5 * SECTORS
 
@@ -93,17 +93,17 @@ def test_elements_whose_rows_are_sectors_are_all_in_tiles(dtype: str, degree: in
 @pytest.mark.parametrize("links", [SECTORS + 1, 300_000])
 def test_rows_that_connect_too_many_sectors_are_left(links: int) -> None:
     """A chain: the last value of each sector is the first of the next one."""
-    alone = 10**6 + np.arange(2 * links).reshape(links, 2)
-    ids = np.column_stack([np.arange(links), alone, np.arange(links) + 1])
+    single = 10**6 + np.arange(2 * links).reshape(links, 2)
+    ids = np.column_stack([np.arange(links), single, np.arange(links) + 1])
     ids = np.concatenate([np.arange(2 * 10**6, 2 * 10**6 + 4).repeat(4), ids.ravel()])
     rows = every_copy_of(ids)
-    tiles, left = Tiles.of(rows, Rows.straight(0, 0), Values(np.zeros(len(ids))))
+    tiles, left = Tiles.of(rows, Rows.contiguous(0, 0), Values(np.zeros(len(ids))))
     assert tiles.sectors.tolist() == [0, 1, 2, 3]
     assert len(left) == rows.count - 4
 
 
 def test_groups_are_cut_into_tiles_that_hold_them() -> None:
     sizes = np.random.default_rng().integers(1, SECTORS + 1, 1000)
-    tile = module.cut(sizes)
+    tile = module.pack_groups(sizes)
     assert np.bincount(tile, sizes).max() <= SECTORS and (np.diff(tile) >= 0).all()
-    assert module.cut(np.empty(0, np.int64)).size == 0
+    assert module.pack_groups(np.empty(0, np.int64)).size == 0

@@ -55,7 +55,7 @@ class CoarseSolver(Composite):
         vectors: layout of b and x.
         sharing: of the ids of unknowns, in the order of b and x.
         matrices: the elements' matrices, (elements, m, m), of which the rows and columns are those
-            of `sharing.rows`, (elements m,).
+            of `sharing.indices`, (elements m,).
         fixed: which unknowns are prescribed, (values,); x is 0 there.
         method: "direct" by factorisation, "amg" by a cycle of algebraic multigrid, or "auto": amg
             for more than MAX_DIRECT unknowns if pyamg is installed, otherwise direct.
@@ -113,7 +113,7 @@ class CoarseSolver(Composite):
 def assemble_entries(sharing: Sharing, matrices: Floats) -> tuple[Numbers, Numbers, Floats]:
     """Sum the elements' matrices to row ids, column ids and values, each pair of ids once."""
     m, count = matrices.shape[-1], len(sharing.ids)
-    indices = sharing.rows.reshape(-1, m)
+    indices = sharing.indices.reshape(-1, m)
     rows, columns = np.repeat(indices, m, axis=1).ravel(), np.tile(indices, m).ravel()
     matrix = sparse.coo_array((matrices.ravel(), (rows, columns)), shape=(count, count))
     summed = matrix.tocsr().tocoo()

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter.fastest import tune_sharing
+from groundswell.exchange.gather_scatter.fastest import connection_of, tune_sharing
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
 from groundswell.exchange.tuning import Choice, Tuning
@@ -32,7 +32,7 @@ class FunctionSpace:
     Args:
         elements: numbers of this rank's elements in the mesh.
         sharing: which ranks share the values at this rank's nodes.
-        exchange: how values travel between ranks.
+        exchange: how ranks exchange values.
         tuning: how that was chosen; None if there was nothing to choose.
     """
 
@@ -72,9 +72,7 @@ class FunctionSpace:
             dtype: of the values.
             transport, route: restrict the choice, see `tune_sharing`.
         """
-        tuning = tune_sharing(
-            backend, self.comm, self.sharing, dtype, transport=transport, route=route
-        )
+        tuning = tune_sharing(backend, self.sharing, dtype, transport=transport, route=route)
         return self if tuning is None else replace(self, exchange=tuning.best, tuning=tuning)
 
     def coarsen(self, degree: int) -> FunctionSpace:
@@ -90,16 +88,14 @@ class FunctionSpace:
         target: Array,
         sharing: Sharing | None = None,
     ) -> GatherScatter:
-        """An `GatherScatter` by this space's exchange.
+        """A `GatherScatter` by this space's exchange.
 
         Args:
             sharing: of some of the values; by default of all.
         """
-        return GatherScatter(
-            *(backend, self.comm, sharing or self.sharing, kind, source, target),
-            transport=self.exchange.transport,
-            route=self.exchange.route,
-        )
+        connection = connection_of(self.exchange)
+        arrays = (source, target)
+        return GatherScatter(backend, sharing or self.sharing, kind, arrays, connection=connection)
 
     @property
     def size(self) -> int:
@@ -118,7 +114,7 @@ class FunctionSpace:
     @property
     def dofs(self) -> Numbers:
         """Index of each element's nodes among the assembled values, (elements, (N + 1)^3)."""
-        return self.sharing.rows.reshape(len(self.elements), (self.degree + 1) ** AXES)
+        return self.sharing.indices.reshape(len(self.elements), (self.degree + 1) ** AXES)
 
     @property
     def nodes(self) -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter.routes import Connection
 from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
 
 DEGREE = 7
@@ -60,16 +61,15 @@ def measure_local(rig: Rig, elements: int) -> Iterator[Row]:
 
 
 def _local(rig: Rig, sharing: Sharing, kind: str, bandwidth: float) -> Row:
-    local = rig.filled((len(sharing.rows),), "float64")
+    local = rig.filled((len(sharing.indices),), "float64")
     whole = rig.filled((len(sharing.ids),), "float64")
     pairs = {"gather-scatter": (local, local), "gather": (local, whole), "scatter": (whole, local)}
-    begun, transport = time.monotonic(), FASTEST[rig.backend.name]
-    operation = GatherScatter(
-        *(rig.backend, rig.comm, sharing, kind, *pairs[kind]), transport=transport
-    )
+    begun = time.monotonic()
+    connection = Connection(FASTEST[rig.backend.name])
+    operation = GatherScatter(rig.backend, sharing, kind, pairs[kind], connection=connection)
     setup = time.monotonic() - begun
     moved, seconds = _moved(sharing, kind), _seconds(rig, operation, operation.local)
-    row = {"kind": kind, "values": len(sharing.rows), "seconds": seconds, "bytes": moved}
+    row = {"kind": kind, "values": len(sharing.indices), "seconds": seconds, "bytes": moved}
     row |= {"share": moved / seconds / bandwidth, "setup": setup} | _times(rig, operation)
     operation.check()
     operation.close()
@@ -81,8 +81,8 @@ def _moved(sharing: Sharing, kind: str) -> int:
 
     In a gather-scatter, every cache line has a shared value, so all values are moved.
     """
-    copies = np.bincount(sharing.rows)
-    local, whole, several = len(sharing.rows), len(sharing.ids), int(copies[copies > 1].sum())
+    copies = np.bincount(sharing.indices)
+    local, whole, several = len(sharing.indices), len(sharing.ids), int(copies[copies > 1].sum())
     return {
         "gather-scatter": 16 * local + 4 * several,
         "gather": 12 * local + 8 * whole,
@@ -100,15 +100,15 @@ def measure_routes(rig: Rig, elements: int) -> Iterator[Row]:
         Rows: `transport`, `route`, `bytes` sent, `remote` and `whole` in seconds, and `path`.
     """
     sharing = find_sharing(rig.comm, box_ids(elements, DEGREE, rig.comm.rank))
-    ways = [(name, route) for name in rig.transports for route in ("pairwise", "crystal")]
-    ways += [("mpi", "alltoall")] * ("mpi" in rig.transports)
-    for transport, route in ways:
-        make = partial(_route, rig, rig.backend, sharing, transport, route)
+    pairs = [(name, route) for name in rig.transports for route in ("pairwise", "crystal")]
+    pairs += [("mpi", "alltoall")] * ("mpi" in rig.transports)
+    for transport, route in pairs:
+        make = partial(_route, rig, rig.backend, sharing, Connection(transport, route))
         if row := rig.attempt(f"{transport}, {route}", make):
             yield row
 
 
-def measure_crowd(rig: Rig) -> Iterator[Row]:
+def measure_all_pairs(rig: Rig) -> Iterator[Row]:
     """Routes between ranks that all share values, with increasing cost of a message.
 
     The crystal router sends the fewest messages, so it should be fastest at the highest cost.
@@ -129,17 +129,15 @@ def measure_crowd(rig: Rig) -> Iterator[Row]:
 
 def _slow(rig: Rig, sharing: Sharing, route: str, gap: float) -> Row:
     linked = LinkedBackend(rig.backend, Link(BANDWIDTH, LATENCY, gap))
-    return _route(rig, linked, sharing, FASTEST[rig.backend.name], route)
+    return _route(rig, linked, sharing, Connection(FASTEST[rig.backend.name], route))
 
 
-def _route(rig: Rig, backend: Any, sharing: Sharing, transport: str, route: str) -> Row:
-    values = rig.filled((len(sharing.rows),), "float64")
-    operation = GatherScatter(
-        *(backend, rig.comm, sharing, "gather-scatter", values, values),
-        transport=transport,
-        route=route,
-    )
-    row: Row = {"transport": transport, "route": route, "bytes": operation.bytes}
+def _route(rig: Rig, backend: Any, sharing: Sharing, connection: Connection) -> Row:
+    values = rig.filled((len(sharing.indices),), "float64")
+    arrays = (values, values)
+    operation = GatherScatter(backend, sharing, "gather-scatter", arrays, connection=connection)
+    row: Row = {"transport": connection.transport, "route": connection.route}
+    row["bytes"] = operation.bytes
     row |= {"path": operation.path} | _times(rig, operation)
     operation.check()
     operation.close()

@@ -8,7 +8,7 @@ from statistics import geometric_mean
 
 from groundswell.bench import Session
 from groundswell.bench.exchange import published
-from groundswell.bench.exchange.assembly import measure_crowd, measure_local, measure_routes
+from groundswell.bench.exchange.assembly import measure_all_pairs, measure_local, measure_routes
 from groundswell.bench.exchange.ladder import measure_ladder
 from groundswell.bench.exchange.links import measure_links, measure_neighbours
 from groundswell.bench.exchange.overlaps import STAGED, measure_overlaps
@@ -283,16 +283,16 @@ ROUTES = between(
 )
 
 
-CROWD = between(
-    "crowd",
+ALL_PAIRS = between(
+    "all-pairs",
     "Routes where each rank shares a value with every other, over a described network",
     [Column("a message costs", lambda row: time_of(row["gap"]))],
-    lambda s: measure_crowd(s.rig),
+    lambda s: measure_all_pairs(s.rig),
     Spread("route", lambda measured: ["pairwise", "crystal"], lambda row: time_of(row["remote"])),
     seconds=60,
 )
 
 TABLES = [
     *(LINKS, PATHS, NEIGHBOURS, LADDER, GAINS, OVERLAPS, SPEEDUPS, PROGRESS),
-    *(ASSEMBLY, ROUTES, CROWD),
+    *(ASSEMBLY, ROUTES, ALL_PAIRS),
 ]

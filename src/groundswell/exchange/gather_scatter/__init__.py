@@ -1,1 +1,1 @@
-"""Values that several ranks hold copies of, told by global ids: gather, scatter, gather-scatter."""
+"""Gather, scatter, gather-scatter and halo of values with global ids on several ranks."""

@@ -1,4 +1,7 @@
-"""The fastest way for values that ranks share by ids, found by trying all that work here."""
+"""The fastest connection for values that ranks share, found by trials on this machine.
+
+`tune_sharing` measures each transport and route that works here.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,27 @@ from numpy.typing import DTypeLike
 
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
-from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.fastest import able_among
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter.routes import Connection
 from groundswell.exchange.gather_scatter.sharing import Sharing
 from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, tune, ways
 
 
+def connection_of(choice: Choice) -> Connection:
+    """What a choice says about connections."""
+    return Connection(choice.transport, choice.route, choice.codec)
+
+
 def tune_sharing(
     backend: Backend,
-    comm: Communicator,
     sharing: Sharing,
     dtype: DTypeLike,
     *,
     transport: str = "auto",
     route: str = "auto",
 ) -> Tuning | None:
-    """How long a halo and a gather of these values are under way, by transport and route.
+    """Measure a halo and a gather of shared values, by transport and route.
 
     All ranks must call it. None where there is nothing to choose.
 
@@ -33,34 +40,30 @@ def tune_sharing(
         route: one of routes.ROUTES, or "auto" for all.
 
     Raises:
-        GroundswellError: no way that is allowed works here.
+        GroundswellError: no allowed choice works here.
     """
-    wanted = ("fastest" if name == "auto" else name for name in (transport, route))
-    choices = ways(backend, comm, **dict(zip(("transport", "route"), wanted, strict=True)))
+    asked = ("fastest" if name == "auto" else name for name in (transport, route))
+    comm, kind = sharing.comm, np.dtype(dtype)
+    choices = ways(backend, comm, **dict(zip(("transport", "route"), asked, strict=True)))
     if comm.size == 1:
         return None
-    some, kind = sharing.of_several, np.dtype(dtype)
-    assembled = backend.zeros((len(sharing.ids),), kind)
-    local, gathered = (backend.zeros((n,), kind) for n in (len(some.rows), len(some.ids)))
-    made: list[GatherScatter] = []
+    shared, made = sharing.shared_part, list[GatherScatter]()
+    counts = len(sharing.ids), len(shared.indices), len(shared.ids)
+    assembled, local, gathered = (backend.zeros((n,), kind) for n in counts)
+    halo, gather = (sharing, "halo", (assembled, assembled)), (shared, "gather", (local, gathered))
 
-    def rehearse(choice: Choice) -> Rehearsal:
-        both = [
-            GatherScatter(backend, comm, *of_values, transport=choice.transport, route=choice.route)
-            for of_values in (
-                (sharing, "halo", assembled, assembled),
-                (some, "gather", local, gathered),
-            )
-        ]
-        made.extend(both)
-        launches = [launch for each in both for launch in (*each.start, *each.finish)]
-        in_graph = all(each.in_graph for each in both)
+    def prepare(choice: Choice) -> Rehearsal:
+        connection = connection_of(choice)
+        operations = [GatherScatter(backend, *of, connection=connection) for of in (halo, gather)]
+        made.extend(operations)
+        launches = [launch for each in operations for launch in (*each.start, *each.finish)]
+        in_graph = all(each.in_graph for each in operations)
         graph = backend.capture(in_order(launches), in_graph=in_graph)
         return lambda times: backend.measure_seconds(lambda: graph.replay(times))
 
-    sizes = comm.allgather([len(places) for places in sharing.sharers.values()])
+    sizes = comm.allgather([len(ids) for ids in sharing.shared_with.values()])
     memory = Memory.of(comm, backend, ["shared values", kind.name, transport, route, sizes])
-    found = tune(comm, able_among(backend, comm, choices), rehearse, memory)
+    found = tune(comm, able_among(backend, comm, choices), prepare, memory)
     for operation in made:
         operation.close()
     return found

@@ -1,15 +1,16 @@
-"""Values that several ranks hold copies of, for any code: told by global ids.
+"""The public interface of gather-scatter: values with global ids that ranks hold copies of.
 
     numbering = Numbering(ids)                    # (n,), one for each local value of this rank
     numbering.gather_scatter(u)                   # every copy becomes the sum of all
     v = numbering.gather(u)                       # one value for each different id of this rank
     numbering.scatter(v, u)                       # and back to all copies
 
-All that is said of one rank holds for all, as for `Domain`.
+All ranks must make the same calls, as for `Domain`.
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict, astuple, replace
 from functools import partial
 from typing import Any
 
@@ -20,8 +21,9 @@ from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
 from groundswell.exchange.codecs.coder import require_codec
 from groundswell.exchange.fastest import fastest
+from groundswell.exchange.gather_scatter.fastest import connection_of
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
-from groundswell.exchange.gather_scatter.routes import ROUTES
+from groundswell.exchange.gather_scatter.routes import ROUTES, Connection
 from groundswell.exchange.gather_scatter.rows import TYPES
 from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.exchange.plan import Plan
@@ -33,22 +35,22 @@ from groundswell.exchange.tuning import Choice, ways
 class Numbering(PlanCache):
     """Global ids of local values, on all ranks.
 
-    Local values have one for each id given, assembled values one for each different id of this
-    rank: first those that it owns, `own` of them, then copies of those that other ranks own.
+    Local values have one value for each id given, assembled values one for each distinct id of
+    this rank: first those that it owns, `own` of them, then copies of those of other ranks.
 
     Args:
-        ids: (n,), whole numbers from 0 on, in any order; values with the same number, on this rank
-            or on others, are copies of each other. -1 for those that take part in nothing.
+        ids: (n,), integers from 0 on, in any order. Values with the same id, on this rank or on
+            others, are copies of each other. Values with id -1 do not take part.
         comm: mpi4py's communicator of the ranks; None for all that were started.
         device: "cpu"; "cuda" for one of the host's GPUs a rank; "cuda:1"; or a backend.
-        transport: as docs/exchange.md lists them; "auto" for the usual one.
-        route: "pairwise", "alltoall" or "crystal". "fastest" for either tries what there is.
-        codec: "none"; "mpc" makes messages shorter without loss, "zfp16" and so on with: copies of
-            a value then differ between ranks.
+        transport: see docs/exchange.md; "auto" for the usual one, "fastest" to try all.
+        route: "pairwise", "alltoall" or "crystal"; "fastest" to try all.
+        codec: "none"; "mpc" compresses messages without loss, "zfp16" and so on with loss: copies
+            of a value then differ between ranks.
 
     Attributes:
-        ids: of the assembled values, NumPy's.
-        own: how many of these this rank owns. An id's owner follows from the id alone.
+        ids: ids of the assembled values, a NumPy array.
+        own: number of ids that this rank owns. A hash of the id chooses its owner.
 
     Raises:
         InputError: an argument that cannot be honoured.
@@ -71,14 +73,15 @@ class Numbering(PlanCache):
         self._sharing = find_sharing(ranks, ids)
         backend = find_device(device, ranks, np.zeros((ranks.size, ranks.size), np.int64))
         super().__init__(ranks, backend, frees_comm=comm is not None)
-        self._how = self.comm.collective_try(lambda: self._options(transport, route, codec))
+        wanted = Connection(transport, route, codec)
+        self._connection = self.comm.collective_try(lambda: self._checked(wanted))
         self.ids, self.own = self._sharing.ids, self._sharing.own
 
     def zeros(self, dtype: Any = "float64", components: int | None = None) -> Array:
-        """Assembled values, NumPy's or CuPy's: (values,), or (components, values).
+        """Assembled values of NumPy or CuPy, (values,) or (components, values).
 
         Raises:
-            InputError: another type than those of values, or no components.
+            InputError: a type that is not supported, or no components.
         """
         kind = np.dtype(dtype).name
         if kind not in TYPES or (components is not None and components < 1):
@@ -96,8 +99,8 @@ class Numbering(PlanCache):
         Sums have a fixed order, so all copies are the same bits, and so are repeated runs.
 
         Args:
-            local: (n,) or (components, n) of float32, float64, int32 or int64, NumPy's, CuPy's,
-                PyTorch's or any that speaks DLPack; it is changed.
+            local: (n,) or (components, n) of float32, float64, int32 or int64, of NumPy, CuPy,
+                PyTorch or any library with DLPack; it is overwritten.
             op: "sum", "multiply", "min" or "max".
             stream: of a GPU: see `Plan`.
         """
@@ -108,8 +111,8 @@ class Numbering(PlanCache):
         """The sum of all copies, at each id's owner; returns the assembled values.
 
         Args:
-            out: assembled values to be overwritten; by default new ones. Those that another rank
-                owns are left as they are: `halo` fills them in.
+            out: assembled values to overwrite; by default new ones. Those that another rank
+                owns do not change: `halo` fills them in.
         """
         out = self._like(local, len(self.ids)) if out is None else out
         self._do("gather", local, out, op, stream)
@@ -119,9 +122,9 @@ class Numbering(PlanCache):
         """Copy the owners' values to all copies; returns the local values.
 
         Args:
-            out: local values to be overwritten; by default new ones. Those without an id are left.
+            out: local values to overwrite; by default new ones. Those without an id do not change.
         """
-        out = self._like(assembled, len(self._sharing.rows)) if out is None else out
+        out = self._like(assembled, len(self._sharing.indices)) if out is None else out
         self._do("scatter", assembled, out, "sum", stream)
         return out
 
@@ -131,15 +134,7 @@ class Numbering(PlanCache):
         return assembled
 
     def plan(
-        self,
-        kind: str,
-        source: Any,
-        target: Any = None,
-        *,
-        op: str = "sum",
-        transport: str | None = None,
-        route: str | None = None,
-        codec: str | None = None,
+        self, kind: str, source: Any, target: Any = None, *, op: str = "sum", **options: str | None
     ) -> Plan:
         """Prepare "gather-scatter", "gather", "scatter" or "halo" of given arrays.
 
@@ -147,16 +142,17 @@ class Numbering(PlanCache):
 
         Args:
             target: by default `source`, as "gather-scatter" and "halo" want it.
+            options: `transport`, `route` and `codec`; by default those of the numbering.
 
         Raises:
-            InputError: arrays that do not fit, or an unknown option.
+            InputError: arrays that do not fit, or a value that is not allowed.
             BackendError: the transport does not work here.
         """
-        given = {"transport": transport, "route": route, "codec": codec}
-        how = self._how | {name: value for name, value in given.items() if value is not None}
+        given = {name: value for name, value in options.items() if value is not None}
+        wanted: Connection = replace(self._connection, **given)
         self._require_open()
-        how = self.comm.collective_try(lambda: self._options(**how))
-        return self._made(kind, source, source if target is None else target, op, how)
+        connection = self.comm.collective_try(lambda: self._checked(wanted))
+        return self._make(kind, (source, source if target is None else target), op, connection)
 
     # --- plans ------------------------------------------------------------------------------------
 
@@ -164,10 +160,10 @@ class Numbering(PlanCache):
         self._require_open()
         streams = self._interop.user_streams(stream, [source, target])
         arrays = self._viewed(source, target)
-        # The same on all ranks. Arrays that cannot be viewed are refused on all, by a new plan.
+        # The same on all ranks. A new plan of arrays that cannot be viewed fails on all ranks.
         terms = tuple((a.dtype.str, a.shape[:-1]) for a in arrays) or (id(source), id(target))
         key = (kind, op, source is target, *terms)
-        make = partial(self._made, kind, source, target, op, self._how)
+        make = partial(self._make, kind, (source, target), op, self._connection)
         plan = self._plan_of(key, make)
         self._run(plan, streams, *arrays)
 
@@ -178,41 +174,36 @@ class Numbering(PlanCache):
         except InputError:
             return ()
 
-    def _made(self, kind: str, source: Any, target: Any, op: str, how: dict[str, str]) -> Plan:
-        old, new = self.comm.collective_try(lambda: self._views(source, target))
-        terms = (kind, op, old.dtype.str, old.shape[:-1], *how.values())
+    def _make(self, kind: str, given: tuple[Any, Any], op: str, connection: Connection) -> Plan:
+        arrays = self.comm.collective_try(lambda: self._views(*given))
+        terms = (kind, op, arrays[0].dtype.str, arrays[0].shape[:-1], *astuple(connection))
         self._require_agreement(terms)
 
-        def make(choice: Choice, old: Array = old, new: Array = new) -> Plan:
-            operation = GatherScatter(
-                *(self.backend, self.comm, self._sharing, kind, old, new),
-                reduction=op,
-                transport=choice.transport,
-                route=choice.route,
-                codec=choice.codec,
-            )
-            return self._planned(operation, [source, target])
+        def make(choice: Choice, arrays: tuple[Array, Array] = arrays) -> Plan:
+            of = (self.backend, self._sharing, kind, arrays)
+            operation = GatherScatter(*of, reduction=op, connection=connection_of(choice))
+            return self._planned(operation, given)
 
-        choices = ways(self.backend, self.comm, **how)
+        choices = ways(self.backend, self.comm, **asdict(connection))
         if len(choices) == 1 or self.size == 1:
             return make(choices[0])
-        # Trials change what they are done to.
-        scratch = [self.backend.zeros(tuple(a.shape), a.dtype) for a in (old, new)]
-        trial = partial(make, old=scratch[0], new=scratch[0] if new is old else scratch[1])
-        sizes = self.comm.allgather([len(rows) for rows in self._sharing.sharers.values()])
-        problem = [terms, len(self._sharing.rows), len(self.ids), choices, sizes]
+        scratch = [self.backend.zeros(tuple(a.shape), a.dtype) for a in arrays]  # trials change it
+        in_place = arrays[0] is arrays[1]
+        trial = partial(make, arrays=(scratch[0], scratch[0 if in_place else 1]))
+        sizes = self.comm.allgather([len(ids) for ids in self._sharing.shared_with.values()])
+        problem = [terms, len(self._sharing.indices), len(self.ids), choices, sizes]
         return make(fastest(self.backend, self.comm, problem, trial, choices))
 
     def _views(self, source: Any, target: Any) -> tuple[Array, Array]:
-        """The arrays of an operation, of which the source may be read-only if it stays as it is."""
+        """Source and target; the source may be read-only if it is not the target."""
         view = self._interop.view(target)
         return (view if source is target else self._interop.view(source, writable=False)), view
 
     def _require_agreement(self, terms: tuple[Any, ...]) -> None:
-        said = self.comm.allgather(terms)
-        if different := [rank for rank, other in enumerate(said) if other != said[0]]:
+        found = self.comm.allgather(terms)
+        if different := [rank for rank, other in enumerate(found) if other != found[0]]:
             raise InputError(
-                f"rank {different[0]} wants {said[different[0]]}, and rank 0 {said[0]}; all must "
+                f"rank {different[0]} wants {found[different[0]]}, and rank 0 {found[0]}; all must "
                 "ask for the same, of arrays of the same type and components"
             )
 
@@ -220,10 +211,10 @@ class Numbering(PlanCache):
         view = self._interop.view(array, writable=False)
         return self._interop.zeros((*view.shape[:-1], values), view.dtype)
 
-    def _options(self, transport: str, route: str, codec: str) -> dict[str, str]:
-        if route not in (*ROUTES, "fastest"):
+    def _checked(self, wanted: Connection) -> Connection:
+        if wanted.route not in (*ROUTES, "fastest"):
             raise InputError(
-                f"route = {route!r} does not exist; give {', '.join(ROUTES)}, or fastest"
+                f"route = {wanted.route!r} does not exist; give {', '.join(ROUTES)}, or fastest"
             )
-        transport = transport_of(self.backend, transport)
-        return {"transport": transport, "route": route, "codec": require_codec(codec)}
+        transport = transport_of(self.backend, wanted.transport)
+        return Connection(transport, wanted.route, require_codec(wanted.codec))

@@ -1,8 +1,10 @@
-"""Rows of values that are reduced straight into other ranks' mailboxes; see peer_rows.h."""
+"""The messages of a gather-scatter where ranks store into each other's memory: see peer_rows.h.
+
+Kernels reduce rows of values straight into the mailboxes of other ranks, and out of this rank's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,7 @@ import numpy as np
 
 from groundswell.backends import Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.base import Array, Event
-from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter.routes import Run
+from groundswell.exchange.gather_scatter.routes import nearest_first
 from groundswell.exchange.gather_scatter.rows import (
     OPERATIONS,
     THREADS,
@@ -21,25 +22,25 @@ from groundswell.exchange.gather_scatter.rows import (
     Slices,
     Values,
 )
-from groundswell.exchange.gather_scatter.tables import Mail, Tables, Work
+from groundswell.exchange.gather_scatter.tables import ExchangePattern, Phases
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.packing import ALIGNMENT
 from groundswell.exchange.transports.base import MessageSize
 from groundswell.exchange.transports.peer_memory import PeerMemory
 
 SOURCE = Path(__file__).with_name("peer_rows.h")
-FEW_WAIT = 16  # blocks; of more, one waits for all, see peer_rows.h
-MOST_AT_ONCE = 4  # values that a thread has under way together: places take 64 bits
+MAX_WAITING_BLOCKS = 16  # of more, one block waits for all, see peer_rows.h
+MAX_IN_FLIGHT = 4  # loads of a thread; fewer than elsewhere, as indices have 64 bits
 
 
 class PeerRows(Operation):
-    """What a gather-scatter sends and receives, where ranks access each other's memory.
+    """What a gather-scatter sends and receives, through peer memory.
 
-    The arena of its tables exists in parts: what is sent has its places in the receivers'
-    mailboxes, what is received in this rank's, and what is kept in front of these.
+    Parts of the pattern's buffer lie apart: messages to send in the receivers' mailboxes, received
+    ones in this rank's, and its own contributions in reserved memory.
 
     Args:
-        mail: what the operation exchanges with other ranks, see tables.py.
+        pattern: what the ranks send and receive.
         dtype, components: of the values.
         reduction: of rows.
 
@@ -53,127 +54,109 @@ class PeerRows(Operation):
     def __init__(
         self,
         backend: Backend,
-        comm: Communicator,
-        mail: Mail,
+        pattern: ExchangePattern,
         dtype: str,
         components: int,
         reduction: str,
     ) -> None:
+        comm, self._backend, self._pattern = pattern.sharing.comm, backend, pattern
         source = peer_rows_source(dtype, reduction)
-        self._backend, self._mail = backend, mail
         self._module = comm.collective_try(lambda: backend.compile(source))
-        self._size, self._components = np.dtype(dtype).itemsize, components
-        self._kept = len(mail.sharing.ids) - mail.sharing.alone
-        self._messages = self._sizes(comm, mail.runs, mail.path.arrivals)
-        self._memory = PeerMemory(backend, comm, self._messages, reserved=self._bytes(self._kept))
+        self._itemsize, self._components = np.dtype(dtype).itemsize, components
+        self._own = range(len(pattern.sharing.ids) - pattern.sharing.unshared)
+        sends, receives = pattern.send_ranges, pattern.route.received
+        self._messages = [
+            MessageSize(p, 0, self._bytes(sends.get(p, ())), self._bytes(receives.get(p, ())))
+            for p in nearest_first(comm, {*sends, *receives})
+        ]
+        reserved = self._bytes(self._own)
+        self._memory = PeerMemory(backend, comm, self._messages, reserved=reserved)
         self.path = self._memory.path + ", straight into mailboxes"
 
-    def bind(self, tables: Tables, old: Values, new: Values) -> None:
-        """Set up the launches of these arrays, without communication.
+    def _bytes(self, positions: range | tuple[()]) -> int:
+        """Size of all components of some values."""
+        size = self._components * len(positions) * self._itemsize
+        return -(-size // ALIGNMENT) * ALIGNMENT
 
-        Args:
-            tables: see tables.py.
-            old, new: values that rows are read from, and stored in.
-        """
-        self._lay_out(self._mail, self._kept)
-        self._launches(tables, old, new)
-        del self._at, self._step  # the device has what it needs of them
+    def bind(self, phases: Phases, source: Values, target: Values) -> None:
+        """Make the launches for these arrays, without communication."""
+        self.start, self.finish = [], []
+        if not self._messages:
+            return
+        buffer, pack, unpack = self._locate(), phases.pack, phases.unpack
+        send = self._slices(
+            self._expand(pack.source, source.pitch), self._expand(pack.target, *buffer)
+        )
+        receive = self._slices(
+            self._expand(unpack.source, *buffer), self._expand(unpack.target, target.pitch)
+        )
+        self.start = [self._memory.require_no_timeout, self._send(send, source.array)]
+        self.finish = self._receive(receive, target.array)
 
-    # --- places -----------------------------------------------------------------------------------
+    # --- indices ----------------------------------------------------------------------------------
 
-    def _bytes(self, count: int) -> int:
-        """Size of so many values of each component."""
-        return -(-self._components * count * self._size // ALIGNMENT) * ALIGNMENT
-
-    def _sizes(
-        self, comm: Communicator, sent: Mapping[int, Run], received: Mapping[int, Run]
-    ) -> list[MessageSize]:
-        """A message for each peer, nearest ranks above this one first."""
-        peers = sorted({*sent, *received}, key=lambda peer: (peer - comm.rank) % comm.size)
-        nothing = Run(0, 0)
-
-        def size(runs: Mapping[int, Run], peer: int) -> int:
-            return self._bytes(runs.get(peer, nothing).count)
-
-        return [MessageSize(p, 0, size(sent, p), size(received, p)) for p in peers]
-
-    def _lay_out(self, mail: Mail, kept: int) -> None:
-        """For each place of the arena its real place, and the distance to the next component.
-
-        Both count values, the former from `lowest`.
-        """
-        self._at, self._step = np.empty((2, mail.path.size), np.int64)
-        self._lowest = self._memory.lowest
-        self._lay(Run(0, kept), self._memory.address)
+    def _locate(self) -> tuple[Numbers, Numbers]:
+        """Pitch and index of each position of the buffer, in values from the lowest address."""
+        memory, pattern = self._memory, self._pattern
+        pitch, index = np.empty((2, pattern.route.size), np.int64)
+        parts = [(self._own, memory.address)]
         for message in self._messages:
-            ends = ((mail.runs, self._memory.outbox), (mail.path.arrivals, self._memory.inbox))
-            for runs, mailbox in ends:
-                if message.peer in runs:
-                    self._lay(runs[message.peer], mailbox(message))
+            for ranges, mailbox in (
+                (pattern.send_ranges, memory.outbox),
+                (pattern.route.received, memory.inbox),
+            ):
+                if message.peer in ranges:
+                    parts.append((ranges[message.peer], mailbox(message)))
+        for positions, address in parts:
+            part = slice(positions.start, positions.stop)
+            index[part] = (address - memory.lowest) // self._itemsize + np.arange(len(positions))
+            pitch[part] = len(positions)
+        return pitch, index
 
-    def _lay(self, run: Run, address: int) -> None:
-        places = slice(run.first, run.first + run.count)
-        self._at[places] = (address - self._lowest) // self._size + np.arange(run.count)
-        self._step[places] = run.count
-
-    def _in_boxes(self, rows: Rows) -> Rows:
-        """Rows of the arena, for all components."""
-        every = rows.every
-        return self._of_components(rows, self._at[every], self._step[every])
-
-    def _in_array(self, rows: Rows, values: Values) -> Rows:
-        """Rows of an array, for all components."""
-        every = rows.every
-        return self._of_components(rows, every, np.full_like(every, values.pitch))
-
-    def _of_components(self, rows: Rows, places: Numbers, steps: Numbers) -> Rows:
-        components = np.arange(self._components)[:, None]
-        every = (places + components * steps).ravel()
-        if rows.starts is None:
-            return Rows.single(every)
-        starts = (rows.starts[:-1] + components * rows.starts[-1]).ravel()
-        return Rows(len(starts), np.append(starts, len(every)), every)
+    def _expand(self, rows: Rows, pitch: int | Numbers, index: Numbers | None = None) -> Rows:
+        """Rows of all components, whose positions have these pitches and indices."""
+        positions, components = rows.all_indices, np.arange(self._components)[:, None]
+        if index is not None:
+            positions, pitch = index[positions], np.asarray(pitch)[positions]
+        indices = (positions + components * pitch).ravel()
+        if rows.offsets is None:
+            return Rows.single(indices)
+        offsets = (rows.offsets[:-1] + components * rows.offsets[-1]).ravel()
+        return Rows(len(offsets), np.append(offsets, len(indices)), indices)
 
     # --- launches ---------------------------------------------------------------------------------
 
-    def _launches(self, tables: Tables, old: Values, new: Values) -> None:
-        self.start, self.finish = [], []
-        if self._messages:
-            self.start = [self._memory.require_no_timeout, *self._sending(tables.pack, old)]
-            self.finish = self._receiving(tables.unpack, new)
-
-    def _sending(self, work: Work, old: Values) -> list[Launch]:
-        slices = self._slices(self._in_array(work.source, old), self._in_boxes(work.target))
+    def _send(self, slices: Slices, source: Array) -> Launch:
         blocks = self._blocks(slices)
         full = [blocks * (m.send_bytes > 0) for m in self._messages]
-        shares = np.tile(np.minimum(full, 1), (blocks, 1))
-        arguments = (*self._rows(slices), self._device(shares), *self._memory.signals(full, blocks))
-        return [self._launch("send_rows", blocks, old.array, self._lowest, *arguments)]
+        shares = self._to_device(np.tile(np.minimum(full, 1), (blocks, 1)))
+        signals = self._memory.signals(full, blocks)
+        arguments = (source, self._memory.lowest, *self._row_arguments(slices), shares, *signals)
+        return self._launch("send_rows", blocks, *arguments)
 
-    def _receiving(self, work: Work, new: Values) -> list[Launch]:
-        slices = self._slices(self._in_boxes(work.source), self._in_array(work.target, new))
+    def _receive(self, slices: Slices, target: Array) -> list[Launch]:
         blocks = self._blocks(slices)
         signals = self._memory.signals([0] * len(self._messages), blocks)
         waits = self._memory.waits()
-        if blocks > FEW_WAIT and not self._backend.on_host:
+        if blocks > MAX_WAITING_BLOCKS and not self._backend.on_host:
             waits.append(self._launch("wait_for_rows", 1, *signals))
-        arguments = (self._lowest, new.array, *self._rows(slices), *signals)
+        arguments = (self._memory.lowest, target, *self._row_arguments(slices), *signals)
         return [*waits, self._launch("receive_rows", blocks, *arguments)]
 
-    def _slices(self, taken: Rows, put: Rows) -> Slices:
-        """Of few rows as many as there is room for, so that none waits for another."""
-        few = taken.count <= THREADS * self._memory.blocks_at_once
-        return Slices.of(taken, put, at_once=1 if few else MOST_AT_ONCE)
+    def _slices(self, source: Rows, target: Rows) -> Slices:
+        """Slices as small as they can be while all of them run at once."""
+        few = source.count <= THREADS * self._memory.blocks_at_once
+        return Slices.of(source, target, in_flight=1 if few else MAX_IN_FLIGHT)
 
     def _blocks(self, slices: Slices) -> int:
         return max(1, min(len(slices.table), self._memory.blocks_at_once))
 
-    def _rows(self, slices: Slices) -> tuple[Any, ...]:
-        """What kernels with ROW_ARGUMENTS are given."""
-        tables = (self._device(slices.table), self._device(slices.places))
-        return (*slices.first, *tables, len(slices.table), self._memory.flip // self._size)
+    def _row_arguments(self, slices: Slices) -> tuple[Any, ...]:
+        """ROW_ARGUMENTS of peer_rows.h."""
+        tables = (self._to_device(slices.table), self._to_device(slices.indices))
+        return (*slices.first, *tables, len(slices.table), self._memory.flip // self._itemsize)
 
-    def _device(self, table: Numbers) -> Array:
+    def _to_device(self, table: Numbers) -> Array:
         return self._backend.to_device(table.astype(np.int64))
 
     def _launch(self, name: str, blocks: int, *arguments: Any) -> Launch:
@@ -187,12 +170,12 @@ class PeerRows(Operation):
 
 
 def peer_rows_source(dtype: str, reduction: str) -> Source:
-    """The kernels for values of a type."""
+    """The kernels for a type of values and a reduction."""
     constants: dict[str, Constant] = {
         "VALUE": TYPES[dtype],
         "OPERATION": OPERATIONS[reduction],
         "INDICES_32_BIT": False,
         "IN_PLACE": False,
-        "MOST_AT_ONCE": MOST_AT_ONCE,
+        "MAX_IN_FLIGHT": MAX_IN_FLIGHT,
     }
     return Source(SOURCE, constants)

@@ -1,4 +1,4 @@
-// What rows of values are reduced to. VALUE is their type, OPERATION what is done to them.
+// The reduction of two values. VALUE is their type, OPERATION the reduction.
 #pragma once
 #include "portable.h"
 
@@ -9,12 +9,12 @@
 
 typedef VALUE value_t;
 
-// Whole numbers wrap around; as unsigned ones they are allowed to.
+// Integers wrap around, which is defined for unsigned types only.
 template <class Value> struct Wrapping { typedef Value type; };
 template <> struct Wrapping<int> { typedef unsigned int type; };
 template <> struct Wrapping<long long> { typedef unsigned long long type; };
 
-// NaN wins.
+// NaN if any value is NaN.
 INLINE value_t reduced(value_t a, value_t b) {
   typedef Wrapping<value_t>::type number;
   switch (OPERATION) {

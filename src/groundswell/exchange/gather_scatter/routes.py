@@ -1,22 +1,20 @@
-"""The ways from rank to rank of an exchange whose messages may go through other ranks.
+"""Routes of messages between ranks: direct, by one collective call of MPI, or by a crystal router.
 
-- "pairwise": each message straight to its receiver.
-- "alltoall": all of them in one call of MPI's; its library knows the network.
+- "pairwise": each message goes straight to its receiver.
+- "alltoall": all messages go in one call of MPI, whose library knows the network.
 - "crystal": the crystal router (Fox et al. 1988, Solving problems on concurrent processors, ch.
-  22). Ranks are halved again and again; each time all that is meant for the other half goes to one
-  partner there. So a rank sends at most log2(ranks) messages, but values travel several times.
+  22). It halves the set of ranks again and again; each time a rank sends everything for the other
+  half to one partner there. So a rank sends at most log2(ranks) messages, which are longer.
 
-Values lie in an arena: an array (components, places). What leaves a rank has its places there, and
-what arrives gets some.
+Values lie in a buffer, an array (components, positions). Ranges of positions are Python's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Array, Event
@@ -32,142 +30,124 @@ ROUTES = ("pairwise", "alltoall", "crystal")
 
 
 @dataclass(frozen=True)
-class Run:
-    """Places in an arena that follow each other."""
-
-    first: int
-    count: int
-
-
-@dataclass
-class Hop:
-    """What a rank and another one send each other at once."""
-
-    sends: list[Run] = field(default_factory=list)
-    receives: list[Run] = field(default_factory=list)
-
-
-Stage = dict[int, Hop]  # by rank
-
-
-@dataclass
-class Itinerary:
-    """How values get where they are wanted.
+class Connection:
+    """How values get from rank to rank.
 
     Args:
-        size: places of the arena.
-        stages: hops that follow each other.
-        arrivals: for each rank that something comes from the places where it ends up.
+        transport: a name in connect.TRANSPORTS, or "auto".
+        route: one of ROUTES.
+        codec: the compression of messages, see connect.connect. A lossy one makes copies differ.
+    """
+
+    transport: str = "auto"
+    route: str = "pairwise"
+    codec: str = "none"
+
+
+@dataclass
+class PeerRanges:
+    """Positions in the buffer that a rank sends to another one and receives from it in a stage."""
+
+    sends: list[range] = field(default_factory=list)
+    receives: list[range] = field(default_factory=list)
+
+
+Stage = dict[int, PeerRanges]  # by rank
+
+
+@dataclass
+class Route:
+    """The messages of one rank, in stages that follow each other.
+
+    Args:
+        size: number of positions of the buffer.
+        received: by rank the positions where its values end up.
     """
 
     size: int
     stages: list[Stage]
-    arrivals: dict[int, Run]
+    received: dict[int, range]
 
     @property
     def sent(self) -> int:
-        """Values that this rank sends."""
-        hops = (hop for stage in self.stages for hop in stage.values())
-        return sum(run.count for hop in hops for run in hop.sends)
+        """Number of values that this rank sends."""
+        return sum(len(r) for stage in self.stages for peer in stage.values() for r in peer.sends)
 
 
-def plan_pairwise(size: int, outgoing: Mapping[int, Run], incoming: Mapping[int, int]) -> Itinerary:
-    """Everything straight to its receiver.
+def plan_route(
+    comm: Communicator, name: str, size: int, sends: Mapping[int, range], counts: Mapping[int, int]
+) -> Route:
+    """Plan a route; all ranks must call it.
 
     Args:
-        size: places of the arena that are taken already.
-        outgoing: places of what each other rank is to get.
-        incoming: number of values that come from each.
+        name: one of ROUTES.
+        size: number of positions of the buffer before any are added for received values.
+        sends: by rank the positions of the values for it.
+        counts: by rank the number of values that come from it.
     """
-    stage: Stage = {}
-    for peer, run in outgoing.items():
-        stage.setdefault(peer, Hop()).sends.append(run)
-    arrivals = {}
-    for peer, count in incoming.items():
-        arrivals[peer] = Run(size, count)
-        stage.setdefault(peer, Hop()).receives.append(arrivals[peer])
+    if name == "crystal" and comm.size > 1:
+        return _plan_crystal(comm, size, sends)
+    stage = {peer: PeerRanges(sends=[positions]) for peer, positions in sends.items()}
+    received = {}
+    for peer, count in counts.items():
+        received[peer] = range(size, size + count)
+        stage.setdefault(peer, PeerRanges()).receives.append(received[peer])
         size += count
-    return Itinerary(size, [stage], arrivals)
+    return Route(size, [stage], received)
 
 
-def plan_crystal(comm: Communicator, size: int, outgoing: Mapping[int, Run]) -> Itinerary:
-    """The crystal router's hops; all ranks must call it. Arguments as of `plan_pairwise`."""
-    held = {(comm.rank, peer): run for peer, run in outgoing.items()}  # by sender and receiver
-    first, end, stages = 0, comm.size, []
+def _plan_crystal(comm: Communicator, size: int, sends: Mapping[int, range]) -> Route:
+    held = {(comm.rank, peer): positions for peer, positions in sends.items()}  # sender, receiver
+    group, stages = range(comm.size), []
     for _ in range((comm.size - 1).bit_length()):
-        low, high = _halves(first, end)
-        mine, other = (low, high) if comm.rank in low else (high, low)
+        middle = (len(group) + 1) // 2  # the lower half is the larger one
+        mine, other = group[:middle], group[middle:]
+        if comm.rank in other:
+            mine, other = other, mine
+        leaving = {pair: positions for pair, positions in held.items() if pair[1] in other}
         stage: Stage = {}
-        leaving = {pair: run for pair, run in held.items() if pair[1] in other}
-        if leaving:
-            stage[_partner(comm.rank, mine, other)] = Hop(sends=list(leaving.values()))
-        told = {peer: _listed(leaving) for peer in stage}
-        held = {pair: run for pair, run in held.items() if pair not in leaving}
-        for peer, table in sorted(comm.alltoallv(told).items()):
+        if leaving:  # the last rank of a smaller half has two partners
+            partner = other[min(mine.index(comm.rank), len(other) - 1)]
+            stage[partner] = PeerRanges(sends=[*leaving.values()])
+        rows = np.array([(*pair, len(held.pop(pair))) for pair in leaving], np.int64)
+        for peer, table in sorted(comm.alltoallv({p: rows.reshape(-1) for p in stage}).items()):
             for sender, receiver, count in table.reshape(-1, 3).tolist():
-                held[sender, receiver] = Run(size, count)
-                stage.setdefault(peer, Hop()).receives.append(held[sender, receiver])
+                held[sender, receiver] = range(size, size + count)
+                stage.setdefault(peer, PeerRanges()).receives.append(held[sender, receiver])
                 size += count
         stages.append(stage)
-        first, end = mine.start, mine.stop
-    return Itinerary(size, stages, {sender: run for (sender, _), run in held.items()})
+        group = mine
+    return Route(size, stages, {sender: positions for (sender, _), positions in held.items()})
 
 
-def _halves(first: int, end: int) -> tuple[range, range]:
-    """The lower half is the larger one."""
-    middle = first + (end - first + 1) // 2
-    return range(first, middle), range(middle, end)
-
-
-def _partner(rank: int, mine: range, other: range) -> int:
-    """The rank of the other half that this one sends to; the last of a smaller half has two."""
-    return other[min(mine.index(rank), len(other) - 1)]
-
-
-def _listed(blocks: Mapping[tuple[int, int], Run]) -> NDArray[np.int64]:
-    rows = [(sender, receiver, run.count) for (sender, receiver), run in blocks.items()]
-    return np.array(rows, np.int64).reshape(-1)
+def nearest_first(comm: Communicator, peers: Iterable[int]) -> list[int]:
+    """Ranks in the order of their distance above this one, so that not all send to one at once."""
+    return sorted(peers, key=lambda peer: (peer - comm.rank) % comm.size)
 
 
 # --- on a transport -------------------------------------------------------------------------------
 
 
-def plan_route(
-    comm: Communicator,
-    route: str,
-    size: int,
-    outgoing: Mapping[int, Run],
-    incoming: Mapping[int, int],
-) -> Itinerary:
-    """The hops of a route; all ranks must call it. Arguments as of `plan_pairwise`."""
-    if route == "crystal" and comm.size > 1:
-        return plan_crystal(comm, size, outgoing)
-    return plan_pairwise(size, outgoing, incoming)
-
-
-def travel(
+def connect_route(
     backend: Backend,
     comm: Communicator,
-    arena: Array,
+    buffer: Array,
     stages: Sequence[Stage],
-    transport: str,
-    route: str,
-    *,
-    codec: str = "none",
+    connection: Connection,
 ) -> Transfer:
-    """The hops of a route on a transport.
+    """Connect the messages of a route; all ranks must call it.
 
     Args:
-        arena: (components, places).
-        codec: see `connect`.
+        buffer: (components, positions).
 
     Raises:
         InputError: no such codec, or not for such values.
-        BackendError: no such route, or transport, or not the one on the other.
+        BackendError: no such route or transport, or they do not work together or here.
     """
+    transport, route, codec = connection.transport, connection.route, connection.codec
     if route not in ROUTES:
         raise BackendError(f"route {route!r} does not exist; allowed: {', '.join(ROUTES)}")
-    requests = [_request(backend, comm, arena, stage) for stage in stages]
+    requests = [_request(backend, comm, buffer, stage) for stage in stages]
     if route == "alltoall" and comm.size > 1:
         return _all_to_all(requests[0], transport, codec)
     transfers: list[Transfer] = []
@@ -179,7 +159,7 @@ def travel(
             for transfer in transfers:
                 transfer.close()
         raise
-    return transfers[0] if route == "pairwise" or comm.size == 1 else StagedRoute(transfers)
+    return transfers[0] if route == "pairwise" or comm.size == 1 else StagedTransfer(transfers)
 
 
 def _all_to_all(request: TransferRequest, transport: str, codec: str) -> Transfer:
@@ -193,8 +173,8 @@ def _all_to_all(request: TransferRequest, transport: str, codec: str) -> Transfe
     return BufferedTransfer(request, AllToAllTransport, on_host=not request.backend.on_host)
 
 
-class StagedRoute(Transfer):
-    """Transfers that follow each other."""
+class StagedTransfer(Transfer):
+    """Transfers that follow each other: the stages of a crystal router."""
 
     def __init__(self, stages: Sequence[Transfer]) -> None:
         self._stages = stages
@@ -217,21 +197,16 @@ class StagedRoute(Transfer):
             stage.close()
 
 
-def _request(backend: Backend, comm: Communicator, arena: Array, stage: Stage) -> TransferRequest:
-    """The messages of a stage: places of the arena, nearest ranks above this one first."""
+def _request(backend: Backend, comm: Communicator, buffer: Array, stage: Stage) -> TransferRequest:
+    """The messages of a stage."""
 
-    def segments(runs: Sequence[Run]) -> list[Segment]:
-        return [_segment(backend, arena, run) for run in runs]
+    def segments(ranges: Sequence[range]) -> list[Segment]:
+        places = [Place.in_array(backend, buffer, (0, 0), (0, r.start)) for r in ranges]
+        sizes = [(int(buffer.shape[0]), len(r)) for r in ranges]
+        return [Segment(buffer, *of_range) for of_range in zip(places, sizes, strict=True)]
 
-    near_first = sorted(stage, key=lambda peer: (peer - comm.rank) % comm.size)
-    hops = [(peer, stage[peer]) for peer in near_first]
     messages = [
-        PackedMessage.of(peer, 0, segments(hop.sends), segments(hop.receives)) for peer, hop in hops
+        PackedMessage.of(peer, 0, segments(stage[peer].sends), segments(stage[peer].receives))
+        for peer in nearest_first(comm, stage)
     ]
     return TransferRequest(backend, comm, messages)
-
-
-def _segment(backend: Backend, arena: Array, run: Run) -> Segment:
-    """All components of a run."""
-    place = Place.in_array(backend, arena, (0, 0), (0, run.first))
-    return Segment(arena, place, (int(arena.shape[0]), run.count))

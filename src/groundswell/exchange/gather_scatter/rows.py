@@ -1,7 +1,12 @@
-"""Rows of places in arrays, and the kernel that reduces rows of one into places of another."""
+"""Rows of array indices in CSR format, and the kernel that reduces one array's rows into another's.
+
+A row operation reduces the values at a row's source indices, and stores the result at all of its
+target indices. Kernels read the rows in sliced ELLPACK format, see sliced_ellpack.h.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,105 +18,100 @@ from groundswell.backends.base import Array
 from groundswell.errors import InputError
 
 SOURCE = Path(__file__).with_name("assemble.h")
-OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # see assemble.h
+OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # see reduce.h
 TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long long"}
 THREADS = 256
-MOST_AT_ONCE = 8  # values that a thread has under way together
-MIN_BLOCKS_PER_SM = 4  # on a processor: memory is slow to answer, so better spill than have fewer
+MAX_IN_FLIGHT = 8  # loads of a thread
+MIN_BLOCKS_PER_SM = 4  # hide the latency of memory, which pays even if registers spill
 WINDOW = 8192  # rows that are sorted by size together
-SLICES_AT_ONCE = 512  # that are filled together: more would not stay in caches
-NOWHERE = -1
+SLICES_PER_BATCH = 512  # slices that are filled together; more would not stay in caches
+PADDING = -1  # index in rows that are shorter than their slice is wide
 
 Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Places in an array, row by row.
+    """Rows of indices in compressed sparse row format.
 
     Args:
-        count: of rows.
-        starts: where in `places` each row begins, and where the last one ends, (count + 1,); None
-            if each row has one place.
-        places: None if a row's only place is as far behind `first` as the row is behind row 0.
+        count: number of rows.
+        offsets: of each row in `indices`, and the end, (count + 1,); None if rows have one index.
+        indices: of all rows; None if row r has the single index first + r.
     """
 
     count: int
-    starts: Numbers | None = None
-    places: Numbers | None = None
+    offsets: Numbers | None = None
+    indices: Numbers | None = None
     first: int = 0
 
     @classmethod
-    def straight(cls, first: int, end: int) -> Rows:
-        """One place a row, each behind the one before."""
+    def contiguous(cls, first: int, end: int) -> Rows:
+        """One index a row, from `first` to `end` - 1."""
         return cls(end - first, first=first)
 
     @classmethod
-    def single(cls, places: Numbers) -> Rows:
-        """One place a row."""
-        if _is_run(places):
-            return cls.straight(int(places[0]), int(places[-1]) + 1)
-        return cls(len(places), places=places)
+    def single(cls, indices: Numbers) -> Rows:
+        """One index a row."""
+        if _is_contiguous(indices):
+            return cls.contiguous(int(indices[0]), int(indices[-1]) + 1)
+        return cls(len(indices), indices=indices)
 
     @classmethod
-    def grouped(
-        cls, count: int, rows: Numbers, places: Numbers, order: Numbers | None = None
+    def from_pairs(
+        cls, count: int, rows: Numbers, indices: Numbers, order: Numbers | None = None
     ) -> Rows:
-        """Pairs of a row, below `count`, and a place; within a row by `order`, else as given."""
+        """Rows of (row, index) pairs; within a row sorted by `order`, or else as given."""
         from scipy.sparse import csc_array
 
         if order is not None:
             by_order = np.argsort(order, kind="stable")
-            rows, places = rows[by_order], places[by_order]
-        # A matrix with a column for each pair, which is stored row by row in linear time.
-        kind = narrow(max(count, len(rows)))
+            rows, indices = rows[by_order], indices[by_order]
+        # A matrix with a column for each pair: SciPy converts it to CSR in linear time.
+        kind = index_type(max(count, len(rows)))
         columns = np.arange(len(rows) + 1, dtype=kind)
-        pairs = csc_array((places, rows.astype(kind), columns), shape=(count, len(rows)))
+        pairs = csc_array((indices, rows.astype(kind), columns), shape=(count, len(rows)))
         by_row = pairs.tocsr()
         return cls(count, by_row.indptr.astype(np.int64), by_row.data)
 
     @property
     def sizes(self) -> Numbers:
-        """Places of each row."""
-        return np.ones(self.count, np.int64) if self.starts is None else np.diff(self.starts)
+        """Number of indices of each row."""
+        return np.ones(self.count, np.int64) if self.offsets is None else np.diff(self.offsets)
 
     @property
-    def every(self) -> Numbers:
-        """The places of all rows."""
-        return self.first + np.arange(self.count) if self.places is None else self.places
+    def all_indices(self) -> Numbers:
+        """The indices of all rows, one row after another."""
+        return self.first + np.arange(self.count) if self.indices is None else self.indices
 
     def take(self, rows: Numbers) -> Rows:
-        """Some of the rows."""
-        if _is_run(rows):
-            return self._between(int(rows[0]), int(rows[-1]) + 1)
-        if self.places is None:
+        """Some of the rows; without copies of indices where they are contiguous."""
+        if _is_contiguous(rows):
+            return self._slice(int(rows[0]), int(rows[-1]) + 1)
+        if self.indices is None:
             return Rows.single(self.first + rows)
-        if self.starts is None:
-            return Rows.single(self.places[rows])
-        begins, sizes = self.starts[rows], self.sizes[rows]
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        shift = np.repeat(begins - starts[:-1], sizes)
-        return Rows(len(rows), starts, self.places[np.arange(starts[-1]) + shift])
+        if self.offsets is None:
+            return Rows.single(self.indices[rows])
+        begins, sizes = self.offsets[rows], self.sizes[rows]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        shift = np.repeat(begins - offsets[:-1], sizes)
+        return Rows(len(rows), offsets, self.indices[np.arange(offsets[-1]) + shift])
 
-    def _between(self, first: int, end: int) -> Rows:
-        """Rows next to each other, which need no copies of places."""
-        if self.places is None:
-            return Rows.straight(self.first + first, self.first + end)
-        if self.starts is None:
-            return Rows.single(self.places[first:end])
-        starts = self.starts[first : end + 1]
-        return Rows(end - first, starts - starts[0], self.places[starts[0] : starts[-1]])
+    def _slice(self, first: int, end: int) -> Rows:
+        if self.indices is None:
+            return Rows.contiguous(self.first + first, self.first + end)
+        if self.offsets is None:
+            return Rows.single(self.indices[first:end])
+        offsets = self.offsets[first : end + 1]
+        return Rows(end - first, offsets - offsets[0], self.indices[offsets[0] : offsets[-1]])
 
 
 @dataclass(frozen=True)
 class Values:
-    """Components of values in memory.
-
-    Args:
-        array: of a backend, (values,) or (components, values), values next to each other.
+    """A backend's array, (values,) or (components, values), with contiguous values.
 
     Raises:
-        InputError: another shape, or a type that nothing can be done to.
+        InputError: another shape, or a type that kernels do not support.
     """
 
     array: Array
@@ -128,35 +128,35 @@ class Values:
 
     @property
     def components(self) -> int:
-        """How many there are."""
+        """Number of components."""
         return int(self.array.shape[0]) if self.array.ndim == 2 else 1
 
     @property
     def pitch(self) -> int:
-        """Values from one component to the next."""
+        """Distance between components, in values."""
         return int(self.array.strides[0] // self.array.dtype.itemsize) if self.components > 1 else 0
 
     @property
     def count(self) -> int:
-        """Values of a component."""
+        """Number of values of a component."""
         return int(self.array.shape[-1])
 
 
 def reduce_rows(
     backend: Backend, operation: str, source: tuple[Values, Rows], target: tuple[Values, Rows]
 ) -> list[Launch]:
-    """A launch that stores each row's sum, product, ... in that row's places; none without rows."""
-    (old, taken), (new, put) = source, target
-    if not taken.count:
+    """The launch that reduces source rows into target rows; none without rows."""
+    (old, from_rows), (new, to_rows) = source, target
+    if not from_rows.count:
         return []
-    slices = Slices.of(taken, put)
+    slices = Slices.of(from_rows, to_rows)
     small = max(old.count, new.count) < 2**31
     constants: dict[str, Constant] = {
         "VALUE": TYPES[str(old.array.dtype)],
         "OPERATION": OPERATIONS[operation],
         "INDICES_32_BIT": small,
         "IN_PLACE": slices.in_place,
-        "MOST_AT_ONCE": MOST_AT_ONCE,
+        "MAX_IN_FLIGHT": MAX_IN_FLIGHT,
         "MIN_BLOCKS_PER_SM": MIN_BLOCKS_PER_SM,
     }
     count = len(slices.table)
@@ -166,99 +166,103 @@ def reduce_rows(
             Blocks(count * old.components, THREADS),
             *(old.array, old.pitch, slices.first[0], new.array, new.pitch, slices.first[1]),
             backend.to_device(slices.table),
-            backend.to_device(slices.places.astype("int32" if small else "int64")),
+            backend.to_device(slices.indices.astype("int32" if small else "int64")),
             *(count, old.components),
         )
     ]
 
 
+# --- sliced ELLPACK -------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, eq=False)
 class Slices:
-    """Rows of similar size together, as assemble.h wants them.
+    """Source and target rows in sliced ELLPACK format.
 
     Args:
-        table: of the slices.
-        places: of all of them.
-        first: places of row 0 where rows are straight, in the old and in the new array.
-        in_place: whether both arrays' places are the same.
+        table: the slices as sliced_ellpack.h lays them out, (slices, 6).
+        indices: of all slices.
+        first: index of row 0 where rows are contiguous, in the source and in the target.
+        in_place: whether source and target have the same indices.
     """
 
     table: Numbers
-    places: Numbers
+    indices: Numbers
     first: tuple[int, int]
     in_place: bool
 
     @classmethod
     def of(
-        cls, taken: Rows, put: Rows, threads: int = THREADS, at_once: int = MOST_AT_ONCE
+        cls, source: Rows, target: Rows, threads: int = THREADS, in_flight: int = MAX_IN_FLIGHT
     ) -> Slices:
-        """Rows keep their neighbours nearby: they change places within windows only.
+        """Sort rows by size, within windows only, so that they stay near their neighbours.
 
         Args:
-            threads: that work on a slice.
-            at_once: values that each of them has under way together.
+            threads: that process a slice.
+            in_flight: loads of each of them.
         """
-        in_place = put is taken and taken.places is not None
-        widths = padded_size(taken.sizes)
-        order = by_window(widths)
-        first, count = _runs(widths[order], threads, at_once)
-        taken = taken.take(order)
-        put = taken if in_place else put.take(order)
-        sides = (taken, put)[: 1 if in_place else 2]
-        found = [_layout(rows, first, count) for rows in sides]
-        ends = np.cumsum([0, *(size for _, _, size in found)])
-        places = np.full(ends[-1] + 1, NOWHERE)
-        places[-1] = 0  # so that there is one
-        for rows, (_, begins, _), end in zip(sides, found, ends, strict=False):
-            _fill(places[end:], rows, first, count, begins)
-        columns = [c for (w, o, _), end in zip(found, ends, strict=False) for c in (w, o + end)]
-        table = np.stack([first, count, *columns, *columns[: 2 * in_place]], axis=1)
-        return cls(table, places, (taken.first, put.first), in_place)
+        in_place = target is source and source.indices is not None
+        widths = padded_size(source.sizes)
+        order = sort_in_windows(widths)
+        first, count = _cut_slices(widths[order], threads, in_flight)
+        sides = [rows.take(order) for rows in ((source,) if in_place else (source, target))]
+        columns, indices = to_ellpack(sides, first, count)
+        table = np.stack([first, count, *columns * (2 if in_place else 1)], axis=1)
+        not_empty = indices if len(indices) else np.zeros(1, np.int64)
+        return cls(table, not_empty, (sides[0].first, sides[-1].first), in_place)
 
 
-def sliced(rows: Rows, first: Numbers, count: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Width and first place of each slice, and the places of all, NOWHERE where a row has fewer."""
-    widths, begins, size = _layout(rows, first, count)
-    table = np.full(size, NOWHERE)
-    _fill(table, rows, first, count, begins)
-    return widths, begins, table
+def to_ellpack(
+    sides: Sequence[Rows], first: Numbers, count: Numbers
+) -> tuple[list[Numbers], Numbers]:
+    """Rows in sliced ELLPACK format.
 
+    Args:
+        sides: tables with equally many rows, which get the same slices.
+        first, count: first row of each slice, and number of rows.
 
-def _layout(rows: Rows, first: Numbers, count: Numbers) -> tuple[Numbers, Numbers, int]:
-    """Width and first place of each slice, and how many places all have."""
-    if rows.places is None:
-        return np.zeros_like(first), np.zeros_like(first), 0
-    widths = padded_size(np.maximum.reduceat(rows.sizes, first))
-    ends = np.cumsum(widths * count)
-    return widths, ends - widths * count, int(widths @ count)
+    Returns:
+        Width and offset of each slice for each side, and the indices of all.
+    """
+    columns, size = list[Numbers](), 0
+    for rows in sides:
+        widths = np.zeros_like(first)
+        if rows.indices is not None:
+            widths = padded_size(np.maximum.reduceat(rows.sizes, first))
+        columns += [widths, size + np.cumsum(widths * count) - widths * count]
+        size += int(widths @ count)
+    indices = np.full(size, PADDING)
+    for rows, offsets in zip(sides, columns[1::2], strict=True):
+        _fill(indices, rows, first, count, offsets)
+    return columns, indices
 
 
 def _fill(table: Numbers, rows: Rows, first: Numbers, count: Numbers, begins: Numbers) -> None:
-    """Put places of rows into slices, some after others: what it takes for all is much memory."""
-    if rows.places is None:
+    """Store indices of rows in their slices, in batches: temporary arrays are large."""
+    if rows.indices is None:
         return
-    starts = np.arange(rows.count + 1) if rows.starts is None else rows.starts
-    for done in range(0, len(first), SLICES_AT_ONCE):
-        part = slice(done, done + SLICES_AT_ONCE)
+    offsets = np.arange(rows.count + 1) if rows.offsets is None else rows.offsets
+    for done in range(0, len(first), SLICES_PER_BATCH):
+        part = slice(done, done + SLICES_PER_BATCH)
         low, high = first[part][0], first[part][-1] + count[part][-1]
-        begin, sizes = starts[low:high], np.diff(starts[low : high + 1])
-        # A row's places are as far apart as its slice has rows.
+        begin, sizes = offsets[low:high], np.diff(offsets[low : high + 1])
+        # A row's indices are as far apart as its slice has rows.
         step = np.repeat(count[part], count[part])
-        place = np.repeat(begins[part] - first[part], count[part]) + np.arange(low, high)
-        taken = np.arange(starts[low], starts[high])
-        put = np.repeat(place - step * begin, sizes) + np.repeat(step, sizes) * taken
-        table[put] = rows.places[starts[low] : starts[high]]
+        start = np.repeat(begins[part] - first[part], count[part]) + np.arange(low, high)
+        source = np.arange(offsets[low], offsets[high])
+        target = np.repeat(start - step * begin, sizes) + np.repeat(step, sizes) * source
+        table[target] = rows.indices[offsets[low] : offsets[high]]
 
 
 def padded_size(sizes: Numbers) -> Numbers:
     """The next power of two up to 8, and above that the next multiple of it."""
-    every = np.arange(sizes.max(initial=0) + 1)
-    powers = 1 << np.ceil(np.log2(np.maximum(every, 1))).astype(np.int64)
-    return np.where(every <= 8, powers, -(-every // 8) * 8)[sizes]
+    possible = np.arange(sizes.max(initial=0) + 1)
+    powers = 1 << np.ceil(np.log2(np.maximum(possible, 1))).astype(np.int64)
+    return np.where(possible <= 8, powers, -(-possible // 8) * 8)[sizes]
 
 
-def by_window(sizes: Numbers) -> Numbers:
-    """An order in which rows of equal size are together within each WINDOW, and keep theirs."""
+def sort_in_windows(sizes: Numbers) -> Numbers:
+    """The order that sorts rows by size within each WINDOW, stably."""
     count = -(-len(sizes) // WINDOW)
     table = np.full(count * WINDOW, np.iinfo(np.uint16).max, np.uint16)
     table[: len(sizes)] = np.minimum(sizes, 60_000)
@@ -267,24 +271,24 @@ def by_window(sizes: Numbers) -> Numbers:
     return order.ravel()[: len(sizes)]
 
 
-def narrow(most: int) -> type[np.signedinteger]:
-    """A type of whole numbers up to this one, for arrays that are soon given back."""
-    return np.int32 if most < 2**31 else np.int64
+def index_type(largest: int) -> type[np.signedinteger]:
+    """The smaller integer type that holds this number; temporary arrays take less memory by it."""
+    return np.int32 if largest < 2**31 else np.int64
 
 
-def _runs(widths: Numbers, threads: int, at_once: int) -> tuple[Numbers, Numbers]:
-    """First rows of slices, and how many each has: of one width, and what threads do at once."""
+def _cut_slices(widths: Numbers, threads: int, in_flight: int) -> tuple[Numbers, Numbers]:
+    """First row of each slice and number of rows: of one width, and no more than fit in flight."""
     begins = np.flatnonzero(np.diff(widths, prepend=-1))
     lengths = np.diff(begins, append=len(widths))
-    most = threads * np.maximum(1, at_once // np.maximum(widths[begins], 1))
-    pieces = -(-lengths // most)
+    limit = threads * np.maximum(1, in_flight // np.maximum(widths[begins], 1))
+    pieces = -(-lengths // limit)
     run = np.repeat(np.arange(len(begins)), pieces)
-    done = (np.arange(len(run)) - (np.cumsum(pieces) - pieces)[run]) * most[run]
-    return begins[run] + done, np.minimum(most[run], lengths[run] - done)
+    done = (np.arange(len(run)) - (np.cumsum(pieces) - pieces)[run]) * limit[run]
+    return begins[run] + done, np.minimum(limit[run], lengths[run] - done)
 
 
-def _is_run(numbers: Numbers) -> bool:
-    """Whether each is one more than that before; False without any."""
+def _is_contiguous(numbers: Numbers) -> bool:
+    """Whether each number is the one before plus 1; False without any."""
     if not len(numbers):
         return False
     return np.array_equal(numbers, np.arange(numbers[0], numbers[0] + len(numbers)))

@@ -1,105 +1,94 @@
-"""Which ranks hold copies of the same values, found out without a table of all of them anywhere.
+"""Which ranks hold copies of the same values: found by a rendezvous, without a global table.
 
-Every id has a home: the rank that is its remainder. Each rank tells the homes which ids it has, and
-these answer who else has them: the usual rendezvous of gather-scatter libraries (gslib).
+The directory of ids is distributed: id i belongs to directory rank i mod ranks. Each rank sends its
+ids to their directory ranks, which answer who else has them (as gslib does, and Trilinos).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter.rows import Rows, by_window, narrow, padded_size
+from groundswell.exchange.gather_scatter.rows import (
+    Numbers,
+    Rows,
+    index_type,
+    padded_size,
+    sort_in_windows,
+)
 
-Numbers = NDArray[np.int64]
-
-ALONE, OWN, THEIRS = range(3)  # ids that nobody else has, that are shared, of another rank
-NOBODY = -1  # an id of a value that takes part in nothing
-MOST_SPREAD = 12  # places of a table for each value: such a table takes no more memory than sorting
+UNSHARED, OWNED, GHOST = range(3)  # ids of this rank only; shared and owned; of another rank
+NO_ID = -1  # the id of values that do not take part
+MAX_SPREAD = (
+    12  # range of ids, per value, up to which a lookup table takes less memory than sorting
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Sharing:
-    """The ids of one rank, each once, and who shares them.
+    """The distinct ids of one rank, and which ranks share them.
 
     Args:
-        ids: first those that this rank owns and nobody else has; then those that it owns and
-            shares; then those that another rank owns. Each in the order in which they first occur,
-            those with as many copies together within each window (see rows.by_window).
-        own, alone: how many this rank owns, and how many of these nobody else has.
-        rows: for each value of the rank the place of its id in `ids`; NOBODY where it has none.
-        sharers: for each other rank that shares some the places of these, in rising order of id.
-        owner: of each id.
+        comm: the ranks.
+        ids: distinct ids: first those that no other rank has; then those that this rank owns and
+            shares; then those that another rank owns. Each part is in order of first occurrence,
+            but sorted by number of copies within windows, see rows.sort_in_windows.
+        own, unshared: number of ids that this rank owns, and that no other rank has.
+        indices: for each value of the rank the index of its id in `ids`; NO_ID if it has none.
+        shared_with: for each other rank the indices of the ids it shares, in rising order of id.
+        owner: the rank that owns each id.
     """
 
+    comm: Communicator
     ids: Numbers
     own: int
-    alone: int
-    rows: Numbers
-    sharers: dict[int, Numbers]
+    unshared: int
+    indices: Numbers
+    shared_with: dict[int, Numbers]
     owner: NDArray[np.int32]
 
     @cached_property
     def copies(self) -> Rows:
-        """The places of each id among the rank's values."""
-        used = np.flatnonzero(self.rows >= 0)
-        rows = self.rows if len(used) == len(self.rows) else self.rows[used]
-        return Rows.grouped(len(self.ids), rows, used)
+        """For each id the indices of its copies among the rank's values."""
+        used = np.flatnonzero(self.indices >= 0)
+        rows = self.indices if len(used) == len(self.indices) else self.indices[used]
+        return Rows.from_pairs(len(self.ids), rows, used)
 
     @cached_property
-    def of_several(self) -> Sharing:
-        """The same of ids that several ranks have; values of the others take part in nothing."""
-        first, rows = self.alone, self.rows - self.alone
-        np.maximum(rows, NOBODY, out=rows)
-        sharers = {rank: places - first for rank, places in self.sharers.items()}
-        owner = self.owner[first:]
-        return Sharing(self.ids[first:], self.own - first, 0, rows, sharers, owner)
+    def shared_part(self) -> Sharing:
+        """The same of shared ids only; other values do not take part."""
+        first, indices = self.unshared, self.indices - self.unshared
+        return replace(
+            self,
+            ids=self.ids[first:],
+            own=self.own - first,
+            unshared=0,
+            indices=np.maximum(indices, NO_ID, out=indices),
+            shared_with={rank: shared - first for rank, shared in self.shared_with.items()},
+            owner=self.owner[first:],
+        )
 
 
 def find_sharing(comm: Communicator, ids: ArrayLike) -> Sharing:
-    """Who shares this rank's ids; all ranks must call it.
+    """Find which ranks share this rank's ids; all ranks must call it.
 
-    An id's owner is one of its sharers that follows from the id alone, each as often as the others.
+    A hash of the id chooses its owner among the ranks that have it.
 
     Args:
-        ids: (n,), whole numbers of up to 63 bits; NOBODY for values that take part in nothing.
+        ids: (n,), integers of up to 63 bits; NO_ID for values that do not take part.
 
     Raises:
         InputError: numbers that are no ids.
     """
-    numbers, different, rising = comm.collective_try(lambda: _numbered(_checked(ids)))
-    answers = _meet(comm, different, rising)
+    numbers, distinct, by_id = comm.collective_try(lambda: _number(_checked(ids)))
+    answers = _query_directory(comm, distinct, by_id)
     return comm.collective_try(  # type: ignore[no-any-return]
-        lambda: _arranged(comm.rank, numbers, different, rising, answers)
-    )
-
-
-def _arranged(
-    here: int, numbers: Numbers, different: Numbers, rising: Numbers, answers: dict[int, Numbers]
-) -> Sharing:
-    """What `_numbered` and `_meet` say to rank `here`."""
-    shared, rank, owners = _found(different, rising, answers)
-    owner = np.full(len(different), here, np.int32)
-    owner[shared] = owners
-    group = np.full(len(different), ALONE, np.int8)
-    group[shared] = np.where(owners == here, OWN, THEIRS)
-    order = _ordered(group, numbers)
-    place = np.empty(len(order) + 1, np.int64)
-    place[order] = np.arange(len(order))
-    place[-1] = NOBODY  # where number NOBODY looks
-    return Sharing(
-        ids=different[order],
-        own=int(np.count_nonzero(group != THEIRS)),
-        alone=int(np.count_nonzero(group == ALONE)),
-        rows=place[numbers],
-        sharers={int(r): place[shared[rank == r]] for r in np.unique(rank)},
-        owner=owner[order],
+        lambda: _arrange(comm, numbers, distinct, by_id, answers)
     )
 
 
@@ -115,128 +104,138 @@ def _checked(ids: ArrayLike) -> Numbers:
         )
     if given.dtype == np.uint64 and given.size and given.max() > np.iinfo(np.int64).max:
         raise InputError(f"id {given.max()} takes more than 63 bits; number values from 0 on")
-    if given.size and given.min() < NOBODY:
+    if given.size and given.min() < NO_ID:
         raise InputError(
-            f"id {given.min()} is below zero; number values from 0 on, and give {NOBODY} to those "
+            f"id {given.min()} is below zero; number values from 0 on, and give {NO_ID} to those "
             "that take part in nothing"
         )
     return given.astype(np.int64, copy=False)
 
 
-def _numbered(ids: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Numbers of different ids, which count these as they first occur.
+def _number(ids: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Number the distinct ids in order of first occurrence.
 
-    Returns each value's, NOBODY where it has no id; ids by number; numbers in rising order of ids.
+    Returns:
+        Each value's number, or NO_ID; the distinct ids; the order that sorts these.
     """
     keys, count = _keys(ids), len(ids)
-    places = np.arange(count, dtype=narrow(count))
+    places = np.arange(count, dtype=index_type(count))
     table = np.full(keys.max(initial=-1) + 1, count, places.dtype)
     np.minimum.at(table, keys, places)
-    if ids.min(initial=0) == NOBODY:
-        table[keys.min()] = NOBODY
+    if ids.min(initial=0) == NO_ID:
+        table[keys.min()] = NO_ID
     firsts = np.flatnonzero(table[keys] == places)
     table[keys[firsts]] = places[: len(firsts)]
     return table[keys], ids[firsts], table[(table >= 0) & (table < count)]
 
 
 def _keys(ids: Numbers) -> Numbers:
-    """Numbers in the order of ids, small enough for a table of them."""
-    low, high = int(ids.min(initial=2**63 - 1)), int(ids.max(initial=NOBODY))
-    if high - low < MOST_SPREAD * len(ids):
+    """Numbers in the order of ids, small enough to index a table."""
+    low, high = int(ids.min(initial=2**63 - 1)), int(ids.max(initial=NO_ID))
+    if high - low < MAX_SPREAD * len(ids):
         return ids - low if low else ids
     return np.unique(ids, return_inverse=True)[1]
 
 
-def _ordered(group: NDArray[np.int8], numbers: Numbers) -> Numbers:
-    """Numbers of ids in the order of `Sharing.ids`, by their groups and the values' numbers."""
+def _arrange(
+    comm: Communicator,
+    numbers: Numbers,
+    distinct: Numbers,
+    by_id: Numbers,
+    answers: dict[int, Numbers],
+) -> Sharing:
+    """Put the distinct ids in the order of `Sharing.ids`."""
+    table = np.concatenate([np.empty(0, np.int64), *answers.values()]).reshape(-1, 3)
+    ids, rank, owners = table[np.lexsort((table[:, 0], table[:, 1]))].T
+    shared = by_id[np.searchsorted(distinct, ids, sorter=by_id)]
+    owner = np.full(len(distinct), comm.rank, np.int32)
+    owner[shared] = owners
+    group = np.full(len(distinct), UNSHARED, np.int8)
+    group[shared] = np.where(owners == comm.rank, OWNED, GHOST)
     sizes = padded_size(np.bincount(numbers[numbers >= 0], minlength=len(group)))
-    parts = [np.flatnonzero(group == which) for which in (ALONE, OWN, THEIRS)]
-    return np.concatenate([part[by_window(sizes[part])] for part in parts])
+    parts = [np.flatnonzero(group == which) for which in (UNSHARED, OWNED, GHOST)]
+    order = np.concatenate([part[sort_in_windows(sizes[part])] for part in parts])
+    index = np.empty(len(order) + 1, np.int64)
+    index[order] = np.arange(len(order))
+    index[-1] = NO_ID  # the last element is the one that number NO_ID selects
+    return Sharing(
+        comm,
+        ids=distinct[order],
+        own=len(parts[UNSHARED]) + len(parts[OWNED]),
+        unshared=len(parts[UNSHARED]),
+        indices=index[numbers],
+        shared_with={int(r): index[shared[rank == r]] for r in np.unique(rank)},
+        owner=owner[order],
+    )
 
 
-def _meet(comm: Communicator, ids: Numbers, rising: Numbers) -> dict[int, Numbers]:
-    """What the homes answer, see `_introduce`, of ids that get into rising order this way."""
+# --- the directory --------------------------------------------------------------------------------
+
+
+def _query_directory(comm: Communicator, ids: Numbers, by_id: Numbers) -> dict[int, Numbers]:
+    """The answers of all directory ranks, see `_answer_queries`."""
     if comm.size == 1:
         return {}
-    # What may fail is agreed on before each swap, in which the others would wait in vain.
-    asked = comm.collective_try(lambda: _by_home(ids[rising], comm.size))
-    return comm.alltoallv(comm.collective_try(partial(_introduce, comm.alltoallv(asked))))
+    # Ranks agree on errors before each exchange, in which the others would otherwise wait forever.
+    queries = comm.collective_try(lambda: _make_queries(ids[by_id], comm.size))
+    received = comm.alltoallv(queries)
+    return comm.alltoallv(comm.collective_try(lambda: _answer_queries(received)))
 
 
-def _by_home(ids: Numbers, ranks: int) -> dict[int, Numbers]:
-    """Ids by the rank that is home to them, each part in their order."""
-    homes = ids % ranks
-    order = _by_small(homes)
-    ends = np.searchsorted(homes[order], np.arange(ranks + 1))
-    return {r: ids[order[a:b]] for r, (a, b) in enumerate(pairwise(ends))}
+def _make_queries(ids: Numbers, ranks: int) -> dict[int, Numbers]:
+    """Ids by directory rank."""
+    return _split_by_rank(ids, ids % ranks)
 
 
-def _found(
-    ids: Numbers, rising: Numbers, answers: dict[int, Numbers]
-) -> tuple[Numbers, Numbers, Numbers]:
-    """For each of these ids and each other rank that has it: its number, rank and owner.
-
-    By rank, and then by id.
-    """
-    if not answers:
-        return (np.empty(0, np.int64),) * 3
-    table = np.concatenate([*answers.values()]).reshape(-1, 3)
-    table = table[np.lexsort((table[:, 0], table[:, 1]))]
-    return rising[np.searchsorted(ids, table[:, 0], sorter=rising)], table[:, 1], table[:, 2]
-
-
-def _introduce(guests: dict[int, Numbers]) -> dict[int, Numbers]:
-    """What a home tells each rank: rows (id, another rank that has it, owner), one after the other.
+def _answer_queries(queries: dict[int, Numbers]) -> dict[int, Numbers]:
+    """By rank the rows (id, another rank that has it, owner), flattened.
 
     Args:
-        guests: the ids that each rank has, each once.
+        queries: by rank its distinct ids, sorted.
     """
-    ids = np.concatenate([np.empty(0, np.int64), *guests.values()])
-    ranks = np.repeat(np.array([*guests], np.int64), [len(part) for part in guests.values()])
-    order = np.argsort(ids, kind="stable")  # quick for parts in order, and of ranks in theirs
+    ids = np.concatenate([np.empty(0, np.int64), *queries.values()])
+    ranks = np.repeat(np.array([*queries], np.int64), [len(part) for part in queries.values()])
+    order = np.argsort(ids, kind="stable")  # fast for sorted parts, and keeps the order of ranks
     ids, ranks = ids[order], ranks[order]
-    same = ids[1:] == ids[:-1]
-    several = np.zeros(len(ids), bool)
-    several[1:] |= same
-    several[:-1] |= same
-    ids, ranks = ids[several], ranks[several]
+    repeated, shared = ids[1:] == ids[:-1], np.zeros(len(ids), bool)
+    shared[1:] |= repeated
+    shared[:-1] |= repeated
+    ids, ranks = ids[shared], ranks[shared]
     starts = np.flatnonzero(np.diff(ids, prepend=-1))
     counts = np.diff(starts, append=len(ids))
-    owners = ranks[starts + _fair(ids[starts], counts)]
+    owners = ranks[starts + _choose(ids[starts], counts)]
+    # Pair each rank that has an id with each other one.
     group = np.repeat(np.arange(len(starts)), counts)
-    # Every member of a group meets all members, itself too, which is left out.
-    told, other = _pairs(starts[group], counts[group])
-    apart = told != other
-    told, other = told[apart], other[apart]
-    table = np.stack([ids[told], ranks[other], owners[group[told]]], axis=1)
-    order = np.argsort(ranks[told], kind="stable")
-    receivers, table = ranks[told][order], table[order]
-    who, begins = np.unique(receivers, return_index=True)
-    return {
-        int(r): part.reshape(-1)
-        for r, part in zip(who, np.split(table, begins[1:]) if len(who) else [], strict=True)
-    }
+    row, other = _pairs(starts[group], counts[group])
+    distinct = row != other
+    row, other = row[distinct], other[distinct]
+    return _split_by_rank(
+        np.stack([ids[row], ranks[other], owners[group[row]]], axis=1), ranks[row]
+    )
 
 
-def _by_small(numbers: Numbers) -> Numbers:
-    """The stable order of numbers: for small ones, as ranks are, NumPy has a quick way."""
-    small = numbers.max(initial=0) <= np.iinfo(np.uint16).max
-    return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
+def _split_by_rank(rows: Numbers, ranks: Numbers) -> dict[int, Numbers]:
+    """By rank its rows, flattened, in the order given."""
+    small = ranks.max(initial=0) <= np.iinfo(np.uint16).max  # NumPy sorts these in linear time
+    order = np.argsort(ranks.astype(np.uint16) if small else ranks, kind="stable")
+    begins = np.flatnonzero(np.diff(ranks[order], prepend=-1))
+    parts = np.split(rows[order], begins[1:])
+    return {int(ranks[order[b]]): p.reshape(-1) for b, p in zip(begins, parts, strict=False)}
 
 
 def _pairs(first: Numbers, count: Numbers) -> tuple[Numbers, Numbers]:
-    """Numbers n of these rows and, for each, first[n] to first[n] + count[n] - 1."""
+    """Pairs of a number n with each of first[n], ..., first[n] + count[n] - 1."""
     rows = np.repeat(np.arange(len(count)), count)
     begins = np.cumsum(count) - count
     return rows, first[rows] + np.arange(len(rows)) - begins[rows]
 
 
-def _fair(ids: Numbers, counts: Numbers) -> Numbers:
-    """A number below each count that follows from the id: neighbouring ids take turns at random."""
-    number = scattered(ids) >> np.uint64(33)
+def _choose(ids: Numbers, counts: Numbers) -> Numbers:
+    """A pseudorandom number below each count that depends on the id only."""
+    number = hash_ids(ids) >> np.uint64(33)
     return (number % np.maximum(counts, 1).astype(np.uint64)).astype(np.int64)
 
 
-def scattered(ids: Numbers) -> NDArray[np.uint64]:
-    """A number for each id, of which neighbours know nothing: times 2^64 over the golden ratio."""
+def hash_ids(ids: Numbers) -> NDArray[np.uint64]:
+    """The Fibonacci hash of each id: times 2^64 over the golden ratio."""
     return ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)

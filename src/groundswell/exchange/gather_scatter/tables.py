@@ -1,26 +1,29 @@
-"""Which values an operation takes from where, and which it puts where, worked out once."""
+"""What an operation sends and receives, and which rows it reduces before, meanwhile and after.
+
+An `ExchangePattern` says what a rank sends and receives; `Phases` are the row operations that fill
+messages, do what needs no other rank, and read messages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter.routes import Itinerary, Run, plan_route
+from groundswell.exchange.gather_scatter.routes import Route, plan_route
 from groundswell.exchange.gather_scatter.rows import Numbers, Rows
 from groundswell.exchange.gather_scatter.sharing import Sharing
 
-Lists = dict[int, Numbers]  # by rank: places in Sharing.ids
+Lists = dict[int, Numbers]  # by rank: indices in Sharing.ids
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
-    """Rows to be reduced, each into the places of a row of another table.
+class RowOperation:
+    """Rows to be reduced, and the rows of indices where the results are stored.
 
     Args:
-        others: places that may be written meanwhile, of work that is done in place.
+        others: of an operation in place, indices that other kernels may write to meanwhile.
     """
 
     source: Rows
@@ -29,149 +32,152 @@ class Work:
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
-    """What an operation does: before messages leave, meanwhile, and when they have come."""
+class Phases:
+    """What an operation does before messages are sent, meanwhile, and once they are received."""
 
-    pack: Work
-    local: Work
-    unpack: Work
-
-
-def pattern(sharing: Sharing, rank: int, kind: str) -> tuple[Lists, Lists]:
-    """What each other rank is to get of this one, and what comes from it."""
-    if kind == "gather-scatter":
-        return sharing.sharers, sharing.sharers
-    to_owner = {peer: rows[sharing.owner[rows] == peer] for peer, rows in sharing.sharers.items()}
-    of_owner = {peer: rows[sharing.owner[rows] == rank] for peer, rows in sharing.sharers.items()}
-    theirs, mine = (
-        {peer: rows for peer, rows in lists.items() if len(rows)} for lists in (to_owner, of_owner)
-    )
-    return (theirs, mine) if kind == "gather" else (mine, theirs)
+    pack: RowOperation
+    local: RowOperation
+    unpack: RowOperation
 
 
 @dataclass(frozen=True, eq=False)
-class Mail:
-    """What leaves a rank and what comes to it, and the arena's places for both.
+class ExchangePattern:
+    """What a rank sends and receives, and where it lies in the buffer.
 
-    An arena begins with the rank's own parts of all ids that it shares.
+    The buffer begins with the rank's own contribution to each id that it shares.
 
     Args:
-        runs: places of what leaves.
-        path: the way, and the places of what arrives.
+        send, receive: by rank the ids.
+        send_ranges: by rank the positions of what is sent to it.
+        route: of the messages, with the positions of what is received.
     """
 
     sharing: Sharing
-    rank: int
-    outgoing: Lists
-    incoming: Lists
-    runs: dict[int, Run]
-    path: Itinerary
+    send: Lists
+    receive: Lists
+    send_ranges: dict[int, range]
+    route: Route
 
     @classmethod
-    def plan(
-        cls, comm: Communicator, sharing: Sharing, route: str, outgoing: Lists, incoming: Lists
-    ) -> Mail:
-        """All ranks must call it."""
-        first, runs = len(sharing.ids) - sharing.alone, {}
-        for peer, rows in outgoing.items():
-            runs[peer] = Run(first, len(rows))
-            first += len(rows)
-        counts = {peer: len(rows) for peer, rows in incoming.items()}
-        path = plan_route(comm, route, first, runs, counts)
-        return cls(sharing, comm.rank, outgoing, incoming, runs, path)
+    def plan(cls, sharing: Sharing, kind: str, route: str) -> ExchangePattern:
+        """The pattern of a kind in PHASES; all ranks must call it."""
+        send, receive = _lists(sharing, kind)
+        end, ranges = len(sharing.ids) - sharing.unshared, {}
+        for peer, ids in send.items():
+            ranges[peer] = range(end, end + len(ids))
+            end += len(ids)
+        counts = {peer: len(ids) for peer, ids in receive.items()}
+        planned = plan_route(sharing.comm, route, end, ranges, counts)
+        return cls(sharing, send, receive, ranges, planned)
 
     @property
-    def leaving(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Ids, as places in `Sharing.ids`; the rank that each goes to; its place in the arena."""
-        return _listed(self.outgoing, self.runs)
+    def sent(self) -> tuple[Numbers, Numbers]:
+        """The id and position of each value that is sent."""
+        ids = _concatenate(self.send.values())
+        return ids, len(self.sharing.ids) - self.sharing.unshared + np.arange(len(ids))
 
     @property
-    def arriving(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Ids, the rank that each comes from, and its place in the arena."""
-        return _listed(self.incoming, self.path.arrivals)
+    def received(self) -> tuple[Numbers, Numbers, Numbers]:
+        """The id, sender and position of each value that is received."""
+        senders = _concatenate(np.full(len(ids), peer) for peer, ids in self.receive.items())
+        ranges = [self.route.received[peer] for peer in self.receive]
+        positions = _concatenate(np.arange(r.start, r.stop) for r in ranges)
+        return _concatenate(self.receive.values()), senders, positions
 
-    def kept_and_sent(self, ids: Numbers, kept: Numbers) -> Rows:
-        """Places in the arena of each of these ids: where some are kept, and where messages are."""
-        first = self.sharing.alone
-        sent, _, places = self.leaving
-        every = np.concatenate([kept, sent]) - first
-        return Rows.grouped(len(ids), every, np.concatenate([kept - first, places]))
+    def own_and_sent(self, ids: Numbers, own: Numbers) -> Rows:
+        """Positions of each of the ids: in messages and, for those in `own`, of the own part."""
+        first = self.sharing.unshared
+        sent, positions = self.sent
+        rows = np.concatenate([own, sent]) - first
+        return Rows.from_pairs(len(ids), rows, np.concatenate([own - first, positions]))
 
     def by_rank(self, ids: Numbers) -> Rows:
-        """Places in the arena of all ranks' parts of each of these ids, in the order of ranks."""
-        first = self.sharing.alone
-        come, ranks, places = self.arriving
-        every = np.concatenate([ids, come]) - first
-        senders = np.concatenate([np.full(len(ids), self.rank), ranks])
-        return Rows.grouped(len(ids), every, np.concatenate([ids - first, places]), senders)
+        """Positions of all ranks' contributions to each of the ids, in the order of ranks."""
+        first = self.sharing.unshared
+        received, senders, positions = self.received
+        rows = np.concatenate([ids, received]) - first
+        ranks = np.concatenate([np.full(len(ids), self.sharing.comm.rank), senders])
+        return Rows.from_pairs(len(ids), rows, np.concatenate([ids - first, positions]), ranks)
+
+    @property
+    def ghosts(self) -> Numbers:
+        """Positions of the values that other ranks own, in the order of their ids."""
+        ids, _, positions = self.received
+        return positions[np.argsort(ids)]
 
 
-def _listed(lists: Lists, runs: dict[int, Run]) -> tuple[Numbers, Numbers, Numbers]:
-    ranks = [np.full(len(rows), peer) for peer, rows in lists.items()]
-    places = [runs[peer].first + np.arange(len(rows)) for peer, rows in lists.items()]
-    return _joined([*lists.values()]), _joined(ranks), _joined(places)
+def _lists(sharing: Sharing, kind: str) -> tuple[Lists, Lists]:
+    """What a rank sends to each other one, and what it receives."""
+    shared, owner = sharing.shared_with, sharing.owner
+    if kind == "gather-scatter":
+        return shared, shared
+    theirs = {peer: ids[owner[ids] == peer] for peer, ids in shared.items()}
+    mine = {peer: ids[owner[ids] == sharing.comm.rank] for peer, ids in shared.items()}
+    ghosts, owned = (
+        {peer: ids for peer, ids in lists.items() if len(ids)} for lists in (theirs, mine)
+    )
+    return (ghosts, owned) if kind == "gather" else (owned, ghosts)
 
 
-def _joined(parts: list[Numbers]) -> Numbers:
+def _concatenate(parts: Iterable[Numbers]) -> Numbers:
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def _gather_scatter(mail: Mail) -> Tables:
-    copies, alone = mail.sharing.copies, mail.sharing.alone
-    shared = np.arange(alone, len(mail.sharing.ids))
-    several = copies.take(np.flatnonzero(copies.sizes[:alone] > 1))
-    mine = copies.take(shared)
-    return Tables(
-        pack=Work(mine, mail.kept_and_sent(shared, shared)),
-        local=Work(several, several, others=mine),
-        unpack=Work(mail.by_rank(shared), mine),
+# --- by kind --------------------------------------------------------------------------------------
+
+
+def _gather_scatter(pattern: ExchangePattern) -> Phases:
+    copies, unshared = pattern.sharing.copies, pattern.sharing.unshared
+    ids = np.arange(unshared, len(pattern.sharing.ids))
+    several = copies.take(np.flatnonzero(copies.sizes[:unshared] > 1))
+    shared = copies.take(ids)
+    return Phases(
+        pack=RowOperation(shared, pattern.own_and_sent(ids, ids)),
+        local=RowOperation(several, several, others=shared),
+        unpack=RowOperation(pattern.by_rank(ids), shared),
     )
 
 
-def _gather(mail: Mail) -> Tables:
-    copies, alone, own = mail.sharing.copies, mail.sharing.alone, mail.sharing.own
-    shared, owned = np.arange(alone, len(mail.sharing.ids)), np.arange(alone, own)
-    return Tables(
-        pack=Work(copies.take(shared), mail.kept_and_sent(shared, owned)),
-        local=Work(copies.take(np.arange(alone)), Rows.straight(0, alone)),
-        unpack=Work(mail.by_rank(owned), Rows.straight(alone, own)),
+def _gather(pattern: ExchangePattern) -> Phases:
+    sharing = pattern.sharing
+    copies, unshared, own = sharing.copies, sharing.unshared, sharing.own
+    shared, owned = np.arange(unshared, len(sharing.ids)), np.arange(unshared, own)
+    return Phases(
+        pack=RowOperation(copies.take(shared), pattern.own_and_sent(shared, owned)),
+        local=RowOperation(copies.take(np.arange(unshared)), Rows.contiguous(0, unshared)),
+        unpack=RowOperation(pattern.by_rank(owned), Rows.contiguous(unshared, own)),
     )
 
 
-def _halo(mail: Mail) -> Tables:
-    sharing, nothing = mail.sharing, Rows.straight(0, 0)
-    return Tables(
-        pack=_sent(mail),
-        local=Work(nothing, nothing),
-        unpack=Work(Rows.single(_arrived(mail)), Rows.straight(sharing.own, len(sharing.ids))),
+def _halo(pattern: ExchangePattern) -> Phases:
+    own, count, nothing = pattern.sharing.own, len(pattern.sharing.ids), Rows.contiguous(0, 0)
+    return Phases(
+        pack=_pack_owned(pattern),
+        local=RowOperation(nothing, nothing),
+        unpack=RowOperation(Rows.single(pattern.ghosts), Rows.contiguous(own, count)),
     )
 
 
-def _scatter(mail: Mail) -> Tables:
-    rows, own = mail.sharing.rows, mail.sharing.own
-    here, foreign = np.flatnonzero((rows >= 0) & (rows < own)), np.flatnonzero(rows >= own)
-    return Tables(
-        pack=_sent(mail),
-        local=Work(Rows.single(rows[here]), Rows.single(here)),
-        unpack=Work(Rows.single(_arrived(mail)[rows[foreign] - own]), Rows.single(foreign)),
+def _scatter(pattern: ExchangePattern) -> Phases:
+    indices, own = pattern.sharing.indices, pattern.sharing.own
+    owned, ghosts = np.flatnonzero((indices >= 0) & (indices < own)), np.flatnonzero(indices >= own)
+    received = pattern.ghosts[indices[ghosts] - own]
+    return Phases(
+        pack=_pack_owned(pattern),
+        local=RowOperation(Rows.single(indices[owned]), Rows.single(owned)),
+        unpack=RowOperation(Rows.single(received), Rows.single(ghosts)),
     )
 
 
-def _sent(mail: Mail) -> Work:
-    """Assembled values that others need, into messages."""
-    first, own = mail.sharing.alone, mail.sharing.own
-    ids, _, places = mail.leaving
-    return Work(Rows.straight(first, own), Rows.grouped(own - first, ids - first, places))
+def _pack_owned(pattern: ExchangePattern) -> RowOperation:
+    """Store assembled values that other ranks need in messages."""
+    first, own = pattern.sharing.unshared, pattern.sharing.own
+    ids, positions = pattern.sent
+    rows = Rows.from_pairs(own - first, ids - first, positions)
+    return RowOperation(Rows.contiguous(first, own), rows)
 
 
-def _arrived(mail: Mail) -> Numbers:
-    """Places in the arena of the ids that other ranks own, in their order."""
-    ids, _, places = mail.arriving
-    return places[np.argsort(ids)]
-
-
-# By operation, what there is to do.
-TABLES: dict[str, Callable[[Mail], Tables]] = {
+PHASES: dict[str, Callable[[ExchangePattern], Phases]] = {
     "gather": _gather,
     "scatter": _scatter,
     "gather-scatter": _gather_scatter,

@@ -1,4 +1,8 @@
-"""Rows of places in one array by tiles: sets of sectors that memory moves whole; see tiles.h."""
+"""Row operations in place on large arrays, tile by tile: see tiles.h.
+
+A tile is a set of sectors, the units in which a GPU moves memory, with all rows that have values in
+them. So each sector is read and written once, and as a whole.
+"""
 
 from __future__ import annotations
 
@@ -17,44 +21,40 @@ from groundswell.exchange.gather_scatter.rows import (
     Values,
     padded_size,
     reduce_rows,
-    sliced,
+    to_ellpack,
 )
 
 SOURCE = Path(__file__).with_name("tiles.h")
 SECTOR = 32  # bytes
 SECTORS = 192  # of a tile, at most
 THREADS = 128
-MIN_BLOCKS_PER_SM = 9  # of a processor: with fewer memory idles, more take its cache away
-WIDTHS = (2, 4, 8)  # places of the rows that tiles can hold
-ROUNDS = 8  # of joining sectors; tiles are for those that few rows connect
-MOST = 1 << 31  # places that tables of tiles can count
-FEWEST = 1 << 20  # places that are worth another launch; those of fewer stay in caches
+MIN_BLOCKS_PER_SM = 9  # fewer do not hide the latency of memory, more leave too little cache
+WIDTHS = (2, 4, 8)  # possible numbers of indices in a tile's rows
+ROUNDS = 8  # of joining sectors; suffice where few rows connect a group
+MIN_INDICES, MAX_INDICES = 1 << 20, 1 << 31  # fewer stay in caches; tables cannot count more
 
 
 def reduce_in_place(
     backend: Backend, operation: str, values: Values, rows: Rows, others: Rows
 ) -> list[Launch]:
-    """Launches that store each row's sum, product, ... in all of that row's places.
+    """Launches that store each row's sum, product, ... at all of that row's indices.
 
     Args:
-        rows: of at least two places each; none belongs to two.
-        others: places that may be written meanwhile.
+        rows: disjoint, of at least two indices each.
+        others: indices that other kernels may write to meanwhile.
     """
     pitch = values.pitch * values.array.dtype.itemsize
     aligned = pitch % SECTOR == 0 and backend.address(values.array) % SECTOR == 0
-    few = rows.places is None or not FEWEST <= len(rows.places) < MOST
-    if backend.on_host or not aligned or few:
-        return reduce_rows(backend, operation, (values, rows), (values, rows))
-    tiles, left = Tiles.of(rows, others, values)
-    rest = rows.take(left)
-    return [
-        *launch_tiles(backend, operation, values, tiles),
-        *reduce_rows(backend, operation, (values, rest), (values, rest)),
-    ]
+    large = rows.indices is not None and MIN_INDICES <= len(rows.indices) < MAX_INDICES
+    launches, rest = list[Launch](), rows
+    if aligned and large and not backend.on_host:
+        tiles, left = Tiles.of(rows, others, values)
+        launches, rest = launch_tiles(backend, operation, values, tiles), rows.take(left)
+    return [*launches, *reduce_rows(backend, operation, (values, rest), (values, rest))]
 
 
 def launch_tiles(backend: Backend, operation: str, values: Values, tiles: Tiles) -> list[Launch]:
-    """A launch for some tiles; none without."""
+    """The launch that reduces the rows of some tiles; none without tiles."""
     count = len(tiles.table)
     if not count:
         return []
@@ -64,88 +64,86 @@ def launch_tiles(backend: Backend, operation: str, values: Values, tiles: Tiles)
         "MAX_THREADS_PER_BLOCK": THREADS,
         "MIN_BLOCKS_PER_SM": MIN_BLOCKS_PER_SM,
     }
+    tables = [backend.to_device(table) for table in (tiles.table, tiles.sectors, tiles.indices)]
     return [
         backend.compile(Source(SOURCE, constants)).launch(
             "assemble_tiles",
             Blocks(count * values.components, THREADS),
-            *(values.array, values.pitch, backend.to_device(tiles.table)),
-            *(backend.to_device(tiles.sectors), backend.to_device(tiles.places)),
-            *(count, values.components),
+            *(values.array, values.pitch, *tables, count, values.components),
         )
     ]
 
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """Sets of sectors with all rows that have places in them, as tiles.h wants them.
+    """Sets of sectors with all rows that have indices in them, laid out as in tiles.h.
 
     Args:
-        table: of the tiles.
+        table: a record for each tile.
         sectors: of all tiles, those of each in rising order.
-        places: of their rows, among the values of a tile's sectors, two in a word.
+        indices: of their rows, among the values of a tile's sectors, two in a word.
     """
 
     table: NDArray[np.int32]
     sectors: NDArray[np.int32]
-    places: NDArray[np.uint32]
+    indices: NDArray[np.uint32]
 
     @classmethod
     def of(cls, rows: Rows, others: Rows, values: Values) -> tuple[Tiles, Numbers]:
-        """Tiles of an array that begins where a sector does, and the rows that are in none.
+        """Tiles of an array that is aligned to sectors, and the numbers of the rows in none.
 
         Arguments as of `reduce_in_place`.
         """
-        assert rows.starts is not None and rows.places is not None
+        assert rows.offsets is not None and rows.indices is not None
         length = SECTOR // values.array.dtype.itemsize
-        sector, count = rows.places // length, -(-values.count // length)
-        group = _joined(sector, rows.starts, count)
-        # Those that others write to, that are not whole, whose rows are too long, or too many.
-        open_ = np.zeros(count, bool)
-        open_[group[others.every // length]] = True
-        open_[group[values.count // length :]] = True
-        low, high = (f.reduceat(group[sector], rows.starts[:-1]) for f in (np.minimum, np.maximum))
+        sector, count = rows.indices // length, -(-values.count // length)
+        group = _connect(sector, rows.offsets, count)
+        # Exclude sectors that others write to, incomplete ones, and those of rows that do not fit.
+        excluded = np.zeros(count, bool)
+        excluded[group[others.all_indices // length]] = True
+        excluded[group[values.count // length :]] = True
+        low, high = (f.reduceat(group[sector], rows.offsets[:-1]) for f in (np.minimum, np.maximum))
         unfit = (low != high) | (rows.sizes > WIDTHS[-1])
-        open_[group[sector[np.repeat(unfit, rows.sizes)]]] = True
+        excluded[group[sector[np.repeat(unfit, rows.sizes)]]] = True
         used = np.zeros(count, bool)
         used[sector] = True
-        # A tile has room for half as many pairs of places as its sectors have values.
+        # A tile has room for half as many pairs of indices as its sectors have values.
         pairs = np.bincount(low, padded_size(rows.sizes) // 2, minlength=count).astype(np.int64)
         sizes = np.maximum(np.bincount(group[used], minlength=count), -(-2 * pairs // length))
-        open_ |= sizes > SECTORS
-        groups, inside = np.flatnonzero((sizes > 0) & ~open_), ~open_[low]
+        excluded |= sizes > SECTORS
+        groups, inside = np.flatnonzero((sizes > 0) & ~excluded), ~excluded[low]
         tile_of = np.full(count, -1)
-        tile_of[groups] = cut(sizes[groups])
-        kept, sectors = rows.take(np.flatnonzero(inside)), np.flatnonzero(used & ~open_[group])
-        return cls._made(kept, sectors, tile_of[group], length), np.flatnonzero(~inside)
+        tile_of[groups] = pack_groups(sizes[groups])
+        tiled, sectors = rows.take(np.flatnonzero(inside)), np.flatnonzero(used & ~excluded[group])
+        return cls._make(tiled, sectors, tile_of[group], length), np.flatnonzero(~inside)
 
     @classmethod
-    def _made(cls, rows: Rows, sectors: Numbers, tile_of: Numbers, length: int) -> Tiles:
-        """Tiles of these rows and sectors, given the tile of each sector."""
+    def _make(cls, rows: Rows, sectors: Numbers, tile_of: Numbers, length: int) -> Tiles:
+        """Tiles of these rows and sectors of `length` values, given the tile of each sector."""
         if not rows.count:
             return cls(np.empty((0, 8), np.int32), np.empty(0, np.int32), np.empty(0, np.uint32))
-        assert rows.starts is not None and rows.places is not None
+        assert rows.offsets is not None and rows.indices is not None
         tile = tile_of[sectors]
-        order = np.argsort(tile, kind="stable")
-        sectors, counts = sectors[order], np.bincount(tile)
+        sectors, counts = sectors[np.argsort(tile, kind="stable")], np.bincount(tile)
         first = np.cumsum(counts) - counts
         number = np.empty(len(tile_of), np.int64)
         number[sectors] = np.arange(len(sectors)) - np.repeat(first, counts)
-        local = number[rows.places // length] * length + rows.places % length
-        tile = tile_of[rows.places[rows.starts[:-1]] // length]
-        width = np.searchsorted(WIDTHS, padded_size(rows.sizes))
-        key = len(WIDTHS) * tile + width
+        local = number[rows.indices // length] * length + rows.indices % length
+        tile = tile_of[rows.indices[rows.offsets[:-1]] // length]
+        key = len(WIDTHS) * tile + np.searchsorted(WIDTHS, padded_size(rows.sizes))
         order = np.argsort(key, kind="stable")
         runs, begin, count = np.unique(key[order], return_index=True, return_counts=True)
-        widths, _, places = sliced(Rows(rows.count, rows.starts, local).take(order), begin, count)
+        by_width = Rows(rows.count, rows.offsets, local).take(order)
+        (widths, _), indices = to_ellpack([by_width], begin, count)
         table = np.zeros((len(counts), 8), np.int32)
         table[:, 0], table[:, 1] = first, counts
         np.add.at(table[:, 3], runs // len(WIDTHS), widths * count // 2)
         table[:, 2] = np.cumsum(table[:, 3]) - table[:, 3]
         table[runs // len(WIDTHS), 4 + runs % len(WIDTHS)] = count
-        return cls(table, sectors.astype(np.int32), places.astype(np.uint16).view(np.uint32))
+        return cls(table, sectors.astype(np.int32), indices.astype(np.uint16).view(np.uint32))
 
 
-def cut(sizes: Numbers) -> Numbers:
+def pack_groups(sizes: Numbers) -> Numbers:
     """The tile of each group of sectors: as many groups as fit, one after another."""
     ends, firsts = np.cumsum(sizes), [0]
     while firsts[-1] < len(sizes):
@@ -154,11 +152,11 @@ def cut(sizes: Numbers) -> Numbers:
     return np.repeat(np.arange(len(firsts) - 1), np.diff(firsts))
 
 
-def _joined(sector: Numbers, starts: Numbers, count: int) -> Numbers:
-    """A number for each sector, the same for sectors that rows connect, unless many do."""
-    group, sizes = np.arange(count), np.diff(starts)
+def _connect(sector: Numbers, offsets: Numbers, count: int) -> Numbers:
+    """The group of each sector: one for sectors that rows connect, unless ROUNDS do not suffice."""
+    group, sizes = np.arange(count), np.diff(offsets)
     for _ in range(ROUNDS):
-        low = np.minimum.reduceat(group[sector], starts[:-1])
+        low = np.minimum.reduceat(group[sector], offsets[:-1])
         joined = group.copy()
         np.minimum.at(joined, sector, np.repeat(low, sizes))
         joined = joined[joined]

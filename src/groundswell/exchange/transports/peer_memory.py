@@ -25,7 +25,7 @@ from groundswell.exchange.devices import sharers
 from groundswell.exchange.transports.base import MessageSize, SizedMessage, offsets_of
 
 FLAG = 128  # bytes between flags: each has a cache line of its own
-COLUMNS, ARRIVED, ALLOWED = 7, 0, 2  # of MessageFlags in signals.h
+COLUMNS = 7  # of MessageFlags in signals.h
 
 
 @dataclass(frozen=True)

@@ -94,10 +94,10 @@ class RowSet:
     @classmethod
     def of(cls, backend: Backend, first: int, values: Array, rows: Rows, index_type: str) -> RowSet:
         """The rows from number `first` on."""
-        slices = Slices.of(rows, Rows.straight(0, rows.count), WARP, MAX_IN_FLIGHT)
-        indices, strips = slices.places.astype(index_type), slices.table[:, :4].astype(index_type)
+        slices = Slices.of(rows, Rows.contiguous(0, rows.count), WARP, MAX_IN_FLIGHT)
+        indices, strips = slices.indices.astype(index_type), slices.table[:, :4].astype(index_type)
         # Strips of a block then read values near each other, whatever their widths are.
-        begins = strips[:, 0] if rows.places is None else indices[strips[:, 3]]
+        begins = strips[:, 0] if rows.indices is None else indices[strips[:, 3]]
         strips = strips[np.argsort(begins, kind="stable")]
         return cls(
             *(first, values[..., slices.first[0] :], int(values.shape[-1]), len(strips)),
@@ -147,13 +147,13 @@ class FusedConjugateGradients(RecordedIteration):
         is_mask = scale is None or bool(np.isin(scale, (0, 1)).all())
         self._factors = None if all(space.comm.allgather(is_mask)) else factors
         self._local = self._zeros(space.dofs.size) if local is None else local
-        self._shared = self._zeros(space.size - sharing.alone)
+        self._shared = self._zeros(space.size - sharing.unshared)
         # One kernel reads both; rows are padded to at most twice as many indices.
         self._small = 2 * max(self._local.size, self._shared.size) < INDEX_LIMIT
 
         self._split = split_elements(space)
         self._halos = [space.operation(backend, "halo", r, r) for r in self._vectors.residuals]
-        gathered = (self._local, self._shared, sharing.of_several)
+        gathered = (self._local, self._shared, sharing.shared_part)
         self._gather = space.operation(backend, "gather", *gathered)
         self._rows = self._make_rows()
         self._energies, self._products = self._make_partial_sums()
@@ -192,12 +192,12 @@ class FusedConjugateGradients(RecordedIteration):
     def _make_rows(self) -> tuple[RowSet, RowSet]:
         """Rows of this rank alone, gathered in the sweep, and shared rows, gathered before it."""
         backend, sharing = self._backend, self._elements.space.sharing
-        alone, index_type = sharing.alone, INDEX_TYPES[self._small]
-        unshared = sharing.copies.take(np.arange(alone))
-        gathered = Rows.straight(0, sharing.own - alone)
+        first, index_type = sharing.unshared, INDEX_TYPES[self._small]
+        unshared = sharing.copies.take(np.arange(first))
+        gathered = Rows.contiguous(0, sharing.own - first)
         return (
             RowSet.of(backend, 0, self._local, unshared, index_type),
-            RowSet.of(backend, alone, self._shared, gathered, index_type),
+            RowSet.of(backend, first, self._shared, gathered, index_type),
         )
 
     def _make_partial_sums(self) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ from groundswell.backends.base import in_order
 from groundswell.backends.launch import Replay
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter.sharing import scattered
+from groundswell.exchange.gather_scatter.sharing import hash_ids
 from groundswell.linear.chebyshev import Chebyshev
 from groundswell.linear.coarse import CoarseSolver
 from groundswell.linear.operators import Composite, LinearOperator, convert
@@ -186,7 +186,7 @@ class Level:
             space.vectors(backend, cycle.dtype),
             apply,
             precondition,
-            scattered(space.sharing.ids[: space.own]) / 2.0**64 - 0.5,
+            hash_ids(space.sharing.ids[: space.own]) / 2.0**64 - 0.5,
             order=order,
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.exchange.gather_scatter.sharing import scattered
+from groundswell.exchange.gather_scatter.sharing import hash_ids
 from groundswell.meshes.box import Box
 from groundswell.meshes.gmsh import ORDERS, read_gmsh
 from groundswell.meshes.hexahedra import Floats, Hexahedra, face_nodes
@@ -49,7 +49,7 @@ def whole_space(mesh: Hexahedra, degree: int) -> FunctionSpace:
 
 def noise_on(space: FunctionSpace) -> Floats:
     """Noise at each node, the same for any number of ranks, (elements, (N + 1)^3)."""
-    return np.asarray(scattered(space.sharing.ids) / 2.0**64 - 0.5)[space.dofs]
+    return np.asarray(hash_ids(space.sharing.ids) / 2.0**64 - 0.5)[space.dofs]
 
 
 def largest_error(

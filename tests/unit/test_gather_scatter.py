@@ -1,4 +1,4 @@
-"""Rows that are reduced, and the four operations on one rank, against plain NumPy."""
+"""Row operations, and the four operations on one rank, against plain NumPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.gather_scatter import rows as module
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Rows, Values, reduce_rows
-from groundswell.exchange.gather_scatter.sharing import NOBODY, find_sharing
+from groundswell.exchange.gather_scatter.sharing import NO_ID, find_sharing
 
 REDUCE: dict[str, Any] = {"sum": np.add, "multiply": np.multiply, "min": np.minimum}
 REDUCE["max"] = np.maximum
@@ -30,7 +30,7 @@ def random_rows(rng: np.random.Generator, count: int, values: int) -> tuple[Rows
     """Rows of one to five places each, and these as lists."""
     lists = [rng.integers(0, values, rng.integers(1, 6)) for _ in range(count)]
     pairs = np.repeat(np.arange(count), [len(found) for found in lists])
-    return Rows.grouped(count, pairs, np.concatenate(lists)), lists
+    return Rows.from_pairs(count, pairs, np.concatenate(lists)), lists
 
 
 @pytest.mark.parametrize("dtype", list(TYPES))
@@ -61,7 +61,7 @@ def test_nan_wins(backend: Backend, operation: str) -> None:
     rows = Rows(3, np.array([0, 2, 4, 6]), np.arange(6))
     in_order(
         reduce_rows(
-            backend, operation, (Values(source), rows), (Values(target), Rows.straight(0, 3))
+            backend, operation, (Values(source), rows), (Values(target), Rows.contiguous(0, 3))
         )
     )()
     assert np.isnan(target).tolist() == [True, True, False]
@@ -70,9 +70,9 @@ def test_nan_wins(backend: Backend, operation: str) -> None:
 def test_a_row_goes_to_several_places(backend: Backend) -> None:
     source, target = np.array([1, 2, 3]), np.zeros(6, np.int64)
     pairs: tuple[NDArray[np.int64], ...] = (np.array([1, 0, 1, 0]), np.array([5, 0, 3, 1]))
-    rows = Rows.grouped(2, *pairs)
+    rows = Rows.from_pairs(2, *pairs)
     in_order(
-        reduce_rows(backend, "sum", (Values(source), Rows.straight(1, 3)), (Values(target), rows))
+        reduce_rows(backend, "sum", (Values(source), Rows.contiguous(1, 3)), (Values(target), rows))
     )()
     assert target.tolist() == [2, 2, 0, 3, 0, 3]
 
@@ -82,32 +82,32 @@ def test_a_row_goes_to_several_places(backend: Backend) -> None:
 def test_many_rows_of_many_sizes(
     backend: Backend, monkeypatch: pytest.MonkeyPatch, in_place: bool, most: int
 ) -> None:
-    """They are sorted by size within windows, in slices; what they come to is the same."""
+    """Sorted by size within windows, in slices, they have the same sums."""
     monkeypatch.setattr(module, "WINDOW", 1000)
-    monkeypatch.setattr(module, "SLICES_AT_ONCE", 3)
+    monkeypatch.setattr(module, "SLICES_PER_BATCH", 3)
     rng = np.random.default_rng()
     sizes = rng.integers(1, most + 1, 3500)
-    places = rng.permutation(sizes.sum())
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    rows = Rows(3500, starts, places)
-    values = rng.integers(-1000, 1000, (2, len(places)))
-    put = rows if in_place else Rows.straight(2, 3502)
+    indices = rng.permutation(sizes.sum())
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    rows = Rows(3500, offsets, indices)
+    values = rng.integers(-1000, 1000, (2, len(indices)))
+    to_rows = rows if in_place else Rows.contiguous(2, 3502)
     target = values.copy() if in_place else np.full((2, 3510), 99)
     wanted = target.copy()
-    sums = np.add.reduceat(values[:, places], starts[:-1], axis=1)
+    sums = np.add.reduceat(values[:, indices], offsets[:-1], axis=1)
     if in_place:
-        wanted[:, places] = np.repeat(sums, sizes, axis=1)
+        wanted[:, indices] = np.repeat(sums, sizes, axis=1)
     else:
         wanted[:, 2:3502] = sums
     source = target if in_place else values
-    in_order(reduce_rows(backend, "sum", (Values(source), rows), (Values(target), put)))()
+    in_order(reduce_rows(backend, "sum", (Values(source), rows), (Values(target), to_rows)))()
     assert np.array_equal(target, wanted)
 
 
 def test_slices_hold_rows_of_one_width() -> None:
     sizes = np.random.default_rng().integers(1, 30, 20_000)
     rows = Rows(20_000, np.concatenate([[0], np.cumsum(sizes)]), np.arange(sizes.sum()))
-    slices = module.Slices.of(rows, Rows.straight(0, 20_000))
+    slices = module.Slices.of(rows, Rows.contiguous(0, 20_000))
     assert slices.table[:, 1].sum() == 20_000 and slices.table[:, 1].min() > 0
     widths = slices.table[:, 2]
     assert set(widths.tolist()) <= {1, 2, 4, 8, 16, 24, 32}
@@ -117,26 +117,26 @@ def test_slices_hold_rows_of_one_width() -> None:
 def test_rows_that_are_taken_out() -> None:
     rows, lists = random_rows(np.random.default_rng(), 20, 30)
     taken = rows.take(np.array([7, 2, 2]))
-    assert taken.starts is None or taken.places is not None
+    assert taken.offsets is None or taken.indices is not None
     assert taken.sizes.tolist() == [len(lists[n]) for n in (7, 2, 2)]
-    assert Rows.straight(4, 9).take(np.array([3, 1])).places.tolist() == [7, 5]
+    assert Rows.contiguous(4, 9).take(np.array([3, 1])).indices.tolist() == [7, 5]
     run = rows.take(np.arange(3, 9))
-    assert run.starts[0] == 0 and run.sizes.tolist() == [len(found) for found in lists[3:9]]
-    assert run.places.tolist() == np.concatenate(lists[3:9]).tolist()
-    assert Rows.straight(4, 9).take(np.array([2, 3])).first == 6
-    straight = Rows.single(np.arange(5, 9))
-    assert straight.places is None and (straight.first, straight.count) == (5, 4)
+    assert run.offsets[0] == 0 and run.sizes.tolist() == [len(found) for found in lists[3:9]]
+    assert run.indices.tolist() == np.concatenate(lists[3:9]).tolist()
+    assert Rows.contiguous(4, 9).take(np.array([2, 3])).first == 6
+    contiguous = Rows.single(np.arange(5, 9))
+    assert contiguous.indices is None and (contiguous.first, contiguous.count) == (5, 4)
 
 
 def test_one_rank(backend: Backend) -> None:
     """Without others, all four are sums and copies of its own."""
-    ids = np.array([4, 9, 4, NOBODY, 0, 9, 9])
+    ids = np.array([4, 9, 4, NO_ID, 0, 9, 9])
     sharing = find_sharing(SerialCommunicator(), ids)
-    assert sharing.ids.tolist() == [0, 4, 9] and sharing.own == sharing.alone == 3
+    assert sharing.ids.tolist() == [0, 4, 9] and sharing.own == sharing.unshared == 3
     local, whole = np.arange(1.0, 8.0), np.full(3, np.nan)
 
     def run(kind: str, source: Any, target: Any) -> Any:
-        work = GatherScatter(backend, SerialCommunicator(), sharing, kind, source, target)
+        work = GatherScatter(backend, sharing, kind, (source, target))
         in_order(work.launches)()
         work.close()
         return target
@@ -164,21 +164,13 @@ def test_what_does_not_fit(
     sharing = find_sharing(SerialCommunicator(), np.array([1, 2, 1]))
     source, target = (np.zeros(s, d) for s, d in zip(shapes, dtypes, strict=True))
     with pytest.raises(InputError, match=words):
-        GatherScatter(backend, SerialCommunicator(), sharing, kind, source, target)
+        GatherScatter(backend, sharing, kind, (source, target))
 
 
 def test_an_unknown_reduction(backend: Backend) -> None:
     sharing = find_sharing(SerialCommunicator(), np.array([1, 2, 1]))
     with pytest.raises(InputError, match="reduction 'mean' does not exist; allowed: sum"):
-        GatherScatter(
-            backend,
-            SerialCommunicator(),
-            sharing,
-            "gather",
-            np.zeros(3),
-            np.zeros(2),
-            reduction="mean",
-        )
+        GatherScatter(backend, sharing, "gather", (np.zeros(3), np.zeros(2)), reduction="mean")
 
 
 def test_values_with_gaps(backend: Backend) -> None:
