@@ -21,8 +21,12 @@ from groundswell.errors import BackendError, GroundswellError, RunFailed, now_kn
 from groundswell.exchange.collectives import Collectives, Content
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.deadline import Deadline
-from groundswell.exchange.launcher import exclude_libfabric, signs, started_ranks
-from groundswell.exchange.processes import Process
+from groundswell.exchange.processes import (
+    Process,
+    exclude_libfabric,
+    launcher_variables,
+    started_ranks,
+)
 from groundswell.exchange.progress import Progress
 
 KINDS = ("allgather", "gather", "bcast", "alltoallv", "try", "close")
@@ -159,7 +163,7 @@ class MpiCommunicator(Communicator):
                 process = self._processes[rank]
                 if rank != self.rank and not (process.alive or self._progress.has_ended(rank)):
                     raise RunFailed(
-                        f"rank {rank} (process {process.number}) has ended before its work was "
+                        f"rank {rank} (process {process.pid}) has ended before its work was "
                         "done; see its messages above"
                     )
         except GroundswellError as error:
@@ -243,19 +247,20 @@ def get_communicator() -> Communicator:
     if started == 1:
         return SerialCommunicator()
     exclude_libfabric()
+    variables = launcher_variables()
     try:
         from mpi4py import MPI
     except ImportError as error:
         raise BackendError(
-            f"{started or 'several'} processes were started ({signs()}), but mpi4py is not "
+            f"{started or 'several'} processes were started ({variables}), but mpi4py is not "
             "installed; `pip install 'groundswell[mpi]'`, or start one process without a launcher"
         ) from error
     if MPI.COMM_WORLD.size > 1:
         return MpiCommunicator(MPI.COMM_WORLD)
     if started > 1:
         raise BackendError(
-            f"{started} processes were started ({signs()}), but each is alone in the MPI of "
+            f"{started} processes were started ({variables}), but each is alone in the MPI of "
             f"mpi4py ({MPI.Get_library_version().split(',')[0].splitlines()[0]}); take the mpiexec "
-            f"of that library, or unset {signs()} to let each process run by itself"
+            f"of that library, or unset {variables} to let each process run by itself"
         )
     return SerialCommunicator()

@@ -8,10 +8,17 @@ from numpy.typing import DTypeLike
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.fastest import able_among
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.sharing import Sharing
-from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, tune, ways
+from groundswell.exchange.tuning import (
+    Choice,
+    Timer,
+    Tuning,
+    TuningCache,
+    gather_scatter_candidates,
+    tune,
+    usable,
+)
 
 
 def tune_sharing(
@@ -36,7 +43,9 @@ def tune_sharing(
         GroundswellError: no way that is allowed works here.
     """
     wanted = ("fastest" if name == "auto" else name for name in (transport, route))
-    choices = ways(backend, comm, **dict(zip(("transport", "route"), wanted, strict=True)))
+    choices = gather_scatter_candidates(
+        backend, comm, **dict(zip(("transport", "route"), wanted, strict=True))
+    )
     if comm.size == 1:
         return None
     some, kind = sharing.of_several, np.dtype(dtype)
@@ -44,7 +53,7 @@ def tune_sharing(
     local, gathered = (backend.zeros((n,), kind) for n in (len(some.rows), len(some.ids)))
     made: list[GatherScatter] = []
 
-    def rehearse(choice: Choice) -> Rehearsal:
+    def timer_of(choice: Choice) -> Timer:
         both = [
             GatherScatter(backend, comm, *of_values, transport=choice.transport, route=choice.route)
             for of_values in (
@@ -59,8 +68,8 @@ def tune_sharing(
         return lambda times: backend.measure_seconds(lambda: graph.replay(times))
 
     sizes = comm.allgather([len(places) for places in sharing.sharers.values()])
-    memory = Memory.of(comm, backend, ["shared values", kind.name, transport, route, sizes])
-    found = tune(comm, able_among(backend, comm, choices), rehearse, memory)
+    cache = TuningCache.of(comm, backend, ["shared values", kind.name, transport, route, sizes])
+    found = tune(comm, usable(backend, comm, choices), timer_of, cache)
     for operation in made:
         operation.close()
     return found

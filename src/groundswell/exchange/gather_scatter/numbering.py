@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
 from groundswell.exchange.codecs.coder import require_codec
-from groundswell.exchange.fastest import fastest
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.routes import ROUTES
 from groundswell.exchange.gather_scatter.rows import TYPES
@@ -27,7 +26,7 @@ from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.plan_cache import PlanCache, ranks_of
 from groundswell.exchange.request import find_device, transport_of
-from groundswell.exchange.tuning import Choice, ways
+from groundswell.exchange.tuning import Choice, fastest, gather_scatter_candidates
 
 
 class Numbering(PlanCache):
@@ -193,7 +192,7 @@ class Numbering(PlanCache):
             )
             return self._planned(operation, [source, target])
 
-        choices = ways(self.backend, self.comm, **how)
+        choices = gather_scatter_candidates(self.backend, self.comm, **how)
         if len(choices) == 1 or self.size == 1:
             return make(choices[0])
         # Trials change what they are done to.
