@@ -99,7 +99,7 @@ def test_arrays_of_other_libraries(library: str, ranks: int) -> None:
     assert "all holds" in printed(ranks, *program, CUDA_VISIBLE_DEVICES="")
 
 
-def test_the_fastest_way_is_found_and_remembered(tmp_path: Path) -> None:
+def test_the_fastest_transport_is_found_and_cached(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(FASTEST)
     first, again = (printed(2, program, GROUNDSWELL_CACHE=str(tmp_path)) for _ in range(2))

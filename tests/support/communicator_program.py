@@ -286,7 +286,7 @@ def dead() -> None:
     """Rank 0 waits for a rank that it takes for dead."""
     job = world()
     if job.first:
-        dead = job._processes[1]._replace(begun=0)
+        dead = job._processes[1]._replace(start_time=0)
         job._processes[1] = dead
         say(job, "first", outcome(lambda: job.allgather(None)))
     else:

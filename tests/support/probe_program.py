@@ -64,7 +64,7 @@ def check_mistake(backend: Backend, job: MpiCommunicator) -> None:
     """It is no reason not to use a transport, and all ranks are told."""
     TRANSPORTS["cpu"] |= {"mistaken": Kind(mistaken)}
     try:
-        probe.usable(backend, job, ["mistaken"])
+        probe.find_obstacles(backend, job, ["mistaken"])
     except (RunFailed, TypeError) as error:
         assert "a mistake" in str(error), error
     else:
@@ -76,9 +76,9 @@ def check_child(job: MpiCommunicator) -> None:
     """A job started from within a job ends, says something, and does no harm."""
     if job.first:
         try:
-            found = probe_gpu_mpi._tried(BUSES)
-        except probe_gpu_mpi.NotTried as obstacle:
-            found = f"not tried: {obstacle}"
+            found = probe_gpu_mpi.probe(BUSES)
+        except probe_gpu_mpi.NotProbed as why:
+            found = f"not probed: {why}"
         print("child:", found)
     assert job.allgather(job.rank) == list(range(job.size))
 
@@ -88,13 +88,13 @@ def main() -> None:
     job, backend = get_communicator(), open_backend("cpu")
     assert isinstance(job, MpiCommunicator)
     if job.rank < probe_gpu_mpi.RANKS:
-        assert all(probe_gpu_mpi.received(job.mpi_comm, backend, size) for size in (1, 1 << 21))
+        assert all(probe_gpu_mpi.exchange(job.mpi_comm, backend, size) for size in (1, 1 << 21))
     made = {"spoilt": Spoilt, "lame": Lame, "broken": broken}
     TRANSPORTS["cpu"] |= {name: Kind(make) for name, make in made.items()}
-    found = probe.usable(backend, job, ["mpi"])
+    found = probe.find_obstacles(backend, job, ["mpi"])
     assert found == {"mpi": None}, found
-    probe.TRIAL_SECONDS = 1.0
-    found = probe.usable(backend, job)
+    probe.TEST_SECONDS = 1.0
+    found = probe.find_obstacles(backend, job)
     assert job.bcast(found) == found and os.environ.get(TIMEOUT) is None
     for name, reason in found.items():
         if job.first:

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from groundswell.backends.links import BANDWIDTH, NVLINK_BANDWIDTH, Pair
-from groundswell.exchange.binding import bind, contiguous
-from groundswell.exchange.topology import link_times
+from groundswell.exchange.topology import bind, contiguous, link_times
 
 Traffic = NDArray[np.int64]
 Place = tuple[int, ...]

@@ -24,14 +24,14 @@ from groundswell.exchange.deadline import (
     late,
     timeout_seconds,
 )
-from groundswell.exchange.launcher import (
+from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.processes import (
     LAUNCHER_VARIABLES,
     SIZE_VARIABLES,
+    Process,
     exclude_libfabric,
     started_ranks,
 )
-from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.processes import Process
 
 PROGRAM = Path(__file__).parents[1] / "support" / "communicator_program.py"
 
@@ -230,7 +230,7 @@ def test_a_dead_rank_is_named() -> None:
     """Of the ranks on this host; those on others are not visible."""
     job = object.__new__(MpiCommunicator)  # without MPI
     here = Process.this()
-    dead = here._replace(number=2**22 + 1)  # larger than any process id
+    dead = here._replace(pid=2**22 + 1)  # larger than any process id
     reports: list[Exception] = []
     ended: set[int] = set()
     job.rank, job.size, job._error = 0, 3, None
@@ -244,7 +244,7 @@ def test_a_dead_rank_is_named() -> None:
     ended.add(2)
     job.require_alive()  # its program has ended without an error
     ended.clear()
-    with pytest.raises(RunFailed, match=rf"rank 2 \(process {dead.number}\) has ended") as caught:
+    with pytest.raises(RunFailed, match=rf"rank 2 \(process {dead.pid}\) has ended") as caught:
         job.require_alive()
     assert reports == [caught.value]
     with pytest.raises(RunFailed, match="rank 2") as again:

@@ -21,8 +21,7 @@ from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.traffic import traffic
+from groundswell.exchange.pattern import Ghosts, traffic
 
 BusIds = Sequence[str]
 

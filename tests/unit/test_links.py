@@ -11,7 +11,7 @@ from fake_nvml import BUSES, PLACES, SHORT, SWITCH, UUIDS, FakeNvml, pretend, wi
 
 from groundswell.backends.links import BANDWIDTH, NVLINK_BANDWIDTH, Device, Pair, read_links
 from groundswell.errors import BackendError
-from groundswell.exchange.binding import bind
+from groundswell.exchange.topology import bind
 
 
 @pytest.fixture

@@ -189,8 +189,8 @@ def test_a_rank_is_its_own_neighbour() -> None:
 
 def test_nobody_needs_anything() -> None:
     cut = decompose((4, 4, 4), 8)
-    assert receives(cut, 3, uniform(0)) == [] and partners(cut, 3, uniform(0)) == []
-    assert receives(decompose((4, 4), 1), 0, uniform(2, 2, corners=True)) == []
+    assert receives(cut, 3, uniform(0)) == () and partners(cut, 3, uniform(0)) == []
+    assert receives(decompose((4, 4), 1), 0, uniform(2, 2, corners=True)) == ()
 
 
 @pytest.mark.parametrize("corners, neighbours, points", [(False, 6, 6 * 4), (True, 26, 4**3 - 8)])

@@ -1,4 +1,4 @@
-"""Which transports work: answers of trials, of other processes, and of what is known beforehand."""
+"""Which transports work: requirements, tests between ranks, and MPI with GPU memory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,17 @@ from ranks import AS_ROOT, SOURCE, launcher, run_on_ranks
 
 from groundswell.backends import open_backend
 from groundswell.errors import BackendError, InputError
-from groundswell.exchange import mpi_library, prerequisites, probe, probe_gpu_mpi
+from groundswell.exchange import mpi_library, probe_gpu_mpi, requirements
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.connect import TRANSPORTS
-from groundswell.exchange.probe_gpu_mpi import BEGUN, MARK, NOT_TRIED, WORKS, NotTried
+from groundswell.exchange.probe import find_obstacles
+from groundswell.exchange.probe_gpu_mpi import (
+    NOT_PROBED,
+    PREFIX,
+    STARTED,
+    WORKS,
+    NotProbed,
+)
 
 PROGRAM = Path(__file__).parents[1] / "support" / "probe_program.py"
 
@@ -38,18 +45,18 @@ def test_ranks_agree_on_what_works() -> None:
 
 
 def test_alone_nothing_works() -> None:
-    found = probe.usable(open_backend("cpu"), SerialCommunicator())
+    found = find_obstacles(open_backend("cpu"), SerialCommunicator())
     assert set(found) == set(TRANSPORTS["cpu"])
     assert all(reason and "mpiexec -n 4" in reason for reason in found.values())
 
 
-# --- processes that try ---------------------------------------------------------------------------
+# --- processes that probe -------------------------------------------------------------------------
 
 
 def job(code: str, **limits: float) -> str | None:
-    """What is understood of two processes that run some code."""
+    """The result of two processes that run some code."""
     command = [launcher(), "-n", "2", sys.executable, "-c", code]
-    return probe_gpu_mpi.understood(*probe_gpu_mpi.run(command, **limits))
+    return probe_gpu_mpi.parse(*probe_gpu_mpi.run(command, **limits))
 
 
 @pytest.fixture
@@ -61,14 +68,14 @@ START = f"""
 import os, signal, time
 from mpi4py import MPI
 from groundswell.exchange import probe_gpu_mpi as probe
-probe.end_in(20)
+probe.limit_time(20)
 rank = MPI.COMM_WORLD.rank
-if rank == 0: probe._say({BEGUN!r})
+if rank == 0: probe.report({STARTED!r})
 MPI.COMM_WORLD.Barrier()
 """
 
 
-def test_a_crash_is_an_answer(path: None) -> None:
+def test_a_crash_is_a_result(path: None) -> None:
     begun = time.monotonic()
     reason = job(f"{START}\nif rank == 1: os.kill(os.getpid(), signal.SIGSEGV)\ntime.sleep(60)")
     assert reason and "ended with exit status" in reason
@@ -85,22 +92,22 @@ def test_processes_that_hang_end_themselves(path: None) -> None:
 def test_a_launcher_that_hangs() -> None:
     status, output = probe_gpu_mpi.run(["sleep", "60"], 0.5)
     assert (status, output) == (None, "")
-    words = f"echo '{MARK}{BEGUN}'; sleep 60"
-    assert probe_gpu_mpi.run(["sh", "-c", words], 1.0) == (None, f"{MARK}{BEGUN}\n")
+    words = f"echo '{PREFIX}{STARTED}'; sleep 60"
+    assert probe_gpu_mpi.run(["sh", "-c", words], 1.0) == (None, f"{PREFIX}{STARTED}\n")
 
 
 def test_a_launcher_of_nothing() -> None:
-    with pytest.raises(NotTried, match="cannot be started"):
+    with pytest.raises(NotProbed, match="cannot be started"):
         probe_gpu_mpi.run(["/no/such/mpiexec"])
-    with pytest.raises(NotTried, match="exit status 1"):
-        probe_gpu_mpi.understood(*probe_gpu_mpi.run(["false"]))
+    with pytest.raises(NotProbed, match="exit status 1"):
+        probe_gpu_mpi.parse(*probe_gpu_mpi.run(["false"]))
 
 
 def test_a_launcher_of_another_mpi(path: None) -> None:
     """Each process then thinks that it is alone."""
     program = [sys.executable, "-m", "groundswell.exchange.probe_gpu_mpi", "0000:00:00.0"]
-    with pytest.raises(NotTried, match="does not belong"):
-        probe_gpu_mpi.understood(*probe_gpu_mpi.run(["sh", "-c", '"$@"; "$@"', "sh", *program]))
+    with pytest.raises(NotProbed, match="does not belong"):
+        probe_gpu_mpi.parse(*probe_gpu_mpi.run(["sh", "-c", '"$@"; "$@"', "sh", *program]))
 
 
 def test_the_real_processes(path: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,8 +116,8 @@ def test_the_real_processes(path: None, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setenv(name, value)
     begun = time.monotonic()
     try:
-        reason = probe_gpu_mpi._tried(("0000:00:00.0",))
-    except NotTried as obstacle:
+        reason = probe_gpu_mpi.probe(("0000:00:00.0",))
+    except NotProbed as obstacle:
         reason = str(obstacle)
         with pytest.raises(BackendError):
             open_backend("cuda")
@@ -118,72 +125,72 @@ def test_the_real_processes(path: None, monkeypatch: pytest.MonkeyPatch) -> None
     assert time.monotonic() - begun < probe_gpu_mpi.SECONDS + probe_gpu_mpi.GRACE_SECONDS + 5
 
 
-def test_what_processes_say() -> None:
-    understood = probe_gpu_mpi.understood
-    assert understood(0, f"noise\n{MARK}{BEGUN}\nnoise\n{MARK}{WORKS}\n") is None
-    assert "status 3" in str(understood(3, f"{MARK}{BEGUN}\n{MARK}{WORKS}\n"))
-    assert understood(0, f"{MARK}{BEGUN}\n{MARK}values arrive wrong\n") == "values arrive wrong"
-    assert "status 139" in str(understood(139, f"{MARK}{BEGUN}\n"))
-    assert "stopped after" in str(understood(None, f"{MARK}{BEGUN}\n"))
-    with pytest.raises(NotTried, match="no GPU"):
-        understood(0, f"{MARK}{NOT_TRIED}no GPU\n")
+def test_reports_of_processes() -> None:
+    parse = probe_gpu_mpi.parse
+    assert parse(0, f"noise\n{PREFIX}{STARTED}\nnoise\n{PREFIX}{WORKS}\n") is None
+    assert "status 3" in str(parse(3, f"{PREFIX}{STARTED}\n{PREFIX}{WORKS}\n"))
+    assert parse(0, f"{PREFIX}{STARTED}\n{PREFIX}values arrive wrong\n") == "values arrive wrong"
+    assert "status 139" in str(parse(139, f"{PREFIX}{STARTED}\n"))
+    assert "stopped after" in str(parse(None, f"{PREFIX}{STARTED}\n"))
+    with pytest.raises(NotProbed, match="no GPU"):
+        parse(0, f"{PREFIX}{NOT_PROBED}no GPU\n")
 
 
 def test_a_new_job_knows_nothing_of_the_old_one() -> None:
     job = {"OMPI_COMM_WORLD_SIZE", "OMPI_MCA_num_procs", "PMIX_RANK", "PMI_FD", "SLURM_JOB_ID"}
     choices = {"OMPI_MCA_pml", "OMPI_MCA_btl", "UCX_TLS", "LD_LIBRARY_PATH", "OPAL_PREFIX"}
-    found = probe_gpu_mpi.fresh(dict.fromkeys(job | choices, "as before"))
+    found = probe_gpu_mpi.without_job(dict.fromkeys(job | choices, "as before"))
     assert not job & set(found)
     assert all(found[name] == "as before" for name in choices)
 
 
-# --- whom to believe ------------------------------------------------------------------------------
+# --- reports and probes ---------------------------------------------------------------------------
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str | None]]:
-    """What is made of the library's own words and a trial."""
+    """The result of a library's report and a probe."""
 
     def ask(
-        claimed: bool, trial: str | NotTried | None, ucx: bool = True, begun: bool = True
+        claimed: bool, trial: str | NotProbed | None, ucx: bool = True, begun: bool = True
     ) -> str | None:
         def tried(buses: Sequence[str]) -> str | None:
-            if isinstance(trial, NotTried):
+            if isinstance(trial, NotProbed):
                 raise trial
             return trial
 
-        monkeypatch.setattr(mpi_library, "claims_gpus", lambda: claimed)
-        monkeypatch.setattr(mpi_library, "begun", lambda: begun)
-        monkeypatch.setattr(mpi_library, "loaded", lambda name: Path(name) if ucx else None)
-        monkeypatch.setattr(probe_gpu_mpi, "_tried", tried)
-        probe_gpu_mpi.why_not.cache_clear()
-        return probe_gpu_mpi.why_not(("0000:1b:00.0",))
+        monkeypatch.setattr(mpi_library, "reports_gpu_support", lambda: claimed)
+        monkeypatch.setattr(mpi_library, "is_active", lambda: begun)
+        monkeypatch.setattr(mpi_library, "loaded_file", lambda name: Path(name) if ucx else None)
+        monkeypatch.setattr(probe_gpu_mpi, "probe", tried)
+        probe_gpu_mpi.obstacle.cache_clear()
+        return probe_gpu_mpi.obstacle(("0000:1b:00.0",))
 
-    monkeypatch.delenv(probe_gpu_mpi.FORCE, raising=False)
+    monkeypatch.delenv(probe_gpu_mpi.VARIABLE, raising=False)
     yield ask
-    probe_gpu_mpi.why_not.cache_clear()
+    probe_gpu_mpi.obstacle.cache_clear()
 
 
 Asked = Callable[..., str | None]
 
 
-def test_a_trial_is_believed_and_not_the_library(asked: Asked) -> None:
+def test_a_probe_overrides_the_report(asked: Asked) -> None:
     assert asked(False, None) is None
     assert asked(True, "crashed") == "crashed"
 
 
-def test_without_trial_the_library_is_believed(asked: Asked) -> None:
-    assert asked(True, NotTried("no mpiexec")) is None
-    reason = asked(False, NotTried("no mpiexec"))
+def test_without_a_probe_the_report_counts(asked: Asked) -> None:
+    assert asked(True, NotProbed("no mpiexec")) is None
+    reason = asked(False, NotProbed("no mpiexec"))
     assert reason and "not probed: no mpiexec" in reason and "GROUNDSWELL_GPU_MPI=1" in reason
 
 
-def test_no_trial_where_it_must_fail(asked: Asked) -> None:
-    assert "says that it cannot" in str(asked(False, None, ucx=False))
+def test_no_probe_where_it_must_fail(asked: Asked) -> None:
+    assert "reports that it cannot" in str(asked(False, None, ucx=False))
     assert asked(False, None, ucx=False, begun=False) is None  # it could not be asked
 
 
-def test_the_user_is_believed_most(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_user_overrides_everything(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDSWELL_GPU_MPI", "1")
     assert asked(False, "crashed") is None
     monkeypatch.setenv("GROUNDSWELL_GPU_MPI", "0")
@@ -211,9 +218,10 @@ def test_what_a_library_claims(
     functions: dict[str, Any], expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("mpi4py")
-    monkeypatch.setattr(mpi_library, "begun", lambda: True)
+    mpi_library.load()  # it uses ctypes
+    monkeypatch.setattr(mpi_library, "is_active", lambda: True)
     monkeypatch.setattr(mpi_library.ctypes, "CDLL", lambda path: SimpleNamespace(**functions))
-    assert mpi_library.claims_gpus() is expected
+    assert mpi_library.reports_gpu_support() is expected
 
 
 def _answer(place: Any, value: int, status: int) -> int:
@@ -226,9 +234,9 @@ def test_the_library_of_this_python() -> None:
     found = mpi_library.describe()
     assert found["library"] and found["standard"][0] in "345" and found["thread_level"] is None
     assert found["mpiexec"] and os.access(found["mpiexec"], os.X_OK)
-    library = mpi_library.loaded("libmpi")
+    library = mpi_library.loaded_file("libmpi")
     assert library is not None and library.exists()
-    assert mpi_library.loaded("libnothing") is None and not mpi_library.begun()
+    assert mpi_library.loaded_file("libnothing") is None and not mpi_library.is_active()
 
 
 def test_without_mpi4py(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,12 +245,17 @@ def test_without_mpi4py(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         found = mpi_library.describe()
         assert found["library"] is None and "groundswell[mpi]" in found["reason"]
-        assert all("groundswell[mpi]" in str(r) for r in probe.prospects("cpu").values())
+        assert all("groundswell[mpi]" in str(r) for r in on_host("cpu").values())
     finally:
         mpi_library.load.cache_clear()
 
 
-# --- what is known beforehand ---------------------------------------------------------------------
+# --- requirements ---------------------------------------------------------------------------------
+
+
+def on_host(name: str) -> dict[str, str | None]:
+    """The obstacles of a backend's transports on this host."""
+    return {transport: requirements.obstacle_on_host(transport) for transport in TRANSPORTS[name]}
 
 
 def rank(rank: int, hosts: str, buses: Sequence[str]) -> Any:
@@ -257,22 +270,22 @@ def rank(rank: int, hosts: str, buses: Sequence[str]) -> Any:
 
 
 def test_nccl_needs_a_gpu_for_each_rank(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prerequisites, "nccl_library", lambda: None)
+    monkeypatch.setattr(requirements, "_nccl_library", lambda: None)
     device = SimpleNamespace(bus="x")
-    assert prerequisites._nccl(device, rank(1, "aabb", ["x", "y", "x", "y"])) is None
-    reason = prerequisites._nccl(device, rank(2, "aabb", ["x", "y", "x", "x"]))
+    assert requirements._nccl(device, rank(1, "aabb", ["x", "y", "x", "y"])) is None
+    reason = requirements._nccl(device, rank(2, "aabb", ["x", "y", "x", "x"]))
     assert reason and "ranks 2, 3" in reason
 
 
 def test_peer_memory_is_of_one_host() -> None:
-    assert prerequisites._one_host(open_backend("cpu"), rank(0, "aaa", "")) is None
-    assert "several hosts" in str(prerequisites._one_host(open_backend("cpu"), rank(0, "aab", "")))
+    assert requirements._one_host(open_backend("cpu"), rank(0, "aaa", "")) is None
+    assert "several hosts" in str(requirements._one_host(open_backend("cpu"), rank(0, "aab", "")))
 
 
 def test_the_first_rank_of_each_host_has_gpu_mpi_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe_gpu_mpi, "why_not", lambda buses: " ".join(buses))
+    monkeypatch.setattr(probe_gpu_mpi, "obstacle", lambda buses: " ".join(buses))
     device, buses = SimpleNamespace(bus=""), ["p", "q", "r", "s", "t"]
-    found = [prerequisites._gpu_mpi(device, rank(n, "abaab", buses)) for n in range(5)]
+    found = [requirements._gpu_mpi(device, rank(n, "abaab", buses)) for n in range(5)]
     assert found == ["p r", "q t", None, None, None]
 
 
@@ -281,18 +294,18 @@ def test_a_thread_needs_a_thread_level(
     level: str, works: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mpi_library, "thread_level", lambda: level)
-    reason = prerequisites._threads(open_backend("cpu"), rank(0, "aa", ""))
+    reason = requirements._threads(open_backend("cpu"), rank(0, "aa", ""))
     assert (reason is None) is works and (works or level in str(reason))
 
 
-def test_prospects_of_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mpi_library, "launcher", lambda: "mpiexec")
-    monkeypatch.setattr(probe_gpu_mpi, "why_not", lambda buses: f"not with {len(buses)}")
-    monkeypatch.setattr(probe, "nccl_library", lambda: None)
-    for count, reason in ((1, "NCCL needs a GPU for each rank, and one is here"), (4, None)):
-        monkeypatch.setattr(probe, "gpu_buses", lambda count=count: ["x"] * count)
-        found = probe.prospects("cuda")
+def test_requirements_on_a_host_with_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mpi_library, "find_mpiexec", lambda: "mpiexec")
+    monkeypatch.setattr(probe_gpu_mpi, "obstacle", lambda buses: f"not with {len(buses)}")
+    monkeypatch.setattr(requirements, "_nccl_library", lambda: None)
+    for count, reason in ((1, "NCCL needs a GPU for each rank, and this host has one"), (4, None)):
+        monkeypatch.setattr(requirements, "gpu_buses", lambda count=count: ["x"] * count)
+        found = on_host("cuda")
         assert found.pop("mpi-gpu") == f"not with {min(count, 2)}"
         assert found.pop("nccl") == reason and set(found.values()) == {None}
-    monkeypatch.setattr(mpi_library, "launcher", lambda: None)
-    assert {"no mpiexec" in str(reason) for reason in probe.prospects("cpu").values()} == {True}
+    monkeypatch.setattr(mpi_library, "find_mpiexec", lambda: None)
+    assert {"no mpiexec" in str(reason) for reason in on_host("cpu").values()} == {True}

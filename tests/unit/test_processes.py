@@ -15,9 +15,9 @@ from groundswell.exchange import processes as module
 from groundswell.exchange.processes import HOST, Process
 
 
-def process(number: int) -> Process:
+def process(pid: int) -> Process:
     """Another process of this machine."""
-    return Process.this()._replace(number=number, begun=module._stat(number)[1])
+    return Process.this()._replace(pid=pid, start_time=module._stat(pid)[1])
 
 
 # --- machines and containers ----------------------------------------------------------------------
@@ -31,7 +31,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Process:
 
 def test_processes_of_a_machine_see_each_other(here: Process) -> None:
     assert here.sees(here) and here.sees(process(os.getppid()))
-    assert here.number == os.getpid() and here.begun > 0 and len(set(here.namespaces)) == 2
+    assert here.pid == os.getpid() and here.start_time > 0 and len(set(here.namespaces)) == 2
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,8 @@ def test_processes_of_a_machine_see_each_other(here: Process) -> None:
     [
         {"machine": "another"},
         {"namespaces": ("pid:[1]", "ipc:[1]")},  # a container
-        {"begun": 1},  # the same number in a copy of the virtual machine
-        {"number": 2**22 + 1},
+        {"start_time": 1},  # the same number in a copy of the virtual machine
+        {"pid": 2**22 + 1},
     ],
 )
 def test_differences_separate_processes(here: Process, change: dict[str, object]) -> None:
@@ -85,7 +85,7 @@ def test_children_are_alive_until_they_end() -> None:
 
 
 def test_another_process_may_have_the_number_of_a_dead_one(here: Process) -> None:
-    assert not here._replace(begun=here.begun - 1).alive
+    assert not here._replace(start_time=here.start_time - 1).alive
 
 
 @pytest.mark.parametrize("name", ["x) Z (1", "schläfer"])

@@ -1,4 +1,4 @@
-"""The fastest way to exchange, found by trying, and remembered."""
+"""Autotuning: measurements, candidates and the cache."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from groundswell.backends import open_backend
 from groundswell.errors import BackendError
 from groundswell.exchange import tuning as module
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.exchange.tuning import Choice, Memory, Rehearsal, candidates, tune
+from groundswell.exchange.tuning import Choice, Timer, TuningCache, halo_candidates, tune
 
 SLOW, FAST, FAR = Choice("mpi"), Choice("peer"), Choice("direct")
 SECONDS = {SLOW: 3e-2, FAST: 2e-2, FAR: 9e-2}
 
 
-def rehearse(seconds: dict[Choice, float], runs: list[Any]) -> Callable[[Choice], Rehearsal]:
-    """Rehearsals that take the times given, each several times as long when cold."""
+def timers(seconds: dict[Choice, float], runs: list[Any]) -> Callable[[Choice], Timer]:
+    """Timers that report the times given, each several times as long when cold."""
 
-    def make(choice: Choice) -> Rehearsal:
+    def make(choice: Choice) -> Timer:
         cold = iter([10.0])
 
         def run(times: int) -> float:
@@ -37,21 +37,20 @@ def rehearse(seconds: dict[Choice, float], runs: list[Any]) -> Callable[[Choice]
 
 def test_the_fastest_comes_first_and_cold_runs_do_not_count() -> None:
     runs: list[Any] = []
-    found = tune(SerialCommunicator(), list(SECONDS), rehearse(SECONDS, runs))
-    assert found.best == FAST and not found.remembered
-    assert [t.choice for t in found.trials] == [FAST, SLOW, FAR]
-    assert [t.seconds for t in found.trials] == pytest.approx([2e-2, 3e-2, 9e-2])
-    assert found.explain().startswith("peer, one message a neighbour, overlap: 20 ms (then mpi")
+    found = tune(SerialCommunicator(), list(SECONDS), timers(SECONDS, runs))
+    assert found.best == FAST and not found.cached
+    assert [m.choice for m in found.measurements] == [FAST, SLOW, FAR]
+    assert [m.seconds for m in found.measurements] == pytest.approx([2e-2, 3e-2, 9e-2])
 
 
-def test_what_is_hopeless_is_not_repeated() -> None:
+def test_slow_candidates_are_not_repeated() -> None:
     runs: list[Any] = []
-    tune(SerialCommunicator(), [FAST, FAR], rehearse(SECONDS, runs))
+    tune(SerialCommunicator(), [FAST, FAR], timers(SECONDS, runs))
     assert [choice for choice, _ in runs].count(FAR) == 2
     assert [choice for choice, _ in runs].count(FAST) == 2 + module.REPEATS
 
 
-def test_it_takes_as_long_as_the_slowest_rank_in_the_median() -> None:
+def test_a_time_is_the_median_of_the_slowest_rank() -> None:
     class Pair(SerialCommunicator):
         """Another rank beside this one, which needs twice as long once in a while."""
 
@@ -65,37 +64,48 @@ def test_it_takes_as_long_as_the_slowest_rank_in_the_median() -> None:
             self.turns += 1
             return [value, value * (50.0 if self.turns == 4 else 2.0)]
 
-    found = tune(Pair(), [FAST], rehearse(SECONDS, []))
-    assert found.trials[0].seconds == pytest.approx(4e-2)
+    found = tune(Pair(), [FAST], timers(SECONDS, []))
+    assert found.measurements[0].seconds == pytest.approx(4e-2)
 
 
-def test_what_cannot_be_made_is_left_out_with_its_reason() -> None:
-    def make(choice: Choice) -> Rehearsal:
+def test_a_candidate_that_does_not_work_has_a_reason() -> None:
+    def make(choice: Choice) -> Timer:
         if choice == FAST:
             raise BackendError("no such link")
-        return rehearse(SECONDS, [])(choice)
+        return timers(SECONDS, [])(choice)
 
     found = tune(SerialCommunicator(), list(SECONDS), make)
     assert found.best == SLOW
-    assert found.trials[-1].seconds is None and found.trials[-1].reason == "no such link"
+    last = found.measurements[-1]
+    assert last.seconds is None and last.reason == "no such link"
     with pytest.raises(BackendError, match="no such link"):
         tune(SerialCommunicator(), [FAST], make)
 
 
-def test_it_is_remembered_for_the_same_choices(tmp_path: Path) -> None:
-    memory, runs = Memory("key", tmp_path), list[Any]()
-    first = tune(SerialCommunicator(), list(SECONDS), rehearse(SECONDS, []), memory)
-    again = tune(SerialCommunicator(), list(SECONDS), rehearse(SECONDS, runs), memory)
-    assert again.remembered and again.best == first.best and not runs
-    assert not tune(SerialCommunicator(), [SLOW], rehearse(SECONDS, runs), memory).remembered
+def test_it_is_cached_for_the_same_choices(tmp_path: Path) -> None:
+    cache, runs = TuningCache("key", tmp_path), list[Any]()
+    first = tune(SerialCommunicator(), list(SECONDS), timers(SECONDS, []), cache)
+    again = tune(SerialCommunicator(), list(SECONDS), timers(SECONDS, runs), cache)
+    assert again.cached and again.best == first.best and not runs
+    assert not tune(SerialCommunicator(), [SLOW], timers(SECONDS, runs), cache).cached
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", json.dumps({"trials": []}), '{"trials": [{}]}'])
-def test_what_cannot_be_read_is_found_out_anew(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        json.dumps({"measurements": []}),
+        '{"measurements": [{}]}',
+        '{"measurements": [1]}',
+    ],
+)
+def test_an_unreadable_cache_is_replaced(tmp_path: Path, text: str) -> None:
     (tmp_path / "tuning-key.json").write_text(text)
-    memory = Memory("key", tmp_path)
-    assert not tune(SerialCommunicator(), [FAST], rehearse(SECONDS, []), memory).remembered
-    assert tune(SerialCommunicator(), [FAST], rehearse(SECONDS, []), memory).remembered
+    cache = TuningCache("key", tmp_path)
+    assert not tune(SerialCommunicator(), [FAST], timers(SECONDS, []), cache).cached
+    assert tune(SerialCommunicator(), [FAST], timers(SECONDS, []), cache).cached
 
 
 def test_keys_tell_problems_machines_and_libraries_apart(
@@ -109,17 +119,17 @@ def test_keys_tell_problems_machines_and_libraries_apart(
     def key(device: str = "A", library: str = "MPI 1", problem: Any = 1) -> str:
         monkeypatch.setattr(module.mpi_library, "version", lambda: library)
         backend: Any = SimpleNamespace(device=device)
-        return Memory.of(Two(), backend, [problem])._name
+        return TuningCache.of(Two(), backend, [problem])._name
 
     keys = [key(), key(device="B"), key(library="MPI 2"), key(problem=2)]
     assert len(set(keys)) == 4 and key() == keys[0]
 
 
 def test_candidates_on_a_cpu() -> None:
-    found = candidates(open_backend("cpu"), SerialCommunicator())
+    found = halo_candidates(open_backend("cpu"), SerialCommunicator())
     assert {c.transport for c in found} == {"peer", "mpi", "mpi-thread"}
     assert len(found) == len(set(found)) == 3 * 2 * 2
-    assert candidates(
+    assert halo_candidates(
         open_backend("cpu"), SerialCommunicator(), transport="mpi", overlap=False
     ) == [
         Choice("mpi", True, False),
@@ -127,12 +137,12 @@ def test_candidates_on_a_cpu() -> None:
     ]
 
 
-def test_between_hosts_peer_memory_needs_another_way() -> None:
+def test_between_hosts_peer_memory_needs_another_transport() -> None:
     class Hosts(SerialCommunicator):
         size = 2
 
         def _allgather(self, kind: str, value: Any) -> list[Any]:
             return [value, value]
 
-    found = {c.transport for c in candidates(open_backend("cpu"), Hosts())}
+    found = {c.transport for c in halo_candidates(open_backend("cpu"), Hosts())}
     assert found == {"peer+mpi", "peer+mpi-thread", "mpi", "mpi-thread"}

@@ -42,7 +42,7 @@ class KernelCache:
     folder: Path
     limit: int = DEFAULT_LIMIT
 
-    def get(self, name: str, build: Callable[[Path], None]) -> Path:
+    def get(self, name: str, build: Callable[[Path], object]) -> Path:
         """Path of an entry.
 
         Args:
@@ -85,7 +85,7 @@ class KernelCache:
                     found[path] = path.stat()
         return found
 
-    def _build(self, entry: Path, build: Callable[[Path], None]) -> None:
+    def _build(self, entry: Path, build: Callable[[Path], object]) -> None:
         with self._converted_errors():
             handle, name = tempfile.mkstemp(dir=self.folder, prefix=".", suffix=entry.suffix)
             os.close(handle)

@@ -12,11 +12,13 @@ from groundswell.backends import open_backend
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.links import read_links
 from groundswell.errors import BackendError
-from groundswell.exchange import mpi_library, probe
+from groundswell.exchange import mpi_library
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
+from groundswell.exchange.probe import ONE_PROCESS, find_obstacles
+from groundswell.exchange.requirements import obstacle_on_host
 from groundswell.simulation.summary import library_versions
 
 EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy")
@@ -102,7 +104,7 @@ def _on_ranks(name: str, job: Communicator) -> dict[str, Any]:
     """The transports between the ranks: whether each works, and why not."""
     try:
         backend = job.collective_try(lambda: open_device(name, job))
-        reasons = probe.usable(backend, job)
+        reasons = find_obstacles(backend, job)
     except BackendError as error:
         reasons = dict.fromkeys(TRANSPORTS[name], str(error))
     return {key: {"works": why is None, "reason": why} for key, why in reasons.items()}
@@ -112,8 +114,8 @@ def _alone(name: str, device: dict[str, Any]) -> dict[str, Any]:
     """The transports that several ranks could use; only a job of several ranks can test them."""
     reasons = dict.fromkeys(TRANSPORTS[name], device.get("reason"))
     if device["device"] is not None:
-        reasons = probe.prospects(name)
+        reasons = {key: obstacle_on_host(key) for key in reasons}
     return {
-        key: {"works": None if why is None else False, "reason": why or probe.ALONE}
+        key: {"works": None if why is None else False, "reason": why or ONE_PROCESS}
         for key, why in reasons.items()
     }

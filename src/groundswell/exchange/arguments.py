@@ -1,4 +1,4 @@
-"""What users give: checked, and turned into Python's own types."""
+"""Checks of users' arguments, and their conversion to Python's own types."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ import numpy as np
 from groundswell.errors import InputError
 
 
-def is_many(given: Any) -> bool:
-    """Whether it holds values in an order, as sequences and arrays do."""
+def is_sequence(given: Any) -> bool:
+    """Whether it is a sequence or an array with axes, and no text."""
     some = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
     return some or getattr(given, "ndim", 0) > 0
 
 
-def for_each(name: str, given: Any, count: int, what: str = "axes") -> tuple[Any, ...]:
-    """One value for each axis, or whatever there are so many of."""
-    values = tuple(given) if is_many(given) else (given,) * count
+def broadcast(name: str, given: Any, count: int, what: str = "axes") -> tuple[Any, ...]:
+    """One value for each axis, given so or one for all; `what` counts other things than axes."""
+    values = tuple(given) if is_sequence(given) else (given,) * count
     if len(values) != count:
         raise InputError(f"{name} = {given!r}: give one value, or one for each of {count} {what}")
     return values
 
 
 def integers(given: Any) -> tuple[int, ...] | None:
-    """The whole numbers that it holds; None if it holds anything else, or is a single one."""
+    """The whole numbers of a sequence; None if it is no sequence, or has other values."""
     try:
-        return tuple(map(_integer, given)) if is_many(given) else None
+        return tuple(map(_integer, given)) if is_sequence(given) else None
     except TypeError:
         return None
 
 
 def _integer(given: Any) -> int:
     if isinstance(given, bool):
-        raise TypeError("True and False are no numbers here")
+        raise TypeError("a bool is not a number here")
     return index(given)
 
 
@@ -56,15 +56,15 @@ def whole_numbers(
 
 
 def real_numbers(name: str, given: Any, axes: int) -> tuple[Any, ...]:
-    """A real number for each axis, given so or one for all."""
-    values = for_each(name, given, axes)
+    """A finite number for each axis, given so or one for all."""
+    values = broadcast(name, given, axes)
     if not all(isinstance(value, Real) and isfinite(value) for value in values):
         raise InputError(f"{name} = {given!r}: give a finite number, or one for each axis")
     return values
 
 
 def flag(name: str, given: Any) -> bool:
-    """Yes or no; 1 and 0 will do."""
+    """True or False, or 1 or 0."""
     if not isinstance(given, (int, np.bool_, np.integer)) or given not in (0, 1):
         raise InputError(f"{name} = {given!r}: give True or False")
     return bool(given)

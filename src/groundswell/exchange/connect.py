@@ -17,7 +17,7 @@ from groundswell.exchange.coded_transfer import CodedTransfer, common_type
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.packing import TransferRequest
 from groundswell.exchange.peer_transfer import PeerTransfer
-from groundswell.exchange.prerequisites import obstacle
+from groundswell.exchange.requirements import obstacle
 from groundswell.exchange.transfer import (
     BufferedTransfer,
     HybridTransfer,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import flag, for_each, integers, is_many
+from groundswell.exchange.arguments import broadcast, flag, integers, is_sequence
 
 Index = tuple[int, ...]
 
@@ -217,7 +217,7 @@ def decompose_into(
 
 def _lengths(blocks: Sequence[Sequence[int]], points: Index) -> list[Index]:
     """The lengths of the blocks along each axis."""
-    given = [integers(along) for along in blocks] if is_many(blocks) else []
+    given = [integers(along) for along in blocks] if is_sequence(blocks) else []
     lengths = [along for along in given if along is not None]
     if not len(given) == len(lengths) == len(points):
         raise InputError(
@@ -234,7 +234,7 @@ def _lengths(blocks: Sequence[Sequence[int]], points: Index) -> list[Index]:
 
 
 def _flags(periodic: Sequence[bool] | bool, axes: int) -> tuple[bool, ...]:
-    return tuple(flag("periodic", p) for p in for_each("periodic", periodic, axes))
+    return tuple(flag("periodic", p) for p in broadcast("periodic", periodic, axes))
 
 
 def _whole(name: str, given: Sequence[int]) -> Index:

@@ -1,4 +1,4 @@
-"""Which device a rank computes on."""
+"""Opens the device of each rank: a GPU of the machine, or a share of its cores."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from numpy.typing import ArrayLike, NDArray
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.links import Pair, read_links
 from groundswell.errors import BackendError, InputError
-from groundswell.exchange.binding import bind
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.topology import bind
 
 
 def open_device(name: str, comm: Communicator, traffic: ArrayLike | None = None) -> Backend:
-    """A rank's backend: on GPUs one of the machine's, on CPUs its share of the cores.
+    """A rank's backend: one of the machine's GPUs, or its share of the cores.
 
-    The ranks of a machine that see the same GPUs share these out so that heavy traffic takes fast
-    links; where all are joined alike, or nothing is known, in the order of the ranks. A launcher
-    that shows each rank a GPU of its own has chosen already.
+    The ranks of a machine that see the same GPUs share them so that heavy traffic uses fast links.
+    If all links are equal or unknown, the ranks take them in order. If the launcher shows each
+    rank a GPU of its own, the rank takes that.
 
     Args:
-        traffic: bytes from rank to rank, (ranks, ranks), see `exchange.traffic`; by default as
-            much from each rank to the next one and back. All ranks must give the same.
+        traffic: bytes from rank to rank, (ranks, ranks), the same on all ranks, see
+            `pattern.traffic`; by default as much from each rank to the next one and back.
 
     Raises:
         BackendError: the device is absent, on all ranks if it is on one.
@@ -41,29 +41,8 @@ def open_device(name: str, comm: Communicator, traffic: ArrayLike | None = None)
     return open_backend(name, threads=_share_of_cores(comm))
 
 
-def _gpu(comm: MpiCommunicator, traffic: ArrayLike) -> int:
-    """The number of this rank's GPU among those that it sees."""
-    seen: list[list[str]] = comm.allgather(comm.collective_try(gpu_buses))
-    mine = seen[comm.rank]
-    mates = [rank for rank in comm.same_machine if seen[rank] == mine]
-    sent = _checked(traffic, comm.size)[np.ix_(mates, mates)]
-    # What NVML says may differ between processes: the first of the ranks decides for all.
-    chosen = comm.allgather(_bound(mine, sent) if comm.rank == mates[0] else None)[mates[0]]
-    return mine.index(chosen[mates.index(comm.rank)])
-
-
-def _checked(traffic: ArrayLike, ranks: int) -> NDArray[Any]:
-    sent = np.asarray(traffic)
-    if sent.shape != (ranks, ranks) or not np.all((sent >= 0) & (sent < inf)):
-        raise InputError(
-            f"traffic is {sent.dtype} {sent.shape}; {ranks} ranks need one row and column each, of "
-            "bytes, 0 or more"
-        )
-    return sent
-
-
 def sharers(backend: Backend, comm: Communicator) -> list[int]:
-    """The ranks that share the memory of this one's device: a GPU's, or all of a machine's."""
+    """The ranks that share the memory of this rank's device: of a GPU, or of the machine."""
     devices = comm.allgather(getattr(backend, "bus", None))
     return [rank for rank in comm.same_machine if devices[rank] == devices[comm.rank]]
 
@@ -84,6 +63,28 @@ def gpu_buses() -> list[str]:
     return pci_bus_ids()
 
 
+def _gpu(comm: MpiCommunicator, traffic: ArrayLike) -> int:
+    """The number of this rank's GPU among those that it sees."""
+    buses: list[list[str]] = comm.allgather(comm.collective_try(gpu_buses))
+    mine = buses[comm.rank]
+    ranks = [rank for rank in comm.same_machine if buses[rank] == mine]
+    sent = _checked(traffic, comm.size)[np.ix_(ranks, ranks)]
+    # NVML may report different things to different processes, so the first rank decides for all.
+    first = comm.rank == ranks[0]
+    bound = comm.allgather(_bound(mine, sent) if first else None)[ranks[0]]
+    return mine.index(bound[ranks.index(comm.rank)])
+
+
+def _checked(traffic: ArrayLike, ranks: int) -> NDArray[Any]:
+    sent = np.asarray(traffic)
+    if sent.shape != (ranks, ranks) or not np.all((sent >= 0) & (sent < inf)):
+        raise InputError(
+            f"traffic is {sent.dtype} {sent.shape}; {ranks} ranks need one row and column each, of "
+            "bytes, 0 or more"
+        )
+    return sent
+
+
 def _bound(buses: Sequence[str], traffic: NDArray[Any]) -> list[str]:
     """The GPU of each of the ranks that share these."""
     known, pairs = _topology(buses) if min(len(buses), len(traffic)) > 1 else (buses, ())
@@ -91,7 +92,7 @@ def _bound(buses: Sequence[str], traffic: NDArray[Any]) -> list[str]:
 
 
 def _topology(buses: Sequence[str]) -> tuple[Sequence[str], Sequence[Pair]]:
-    """These GPUs and their pairs in the order of NVML; no pairs if it speaks of others or fails."""
+    """These GPUs and their pairs in NVML's order; no pairs if it fails or has other GPUs."""
     with suppress(BackendError):
         links = read_links()
         known = [device.bus for device in links.devices]
@@ -101,15 +102,15 @@ def _topology(buses: Sequence[str]) -> tuple[Sequence[str], Sequence[Pair]]:
 
 
 def _chain(ranks: int) -> NDArray[np.int64]:
-    """Each rank talks to the next one."""
+    """Traffic between consecutive ranks."""
     ahead = np.eye(ranks, k=1, dtype=np.int64)
     return ahead + ahead.T
 
 
 def _share_of_cores(comm: MpiCommunicator) -> int | None:
-    """How many threads fill this rank's share of the machine's cores.
+    """The number of threads for this rank's share of the machine's cores.
 
-    None if OMP_NUM_THREADS, of the user or the launcher, decides.
+    None if the user or the launcher has set OMP_NUM_THREADS.
     """
     allowed = comm.allgather(os.sched_getaffinity(0))
     here = [allowed[rank] for rank in comm.same_machine]

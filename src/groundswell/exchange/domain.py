@@ -23,30 +23,28 @@ from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, real_numbers
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.fastest import fastest
 from groundswell.exchange.ghosted_block import GhostedBlock
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.pattern import Ghosts, traffic
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.plan_cache import PlanCache, cartesian, ranks_of
 from groundswell.exchange.process_grid import Blocks, process_grid
 from groundswell.exchange.request import (
-    Borrowed,
     Field,
+    FieldView,
     Layers,
     Options,
     as_fields,
+    as_ghosts,
+    complete_options,
+    component_axes,
     device_name,
     find_device,
-    first_own,
-    layers,
-    leading_axes,
-    options,
-    points,
+    find_origin,
+    global_shape,
     value_type,
 )
-from groundswell.exchange.traffic import traffic
-from groundswell.exchange.tuning import Choice, candidates
+from groundswell.exchange.tuning import Choice, fastest, halo_candidates
 
 
 class Domain(GhostedBlock, PlanCache):
@@ -100,8 +98,8 @@ class Domain(GhostedBlock, PlanCache):
         ranks = ranks_of(comm)
 
         def checked() -> tuple[Decomposition, Ghosts]:
-            whole = points(shape)
-            around = layers(ghosts, len(whole), flag("corners", corners))
+            whole = global_shape(shape)
+            around = as_ghosts(ghosts, len(whole), flag("corners", corners))
             if not isinstance(device, Backend):
                 device_name(device)  # an error here is one on all ranks
             topology = cartesian(comm)
@@ -124,7 +122,7 @@ class Domain(GhostedBlock, PlanCache):
 
     def zeros(self, dtype: DTypeLike = "float64", components: int | Sequence[int] = ()) -> Array:
         """An array for this rank: NumPy's or CuPy's, with leading axes for components if any."""
-        shape = (*leading_axes(components), *self.local_shape)
+        shape = (*component_axes(components), *self.local_shape)
         return self._interop.zeros(shape, value_type(dtype))
 
     def interior(self, array: Any) -> Any:
@@ -202,17 +200,17 @@ class Domain(GhostedBlock, PlanCache):
         self._require_open()
         fields = as_fields(arrays)
         streams = self._interop.user_streams(stream, [f.array for f in fields])
-        borrowed = self._borrowed(fields)
-        ghost_fields = [field for b in borrowed for field in b.fields()]
+        views = self._views(fields)
+        ghost_fields = [field for v in views for field in v.fields()]
 
         def make() -> Plan:
             self._require_no_capture(streams)
-            return self._made(borrowed, self._how, owners=None if self._by_address else ())
+            return self._made(views, self._how, owners=None if self._by_address else ())
 
-        self._run(self._plan_of(self._key(borrowed), make), streams, ghost_fields)
+        self._run(self._plan_of(self._key(views), make), streams, ghost_fields)
         results = [
-            self._interop.to_jax(b.view) if is_immutable(field.array) else field.array
-            for b, field in zip(borrowed, fields, strict=True)
+            self._interop.to_jax(v.view) if is_immutable(field.array) else field.array
+            for v, field in zip(views, fields, strict=True)
         ]
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -228,10 +226,10 @@ class Domain(GhostedBlock, PlanCache):
 
         Args:
             transport: a name that docs/exchange.md lists; "auto" for the usual one, or "fastest"
-                for the one that is, which is tried out once and remembered, as is `aggregate`.
-            aggregate: one message a neighbour for all arrays; otherwise one for each.
-            poison: fill ghosts with NaN before each exchange, so that none can be missed.
-            codec: "mpc" to shorten messages without loss, "zfp16" and so on to send 16 bits a
+                to measure all that work, with `aggregate` and without; the result is cached.
+            aggregate: one message per neighbour for all arrays; otherwise one for each.
+            poison: fill ghosts with NaN before each exchange, so that missing values show.
+            codec: "mpc" for lossless compression of messages, "zfp16" and so on for 16 bits per
                 value, "none". All arrays of the plan have the same type then.
             All are the domain's by default.
 
@@ -242,9 +240,9 @@ class Domain(GhostedBlock, PlanCache):
         given = {"transport": transport, "aggregate": aggregate, "poison": poison, "codec": codec}
         how = self._how | {name: value for name, value in given.items() if value is not None}
 
-        def prepare() -> tuple[list[Borrowed], dict[str, Any]]:
-            borrowed = [self._borrow(field) for field in as_fields(arrays)]
-            return borrowed, options(self.backend, **how)
+        def prepare() -> tuple[list[FieldView], dict[str, Any]]:
+            views = [self._view(field) for field in as_fields(arrays)]
+            return views, complete_options(self.backend, **how)
 
         self._require_open()
         return self._made(*self.comm.collective_try(prepare))
@@ -255,38 +253,38 @@ class Domain(GhostedBlock, PlanCache):
         transport = self._how["transport"]
         return self._how["codec"] != "none" or "direct" in transport or transport == "fastest"
 
-    def _key(self, borrowed: list[Borrowed]) -> tuple[Any, ...]:
+    def _key(self, views: list[FieldView]) -> tuple[Any, ...]:
         """What tells plans apart: the same on all ranks, so that all find a plan, or none does."""
-        return tuple(b.key(self.backend) if self._by_address else b.terms for b in borrowed)
+        return tuple(v.key(self.backend) if self._by_address else v.terms for v in views)
 
     def _made(
         self,
-        borrowed: list[Borrowed],
+        views: list[FieldView],
         how: dict[str, Any],
         owners: Sequence[Any] | None = None,
     ) -> Plan:
         """A plan. It keeps `owners` alive, by default the users' arrays."""
-        terms = [b.terms for b in borrowed]
+        terms = [v.terms for v in views]
         self._require_agreement(terms, how)
         if how["transport"] != "fastest" or self.size == 1:
-            return self._prepared(borrowed, how, owners)
+            return self._prepared(views, how, owners)
 
         def make(choice: Choice) -> Plan:
             chosen = {"transport": choice.transport, "aggregate": choice.aggregate}
-            return self._prepared(borrowed, how | chosen, owners)
+            return self._prepared(views, how | chosen, owners)
 
         self._interop.synchronize_device()  # no trial may write ghosts that the user still reads
-        choices = candidates(self.backend, self.comm, overlap=False)
+        choices = halo_candidates(self.backend, self.comm, overlap=False)
         problem = [self.decomposition, *terms, how["codec"], how["poison"]]
         return make(fastest(self.backend, self.comm, problem, make, choices))
 
     def _prepared(
-        self, borrowed: list[Borrowed], how: dict[str, Any], owners: Sequence[Any] | None
+        self, views: list[FieldView], how: dict[str, Any], owners: Sequence[Any] | None
     ) -> Plan:
-        fields = [field for b in borrowed for field in b.fields()]
+        fields = [field for v in views for field in v.fields()]
         how = how | {"poison": how["poison"] or None}  # None: as GROUNDSWELL_DEBUG says
         exchange = HaloExchange(self.backend, self.comm, self.decomposition, fields, **how)
-        return self._planned(exchange, [b.owner for b in borrowed] if owners is None else owners)
+        return self._planned(exchange, [v.owner for v in views] if owners is None else owners)
 
     def _require_agreement(self, terms: list[Any], how: dict[str, Any]) -> None:
         said = self.comm.allgather((self.decomposition, terms, how))
@@ -296,24 +294,24 @@ class Domain(GhostedBlock, PlanCache):
                 "must give arrays of the same types, in the same order, with the same options"
             )
 
-    def _borrowed(self, fields: list[Field]) -> list[Borrowed]:
+    def _views(self, fields: list[Field]) -> list[FieldView]:
         """Views of all arrays; of JAX's a copy that can be written."""
 
-        def borrow() -> list[Borrowed]:
-            return [self._borrow(self._loaded(n, field)) for n, field in enumerate(fields)]
+        def view_all() -> list[FieldView]:
+            return [self._view(self._loaded(n, field)) for n, field in enumerate(fields)]
 
         # The first time, an error on one rank, such as a wrong GPU, becomes one on all. Later the
         # others may have a plan, and would not wait to be told.
-        return borrow() if self._plans else list(self.comm.collective_try(borrow))
+        return view_all() if self._plans else list(self.comm.collective_try(view_all))
 
-    def _borrow(self, field: Field) -> Borrowed:
+    def _view(self, field: Field) -> FieldView:
         view, axes = self._interop.view(field.array), len(self.own)
         ghosts = self.ghosts
         if field.ghosts is not None:
-            ghosts = layers(field.ghosts, axes, ghosts.corners)
+            ghosts = as_ghosts(field.ghosts, axes, ghosts.corners)
         shape, around = tuple(view.shape[-axes:]), (self.ghosts, ghosts)
-        origin = first_own(shape, self.block, around, field.origin)
-        return Borrowed(field.array, view, origin, ghosts, field.sent_as)
+        origin = find_origin(shape, self.block, around, field.origin)
+        return FieldView(field.array, view, origin, ghosts, field.sent_as)
 
     def _loaded(self, number: int, field: Field) -> Field:
         """The same, with a copy of an array that cannot be written."""
@@ -346,4 +344,4 @@ def _opened(
 ) -> tuple[Backend, dict[str, Any]]:
     """The device, and the options of exchanges on it."""
     backend = find_device(device, ranks, sent)
-    return backend, options(backend, **given)
+    return backend, complete_options(backend, **given)

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.exchange.arguments import for_each, whole_numbers
+from groundswell.exchange.arguments import broadcast, whole_numbers
 from groundswell.exchange.decomposition import Block, Decomposition, Index
 from groundswell.exchange.overlap import Box, open_sides, split
-from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.request import Slices, extents, no_layers, slices
+from groundswell.exchange.pattern import Ghosts, uniform
+from groundswell.exchange.request import Slices, padded_shape, slices
 
 
 class GhostedBlock:
@@ -85,7 +85,7 @@ class GhostedBlock:
     @cached_property
     def local_shape(self) -> Index:
         """Points of this rank's arrays, ghost layers included."""
-        return extents(self.block, self.ghosts)
+        return padded_shape(self.block, self.ghosts)
 
     @cached_property
     def own(self) -> Slices:
@@ -114,14 +114,14 @@ class GhostedBlock:
         """
         axes, thick = len(self.own), self.ghosts.widest.low
         if thickness is not None:
-            thick = whole_numbers("thickness", for_each("thickness", thickness, axes), axes)
+            thick = whole_numbers("thickness", broadcast("thickness", thickness, axes), axes)
         parts = split(self.block.shape, open_sides(self.decomposition, self.rank), thick)
         near, others = ([slices(self.ghosts.low, box) for box in boxes] for boxes in parts)
         return near, others
 
     def _indices(self, ghosts: bool) -> list[NDArray[np.int64]]:
         """Global indices along each axis, shaped so that they combine to the block's shape."""
-        around = self.ghosts if ghosts else no_layers(len(self.own))
+        around = self.ghosts if ghosts else uniform(0, len(self.own))
         sides = zip(self.block.start, self.block.shape, around.low, around.high, strict=True)
         return list(np.ix_(*(np.arange(s - low, s + n + high) for s, n, low, high in sides)))
 

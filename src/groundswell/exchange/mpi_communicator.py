@@ -21,8 +21,12 @@ from groundswell.errors import BackendError, GroundswellError, RunFailed, now_kn
 from groundswell.exchange.collectives import Collectives, Content
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.deadline import Deadline
-from groundswell.exchange.launcher import exclude_libfabric, signs, started_ranks
-from groundswell.exchange.processes import Process
+from groundswell.exchange.processes import (
+    Process,
+    exclude_libfabric,
+    launcher_variables,
+    started_ranks,
+)
 from groundswell.exchange.progress import Progress
 
 KINDS = ("allgather", "gather", "bcast", "alltoallv", "try", "close")
@@ -158,7 +162,7 @@ class MpiCommunicator(Communicator):
             for rank in self.same_host:
                 if not (self._is_alive(rank) or self._progress.has_ended(rank)):
                     raise RunFailed(
-                        f"rank {rank} (process {self._processes[rank].number}) has ended before "
+                        f"rank {rank} (process {self._processes[rank].pid}) has ended before "
                         "its work was done; see its messages above"
                     )
         except GroundswellError as error:
@@ -249,19 +253,20 @@ def get_communicator() -> Communicator:
     if started == 1:
         return SerialCommunicator()
     exclude_libfabric()
+    variables = launcher_variables()
     try:
         from mpi4py import MPI
     except ImportError as error:
         raise BackendError(
-            f"{started or 'several'} processes were started ({signs()}), but mpi4py is not "
+            f"{started or 'several'} processes were started ({variables}), but mpi4py is not "
             "installed; `pip install 'groundswell[mpi]'`, or start one process without a launcher"
         ) from error
     if MPI.COMM_WORLD.size > 1:
         return MpiCommunicator(MPI.COMM_WORLD)
     if started > 1:
         raise BackendError(
-            f"{started} processes were started ({signs()}), but each is alone in the MPI of "
+            f"{started} processes were started ({variables}), but each is alone in the MPI of "
             f"mpi4py ({MPI.Get_library_version().split(',')[0].splitlines()[0]}); take the mpiexec "
-            f"of that library, or unset {signs()} to let each process run by itself"
+            f"of that library, or unset {variables} to let each process run by itself"
         )
     return SerialCommunicator()

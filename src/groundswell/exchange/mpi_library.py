@@ -1,4 +1,4 @@
-"""The MPI library of this process: its version, thread level, launcher and support of GPUs."""
+"""The MPI library of this process: its version, thread level, mpiexec and support of GPU memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MPIX_GPU_SUPPORT_CUDA = 0
 
 @cache
 def load() -> Any:
-    """mpi4py's MPI module. A single process does not initialise MPI by this.
+    """mpi4py's MPI module; does not initialise MPI in a single process.
 
     Raises:
         BackendError: mpi4py or its library is missing.
@@ -36,8 +36,8 @@ def load() -> Any:
     return MPI
 
 
-def begun() -> bool:
-    """Whether this process takes part in an MPI job."""
+def is_active() -> bool:
+    """Whether MPI is initialised and not finalised."""
     mpi = load()
     return bool(mpi.Is_initialized() and not mpi.Is_finalized())
 
@@ -46,11 +46,11 @@ def thread_level() -> str | None:
     """The thread level of MPI; None before MPI is initialised."""
     mpi = load()
     levels = (mpi.THREAD_SINGLE, mpi.THREAD_FUNNELED, mpi.THREAD_SERIALIZED, mpi.THREAD_MULTIPLE)
-    return THREAD_LEVELS[levels.index(mpi.Query_thread())] if begun() else None
+    return THREAD_LEVELS[levels.index(mpi.Query_thread())] if is_active() else None
 
 
 def describe() -> dict[str, Any]:
-    """Library, version of the standard, thread level and launcher, or why there is no library."""
+    """Library, version of the standard, thread level and mpiexec, or why there is no library."""
     try:
         library = version()
     except BackendError as error:
@@ -59,7 +59,7 @@ def describe() -> dict[str, Any]:
         "library": library,
         "standard": ".".join(map(str, load().Get_version())),
         "thread_level": thread_level(),
-        "mpiexec": launcher(),
+        "mpiexec": find_mpiexec(),
     }
 
 
@@ -69,9 +69,9 @@ def version() -> str:
     return " ".join(first.split())
 
 
-def claims_gpus() -> bool:
-    """Whether the library reports that it accepts GPU memory; False if it has no such function."""
-    if not begun():
+def reports_gpu_support() -> bool:
+    """Whether the library reports that it accepts GPU memory; False if it cannot report it."""
+    if not is_active():
         return False
     # The dynamic linker also searches the libraries of mpi4py.
     library = ctypes.CDLL(load().__file__)
@@ -84,17 +84,17 @@ def claims_gpus() -> bool:
     return False
 
 
-def loaded(name: str) -> Path | None:
-    """The file of a shared library that this process has loaded, by the beginning of its name."""
+def loaded_file(prefix: str) -> Path | None:
+    """The file of a shared library in this process, by the beginning of its name."""
     with Path("/proc/self/maps").open(encoding="utf-8") as maps:
         files = {line.split(maxsplit=5)[5].strip() for line in maps if "/" in line}
-    found = (Path(file) for file in sorted(files))
-    return next((path for path in found if path.name.startswith(name)), None)
+    paths = (Path(file) for file in sorted(files))
+    return next((path for path in paths if path.name.startswith(prefix)), None)
 
 
-def launcher() -> str | None:
+def find_mpiexec() -> str | None:
     """The mpiexec of the library, or else the first one on the path."""
     load()
-    library = loaded("libmpi")
+    library = loaded_file("libmpi")
     folders = [str(folder / "bin") for folder in library.parents] if library else []
     return shutil.which("mpiexec", path=os.pathsep.join(folders)) or shutil.which("mpiexec")

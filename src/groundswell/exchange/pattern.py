@@ -7,10 +7,15 @@ index, so none of these is a special case.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, integers
@@ -115,6 +120,23 @@ def receives(cut: Decomposition, rank: int, ghosts: Ghosts) -> tuple[Piece, ...]
 def partners(cut: Decomposition, rank: int, ghosts: Ghosts) -> list[int]:
     """The ranks that may need points of this one or have some that it needs, in rising order."""
     return sorted({piece.owner for piece in receives(cut, rank, ghosts.widest)})
+
+
+def traffic(cut: Decomposition, fields: Iterable[tuple[Ghosts, int]]) -> NDArray[np.int64]:
+    """Bytes of one exchange from rank to rank, (ranks, ranks); the diagonal is zero.
+
+    Args:
+        fields: of each field its ghost layers, and the bytes of a value in a message.
+    """
+    bytes_of: Counter[Ghosts] = Counter()
+    for ghosts, size in fields:
+        bytes_of[ghosts] += size
+    sent = np.zeros((cut.ranks, cut.ranks), np.int64)
+    for (ghosts, size), rank in product(bytes_of.items(), range(cut.ranks)):
+        for piece in receives(cut, rank, ghosts):
+            sent[piece.owner, rank] += prod(piece.shape) * size
+    np.fill_diagonal(sent, 0)
+    return sent
 
 
 def _spans(cut: Decomposition, axis: int, where: int, ghosts: Ghosts) -> Iterator[_Span]:

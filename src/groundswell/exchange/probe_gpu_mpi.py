@@ -1,10 +1,9 @@
-"""Whether MPI can be handed GPU memory, found out in other processes.
-
-A library that cannot read GPU memory does not report an error but ends the process with a
-segmentation fault; and one whose messages go through UCX may read it although it says that it
-cannot. So two processes of a job of their own try it on this host:
+"""Finds out whether MPI accepts GPU memory, by two processes of a job of their own.
 
     mpiexec -n 2 python -m groundswell.exchange.probe_gpu_mpi BUS BUS
+
+A library that cannot read GPU memory reports no error but ends the process with a segmentation
+fault. A library that uses UCX may read it although it reports that it cannot.
 """
 
 from __future__ import annotations
@@ -24,88 +23,88 @@ from groundswell.backends import Backend, open_backend
 from groundswell.errors import BackendError, InputError
 from groundswell.exchange import mpi_library
 
-FORCE = "GROUNDSWELL_GPU_MPI"
-SECONDS = 30  # that the processes may take
-GRACE_SECONDS = 10  # for mpiexec, to start them and to notice that they have ended
+VARIABLE = "GROUNDSWELL_GPU_MPI"  # the user's answer: 1 or 0
+SECONDS = 30  # time limit of the processes
+GRACE_SECONDS = 10  # for mpiexec to start them, and to notice that they have ended
 RANKS = 2
-SIZES = (1 << 13, 1 << 23)  # bytes: short messages and long ones take different ways
+SIZES = (1 << 13, 1 << 23)  # bytes; MPI has different protocols for short and long messages
 
-WORDS = 300  # letters of what mpiexec says if it starts nothing
-MARK = "groundswell-probe: "  # begins the lines that are meant for the parent
-BEGUN, WORKS, NOT_TRIED = "begun", "works", "not tried: "
+MOST_OUTPUT = 300  # characters of mpiexec's output in a message
+PREFIX = "groundswell-probe: "  # of the lines for the parent
+STARTED, WORKS, NOT_PROBED = "started", "works", "not probed: "
 
-# A new job must know nothing of the one that its parent belongs to,
-FOREIGN = "OMPI_ ORTE_ PRTE_ PMIX_ PMI_ HYDRA_ HYDI_ PALS_ MPI_LOCAL SLURM_ PBS_ LSB_".split()
-# but choose the same ways for its messages.
-CHOICES = tuple(
+# Variables that describe the parent's job, which would confuse the new one.
+JOB_PREFIXES = "OMPI_ ORTE_ PRTE_ PMIX_ PMI_ HYDRA_ HYDI_ PALS_ MPI_LOCAL SLURM_ PBS_ LSB_".split()
+# Variables that choose the protocol of messages, which must be the same.
+KEPT_PREFIXES = tuple(
     f"OMPI_MCA_{name}" for name in "pml mtl btl smsc opal_ mpi_ accelerator rcache mpool".split()
 )
-# It starts beside its parent, on cores that are taken, as the same user.
+# The new job shares the host, cores and user of its parent.
 SETTINGS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    # It goes to no other host, but Open MPI wants to find a program that could.
+    # Open MPI requires a program that reaches other hosts, even if there are none.
     "OMPI_MCA_plm_rsh_agent": "false",
     "PRTE_MCA_plm_ssh_agent": "false",
     "OMP_NUM_THREADS": "1",
 }
 
 
-class NotTried(Exception):
-    """The processes could not be started, or have no GPU: nothing is known."""
+class NotProbed(Exception):
+    """The processes did not start, or have no GPU, so the result is unknown."""
 
 
 # --- the parent -----------------------------------------------------------------------------------
 
 
 @cache
-def why_not(buses: tuple[str, ...]) -> str | None:
-    """Why MPI cannot be handed memory of these GPUs; None if it can. Found out once a process.
+def obstacle(buses: tuple[str, ...]) -> str | None:
+    """Why MPI does not accept memory of these GPUs; None if it does.
 
-    The environment may answer instead: GROUNDSWELL_GPU_MPI = 1 or 0. Where no trial can be made,
-    what the library says of itself counts.
+    GROUNDSWELL_GPU_MPI overrides the probe. If no probe is possible, the library's own report
+    counts.
 
     Args:
         buses: PCI bus ids of the GPUs of one or two ranks.
 
     Raises:
-        InputError: the environment has another answer.
+        InputError: GROUNDSWELL_GPU_MPI is neither 1 nor 0.
     """
-    forced = os.environ.get(FORCE, "")
-    if forced:
-        return _forced(forced)
-    claimed = mpi_library.claims_gpus()
-    if mpi_library.begun() and not claimed and not mpi_library.loaded("libucp"):
-        return "MPI says that it cannot read GPU memory"
+    if answer := os.environ.get(VARIABLE):
+        return _obstacle_by_user(answer)
+    reported = mpi_library.reports_gpu_support()
+    if mpi_library.is_active() and not reported and not mpi_library.loaded_file("libucp"):
+        return "MPI reports that it cannot read GPU memory"
     try:
-        return _tried(buses)
-    except NotTried as obstacle:
-        return None if claimed else f"not probed: {obstacle}; set {FORCE}=1 if MPI reads GPU memory"
+        return probe(buses)
+    except NotProbed as why:
+        return None if reported else f"not probed: {why}; set {VARIABLE}=1 if MPI reads GPU memory"
 
 
-def _forced(answer: str) -> str | None:
+def _obstacle_by_user(answer: str) -> str | None:
     if answer not in ("0", "1"):
-        raise InputError(f"{FORCE} = {answer!r} must be 1 (MPI reads GPU memory) or 0")
-    return None if answer == "1" else f"{FORCE} = 0 rules it out"
+        raise InputError(f"{VARIABLE} = {answer!r} must be 1 (MPI reads GPU memory) or 0")
+    return None if answer == "1" else f"{VARIABLE} = 0 rules it out"
 
 
-def _tried(buses: Sequence[str]) -> str | None:
-    mpiexec = mpi_library.launcher()
+def probe(buses: Sequence[str]) -> str | None:
+    """Send messages between two processes on these GPUs; returns and raises as `parse`."""
+    mpiexec = mpi_library.find_mpiexec()
     if mpiexec is None:
-        raise NotTried("there is no mpiexec to start a trial with")
+        raise NotProbed("there is no mpiexec to start processes with")
     program = [sys.executable, "-m", "groundswell.exchange.probe_gpu_mpi"]
     command = [mpiexec, "-n", str(RANKS), *program, *[*buses, *buses][:RANKS]]
-    return understood(*run(command))
+    return parse(*run(command))
 
 
 def run(command: Sequence[str], seconds: float = SECONDS + GRACE_SECONDS) -> tuple[int | None, str]:
-    """Exit status (None: out of time) and output of a job of its own."""
+    """Exit status (None after a time-out) and output of a command that starts a job."""
     try:
         done = subprocess.run(
             command,
-            env=fresh(os.environ),
+            env=without_job(os.environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -114,38 +113,38 @@ def run(command: Sequence[str], seconds: float = SECONDS + GRACE_SECONDS) -> tup
             start_new_session=True,
         )
     except OSError as error:
-        raise NotTried(f"{command[0]} cannot be started ({error})") from error
+        raise NotProbed(f"{command[0]} cannot be started ({error})") from error
     except subprocess.TimeoutExpired as late:
         return None, (late.stdout or b"").decode(errors="replace")
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-def fresh(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment without a job."""
+def without_job(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment in which a new job can start."""
     kept = {
         name: value
         for name, value in environment.items()
-        if name.startswith(CHOICES) or not name.startswith(tuple(FOREIGN))
+        if name.startswith(KEPT_PREFIXES) or not name.startswith(tuple(JOB_PREFIXES))
     }
     return kept | SETTINGS
 
 
-def understood(status: int | None, output: str) -> str | None:
-    """What the processes have found; None if messages arrive.
+def parse(status: int | None, output: str) -> str | None:
+    """The obstacle that the processes report; None if messages arrive.
 
     Raises:
-        NotTried: they came to nothing.
+        NotProbed: the processes could not send messages.
     """
-    lines = [line.removeprefix(MARK) for line in output.splitlines() if line.startswith(MARK)]
+    lines = [line.removeprefix(PREFIX) for line in output.splitlines() if line.startswith(PREFIX)]
     last = lines[-1] if lines else ""
-    if last.startswith(NOT_TRIED):
-        raise NotTried(last.removeprefix(NOT_TRIED))
+    if last.startswith(NOT_PROBED):
+        raise NotProbed(last.removeprefix(NOT_PROBED))
     if not lines:
-        words = " ".join(output.replace("-----", "").split())
-        raise NotTried(f"mpiexec started no trial (exit status {status}): {words[:WORDS]}")
+        text = " ".join(output.replace("-----", "").split())[:MOST_OUTPUT]
+        raise NotProbed(f"mpiexec started no processes (exit status {status}): {text}")
     if status == 0 and last == WORKS:
         return None
-    if last not in (BEGUN, WORKS):
+    if last not in (STARTED, WORKS):
         return last
     ended = f"stopped after {SECONDS} s" if status is None else f"ended with exit status {status}"
     return f"processes that tried to send GPU memory {ended}"
@@ -155,64 +154,65 @@ def understood(status: int | None, output: str) -> str | None:
 
 
 def main() -> None:
-    """Try it, and say how it went."""
-    end_in(SECONDS)
+    """Send messages from GPU memory, and print the result for the parent."""
+    limit_time(SECONDS)
     from mpi4py import MPI
 
-    found = _trial(MPI.COMM_WORLD, sys.argv[1:])
+    result = _exchange_all(MPI.COMM_WORLD, sys.argv[1:])
     if MPI.COMM_WORLD.rank == 0:
-        _say(found)
+        report(result)
 
 
-def end_in(seconds: int) -> None:
-    """End this process then whatever it does, and leave no core file if it crashes."""
+def limit_time(seconds: int) -> None:
+    """End this process after a time, whatever it does, and write no core file if it crashes."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(seconds)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _trial(comm: Any, buses: Sequence[str]) -> str:
+def _exchange_all(comm: Any, buses: Sequence[str]) -> str:
     if comm.size != RANKS:
-        return f"{NOT_TRIED}mpiexec does not belong to the MPI library of mpi4py"
-    backend, obstacle = None, None
+        return f"{NOT_PROBED}mpiexec does not belong to the MPI library of mpi4py"
+    backend, error = None, None
     try:
-        backend = _opened(buses[comm.rank])
-    except BackendError as error:
-        obstacle = str(error)
-    obstacles = [o for o in comm.allgather(obstacle) if o]
-    if obstacles or backend is None:
-        return f"{NOT_TRIED}{obstacles[0]}"
+        backend = _open_gpu(buses[comm.rank])
+    except BackendError as failure:
+        error = str(failure)
+    errors = [text for text in comm.allgather(error) if text]
+    if errors or backend is None:
+        return f"{NOT_PROBED}{errors[0]}"
     if comm.rank == 0:
-        _say(BEGUN)
-    arrived = [received(comm, backend, size) for size in SIZES]
+        report(STARTED)
+    arrived = [exchange(comm, backend, size) for size in SIZES]
     return WORKS if all(comm.allgather(all(arrived))) else "values arrive wrong"
 
 
-def _opened(bus: str) -> Backend:
-    """The GPU there, or another one if this process cannot see it."""
+def _open_gpu(bus: str) -> Backend:
+    """The GPU with this bus id, or another one if this process cannot see it."""
     from groundswell.backends.cuda import pci_bus_ids
 
     buses = pci_bus_ids()
     return open_backend("cuda", buses.index(bus) if bus in buses else None)
 
 
-def received(comm: Any, backend: Backend, size: int) -> bool:
-    """Whether this rank gets what the other one of two sends from its device's memory."""
+def exchange(comm: Any, backend: Backend, size: int) -> bool:
+    """Send bytes of the device's memory to the other rank; returns whether its bytes arrive."""
     from mpi4py import MPI
 
     values = [np.random.default_rng(rank).integers(0, 256, size, np.uint8) for rank in range(RANKS)]
     peer = 1 - comm.rank
-    mine, other = backend.to_device(values[comm.rank]), backend.zeros((size,), np.uint8)
+    sent, received = backend.to_device(values[comm.rank]), backend.zeros((size,), np.uint8)
     backend.synchronize()
-    places = [MPI.memory.fromaddress(backend.address(array), size) for array in (mine, other)]
-    arrival = comm.Irecv([places[1], MPI.BYTE], peer)
-    comm.Send([places[0], MPI.BYTE], peer)
+    buffers = [MPI.memory.fromaddress(backend.address(array), size) for array in (sent, received)]
+    arrival = comm.Irecv([buffers[1], MPI.BYTE], peer)
+    comm.Send([buffers[0], MPI.BYTE], peer)
     arrival.Wait()
-    return np.array_equal(backend.to_host(other), values[peer])
+    return np.array_equal(backend.to_host(received), values[peer])
 
 
-def _say(words: str) -> None:
-    print(MARK + words, flush=True)
+def report(line: str) -> None:
+    """Print a line for the parent."""
+    print(PREFIX + line, flush=True)
 
 
 if __name__ == "__main__":

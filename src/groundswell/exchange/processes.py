@@ -1,60 +1,117 @@
-"""Which ranks share a machine, and which of them can access each other's memory.
+"""The processes of a job: how many were started, and which can access each other's memory.
 
-Host names do not suffice: two containers may have the same one, and a machine may have two. MPI's
-own shared communicators depend on such names too, or on the daemons of the launcher. Instead, this
-module compares
+The environment variables of launchers give the number, so a single process needs no MPI.
+
+Host names do not identify a machine: two containers may have the same name, and a machine may have
+two names. MPI's shared communicators depend on such names too, or on the daemons of the launcher.
+Instead, this module compares
 
 - the boot id, which is the same in all containers of a machine (NCCL uses it as well);
 - the PID and the IPC namespace: only processes with the same ones access each other's memory, by
   /proc/<pid>/fd on CPUs and by CUDA IPC on GPUs;
 - the process itself: copies of a virtual machine agree in all of the above, but have no process
-  with the number and the start time of the other rank's process.
+  with the PID and the start time of the other rank's process.
 """
 
 from __future__ import annotations
 
 import os
 import socket
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
 HOST = "GROUNDSWELL_HOST"
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
+# The number of processes: Open MPI, PMI (MPICH, Intel MPI, Cray), MVAPICH, Slurm, Flux, IBM.
+SIZE_VARIABLES = (
+    "OMPI_COMM_WORLD_SIZE PMI_SIZE MV2_COMM_WORLD_SIZE SLURM_STEP_NUM_TASKS FLUX_JOB_SIZE "
+    "JSM_NAMESPACE_SIZE"
+).split()
+# Variables that show a launcher; some launchers do not set the number of processes.
+LAUNCHER_VARIABLES = (
+    "PMIX_RANK PMI_RANK PMI_FD PMI_PORT MPI_LOCALRANKID OMPI_COMM_WORLD_RANK MV2_COMM_WORLD_RANK "
+    "PALS_RANKID ALPS_APP_PE FLUX_TASK_RANK JSM_NAMESPACE_RANK"
+).split()
+
+
+# --- launchers ------------------------------------------------------------------------------------
+
+
+def started_ranks() -> int:
+    """The number of processes that were started together.
+
+    1 without a launcher; 0 if there is one, but only MPI has the number.
+    """
+    counts = list(_sizes().values())
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized():
+        counts.append(mpi.COMM_WORLD.size)
+    return max(counts, default=0 if _launcher() else 1)
+
+
+def launcher_variables() -> str:
+    """The names of the variables that show several processes."""
+    several = [name for name, size in _sizes().items() if size > 1]
+    return ", ".join(several or _launcher())
+
+
+def exclude_libfabric() -> None:
+    """Exclude libfabric from Open MPI if all processes are on one machine; call before MPI starts.
+
+    Messages need no network then, and libfabric searches for network hardware for about a second. A
+    value of OMPI_MCA_btl that is already set remains.
+    """
+    size = os.environ.get("OMPI_COMM_WORLD_SIZE")
+    if size is not None and size == os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE"):
+        os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+
+
+def _sizes() -> dict[str, int]:
+    """The numbers of processes by variable."""
+    values = {name: os.environ.get(name, "") for name in SIZE_VARIABLES}
+    return {name: int(value) for name, value in values.items() if value.isdigit()}
+
+
+def _launcher() -> list[str]:
+    return sorted(set(LAUNCHER_VARIABLES) & set(os.environ))
+
+
+# --- machines -------------------------------------------------------------------------------------
+
 
 class Process(NamedTuple):
-    """The process of a rank, as it describes itself to other ranks.
+    """The process of a rank, as other ranks identify it.
 
     Args:
         machine: identifies the machine; the variable HOST replaces it, for tests.
         namespaces: the PID and the IPC namespace.
-        number: its PID in that namespace.
-        begun: its start time, clock ticks since the machine has started.
+        pid: its number in that namespace.
+        start_time: clock ticks since the machine has started.
     """
 
     machine: str
     namespaces: tuple[str, ...]
-    number: int
-    begun: int
+    pid: int
+    start_time: int
 
     @classmethod
     def this(cls) -> Process:
         """The current process."""
-        number = os.getpid()
-        namespaces = tuple(_namespace(kind) for kind in ("pid", "ipc"))
-        _, begun = _stat(number)
-        return cls(os.environ.get(HOST) or _machine(), namespaces, number, begun)
+        pid, machine = os.getpid(), os.environ.get(HOST) or _machine()
+        return cls(machine, (_namespace("pid"), _namespace("ipc")), pid, _stat(pid)[1])
 
     def sees(self, other: Process) -> bool:
-        """Whether this process, which must be the current one, can find another."""
+        """Whether this process, which must be the current one, can access another."""
         together = self.machine == other.machine and self.namespaces == other.namespaces
-        return together and _stat(other.number)[1] == other.begun
+        return together and _stat(other.pid)[1] == other.start_time
 
     @property
     def alive(self) -> bool:
-        """Whether it runs, for a process that it is visible to; zombies do not."""
-        state, begun = _stat(self.number)
-        return state not in ("", "Z", "X") and begun == self.begun
+        """Whether it runs, if it is visible to the current process; zombies do not run."""
+        state, start_time = _stat(self.pid)
+        return state not in ("", "Z", "X") and start_time == self.start_time
 
 
 def _machine() -> str:
@@ -71,10 +128,10 @@ def _namespace(kind: str) -> str:
         return ""
 
 
-def _stat(number: int) -> tuple[str, int]:
+def _stat(pid: int) -> tuple[str, int]:
     """State and start time of a process; "" and -1 if there is none. See proc(5)."""
     try:
-        text = Path(f"/proc/{number}/stat").read_text(errors="replace")
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
         return "", -1
     fields = text.rpartition(")")[2].split()  # the name may contain anything

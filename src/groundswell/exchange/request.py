@@ -1,4 +1,4 @@
-"""What users ask of an exchange: shapes, layers, arrays, options; checked, and completed."""
+"""Checks what users ask of an exchange: shapes, ghost layers, arrays and options."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, DTypeLike
 from groundswell.backends import Array, Backend, open_backend
 from groundswell.backends.array_interop import ITEM_SIZES, is_supported_dtype
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import flag, for_each, integers, is_many, whole_numbers
+from groundswell.exchange.arguments import broadcast, flag, integers, is_sequence, whole_numbers
 from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE, steps
 from groundswell.exchange.codecs.coder import require_codec
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import TRANSPORTS
+from groundswell.exchange.connect import AUTOMATIC, TRANSPORTS
 from groundswell.exchange.decomposition import Block, Index
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.ghost_field import GhostField
@@ -27,18 +27,17 @@ Layers = int | Sequence[int | tuple[int, int]] | Ghosts
 Slices = tuple[slice, ...]
 
 NARROW = tuple({to: None for wide, to in CONVERSIONS if ITEMSIZE[to] < ITEMSIZE[wide]})
-TO_BE_CHOSEN = ("auto", "fastest")  # instead of a transport
 
 
 class Options(TypedDict, total=False):
     """How a domain's plans exchange, where a plan does not say otherwise.
 
     Keys:
-        transport: a name that docs/exchange.md lists; "auto" for the usual one, or "fastest" for
-            the one that is, which is tried out once and remembered, as is `aggregate`.
-        aggregate: one message a neighbour for all arrays; otherwise one for each.
-        poison: fill ghosts with NaN before each exchange, so that none can be missed.
-        codec: "mpc" to shorten messages without loss, "zfp16" and so on to send 16 bits a value,
+        transport: a name that docs/exchange.md lists; "auto" for the usual one, or "fastest" to
+            measure all that work, with `aggregate` and without; the result is cached.
+        aggregate: one message per neighbour for all arrays; otherwise one for each.
+        poison: fill ghosts with NaN before each exchange, so that missing values show.
+        codec: "mpc" for lossless compression of messages, "zfp16" and so on for 16 bits per value,
             "none". All arrays of a plan have the same type then.
     """
 
@@ -53,14 +52,14 @@ DEFAULTS: Options = {"transport": "auto", "aggregate": True, "poison": False, "c
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """An array whose exchange differs from what its domain says.
+    """An array whose exchange differs from the domain's options.
 
     Args:
         array: the domain's axes are its last ones; axes before them count components.
         ghosts: the layers to fill, as for `Domain`; None for the domain's.
         origin: index of the first own point along the domain's axes; None if the array has as many
             layers as the domain, or as `ghosts`, on each side.
-        sent_as: a narrower type for values on their way: "float32", "float16", "bfloat16".
+        sent_as: a narrower type for values in messages: "float32", "float16", "bfloat16".
 
     Raises:
         InputError: another type.
@@ -72,15 +71,15 @@ class Field:
     sent_as: str | None = None
 
     def __post_init__(self) -> None:
-        named = isinstance(self.sent_as, str) and self.sent_as in NARROW
-        if self.sent_as is not None and not named:
+        known = isinstance(self.sent_as, str) and self.sent_as in NARROW
+        if self.sent_as is not None and not known:
             names = ", ".join(f'"{name}"' for name in NARROW)
             raise InputError(f"sent_as = {self.sent_as!r}: give one of {names}, or None")
 
 
 @dataclass(frozen=True, eq=False)
-class Borrowed:
-    """A user's array and what is to be done with it, in full."""
+class FieldView:
+    """A checked `Field`: a view of the user's array, and the options of its exchange."""
 
     owner: Any
     view: Array
@@ -89,7 +88,7 @@ class Borrowed:
     sent_as: str | None
 
     def key(self, backend: Backend) -> tuple[Any, ...]:
-        """What tells it from others; steps along axes of length 1 do not."""
+        """Identifies the memory and its layout; strides along axes of length 1 do not matter."""
         return backend.address(self.view), self.view.shape, steps(self.view), *self.terms
 
     @property
@@ -110,17 +109,17 @@ class Borrowed:
 # --- arrays ---------------------------------------------------------------------------------------
 
 
-def points(shape: Sequence[int]) -> Index:
+def global_shape(given: Sequence[int]) -> Index:
     """The shape of a whole array."""
-    points = integers(shape)
-    if points is None or not 1 <= len(points) <= AXES or min(points) < 1:
-        raise InputError(f"shape = {shape!r}: give one to {AXES} whole numbers above zero")
-    return points
+    shape = integers(given)
+    if shape is None or not 1 <= len(shape) <= AXES or min(shape) < 1:
+        raise InputError(f"shape = {given!r}: give one to {AXES} whole numbers above zero")
+    return shape
 
 
-def leading_axes(components: int | Sequence[int]) -> Index:
+def component_axes(components: int | Sequence[int]) -> Index:
     """The axes of an array that count components."""
-    axes = integers(components if is_many(components) else (components,))
+    axes = integers(components if is_sequence(components) else (components,))
     if axes is None or min(axes, default=0) < 0:
         raise InputError(f"components = {components!r}: give whole numbers, 0 or more")
     return axes
@@ -142,36 +141,37 @@ def value_type(given: DTypeLike) -> np.dtype[Any]:
 
 
 def as_fields(arrays: Sequence[Any]) -> list[Field]:
-    """The arrays of an exchange, with what is said of them."""
+    """The arguments of an exchange, arrays or `Field`s, as `Field`s."""
     if not arrays:
         raise InputError("an exchange of no array; give at least one")
     return [a if isinstance(a, Field) else Field(a) for a in arrays]
 
 
-def first_own(
-    shape: Index, block: Block, around: Sequence[Ghosts], given: Sequence[int] | None
+def find_origin(
+    shape: Index, block: Block, ghosts: Sequence[Ghosts], given: Sequence[int] | None
 ) -> Index:
-    """Where a block begins in an array: as given, or by the first layers that fit around it."""
+    """The index of a block's first point in an array: as given, or by the first fitting layers."""
     axes = len(block.shape)
     if given is not None and len(shape) == axes:
         return whole_numbers("origin", given, axes)
-    for layers in around:
-        if given is None and shape == extents(block, layers):
+    for layers in ghosts:
+        if given is None and shape == padded_shape(block, layers):
             return layers.low
     raise InputError(
         f"an array whose last axes have {shape} points does not suit this rank, of "
-        f"{extents(block, around[0])} with ghost layers; if it has other layers, say with "
-        f"Field(array, origin=...) where its first own point is, one number for each of {axes} axes"
+        f"{padded_shape(block, ghosts[0])} with ghost layers; if it has other layers, give the "
+        f"index of its first own point, Field(array, origin=...), one number for each of {axes} "
+        "axes"
     )
 
 
 # --- layers and boxes -----------------------------------------------------------------------------
 
 
-def layers(given: Layers, axes: int, corners: bool) -> Ghosts:
-    """Ghost layers, with corners or without unless they say it themselves."""
+def as_ghosts(given: Layers, axes: int, corners: bool) -> Ghosts:
+    """Ghost layers; `corners` unless given as `Ghosts`."""
     if not isinstance(given, Ghosts):
-        widths = [for_each("ghosts", w, 2, "sides") for w in for_each("ghosts", given, axes)]
+        widths = [broadcast("ghosts", w, 2, "sides") for w in broadcast("ghosts", given, axes)]
         low, high = zip(*widths, strict=True)
         return Ghosts(low, high, corners)
     if len(given.low) != axes:
@@ -179,21 +179,16 @@ def layers(given: Layers, axes: int, corners: bool) -> Ghosts:
     return given
 
 
-def no_layers(axes: int) -> Ghosts:
-    """None at all."""
-    return Ghosts((0,) * axes, (0,) * axes)
-
-
-def extents(block: Block, layers: Ghosts) -> Index:
-    """Points of a block with its layers."""
-    sides = zip(layers.low, block.shape, layers.high, strict=True)
+def padded_shape(block: Block, ghosts: Ghosts) -> Index:
+    """The shape of a block with its ghost layers."""
+    sides = zip(ghosts.low, block.shape, ghosts.high, strict=True)
     return tuple(low + n + high for low, n, high in sides)
 
 
-def slices(first: Index, box: Box) -> Slices:
-    """A box of own points in an array whose first own point is at `first`."""
-    runs = zip(first, box.start, box.shape, strict=True)
-    return tuple(slice(f + s, f + s + n) for f, s, n in runs)
+def slices(origin: Index, box: Box) -> Slices:
+    """A box of own points in an array whose first own point is at `origin`."""
+    runs = zip(origin, box.start, box.shape, strict=True)
+    return tuple(slice(first + s, first + s + n) for first, s, n in runs)
 
 
 # --- options --------------------------------------------------------------------------------------
@@ -221,8 +216,8 @@ def device_name(device: Any) -> tuple[str, int | None]:
     return name, int(number)
 
 
-def options(backend: Backend, **given: Unpack[Options]) -> dict[str, Any]:
-    """How to exchange: the options given and the defaults of the others, checked."""
+def complete_options(backend: Backend, **given: Unpack[Options]) -> dict[str, Any]:
+    """The options of an exchange: those given, and the defaults of the others."""
     if unknown := sorted(given.keys() - DEFAULTS.keys()):
         raise InputError(
             f"{', '.join(unknown)}: no such argument; options of exchanges are "
@@ -239,13 +234,13 @@ def options(backend: Backend, **given: Unpack[Options]) -> dict[str, Any]:
 
 def transport_of(backend: Backend, given: str) -> str:
     """A transport as users name it; raises InputError if there is none."""
-    here = TRANSPORTS[backend.name]
+    known = TRANSPORTS[backend.name]
     names = given.split("+") if isinstance(given, str) else []
-    known = here.keys() if len(names) == 2 else {*here, *TO_BE_CHOSEN}
-    if not 1 <= len(names) <= 2 or not known >= set(names):
+    allowed = known.keys() if len(names) == 2 else {*known, *AUTOMATIC}
+    if not 1 <= len(names) <= 2 or not set(names) <= allowed:
         raise InputError(
             f"transport = {given!r} does not exist for device {backend.name!r}; give "
-            f"{', '.join(here)}, or two of them as in peer+mpi, within and between hosts; or "
+            f"{', '.join(known)}, or two of them as in peer+mpi, within and between hosts; or "
             "auto, or fastest"
         )
     return given

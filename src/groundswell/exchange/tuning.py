@@ -1,8 +1,7 @@
-"""The fastest way to exchange, found by trying: transport, messages, overlap.
+"""Autotuning: measures the candidates for an exchange and chooses the fastest.
 
-Every way that works here is rehearsed warm. The figure of merit is the median over repeats of the
-maximum over ranks, because a step takes as long as its slowest rank. What was found is remembered,
-by machine and problem, and reloaded.
+The time of a candidate is the median over repeats of the maximum over ranks, because a step takes
+as long as its slowest rank. Results are cached on disk, by machine and problem.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import product
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +25,27 @@ from groundswell.exchange import mpi_library
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS, usual
 from groundswell.exchange.gather_scatter.routes import ROUTES
+from groundswell.exchange.plan import Plan
+from groundswell.exchange.probe import find_obstacles
 
 REPEATS = 5
-SHORTEST = 0.02  # s that a repeat lasts at least
-NEAR = ("direct", "peer")  # transports that end at the host's walls
-HOPELESS = 1.5  # times the best so far: such a candidate is not repeated
+REPEAT_SECONDS = 0.02  # shortest duration of a repeat
+CUTOFF = 1.5  # a candidate that takes this many times as long as the best is not repeated
+WITHIN_HOST = ("direct", "peer")  # transports that need shared memory
 
-Rehearsal = Callable[[int], float]  # runs so many exchanges; seconds that this rank took
+Timer = Callable[[int], float]  # exchanges so many times; returns this rank's seconds
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A way to exchange.
+    """The options of an exchange that affect only its speed, apart from codecs with loss.
 
     Args:
         transport: a name in TRANSPORTS.
-        aggregate: whether all fields share one message a neighbour.
-        overlap: whether the exchange goes on behind the update of interior points.
+        aggregate: whether all fields share one message per neighbour.
+        overlap: whether the update of interior points hides the exchange.
         route: one of routes.ROUTES.
-        codec: what messages are coded with, see connect.connect.
+        codec: compression of messages, see connect.connect.
     """
 
     transport: str
@@ -51,17 +54,10 @@ class Choice:
     route: str = "pairwise"
     codec: str = "none"
 
-    def __str__(self) -> str:
-        if self.route != "pairwise":
-            return f"{self.transport}, {self.route}"
-        messages = "one message a neighbour" if self.aggregate else "one message a field"
-        coded = "" if self.codec == "none" else f"{self.codec} over "
-        return f"{coded}{self.transport}, {messages}, {'over' if self.overlap else 'no over'}lap"
-
 
 @dataclass(frozen=True)
-class Trial:
-    """What a choice took, or why it cannot be made."""
+class Measurement:
+    """Seconds of an exchange, or None and the reason why it does not work."""
 
     choice: Choice
     seconds: float | None
@@ -70,42 +66,26 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuning:
-    """The best choice and how the others did, fastest first.
+    """The measurements of all candidates, fastest first.
 
     Args:
-        remembered: whether it was found in an earlier run.
+        cached: whether they were measured in an earlier run.
     """
 
-    trials: tuple[Trial, ...]
-    remembered: bool = False
+    measurements: tuple[Measurement, ...]
+    cached: bool = False
 
     @property
     def best(self) -> Choice:
-        """The fastest choice."""
-        return self.trials[0].choice
-
-    def explain(self) -> str:
-        """Why it is the best, in a sentence."""
-        first, *others = [t for t in self.trials if t.seconds is not None]
-        found = f"{first.choice}: {1e3 * (first.seconds or 0):.3g} ms"
-        rest = ", ".join(f"{t.choice} {1e3 * (t.seconds or 0):.3g}" for t in others[:3])
-        return found + (f" (then {rest} ms)" if rest else "")
-
-    def as_dict(self) -> dict[str, Any]:
-        """For summaries and for the file."""
-        return {
-            "remembered": self.remembered,
-            "trials": [
-                {**asdict(t.choice), "seconds": t.seconds, "reason": t.reason} for t in self.trials
-            ],
-        }
+        """The fastest candidate."""
+        return self.measurements[0].choice
 
 
-class Memory:
-    """A tuning of an earlier run, in the cache folder.
+class TuningCache:
+    """The file of one tuning in the cache folder.
 
     Args:
-        key: of machine and problem.
+        key: identifies machine and problem.
     """
 
     def __init__(self, key: str, folder: Path | None = None) -> None:
@@ -113,33 +93,33 @@ class Memory:
         self._folder = folder or default_folder()
 
     @classmethod
-    def of(cls, comm: Communicator, backend: Backend, problem: Iterable[Any]) -> Memory:
-        """Where the tuning of a problem on these ranks' machines is remembered."""
+    def of(cls, comm: Communicator, backend: Backend, problem: Iterable[Any]) -> TuningCache:
+        """The cache for a problem on the machines of these ranks; all ranks must call it."""
         devices = [*comm.allgather(backend.device), repr(comm.allgather(comm.same_host))]
         library = mpi_library.version() if comm.size > 1 else ""
         return cls(digest(__version__, *devices, library, *map(repr, problem)))
 
     def load(self) -> Tuning | None:
-        """The remembered tuning, if there is one that can be read."""
+        """The cached tuning; None if there is no readable one."""
         with suppress(OSError, ValueError, KeyError, TypeError):
             found = json.loads((self._folder / self._name).read_text(encoding="utf-8"))
-            trials = tuple(_trial(**t) for t in found["trials"])
-            return Tuning(trials, remembered=True) if trials else None
+            rows = found["measurements"]
+            measured = (Measurement(Choice(**m["choice"]), m["seconds"], m["reason"]) for m in rows)
+            return Tuning(tuple(measured), cached=True) if rows else None
         return None
 
     def save(self, tuning: Tuning) -> None:
-        """Remember it; a cache that cannot be written is no reason to fail."""
-        text = json.dumps(tuning.as_dict(), indent=1)
+        """Write a tuning; a cache that is not writable is no error."""
+        text = json.dumps(asdict(tuning), indent=1)
         with suppress(OSError, GroundswellError):
-            (self._folder / self._name).unlink(missing_ok=True)  # what could not be used
-            KernelCache(self._folder).get(self._name, lambda out: _write(out, text))
+            (self._folder / self._name).unlink(missing_ok=True)  # unreadable, or of other choices
+            KernelCache(self._folder).get(self._name, lambda out: out.write_text(text, "utf-8"))
 
 
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+# --- candidates -----------------------------------------------------------------------------------
 
 
-def candidates(
+def halo_candidates(
     backend: Backend,
     comm: Communicator,
     *,
@@ -147,103 +127,144 @@ def candidates(
     overlap: bool | str = "auto",
     codecs: Sequence[str] = ("none",),
 ) -> list[Choice]:
-    """All choices that the user leaves open.
+    """All options for ghost layers that the user leaves open.
 
     Args:
-        codecs: that may be tried. Several are where links may be slow: between hosts. Within one
-            none pays, as long as memory is faster than kernels can code.
+        transport, overlap: as the user asks; "auto" for all.
+        codecs: all that may be used. On one host only the first is a candidate: other codecs help
+            on slow links, but memory is faster than their kernels.
     """
-    overlaps = [True, False] if overlap == "auto" else [bool(overlap)]
-    names = transports(backend, comm) if transport == "auto" else [transport]
-    far = usual(backend, comm) != "peer"
-    tried = codecs if far or len(codecs) == 1 else codecs[:1]
+    overlaps = (True, False) if overlap == "auto" else (bool(overlap),)
+    transports = _transports(backend, comm) if transport == "auto" else [transport]
+    if usual(backend, comm) == "peer":
+        codecs = codecs[:1]
+    options = product(overlaps, transports, (True, False), codecs)
     return [
-        Choice(n, a, o, codec=c)
-        for o in overlaps
-        for n in names
-        for a in (True, False)
-        for c in tried
+        Choice(name, aggregate, hides, codec=codec) for hides, name, aggregate, codec in options
     ]
 
 
-def ways(
+def gather_scatter_candidates(
     backend: Backend, comm: Communicator, *, transport: str, route: str, codec: str = "none"
 ) -> list[Choice]:
-    """The choices of an exchange whose messages may go through other ranks.
+    """All options for gather-scatter that the user leaves open.
 
     Args:
-        transport, route: what the user asks for; "fastest" for all that there are.
-        codec: of all.
+        transport, route: as the user asks; "fastest" for all.
+        codec: of all candidates.
     """
-    names = transports(backend, comm) if transport == "fastest" else [transport]
+    names = _transports(backend, comm) if transport == "fastest" else [transport]
     routes = ROUTES if route == "fastest" else (route,)
-    # MPI's own exchange of all with all is no choice among transports.
+    # MPI_Alltoallv does not depend on a transport.
     whole = [name for name in names if name in ("auto", "mpi")]
     names_of = {"alltoall": whole if route == "fastest" else names}
     return [Choice(name, route=r, codec=codec) for r in routes for name in names_of.get(r, names)]
 
 
-def transports(backend: Backend, comm: Communicator) -> list[str]:
-    """What could connect these ranks: on several hosts, peer memory only together with others."""
+def _transports(backend: Backend, comm: Communicator) -> list[str]:
+    """All transports that may connect these ranks; on several hosts, pairs of them too."""
     names = [*TRANSPORTS[backend.name]]
     if usual(backend, comm) == "peer":
         return names
-    near = [name for name in names if name in NEAR]
-    far = [name for name in names if name not in NEAR]
+    near = [name for name in names if name in WITHIN_HOST]
+    far = [name for name in names if name not in WITHIN_HOST]
     return [*(f"{a}+{b}" for b in far for a in near), *far]
+
+
+def usable(backend: Backend, comm: Communicator, choices: Sequence[Choice]) -> Sequence[Choice]:
+    """The choices whose transports work between all ranks; all choices if none does."""
+    obstacles = find_obstacles(backend, comm, sorted({_far(choice) for choice in choices}))
+    return [choice for choice in choices if not obstacles[_far(choice)]] or choices
+
+
+def _far(choice: Choice) -> str:
+    """The transport between hosts; those within a host cannot be probed if there are several."""
+    return choice.transport.split("+")[-1]
+
+
+# --- measurements ---------------------------------------------------------------------------------
+
+
+def fastest(
+    backend: Backend,
+    comm: Communicator,
+    problem: Iterable[object],
+    make: Callable[[Choice], Plan],
+    choices: Sequence[Choice],
+) -> Choice:
+    """The choice with the fastest plan.
+
+    Args:
+        problem: everything that the speed depends on, as part of the cache's key.
+        make: makes a plan, which is closed after the measurements.
+
+    Raises:
+        GroundswellError: no transport works here.
+    """
+    plans: list[Plan] = []
+
+    def timer_of(choice: Choice) -> Timer:
+        plans.append(plan := make(choice))
+        return lambda count: backend.measure_seconds(lambda: _repeat(plan, count))
+
+    cache = TuningCache.of(comm, backend, problem)
+    tuning = tune(comm, usable(backend, comm, choices), timer_of, cache)
+    for plan in plans:
+        plan.close()
+    return tuning.best
+
+
+def _repeat(plan: Plan, count: int) -> None:
+    for _ in range(count):
+        plan.run(())
 
 
 def tune(
     comm: Communicator,
     choices: Sequence[Choice],
-    rehearse: Callable[[Choice], Rehearsal],
-    memory: Memory | None = None,
+    timer_of: Callable[[Choice], Timer],
+    cache: TuningCache | None = None,
 ) -> Tuning:
-    """Try the choices, or take the remembered best.
+    """Measure the choices, unless the fastest is cached; all ranks must call it.
 
     Args:
-        rehearse: makes a rehearsal of a choice; raises GroundswellError if it cannot be made.
+        timer_of: prepares the measurement of a choice; raises GroundswellError if it does not work.
 
     Raises:
-        GroundswellError: none of the choices can be made; the error of the first.
+        GroundswellError: the error of the first choice, if none works.
     """
-    known = comm.bcast(memory.load() if memory and comm.first else None)
-    if known and known.best in choices:
-        return Tuning(known.trials, remembered=True)
-    trials: list[Trial] = []
+    cached: Tuning | None = comm.bcast(cache.load() if cache and comm.first else None)
+    if cached and cached.best in choices:
+        return cached
+    found: list[Measurement] = []
     for choice in choices:
-        best = min((t.seconds for t in trials if t.seconds is not None), default=float("inf"))
-        trials.append(_try(comm, choice, rehearse, best))
-    if all(t.seconds is None for t in trials):
-        rehearse(choices[0])
-    trials.sort(key=lambda t: (t.seconds is None, t.seconds))
-    tuning = Tuning(tuple(trials))
-    if memory and comm.first:
-        memory.save(tuning)
+        best = min((m.seconds for m in found if m.seconds is not None), default=inf)
+        found.append(_measure(comm, choice, timer_of, best))
+    if all(m.seconds is None for m in found):
+        timer_of(choices[0])
+    tuning = Tuning(tuple(sorted(found, key=lambda m: (m.seconds is None, m.seconds))))
+    if cache and comm.first:
+        cache.save(tuning)
     return tuning
 
 
-def _try(
-    comm: Communicator, choice: Choice, rehearse: Callable[[Choice], Rehearsal], best: float
-) -> Trial:
+def _measure(
+    comm: Communicator, choice: Choice, timer_of: Callable[[Choice], Timer], best: float
+) -> Measurement:
     try:
-        run = comm.collective_try(lambda: rehearse(choice))
+        timer = comm.collective_try(lambda: timer_of(choice))
     except GroundswellError as error:
         if not known_to_all(error):
             raise
-        return Trial(choice, None, str(error))
-    return Trial(choice, _measure(comm, run, best))
+        return Measurement(choice, None, str(error))
+    return Measurement(choice, _seconds(comm, timer, best))
 
 
-def _measure(comm: Communicator, run: Rehearsal, best: float) -> float:
-    """Seconds of one exchange."""
-    run(1)  # warm
-    once = max(comm.allgather(run(1)))
-    if once > HOPELESS * best:
+def _seconds(comm: Communicator, timer: Timer, best: float) -> float:
+    """Seconds of one exchange, roughly if it is much slower than the best."""
+    timer(1)  # warm up
+    once = max(comm.allgather(timer(1)))
+    if once > CUTOFF * best:
         return once
-    times = max(1, min(1000, int(SHORTEST / max(once, 1e-9))))
-    return statistics.median(max(comm.allgather(run(times))) / times for _ in range(REPEATS))
-
-
-def _trial(*, seconds: float | None, reason: str, **choice: Any) -> Trial:
-    return Trial(Choice(**choice), seconds, reason)
+    count = max(1, min(1000, int(REPEAT_SECONDS / max(once, 1e-9))))
+    return statistics.median(max(comm.allgather(timer(count))) / count for _ in range(REPEATS))

@@ -12,7 +12,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, candidates, tune
+from groundswell.exchange.tuning import Choice, Timer, Tuning, TuningCache, halo_candidates, tune
 from groundswell.grids.cartesian import Field, Grid, Part
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.finite_check import NonFiniteSearch
@@ -73,16 +73,16 @@ class ExchangingSolver:
             return None
         run = self.setup.case.run
         options = {"transport": run.transport, "overlap": run.overlap, "codecs": run.codecs}
-        choices = candidates(self.backend, self.comm, **options)
+        choices = halo_candidates(self.backend, self.comm, **options)
         about = (self.setup.case.solver, self.decomposition, options, run.narrow, self.setup.dtype)
         problem = self.comm.bcast((*about, *self.exchanged, self.comm.same_host))
-        memory = Memory.of(self.comm, self.backend, problem)
-        tuning = tune(self.comm, choices, self._timer, memory)
+        cache = TuningCache.of(self.comm, self.backend, problem)
+        tuning = tune(self.comm, choices, self._timer, cache)
         self.set_exchange(tuning.best)
         self.comm.collective_try(self.restart)
         return tuning
 
-    def _timer(self, choice: Choice) -> Rehearsal:
+    def _timer(self, choice: Choice) -> Timer:
         self.set_exchange(choice)
         graph = self.backend.capture(in_order(self.timed_step()), in_graph=self.in_graph)
         return lambda times: self.backend.measure_seconds(lambda: graph.replay(times))

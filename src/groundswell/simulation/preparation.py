@@ -214,13 +214,13 @@ def _measure_bandwidth(backend: Backend, job: Communicator) -> float:
 
 
 def _require_memory(needs: Sequence[int], backend: Backend, job: Communicator) -> None:
-    mates = sharers(backend, job)
-    require_memory([needs[rank] for rank in mates], backend.memory_info()[0])
+    ranks = sharers(backend, job)
+    require_memory([needs[rank] for rank in ranks], backend.memory_info()[0])
 
 
 def _fits_in_cache(needs: Sequence[int], backend: Backend, job: Communicator) -> bool:
-    mates = sharers(backend, job)
-    return all(job.allgather(sum(needs[rank] for rank in mates) <= backend.cache_bytes))
+    ranks = sharers(backend, job)
+    return all(job.allgather(sum(needs[rank] for rank in ranks) <= backend.cache_bytes))
 
 
 def _build(setup: Setup, backend: Backend, job: Communicator) -> Solver:

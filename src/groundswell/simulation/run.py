@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -138,7 +138,7 @@ class _Run:
             "wall": self.clock.seconds,
             "files": files,
             "versions": versions(self.opened.backend) | registry.versions_of(setup.case.solver),
-            **({"tuning": tuning.as_dict()} if tuning else {}),
+            **({"tuning": asdict(tuning)} if tuning else {}),
         }
 
 

@@ -9,8 +9,8 @@ from groundswell.bench import Benchmark, Session
 from groundswell.bench.exchange.draw import draw
 from groundswell.bench.exchange.tables import TABLES
 from groundswell.bench.rig import Rig
-from groundswell.exchange import probe
 from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.probe import find_obstacles
 
 __all__ = ["BENCHMARK", "Sizes", "draw"]
 
@@ -49,7 +49,7 @@ def prepare(session: Session) -> dict[str, Any]:
     """Find the transports that work; `notes` lists the others."""
     job = session.comm
     assert isinstance(job, MpiCommunicator)
-    reasons = probe.usable(session.backend, job)
+    reasons = find_obstacles(session.backend, job)
     works = [name for name, why in reasons.items() if not why]
     session.rig = Rig(session.backend, job, works)
     session.rig.notes += [f"{name}: {why}" for name, why in reasons.items() if why]

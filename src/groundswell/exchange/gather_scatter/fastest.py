@@ -10,11 +10,18 @@ from numpy.typing import DTypeLike
 
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
-from groundswell.exchange.fastest import able_among
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.routes import Connection
 from groundswell.exchange.gather_scatter.sharing import Sharing
-from groundswell.exchange.tuning import Choice, Memory, Rehearsal, Tuning, tune, ways
+from groundswell.exchange.tuning import (
+    Choice,
+    Timer,
+    Tuning,
+    TuningCache,
+    gather_scatter_candidates,
+    tune,
+    usable,
+)
 
 
 def connection_of(choice: Choice) -> Connection:
@@ -44,7 +51,8 @@ def tune_sharing(
     """
     asked = ("fastest" if name == "auto" else name for name in (transport, route))
     comm, kind = sharing.comm, np.dtype(dtype)
-    choices = ways(backend, comm, **dict(zip(("transport", "route"), asked, strict=True)))
+    options = dict(zip(("transport", "route"), asked, strict=True))
+    choices = gather_scatter_candidates(backend, comm, **options)
     if comm.size == 1:
         return None
     shared, made = sharing.shared_part, list[GatherScatter]()
@@ -52,7 +60,7 @@ def tune_sharing(
     assembled, local, gathered = (backend.zeros((n,), kind) for n in counts)
     halo, gather = (sharing, "halo", (assembled, assembled)), (shared, "gather", (local, gathered))
 
-    def prepare(choice: Choice) -> Rehearsal:
+    def timer_of(choice: Choice) -> Timer:
         connection = connection_of(choice)
         operations = [GatherScatter(backend, *of, connection=connection) for of in (halo, gather)]
         made.extend(operations)
@@ -62,8 +70,8 @@ def tune_sharing(
         return lambda times: backend.measure_seconds(lambda: graph.replay(times))
 
     sizes = comm.allgather([len(ids) for ids in sharing.shared_with.values()])
-    memory = Memory.of(comm, backend, ["shared values", kind.name, transport, route, sizes])
-    found = tune(comm, able_among(backend, comm, choices), prepare, memory)
+    cache = TuningCache.of(comm, backend, ["shared values", kind.name, transport, route, sizes])
+    found = tune(comm, usable(backend, comm, choices), timer_of, cache)
     for operation in made:
         operation.close()
     return found

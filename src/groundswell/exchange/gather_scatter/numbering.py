@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
 from groundswell.exchange.codecs.coder import require_codec
-from groundswell.exchange.fastest import fastest
 from groundswell.exchange.gather_scatter.fastest import connection_of
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.routes import ROUTES, Connection
@@ -29,7 +28,7 @@ from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.plan_cache import PlanCache, ranks_of
 from groundswell.exchange.request import find_device, transport_of
-from groundswell.exchange.tuning import Choice, ways
+from groundswell.exchange.tuning import Choice, fastest, gather_scatter_candidates
 
 
 class Numbering(PlanCache):
@@ -184,7 +183,7 @@ class Numbering(PlanCache):
             operation = GatherScatter(*of, reduction=op, connection=connection_of(choice))
             return self._planned(operation, given)
 
-        choices = ways(self.backend, self.comm, **asdict(connection))
+        choices = gather_scatter_candidates(self.backend, self.comm, **asdict(connection))
         if len(choices) == 1 or self.size == 1:
             return make(choices[0])
         scratch = [self.backend.zeros(tuple(a.shape), a.dtype) for a in arrays]  # trials change it

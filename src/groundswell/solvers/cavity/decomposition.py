@@ -10,8 +10,7 @@ import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition, decompose
-from groundswell.exchange.pattern import uniform
-from groundswell.exchange.traffic import traffic
+from groundswell.exchange.pattern import traffic, uniform
 from groundswell.grids.cartesian import Part, format_extent
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.cavity.case import AXES, FIELDS

@@ -15,8 +15,7 @@ import numpy as np
 
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.traffic import traffic
+from groundswell.exchange.pattern import Ghosts, traffic
 from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.cartesian import ghosts_read
 from groundswell.simulation.exchanging import part_of

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.traffic import traffic
+from groundswell.exchange.pattern import Ghosts, traffic
 from groundswell.grids.cartesian import Grid, Part, Triple
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.recording import RecordableField, Recording

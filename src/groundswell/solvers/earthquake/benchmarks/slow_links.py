@@ -21,7 +21,7 @@ from groundswell.bench import Session
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
-from groundswell.exchange.tuning import Choice, Rehearsal, tune
+from groundswell.exchange.tuning import Choice, Timer, tune
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.halo import stress_halo, velocity_halo
@@ -123,7 +123,7 @@ class Study:
         self._linked.set_link(Link(link, LATENCY) if link else None)
         choices = [Choice(self._transport, codec=codec) for codec in CODECS]
         tuning = tune(self._rig.comm, choices, self._timer)
-        taken = {t.choice.codec: t.seconds for t in tuning.trials if t.seconds is not None}
+        taken = {m.choice.codec: m.seconds for m in tuning.measurements if m.seconds is not None}
         plain = taken.get("none")
         return [
             {
@@ -137,7 +137,7 @@ class Study:
             for codec, seconds in taken.items()
         ]
 
-    def _timer(self, choice: Choice) -> Rehearsal:
+    def _timer(self, choice: Choice) -> Timer:
         self.solver.set_exchange(choice)
         graph = self._captured()
         return lambda times: self._rig.backend.measure_seconds(lambda: graph.replay(times))

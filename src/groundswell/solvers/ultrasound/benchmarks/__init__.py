@@ -12,8 +12,8 @@ from typing import Any
 
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
-from groundswell.exchange import probe
 from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.probe import find_obstacles
 from groundswell.solvers.ultrasound.benchmarks.draw import draw
 from groundswell.solvers.ultrasound.benchmarks.tables import TABLES
 
@@ -56,7 +56,7 @@ def prepare(session: Session) -> dict[str, Any]:
     backend, job, wanted = session.backend, session.comm, session.sizes.transports
     facts: dict[str, Any] = {"about": "Times are medians over repeats of the slowest rank's time."}
     if isinstance(job, MpiCommunicator):
-        reasons = probe.usable(backend, job, wanted)
+        reasons = find_obstacles(backend, job, wanted)
         works = [name for name, why in reasons.items() if not why]
         session.rig = Rig(backend, job, works)
         session.rig.notes += [f"{name}: {why}" for name, why in reasons.items() if why]
