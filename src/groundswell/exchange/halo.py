@@ -32,8 +32,8 @@ from groundswell.exchange.transports.base import peers_of
 class HaloExchange(Operation):
     """Fills the ghost layers of some fields from the ranks that own those points.
 
-    Every rank makes it with the same arguments, except for its own arrays, and must run it. It does
-    not keep the arrays alive: its user does.
+    Every rank makes it with the same arguments, except for its own arrays, and must run it. It
+    keeps the arrays alive, until `release`.
 
     Args:
         decomposition: which rank owns which points.
@@ -69,6 +69,7 @@ class HaloExchange(Operation):
         self.closed, self._backend, self._comm = False, backend, comm
         self._decomposition, self._aggregate = decomposition, aggregate
         self._poisoned = debugging() if poison is None else poison
+        self._arrays = [field.array for field in fields]  # tables have their addresses only
         plan = self._plan(fields)
         comm.collective_try(plan.require_room)
         request = self._request(plan)
@@ -127,12 +128,17 @@ class HaloExchange(Operation):
         if is_same_layout:
             if any(shifts):
                 self._move(shifts)
+            self._arrays = [field.array for field in fields]
             return False
         plan.require_room()
         self._backend.synchronize()  # launches under way use the tables that are replaced
         self._transfer.bind(self._request(plan))
         self._set_up(plan)
+        self._arrays = [field.array for field in fields]
         return True
+
+    def release(self) -> None:
+        self._arrays = []
 
     def _move(self, shifts: Sequence[int]) -> None:
         for table in self._poison.tables:
@@ -154,7 +160,7 @@ class HaloExchange(Operation):
         return self._backend.fork(self.start), self._backend.join(self.finish)
 
     def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
-        """Launches that keep the exchange, and with it its buffers, as long as they live."""
+        """Launches that keep the exchange, and with it arrays and buffers, as long as they live."""
         return [partial(_call, launch, self) for launch in launches]
 
     @property

@@ -52,5 +52,8 @@ class Operation:
             RunFailed: one did; names the rank.
         """
 
+    def release(self) -> None:
+        """Stop keeping the arrays alive, if it can: from now on the caller does."""
+
     def close(self) -> None:
         """Release memory and handles of other ranks."""

@@ -37,6 +37,9 @@ class Exchanging(Protocol):
     def bind(self, *arrays: Any) -> bool:
         """Exchange other arrays from now on; returns whether the launches are new."""
 
+    def release(self) -> None:
+        """Stop keeping the arrays alive."""
+
     def check(self) -> None:
         """Check that no wait of the device timed out."""
 
@@ -72,6 +75,10 @@ class Plan:
                 "a graph is being captured, and the arrays are not those of the last exchange; "
                 "exchange them once before the capture, or capture a plan of these arrays"
             )
+
+    def release(self) -> None:
+        """Do not keep the arrays of the operation alive, apart from those it was made for."""
+        self._open.release()
 
     def bind(self, *arrays: Any) -> None:
         """Exchange other arrays from now on, without communication."""

@@ -66,6 +66,7 @@ class PlanCache:
         else:
             plan.bind(*arrays)
         plan.run(streams)
+        plan.release()
 
     def _planned(self, exchange: Exchanging, owners: Sequence[Any]) -> Plan:
         """A new plan, to be closed in the end."""
