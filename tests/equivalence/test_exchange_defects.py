@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import gc
 import json
+import os
+import subprocess
+import sys
 import weakref
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from halo_oracle import after, before, numbered
-from ranks import run_on_ranks
+from ranks import AS_ROOT, SOURCE, launcher, run_on_ranks
 from variants import long_variants
 
 from groundswell.backends import Blocks, open_backend
@@ -106,6 +109,23 @@ def test_a_plan_that_one_rank_has_and_another_lacks_ends_all(case: str) -> None:
     done = run_on_ranks(3, SUPPORT / "diverging_ranks_program.py", *case.split(), timeout=60)
     assert done.returncode != 0 and "not noticed" not in done.stdout
     assert "out of step" in done.stderr and "has ended" not in done.stderr, done.stderr[-2000:]
+
+
+PHASES = ("set-up", "tuning", "start", "finish", "collective", "gather-scatter", "close")
+
+
+@pytest.mark.parametrize("phase", long_variants(PHASES))
+@pytest.mark.parametrize("transport", ["peer", "mpi"])
+def test_a_rank_is_killed_and_the_others_end(transport: str, phase: str) -> None:
+    """The launcher leaves them alone. The first that notices names the rank, and ends the job."""
+    program = [sys.executable, str(SUPPORT / "killed_program.py"), transport, phase]
+    command = [launcher(), "--continuous", "--oversubscribe", "-n", "3", *program]
+    environment = {**os.environ, **AS_ROOT, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode != 0 and "not noticed" not in done.stdout, done.stdout
+    assert "noticed: rank 1" in done.stdout, done.stdout + done.stderr[-2000:]
 
 
 def test_a_rank_may_exchange_another_array_than_before() -> None:
