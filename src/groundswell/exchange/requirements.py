@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from groundswell.backends import Backend
-from groundswell.errors import GroundswellError
+from groundswell.errors import GroundswellError, RunFailed
 from groundswell.exchange import mpi_library, probe_gpu_mpi
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.devices import gpu_buses, sharers
@@ -36,8 +36,20 @@ def obstacle_on_host(transport: str) -> Obstacle:
 
 
 def first_obstacle(comm: Communicator, check: Callable[[], Obstacle]) -> Obstacle:
-    """The obstacle of the first rank that has one; all ranks must call it."""
-    found = comm.allgather(comm.collective_try(lambda: caught(check)))
+    """The obstacle of the first rank that has one; all ranks must call it.
+
+    Raises:
+        RunFailed: the check has raised another error on some rank.
+    """
+
+    def examine() -> Obstacle:
+        try:
+            return caught(check)
+        except Exception as error:
+            # Ranks may know it by the check's own communicator, but they take it for an obstacle.
+            raise RunFailed(f"{type(error).__name__}: {error}") from error
+
+    found = comm.allgather(comm.collective_try(examine))
     return next((reason for reason in found if reason), None)
 
 
