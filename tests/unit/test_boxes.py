@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
-from groundswell.exchange.boxes import RAW, Copies, Copy, Place, copy_launch
+from groundswell.exchange.boxes import RAW, Copies, Copy, CopyLaunch, Place
 
 SOURCE = Path(__file__).parents[2] / "src"
 BY_SIZE = {1: "int8", 2: "float16", 4: "float32", 8: "complex64", 16: "complex128"}
@@ -64,7 +64,7 @@ def same_view(of: View, held: Memory, there: Memory) -> View:
 
 
 def run(backend: Backend, copies: Sequence[Copy]) -> None:
-    for launch in copy_launch(backend, copies):
+    for launch in CopyLaunch(backend, copies).launches:
         launch()
 
 
@@ -113,7 +113,7 @@ def test_boxes_arrive_and_nothing_else_changes(backend: Backend, itemsize: int, 
 
 
 def test_nothing_to_copy_is_no_launch(backend: Backend) -> None:
-    assert copy_launch(backend, []) == []
+    assert CopyLaunch(backend, []).launches == []
 
 
 def test_empty_boxes_are_left_out(backend: Backend) -> None:
@@ -157,13 +157,13 @@ def test_complex_numbers_may_begin_at_multiples_of_eight() -> None:
     program = """
 import numpy as np
 from groundswell.backends import open_backend
-from groundswell.exchange.boxes import Copy, Place, copy_launch
+from groundswell.exchange.boxes import Copy, Place, CopyLaunch
 raw = np.arange(402.0)
 raw = raw[1:] if raw.ctypes.data % 16 == 0 else raw
 source, target = raw[:400].view(complex)[::2], np.zeros(100, complex)
 assert source.flags.aligned and source.ctypes.data % 16 == 8
 places = (Place(a.ctypes.data, a.strides) for a in (source, target))
-copy_launch(open_backend("cpu"), [Copy((100,), *places, "complex128", "complex128")])[0]()
+CopyLaunch(open_backend("cpu"), [Copy((100,), *places, "complex128", "complex128")]).launches[0]()
 assert (source == target).all()
 """
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from array_layouts import elsewhere
 
 from groundswell.errors import InputError
 from groundswell.exchange import Domain, Field, plan_cache
@@ -37,19 +38,6 @@ def test_arrays_of_one_kind_share_a_plan(monkeypatch: pytest.MonkeyPatch) -> Non
     domain.exchange(u.view("int64"), v)
     domain.exchange(Field(u, ghosts=0), v)
     assert len(made) == 3
-
-
-def elsewhere(shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray[Any, Any]:
-    """An array somewhere: aligned or not, in the order of C or of Fortran, in steps."""
-    count = int(np.prod(shape))
-    where = int(rng.integers(4))
-    if where == 0:
-        return np.zeros(shape, np.float32)
-    if where == 1:
-        return np.zeros(count + 7, np.float32)[int(rng.integers(8)) :][:count].reshape(shape)
-    if where == 2:
-        return np.zeros(shape[::-1], np.float32).T
-    return np.zeros((shape[0], 2 * shape[1]), np.float32)[:, ::2]
 
 
 @pytest.mark.parametrize("options", [{}, {"poison": True}])

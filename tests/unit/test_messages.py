@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
-from groundswell.exchange.boxes import Copy, copy_launch
+from groundswell.exchange.boxes import Copy, CopyLaunch
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo_messages import HaloMessages
@@ -216,7 +216,7 @@ def test_no_two_ranks_send_to_the_same_one_at_a_time(backend: Backend, ranks: in
 
 
 def run(backend: Backend, copies: list[Copy]) -> None:
-    for launch in copy_launch(backend, copies):
+    for launch in CopyLaunch(backend, copies).launches:
         launch()
 
 

@@ -301,8 +301,3 @@ class CopyLaunch:
             extent, module = Blocks(count, THREADS), compile_kernels(backend)
             self.launches = [module.launch("copy_boxes", extent, boxes, chunks, count)]
             self.tables = [table.boxes]
-
-
-def copy_launch(backend: Backend, copies: Sequence[Copy]) -> list[Launch]:
-    """The launch that makes all the copies at once; none if there are none."""
-    return CopyLaunch(backend, copies).launches

@@ -54,9 +54,8 @@ class CodedTransfer(Transfer):
         self._buffers = buffers = connect([self._sizes(*end) for end in ends])
         self.encode, self.decode = self._encode(buffers.sent), self._decode(buffers.received)
         own = CopyLaunch(backend, request.own).launches
-        coders = [c for c in (*self._sent, *self._received) if c]
         self.path = f"{codec} over {buffers.path}"
-        self.in_graph = buffers.in_graph and all(c.in_graph for c in coders)
+        self.in_graph = buffers.in_graph
         self.start = [*buffers.open, *self.encode, *own, *buffers.start]
         self.finish = [*buffers.finish, *self.decode]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from groundswell.backends.array_interop import is_supported_dtype
 from groundswell.backends.base import Array, Backend
 from groundswell.errors import InputError
@@ -71,11 +69,6 @@ class GhostField:
     def wire_dtype(self) -> str:
         """The type that values are sent in."""
         return self.sent_as or self.dtype
-
-    @property
-    def wire_size(self) -> int:
-        """Bytes of a value in a message."""
-        return ITEMSIZE[self.sent_as] if self.sent_as else int(np.dtype(self.dtype).itemsize)
 
     def place(self, backend: Backend, first: Index) -> Place:
         """The box that begins at local index `first`."""

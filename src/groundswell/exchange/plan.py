@@ -137,7 +137,7 @@ class Plan:
         self._interop.make_user_wait(streams)
 
     def check(self) -> None:
-        """Wait for the device, and see that none of its waits was in vain.
+        """Wait for the device, and check that none of its waits timed out.
 
         Raises:
             RunFailed: a rank is late or lost; names it.
@@ -149,7 +149,7 @@ class Plan:
 
         Raises:
             InputError: it has been started, and is to be finished first.
-            RunFailed: some GPU's wait was in vain, so that what it left is stale.
+            RunFailed: a wait of some GPU timed out, so that its results are stale.
         """
         if self._exchange is None:
             return

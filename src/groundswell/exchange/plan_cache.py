@@ -75,7 +75,7 @@ class PlanCache:
         return plan
 
     def check(self) -> None:
-        """Wait for the device, and see that none of its waits was in vain.
+        """Wait for the device, and check that none of its waits timed out.
 
         Raises:
             RunFailed: a rank is late or lost; names it.
@@ -89,7 +89,7 @@ class PlanCache:
 
         Raises:
             InputError: plans have been started, and are to be finished first; nothing is closed.
-            RunFailed: some GPU's wait was in vain, so that what it left is stale.
+            RunFailed: a wait of some GPU timed out, so that its results are stale.
         """
         if self not in _OPEN:
             return

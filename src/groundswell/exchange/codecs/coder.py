@@ -28,12 +28,10 @@ class Coder(Protocol):
         capacity: largest possible length of a stream, bytes.
         used: length of the last encoded stream, bytes, int64, (1,), on the device; None if all
             streams have length `capacity`.
-        in_graph: whether a graph of launches can contain those of the codec.
     """
 
     capacity: int
     used: Array | None
-    in_graph: bool
 
     def encode(self, strips: Array, stream: Array | int) -> list[Launch]:
         """Launches that encode values.

@@ -46,8 +46,6 @@ class Mpc:
         InputError: more than 2^31 - 1 values.
     """
 
-    in_graph = True
-
     def __init__(self, backend: Backend, dtype: str, sizes: Sequence[int]) -> None:
         self._count = STRIP * (len(sizes) - 1) + sizes[-1]
         if self._count > MOST_VALUES:

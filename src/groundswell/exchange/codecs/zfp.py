@@ -29,7 +29,6 @@ class Zfp:
     """
 
     used = None
-    in_graph = True
 
     def __init__(self, backend: Backend, dtype: str, sizes: Sequence[int], rate: int) -> None:
         self._strips, self._blocks = len(sizes), sum(-(-size // 4) for size in sizes)
