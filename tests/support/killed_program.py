@@ -1,9 +1,9 @@
 """A program for three ranks, of which rank 1 is killed in some phase of an exchange.
 
-    mpiexec --continuous -n 3 python killed_program.py TRANSPORT PHASE
+    mpiexec --continuous -n 3 python killed_program.py TRANSPORT PHASE FOLDER
 
-The launcher leaves the others alone: they have to notice by themselves. Each prints the error that
-it gets, and ends.
+The launcher leaves the others alone: they have to notice by themselves. Each process writes a file
+with its PID as the name: empty at the start, with the error that it gets before it ends.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -64,12 +65,15 @@ def main(transport: str, phase: str) -> None:
         on_rank_1(numbering, "gather_scatter", lambda: numbering.gather_scatter(v))
     if phase == "close":
         on_rank_1(domain, "close", lambda: domain.close())
-    print("not noticed", flush=True)
 
 
 if __name__ == "__main__":
+    *case, folder = sys.argv[1:]
+    report = Path(folder, str(os.getpid()))
+    report.touch()
     try:
-        main(*sys.argv[1:])
+        main(*case)
+        report.write_text("not noticed")
     except GroundswellError as error:
-        print("noticed:", error, flush=True)
+        report.write_text(f"noticed: {error}")
         sys.exit(3)
