@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -140,6 +141,46 @@ def await_end(process: subprocess.Popen[bytes], folder: Path, *, seconds: float)
             return
         assert time.monotonic() < until, f"processes {pids} run still"
         time.sleep(0.1)
+
+
+EXCHANGE = """
+from groundswell.exchange import Domain
+domain = Domain((60, 50), 1, periodic=True, transport="peer")
+u = domain.zeros()
+domain.interior(u)[...] = domain.rank
+domain.exchange(u)
+print("row below:", u[0, 25])
+"""
+
+
+def test_a_full_shared_memory_folder_does_not_matter() -> None:
+    """Peer memory has no name in a file system; MPI's own segments are replaced by messages."""
+    small = "mount -t tmpfs -o size=64k tmpfs /dev/shm"
+    if subprocess.run(["unshare", "-m", "sh", "-c", small], check=False).returncode:
+        pytest.skip("needs the right to mount a file system")
+    command = [launcher(), "--oversubscribe", "-n", "2", sys.executable, "-c", EXCHANGE]
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", f"{small} && exec {shlex.join(command)}"],
+        env={**os.environ, **AS_ROOT, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    assert {"row below: 1.0", "row below: 0.0"} <= set(done.stdout.splitlines()), done.stdout
+
+
+def test_no_room_for_shared_memory_on_one_rank_ends_all() -> None:
+    limit = """
+import resource, signal
+from groundswell.exchange.mpi_communicator import get_communicator
+if get_communicator().rank == 1:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+"""
+    done = run_on_ranks(3, "-c", limit + EXCHANGE, timeout=30)
+    assert done.returncode != 0 and "row below" not in done.stdout
+    assert done.stderr.count("BackendError: processes cannot share memory: ") >= 2, done.stderr
 
 
 def test_a_rank_may_exchange_another_array_than_before() -> None:
