@@ -1,6 +1,6 @@
 """A program for several ranks, the last of which runs out of memory again and again.
 
-    mpiexec -n 3 python out_of_memory_program.py mailboxes|peer|sums|sharing
+    mpiexec -n 3 python out_of_memory_program.py mailboxes|peer|sums|sharing|gpu
 
 Each time all ranks are told, and are in step afterwards: a word that one of them has said too
 often would come up instead of the next one.
@@ -11,18 +11,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
-from groundswell.backends import open_backend
+from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
 from groundswell.exchange import peer_transfer as peer_module
 from groundswell.exchange.allreduce import GatheredAllReduce, PeerAllReduce
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.devices import open_device
 from groundswell.exchange.gather_scatter import sharing
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
@@ -49,10 +51,6 @@ def mailboxes(job: Communicator) -> None:
     """Whatever is missing: memory for others, for the host, for the device, or after all these."""
     backend = open_backend("cpu")
 
-    def make() -> None:
-        total = job.collective_try(lambda: PeerAllReduce(backend, job, 4))
-        total.close()
-
     for name in (
         "allocate_shared",
         "attach_handle",
@@ -61,7 +59,13 @@ def mailboxes(job: Communicator) -> None:
         "add_poll_callback",
         "to_device",
     ):
-        check(job, make, backend, name)
+        check(job, partial(make_sum, job, backend), backend, name)
+
+
+def make_sum(job: Communicator, backend: Backend) -> None:
+    """Make an all-reduce in peer memory, and close it."""
+    total = job.collective_try(lambda: PeerAllReduce(backend, job, 4))
+    total.close()
 
 
 def peer(job: Communicator) -> None:
@@ -113,7 +117,17 @@ def ids(job: Communicator) -> None:
         check(job, make, sharing, name)
 
 
+def gpu(job: Communicator) -> None:
+    """More than a GPU has: for other ranks, for this one."""
+    backend, last = open_device("cuda", job), job.size - 1
+    size = 10**13 if job.rank == last else 64
+    for allocate in (backend.allocate_shared, lambda size: backend.zeros((size,), np.uint8)):
+        with pytest.raises(InputError, match=f"rank {last} is out of memory"):
+            job.collective_try(partial(allocate, size))
+        assert job.allgather(job.rank) == list(range(job.size))
+    make_sum(job, backend)
+
+
 if __name__ == "__main__":
-    {"mailboxes": mailboxes, "peer": peer, "sums": sums, "sharing": ids}[sys.argv[1]](
-        get_communicator()
-    )
+    programs = {"mailboxes": mailboxes, "peer": peer, "sums": sums, "sharing": ids, "gpu": gpu}
+    programs[sys.argv[1]](get_communicator())

@@ -39,9 +39,18 @@ class IpcMemory:
         self._addresses: dict[bytes, int] = {}
 
     def allocate(self, size: int) -> CudaSharedMemory:
-        """Zeroed memory of at least one byte. CuPy's pool returns parts of allocations instead."""
+        """Zeroed memory of at least one byte. CuPy's pool returns parts of allocations instead.
+
+        Raises:
+            MemoryError: the GPU has no room.
+        """
         runtime, size = self._runtime, max(size, 1)
-        address = runtime.malloc(size)
+        try:
+            address = runtime.malloc(size)
+        except runtime.CUDARuntimeError as error:
+            if error.status != runtime.errorMemoryAllocation:
+                raise
+            raise MemoryError(f"{size} bytes of GPU memory") from error
         runtime.memset(address, 0, size)
         runtime.deviceSynchronize()
         return CudaSharedMemory(address, self._handle(address), lambda: runtime.free(address))
