@@ -1,0 +1,167 @@
+"""Refinement of forests of octrees: where a criterion asks for it, and until sizes are balanced.
+
+Burstedde, Wilcox & Ghattas, SIAM J. Sci. Comput. 33, 2011; Sundar, Sampath & Biros, SIAM J. Sci.
+Comput. 30, 2008; see `groundswell.meshes.octree`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.errors import InputError, listed
+from groundswell.meshes.gll import Floats
+from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.morton import decode, encode
+from groundswell.meshes.octree import Forest, Levels, cells_along, require_level
+
+Mask = NDArray[np.bool_]
+# Both take the lower and upper corners of leaves, each (leaves, 3), m, and return (leaves,).
+Criterion = Callable[[Floats, Floats], Mask]
+Wavelength = Callable[[Floats, Floats], Floats]
+
+_ACROSS = {"faces": 1, "edges": 2, "corners": 3}  # axes along which neighbours may be displaced
+
+
+def refine(forest: Forest, wanted: Criterion, max_level: int) -> Forest:
+    """Divide leaves into eight, and these again, as long as a criterion asks for it.
+
+    Args:
+        wanted: whether to divide each of some leaves, from their lower and upper corners, each
+            (leaves, 3), m; returns (leaves,).
+        max_level: leaves of this level are not divided.
+
+    Raises:
+        InputError: a level out of range, or a result of `wanted` of another shape.
+    """
+    require_level(forest.roots, max_level)
+
+    def chosen(keys: Numbers, levels: Levels) -> Mask:
+        found = levels < max_level
+        found[found] = _asked(wanted, *forest.boxes_of(keys[found], levels[found]))
+        return found
+
+    return _divide(forest, forest.keys, forest.levels, chosen)
+
+
+def resolve_wavelength(wavelength: Wavelength, factor: float) -> Criterion:
+    """A criterion for `refine` that gives all leaves about the same number per wavelength.
+
+    Leaves are divided while their longest edge exceeds the smallest wavelength times `factor`.
+
+    Args:
+        wavelength: the smallest wavelength in each of some boxes, from their lower and upper
+            corners, each (boxes, 3), m; returns (boxes,), m, above 0.
+        factor: the longest edge allowed over the smallest wavelength, above 0.
+
+    Raises:
+        InputError: a factor not above 0; the criterion raises it for such wavelengths.
+    """
+    if not factor > 0:
+        raise InputError(f"factor = {factor}; allowed: above 0")
+
+    def wanted(lower: Floats, upper: Floats) -> Mask:
+        shortest = np.asarray(wavelength(lower, upper), float)
+        if not (shortest > 0).all():
+            raise InputError(
+                f"a smallest wavelength of {shortest[~(shortest > 0)].flat[0]} m; allowed: above 0"
+            )
+        return np.asarray((upper - lower).max(axis=1) > factor * shortest)
+
+    return wanted
+
+
+def balance(forest: Forest, across: str = "faces") -> Forest:
+    """The smallest refinement in which levels of neighbours differ by at most one.
+
+    If an octant is divided, its neighbours of the same size must exist as leaves or be divided
+    themselves, and so their parents are divided. One pass from the deepest level up finds all of
+    these (Sundar, Sampath & Biros).
+
+    Args:
+        across: neighbours share "faces"; at least "edges"; or at least "corners".
+
+    Raises:
+        InputError: another value of `across`.
+    """
+    if across not in _ACROSS:
+        raise InputError(f"across = {across!r}; allowed: {listed(_ACROSS)}")
+    steps = np.stack(np.meshgrid(*[np.arange(-1, 2)] * AXES), axis=-1).reshape(-1, AXES)
+    steps = steps[np.abs(steps).sum(axis=1) <= _ACROSS[across]]
+    divided = [*_divided(forest, steps), forest.keys[:0]]  # the deepest level is not divided
+
+    def chosen(keys: Numbers, levels: Levels) -> Mask:
+        return np.isin(keys, divided[int(levels[0])], assume_unique=True)
+
+    roots = _parents(forest, forest.keys, 0)
+    return _divide(forest, roots, np.zeros(len(roots), np.int8), chosen)
+
+
+def _divided(forest: Forest, steps: Numbers) -> list[Numbers]:
+    """Keys of the octants of each level that a balanced forest divides, from level 0 on.
+
+    Args:
+        steps: neighbours of an octant and itself, by the displacement in edges, (neighbours, 3).
+    """
+    found, required = [], forest.keys[:0]
+    for level in range(int(forest.levels.max()) - 1, -1, -1):
+        octants = np.concatenate([forest.keys[forest.levels == level + 1], required])
+        parents = _parents(forest, octants, level)
+        found.append(parents)
+        required = _beside(forest, parents, level, steps)
+    return found[::-1]
+
+
+def _beside(forest: Forest, keys: Numbers, level: int, steps: Numbers) -> Numbers:
+    """Keys of the octants of one level displaced by `steps` from others, without those outside."""
+    size = 1 << forest.max_level - level
+    cells, inside = forest.wrap(decode(keys)[:, None] + size * steps)
+    return encode(cells[inside])
+
+
+def _parents(forest: Forest, keys: Numbers, level: int) -> Numbers:
+    """Keys of the distinct octants of one level that hold others, rising."""
+    bits = AXES * (forest.max_level - level)
+    return np.unique(keys >> bits << bits)
+
+
+def _divide(
+    forest: Forest, keys: Numbers, levels: Levels, chosen: Callable[[Numbers, Levels], Mask]
+) -> Forest:
+    """Divide octants that fill the box, and their children, as long as they are chosen.
+
+    Args:
+        keys, levels: the octants, each (octants,).
+        chosen: whether to divide each of some octants, from their keys and levels.
+    """
+    done = []
+    while len(keys):
+        divided = chosen(keys, levels)
+        done.append((keys[~divided], levels[~divided]))
+        keys, levels = _children(forest, keys[divided], levels[divided])
+    keys, levels = (np.concatenate(parts) for parts in zip(*done, strict=True))
+    order = np.argsort(keys)
+    return replace(forest, keys=keys[order], levels=levels[order])
+
+
+def _children(forest: Forest, keys: Numbers, levels: Levels) -> tuple[Numbers, Levels]:
+    """Keys and levels of the eight children of octants, each (8 octants,)."""
+    levels = levels + np.int8(1)
+    volumes = cells_along(forest.max_level, levels) ** AXES
+    return (keys[:, None] + volumes[:, None] * np.arange(8)).ravel(), np.repeat(levels, 8)
+
+
+def _asked(wanted: Criterion, lower: Floats, upper: Floats) -> Mask:
+    """The result of a criterion."""
+    if not len(lower):
+        return np.empty(0, bool)
+    found = np.asarray(wanted(lower, upper))
+    if found.shape != (len(lower),) or found.dtype != bool:
+        raise InputError(
+            f"the criterion returned {found.dtype} of shape {found.shape}; return bool of shape "
+            f"({len(lower)},), one for each leaf"
+        )
+    return found
