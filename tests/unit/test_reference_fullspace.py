@@ -9,9 +9,10 @@ from scipy.special import erf
 
 from groundswell.errors import InputError
 from groundswell.seismology.reference import fullspace
+from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.pulse import Pulse
 
-ROCK = fullspace.FullSpace(vp=5000.0, vs=2800.0, rho=2500.0)
+ROCK = HomogeneousMedium(vp=5000.0, vs=2800.0, rho=2500.0)
 SHAPE = Pulse.gaussian(0.1, 0.7)
 
 

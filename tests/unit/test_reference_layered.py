@@ -10,10 +10,11 @@ import pytest
 from groundswell.errors import InputError
 from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.reference import layered
-from groundswell.seismology.reference.fullspace import FullSpace, moment_velocity
+from groundswell.seismology.reference.fullspace import moment_velocity
 from groundswell.seismology.reference.lamb import RATIO, PoissonHalfSpace, lamb_velocity
 from groundswell.seismology.reference.layered import LayeredHalfSpace, layered_velocity
 from groundswell.seismology.reference.loh import PROBLEMS, loh_reference, radial_transverse
+from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.pulse import Pulse
 
 RATE = Pulse.gaussian(0.4, 2.4)
@@ -44,7 +45,7 @@ def test_without_a_surface_it_is_the_full_space(monkeypatch):
         return np.zeros_like(displacement), displacement
 
     monkeypatch.setattr(layered, "_from_surface", no_surface)
-    rock = FullSpace(vp=6000.0, vs=3460.0, rho=2700.0)
+    rock = HomogeneousMedium(vp=6000.0, vs=3460.0, rho=2700.0)
     found = motion([Layer(0.0, rock.vp, rock.vs, rock.rho)], 4000.0, MOMENT)
     for offset, velocity in zip(OFFSETS, found, strict=True):
         expected = moment_velocity(rock, MOMENT, [*offset, -4000.0], TIME, RATE)

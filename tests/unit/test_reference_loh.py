@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from groundswell.seismology.reference import fullspace, loh
+from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.pulse import Pulse
 
 
@@ -70,7 +71,7 @@ def test_loh_first_motions_are_those_of_the_frame(problem):
     """Signs of P and S leaving the source, in a full space, along the ray to the receiver."""
     p = loh.PROBLEMS[problem]
     receiver = np.array(p.receiver)
-    below = fullspace.FullSpace(p.layers[1].vp, p.layers[1].vs, p.layers[1].rho)
+    below = HomogeneousMedium(p.layers[1].vp, p.layers[1].vs, p.layers[1].rho)
     offset = receiver - np.array(p.source)
     r = np.linalg.norm(offset)
     arrivals = np.array([r / below.vp, r / below.vs]) + p.rise

@@ -1,6 +1,8 @@
 """Analytic and semi-analytic reference solutions.
 
-`fullspace`: point force and moment tensor in a full space. `lamb`: vertical force on a half-space.
+`fullspace`: moment tensor in a full space. `half_spaces`: plane waves at an interface.
+`interface_waves`: Rayleigh, Scholte and Stoneley waves. `lamb`: vertical force on a half-space.
 `layered`: moment tensor in a layered half-space. `loh`: the layer-over-half-space problems.
-`misfit`: misfit of a seismogram to its reference. `pulse`: source time functions.
+`medium`: a homogeneous solid or fluid. `misfit`: misfit of a seismogram to its reference.
+`plane_waves`: plane waves, and standing waves in a box. `pulse`: source time functions.
 """

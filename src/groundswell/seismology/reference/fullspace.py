@@ -6,29 +6,20 @@ right- or left-handed, if moment and offset are in the same frame.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.pulse import Floats, Pulse
 
 
-@dataclass(frozen=True)
-class FullSpace:
-    """A homogeneous isotropic elastic solid: wave speeds (m/s) and density (kg/m^3)."""
-
-    vp: float
-    vs: float
-    rho: float
-
-
 def moment_velocity(
-    space: FullSpace, moment: ArrayLike, offset: ArrayLike, time: ArrayLike, rate: Pulse
+    space: HomogeneousMedium, moment: ArrayLike, offset: ArrayLike, time: ArrayLike, rate: Pulse
 ) -> Floats:
     """Velocity, m/s, (3, n), of a point source of moment rate `moment` times `rate`(time).
 
     Args:
+        space: the solid.
         moment: (xx, yy, zz, xy, xz, yz) or a symmetric (3, 3) matrix, N m.
         offset: vector from source to receiver, m, (3,).
         time: times, s, (n,).

@@ -5,17 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.seismology.reference.fullspace import (
-    FullSpace,
-    double_couple_tensor,
-    moment_velocity,
-)
+from groundswell.seismology.reference.fullspace import double_couple_tensor, moment_velocity
+from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.pulse import Pulse
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.verify import Check
 
-SPACE = FullSpace(vp=3464.0, vs=2000.0, rho=2500.0)
+SPACE = HomogeneousMedium(vp=3464.0, vs=2000.0, rho=2500.0)
 STRIKE, DIP, RAKE, MOMENT = 33.0, 62.0, 24.0, 1e15  # degrees, N m
 
 # Moment rate: a Gaussian. Far away velocity is its derivative, whose spectrum is down to 5 % of its
