@@ -23,12 +23,12 @@ from halo_oracle import EMPTY, around, needed, owners, random_cut, random_ghosts
 from groundswell.backends import open_backend
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.connect import TRANSPORTS, Kind
-from groundswell.exchange.deadline import TIMEOUT
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
 from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.transports import mpi
+from groundswell.exchange.waiting import TIMEOUT
 
 PATHS = {
     "mpi": "MPI",

@@ -12,13 +12,13 @@ from typing import Any
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
-from groundswell.exchange import probe, probe_gpu_mpi
+from groundswell.exchange import mpi_library, probe, processes
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS, Kind
-from groundswell.exchange.deadline import TIMEOUT
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
 from groundswell.exchange.transports.base import Message
 from groundswell.exchange.transports.mpi import MpiTransport
+from groundswell.exchange.waiting import TIMEOUT
 
 BUSES = ("0000:1b:00.0", "0000:43:00.0")
 
@@ -72,12 +72,21 @@ def check_mistake(backend: Backend, job: MpiCommunicator) -> None:
     assert job.allgather(job.rank) == list(range(job.size))
 
 
+def check_hosts(backend: Backend, job: MpiCommunicator) -> None:
+    """Peer memory is of one host; here every rank has its own."""
+    os.environ[processes.HOST] = f"host {job.rank}"
+    found = probe.find_obstacles(backend, MpiCommunicator(job.mpi_comm), ["peer"])
+    del os.environ[processes.HOST]
+    if job.first:
+        print("hosts:", found["peer"])
+
+
 def check_child(job: MpiCommunicator) -> None:
     """A job started from within a job ends, says something, and does no harm."""
     if job.first:
         try:
-            found = probe_gpu_mpi.probe(BUSES)
-        except probe_gpu_mpi.NotProbed as why:
+            found = mpi_library.probe(BUSES)
+        except mpi_library.NotProbed as why:
             found = f"not probed: {why}"
         print("child:", found)
     assert job.allgather(job.rank) == list(range(job.size))
@@ -87,8 +96,8 @@ def main() -> None:
     """Try all of them."""
     job, backend = get_communicator(), open_backend("cpu")
     assert isinstance(job, MpiCommunicator)
-    if job.rank < probe_gpu_mpi.RANKS:
-        assert all(probe_gpu_mpi.exchange(job.mpi_comm, backend, size) for size in (1, 1 << 21))
+    if job.rank < mpi_library.RANKS:
+        assert all(mpi_library.exchange(job.mpi_comm, backend, size) for size in (1, 1 << 21))
     made = {"spoilt": Spoilt, "lame": Lame, "broken": broken}
     TRANSPORTS["cpu"] |= {name: Kind(make) for name, make in made.items()}
     found = probe.find_obstacles(backend, job, ["mpi"])
@@ -100,6 +109,7 @@ def main() -> None:
         if job.first:
             print(f"{name}: {reason}")
     check_mistake(backend, job)
+    check_hosts(backend, job)
     check_child(job)
 
 

@@ -13,15 +13,14 @@ import numpy as np
 
 from groundswell.backends import Array, Backend, Blocks, HostCall, Launch, Source
 from groundswell.backends.base import Event
-from groundswell.exchange.cleanup import opened
-from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.deadline import Deadline
+from groundswell.exchange.communicator import Communicator, opened
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.packing import ALIGNMENT
 from groundswell.exchange.transports.base import MessageSize
 from groundswell.exchange.transports.nccl import communicator
 from groundswell.exchange.transports.peer_memory import PeerMemory
+from groundswell.exchange.waiting import Deadline
 
 SIZE = np.dtype(np.float64).itemsize
 

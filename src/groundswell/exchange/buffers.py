@@ -17,8 +17,7 @@ import numpy as np
 from groundswell.backends import Backend, Blocks, Launch
 from groundswell.backends.base import Event
 from groundswell.exchange.boxes import THREADS, Copies, compile_kernels
-from groundswell.exchange.cleanup import all_or_nothing
-from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.communicator import Communicator, all_or_nothing
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.transports.base import (
     Buffer,

@@ -11,10 +11,9 @@ from groundswell.backends import Backend
 from groundswell.backends.base import Event
 from groundswell.errors import BackendError
 from groundswell.exchange.buffers import BufferExchange, MessageBuffers, OwnBuffers, PeerBuffers
-from groundswell.exchange.cleanup import all_or_nothing
 from groundswell.exchange.codecs.coder import VARIABLE_LENGTH, require_codec
 from groundswell.exchange.coded_transfer import CodedTransfer, common_type
-from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.communicator import Communicator, all_or_nothing
 from groundswell.exchange.packing import TransferRequest
 from groundswell.exchange.peer_transfer import PeerTransfer
 from groundswell.exchange.requirements import obstacle

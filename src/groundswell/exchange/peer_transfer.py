@@ -16,7 +16,7 @@ from groundswell.exchange.boxes import (
     compile_kernels,
     count_chunks,
 )
-from groundswell.exchange.cleanup import all_or_nothing
+from groundswell.exchange.communicator import all_or_nothing
 from groundswell.exchange.packing import PackedMessage, Segment, TransferRequest, pack, unpack
 from groundswell.exchange.transfer import Transfer
 from groundswell.exchange.transports.peer_memory import Export, Exports, PeerMemory

@@ -11,7 +11,7 @@ from groundswell.backends import Launch
 from groundswell.backends.base import Event
 from groundswell.exchange.boxes import AddressTable, CopyLaunch
 from groundswell.exchange.buffers import MessageBuffers
-from groundswell.exchange.cleanup import all_or_nothing
+from groundswell.exchange.communicator import all_or_nothing
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.packing import TransferRequest, pack, unpack
 from groundswell.exchange.transports.base import Transport

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from groundswell.backends import Backend, KernelLaunch, Launch
 from groundswell.backends.base import Array, Event
 from groundswell.errors import InputError
-from groundswell.exchange.cleanup import opened
+from groundswell.exchange.communicator import opened
 from groundswell.exchange.connect import by_memory, reason_for
 from groundswell.exchange.gather_scatter.peer_rows import PeerRows
 from groundswell.exchange.gather_scatter.routes import Connection, connect_route

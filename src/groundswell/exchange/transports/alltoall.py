@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, HostCall
-from groundswell.exchange.cleanup import opened
-from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.deadline import Deadline
+from groundswell.exchange.communicator import Communicator, opened
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.transports.base import Buffer, Message, peers_of
 from groundswell.exchange.transports.mpi import own_communicator
+from groundswell.exchange.waiting import Deadline
 
 
 class AllToAllTransport(Operation):

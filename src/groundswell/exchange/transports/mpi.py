@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from groundswell.backends import Backend, HostCall, Launch
-from groundswell.exchange.cleanup import opened
-from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.deadline import BUSY_SECONDS, Deadline
+from groundswell.exchange.communicator import Communicator, opened
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.transports.base import Buffer, Message, offsets_of, peers_of
 from groundswell.exchange.transports.progress_thread import ProgressThread
 from groundswell.exchange.transports.send_parts import SendParts, memory_of, pieces
+from groundswell.exchange.waiting import BUSY_SECONDS, Deadline
 
 Request = Any  # of mpi4py
 # MPI libraries copy a little at each call. A call that has copied takes several times as long as

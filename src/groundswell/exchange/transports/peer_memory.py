@@ -18,11 +18,10 @@ from groundswell.backends import Backend, Blocks, HostCall, Launch, Module
 from groundswell.backends.base import Array, Event, SharedMemory
 from groundswell.errors import BackendError, RunFailed
 from groundswell.exchange.boxes import THREADS, compile_kernels
-from groundswell.exchange.cleanup import opened
-from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.deadline import CHECK_SECONDS, late, timeout_seconds
+from groundswell.exchange.communicator import Communicator, opened
 from groundswell.exchange.devices import sharers
 from groundswell.exchange.transports.base import MessageSize, SizedMessage, offsets_of
+from groundswell.exchange.waiting import CHECK_SECONDS, late, timeout_seconds
 
 FLAG = 128  # bytes between flags: each has a cache line of its own
 COLUMNS = 7  # of MessageFlags in signals.h
