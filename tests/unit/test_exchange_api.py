@@ -24,7 +24,7 @@ from groundswell.exchange import Domain, Field, Ghosts, Numbering, plan_cache
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.deadline import DEFAULT_TIMEOUT, TIMEOUT
-from groundswell.exchange.gather_scatter.routes import ROUTES
+from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.request import DEFAULTS
 
 ROOT = Path(__file__).parents[2]
