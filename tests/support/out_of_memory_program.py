@@ -113,7 +113,7 @@ def ids(job: Communicator) -> None:
         found = sharing.find_sharing(job, mine)
         assert len(found.ids) == len(mine) and len(found.shared_with) == job.size - 1
 
-    for name in ("_number", "_make_queries", "_answer_queries", "_arrange"):
+    for name in ("_number", "_split_by_rank", "_answer_queries", "_arrange"):
         check(job, make, sharing, name)
 
 

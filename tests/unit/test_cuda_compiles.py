@@ -32,9 +32,8 @@ from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.exchange.allreduce import sum_source
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.boxes import compile_kernels
-from groundswell.exchange.codecs.mpc import mpc_source
-from groundswell.exchange.codecs.zfp import zfp_source
-from groundswell.exchange.gather_scatter.peer_rows import peer_rows_source
+from groundswell.exchange.codecs.coder import mpc_source, zfp_source
+from groundswell.exchange.gather_scatter.transfers import peer_rows_source
 from groundswell.linear.cg import cg_ranks_source
 from groundswell.linear.chebyshev import chebyshev_source
 from groundswell.linear.operators import convert_source

@@ -9,17 +9,8 @@ from groundswell.backends.base import Event
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.boxes import CopyLaunch
 from groundswell.exchange.buffers import BufferExchange
-from groundswell.exchange.codecs.coder import Coder, coder
-from groundswell.exchange.codecs.mpc import WORDS
-from groundswell.exchange.codecs.strips import strip_sizes, strips
-from groundswell.exchange.packing import (
-    ALIGNMENT,
-    PackedMessage,
-    Segment,
-    TransferRequest,
-    pack,
-    unpack,
-)
+from groundswell.exchange.codecs.coder import WORDS, Coder, coder, strip_sizes, strips
+from groundswell.exchange.packing import ALIGNMENT, PackedMessage, Segment, TransferRequest
 from groundswell.exchange.transfer import Transfer
 from groundswell.exchange.transports.base import Buffer, MessageSize
 
@@ -86,7 +77,7 @@ class CodedTransfer(Transfer):
         ends = zip(self._request.messages, self._sent, buffers, strict=True)
         for message, code, buffer in ends:
             if code is not None:
-                table = to_device(strips(list(pack(message, 0)), of_target=False))
+                table = to_device(strips(message.sends))
                 launches += code.encode(table, buffer.address)
         return launches
 
@@ -95,7 +86,7 @@ class CodedTransfer(Transfer):
         ends = zip(self._request.messages, self._received, buffers, strict=True)
         for message, code, buffer in ends:
             if code is not None:
-                table = to_device(strips(list(unpack(message, 0)), of_target=True))
+                table = to_device(strips(message.receives))
                 launches += code.decode(buffer.address, table)
         return launches
 
