@@ -23,9 +23,8 @@ from groundswell.exchange.gather_scatter.rows import (
     Values,
 )
 from groundswell.exchange.gather_scatter.tables import ExchangePattern, Phases
+from groundswell.exchange.messages import Message, TransferRequest, aligned
 from groundswell.exchange.operation import Operation
-from groundswell.exchange.packing import ALIGNMENT
-from groundswell.exchange.transports.base import MessageSize
 from groundswell.exchange.transports.peer_memory import PeerMemory
 
 SOURCE = Path(__file__).with_name("peer_rows.h")
@@ -66,17 +65,16 @@ class PeerRows(Operation):
         self._own = range(len(pattern.sharing.ids) - pattern.sharing.unshared)
         sends, receives = pattern.send_ranges, pattern.route.received
         self._messages = [
-            MessageSize(p, 0, self._bytes(sends.get(p, ())), self._bytes(receives.get(p, ())))
+            Message(p, 0, self._bytes(sends.get(p, ())), self._bytes(receives.get(p, ())))
             for p in nearest_first(comm, {*sends, *receives})
         ]
-        reserved = self._bytes(self._own)
-        self._memory = PeerMemory(backend, comm, self._messages, reserved=reserved)
+        request = TransferRequest(backend, comm, self._messages)
+        self._memory = PeerMemory(request, reserved=self._bytes(self._own))
         self.path = self._memory.path + ", straight into mailboxes"
 
     def _bytes(self, positions: range | tuple[()]) -> int:
         """Size of all components of some values."""
-        size = self._components * len(positions) * self._itemsize
-        return -(-size // ALIGNMENT) * ALIGNMENT
+        return aligned(self._components * len(positions) * self._itemsize)
 
     def bind(self, phases: Phases, source: Values, target: Values) -> None:
         """Make the launches for these arrays, without communication."""

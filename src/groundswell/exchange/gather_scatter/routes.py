@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -22,9 +23,9 @@ from groundswell.errors import BackendError, known_to_all
 from groundswell.exchange.boxes import Place
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect
-from groundswell.exchange.packing import PackedMessage, Segment, TransferRequest
+from groundswell.exchange.messages import Message, Segment, TransferRequest
 from groundswell.exchange.transfer import BufferedTransfer, Transfer
-from groundswell.exchange.transports.alltoall import AllToAllTransport
+from groundswell.exchange.transports.mpi import AllToAllTransport
 
 ROUTES = ("pairwise", "alltoall", "crystal")
 
@@ -170,7 +171,9 @@ def _all_to_all(request: TransferRequest, transport: str, codec: str) -> Transfe
         )
     if codec != "none":
         raise BackendError(f"codec {codec!r} is for messages; route 'alltoall' has none")
-    return BufferedTransfer(request, AllToAllTransport, on_host=not request.backend.on_host)
+    on_host = not request.backend.on_host  # pinned memory of a GPU's host
+    make = partial(BufferedTransfer, transport=AllToAllTransport, on_host=on_host)
+    return connect(request, make)
 
 
 class StagedTransfer(Transfer):
@@ -203,10 +206,11 @@ def _request(backend: Backend, comm: Communicator, buffer: Array, stage: Stage) 
     def segments(ranges: Sequence[range]) -> list[Segment]:
         places = [Place.in_array(backend, buffer, (0, 0), (0, r.start)) for r in ranges]
         sizes = [(int(buffer.shape[0]), len(r)) for r in ranges]
-        return [Segment(buffer, *of_range) for of_range in zip(places, sizes, strict=True)]
+        dtype = str(buffer.dtype)
+        return [Segment(*box, dtype, dtype) for box in zip(places, sizes, strict=True)]
 
     messages = [
-        PackedMessage.of(peer, 0, segments(stage[peer].sends), segments(stage[peer].receives))
+        Message.of_segments(peer, 0, segments(stage[peer].sends), segments(stage[peer].receives))
         for peer in nearest_first(comm, stage)
     ]
     return TransferRequest(backend, comm, messages)
