@@ -21,7 +21,7 @@ from groundswell.backends import Backend, Launch, open_backend
 from groundswell.backends.base import Array, in_order
 from groundswell.exchange.boxes import Place
 from groundswell.exchange.codecs.coder import Coder, coder, strip_sizes, strips
-from groundswell.exchange.packing import Segment
+from groundswell.exchange.messages import Segment
 
 ITEMSIZE = 4  # bytes of a value
 PARTS = 4
@@ -69,7 +69,9 @@ def with_coder(backend: Backend, name: str, values: Array, decoded: Array) -> La
 def strips_of(backend: Backend, array: Array) -> Array:
     """The table of an array's strips, on the device."""
     place = Place.in_array(backend, array, (0,), (0,))
-    return backend.to_device(strips([Segment(array, place, tuple(array.shape))]))
+    return backend.to_device(
+        strips([Segment(place, tuple(array.shape), str(array.dtype), str(array.dtype))])
+    )
 
 
 def length_of(backend: Backend, code: Coder) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.exchange.boxes import Place
 from groundswell.exchange.codecs.coder import strip_sizes, strips
-from groundswell.exchange.packing import Segment
+from groundswell.exchange.messages import Segment
 
 Boxes = list[tuple[tuple[int, ...], tuple[int, ...]]]
 
@@ -20,8 +20,9 @@ def whole(array: Any) -> Boxes:
 def table_of(backend: Backend, array: Any, boxes: Boxes | None = None) -> Any:
     """The table, on the device, of boxes of an array; of the whole array if None."""
     origin = (0,) * len(array.shape)
+    dtype = str(array.dtype)
     segments = [
-        Segment(array, Place.in_array(backend, array, origin, first), shape)
+        Segment(Place.in_array(backend, array, origin, first), shape, dtype, dtype)
         for first, shape in boxes or whole(array)
     ]
     return backend.to_device(strips(segments))

@@ -20,7 +20,7 @@ import pytest
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
-from groundswell.exchange import peer_transfer as peer_module
+from groundswell.exchange import transfer
 from groundswell.exchange.allreduce import GatheredAllReduce, PeerAllReduce
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import decompose
@@ -85,7 +85,7 @@ def peer(job: Communicator) -> None:
                 assert closed.call_count == 1
 
     for name in ("compile_kernels", "Copies"):
-        check(job, make, peer_module, name)
+        check(job, make, transfer, name)
 
 
 def sums(job: Communicator) -> None:

@@ -29,7 +29,6 @@ from variants import short_and_long
 import groundswell
 from groundswell.backends import Source
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
-from groundswell.exchange.allreduce import sum_source
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.codecs.coder import mpc_source, zfp_source
@@ -277,7 +276,6 @@ def test_the_fused_k_space_steps_kernels(
 
 def test_the_exchanges_kernels(check: Check) -> None:
     check(Source(EXCHANGE, {}), "single")
-    check(sum_source(), "double")
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

@@ -22,7 +22,7 @@ from groundswell.backends.base import Array, Event
 from groundswell.backends.source import precision
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import merged
-from groundswell.exchange.packing import Segment
+from groundswell.exchange.messages import Segment
 
 HERE = Path(__file__).parent
 VARIABLE_LENGTH = ("mpc",)  # codecs whose streams have a length that only the device knows

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,7 @@ from groundswell.backends import Backend, Blocks, Launch, Source
 from groundswell.backends.base import Array, Event
 from groundswell.errors import BackendError
 from groundswell.exchange.boxes import Place
-from groundswell.exchange.communicator import all_or_nothing
-from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.communicator import Communicator, all_or_nothing
 from groundswell.exchange.connect import by_memory, connect
 from groundswell.exchange.gather_scatter.pattern import ExchangePattern, Phases, Stage
 from groundswell.exchange.gather_scatter.rows import (
@@ -29,11 +29,10 @@ from groundswell.exchange.gather_scatter.rows import (
     reduce_rows,
     reduction_constants,
 )
+from groundswell.exchange.messages import Message, Segment, TransferRequest, aligned
 from groundswell.exchange.operation import Operation
-from groundswell.exchange.packing import ALIGNMENT, PackedMessage, Segment, TransferRequest
 from groundswell.exchange.transfer import BufferedTransfer, Transfer
-from groundswell.exchange.transports.alltoall import AllToAllTransport
-from groundswell.exchange.transports.base import MessageSize
+from groundswell.exchange.transports.mpi import AllToAllTransport
 from groundswell.exchange.transports.peer_memory import PeerMemory
 
 SOURCE = Path(__file__).with_name("peer_rows.h")
@@ -104,13 +103,15 @@ class BufferedRows(Operation):
 
     def _connect(self, comm: Communicator, stage: Stage, connection: Connection) -> Transfer:
         messages = [
-            PackedMessage.of(peer, 0, self._segments(ends.sends), self._segments(ends.receives))
+            Message.of_segments(peer, 0, self._segments(ends.sends), self._segments(ends.receives))
             for peer, ends in stage.items()
         ]
         request = TransferRequest(self._backend, comm, messages)
         if connection.route == "alltoall" and comm.size > 1:
             _require_alltoall(connection)
-            return BufferedTransfer(request, AllToAllTransport, on_host=not self._backend.on_host)
+            on_host = not self._backend.on_host  # pinned memory of a GPU's host
+            make = partial(BufferedTransfer, transport=AllToAllTransport, on_host=on_host)
+            return connect(request, make)
         return connect(request, connection.transport, connection.codec)
 
     def _segments(self, ranges: Sequence[range]) -> list[Segment]:
@@ -119,7 +120,8 @@ class BufferedRows(Operation):
         def place(first: int) -> Place:
             return Place.in_array(self._backend, buffer, (0, 0), (0, first))
 
-        return [Segment(buffer, place(r.start), (components, len(r))) for r in ranges]
+        dtype = str(buffer.dtype)
+        return [Segment(place(r.start), (components, len(r)), dtype, dtype) for r in ranges]
 
     def bind(self, phases: Phases, source: Values, target: Values) -> None:
         """Make the launches for these arrays."""
@@ -177,17 +179,16 @@ class PeerRows(Operation):
         self._itemsize, self._components = values.array.dtype.itemsize, values.components
         (self._stage,), self._own = pattern.route.stages, range(len(pattern.shared))
         self._messages = [
-            MessageSize(peer, 0, self._bytes(ends.sends), self._bytes(ends.receives))
+            Message(peer, 0, self._bytes(ends.sends), self._bytes(ends.receives))
             for peer, ends in self._stage.items()
         ]
-        reserved = self._bytes([self._own])
-        self._memory = PeerMemory(backend, comm, self._messages, reserved=reserved)
+        request = TransferRequest(backend, comm, self._messages)
+        self._memory = PeerMemory(request, reserved=self._bytes([self._own]))
         self.path = self._memory.path + ", straight into mailboxes"
 
     def _bytes(self, ranges: Sequence[range]) -> int:
         """Size of all components of the values at some positions."""
-        size = self._components * sum(map(len, ranges)) * self._itemsize
-        return -(-size // ALIGNMENT) * ALIGNMENT
+        return aligned(self._components * sum(map(len, ranges)) * self._itemsize)
 
     def bind(self, phases: Phases, source: Values, target: Values) -> None:
         """Make the launches for these arrays."""
