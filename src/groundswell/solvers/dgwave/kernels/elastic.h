@@ -1,0 +1,94 @@
+// Elastic waves: stress and velocity in an isotropic solid, or in a fluid, where mu = 0 and zs = 0.
+//
+// A Value is a number, or on a CPU several in a vector.
+#pragma once
+#include "portable.h"
+
+// Fields: sxx, syy, szz, syz, sxz, sxy, vx, vy, vz. The trace of a face is its traction and velocity.
+constexpr int FIELDS = 9, STRESSES = 6, TRACE = 6;
+
+INLINE constexpr int stress(int a, int b) { return a == b ? a : 6 - a - b; }
+INLINE constexpr int traced_field(int axis, int n) { return n < 3 ? stress(axis, n) : STRESSES + n - 3; }
+INLINE constexpr int sign_of_mirror(int n) { return n < 3 ? 1 : -1; }
+
+struct Material {
+  real lambda, mu, buoyancy;  // Pa, Pa, 1 / density
+  real zp, zs;                // impedances of P and S waves
+  real scale[3];              // 2 / edge: from derivatives on [-1, 1] to those along x, y, z
+};
+
+// The two sides of a face: 1 / (Z- + Z+) and Z+ / (Z- + Z+) of P and S waves, with Z+ of the other side.
+struct Face {
+  real p_weight, p_share, s_weight, s_share;
+  real reflection;  // of a boundary: -1 free surface, 1 rigid, 0 absorbing
+  real upwind;      // 1 for the Riemann flux, 0 for the central flux
+  real shear;       // 0 where a central flux lets two materials slip, else 1
+};
+
+// The common state of a face less this side's: velocity, and traction too if it does not follow from it.
+constexpr int JUMP = CENTRAL ? 6 : 3;
+
+// Derivatives at a node: of velocity, [component][axis], and of stress, summed to a force per volume.
+template <class Value> struct Slopes {
+  Value velocity[3][3], force[3];
+};
+
+// Adds what the values at one node of a line along `axis` contribute to the derivatives at another.
+template <class Value, class Factor, class Values>
+INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    slopes.velocity[c][axis] = FMA(factor, value(STRESSES + c), slopes.velocity[c][axis]);
+    slopes.force[c] = FMA(factor, value(stress(c, axis)), slopes.force[c]);
+  }
+}
+
+// own, other: traces of this side and the other; side: 1 if the outward normal points along the axis, -1 if
+// against it. Wilcox, Stadler, Burstedde & Ghattas, J. Comput. Phys. 229, 2010, section 3.
+INLINE void find_jump(const Material& m, const Face& face, int axis, real side, const real (&own)[TRACE],
+                      const real (&other)[TRACE], real (&jump)[JUMP]) {
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    const bool normal = c == axis;
+    const real traction = side * (own[c] - other[c]), velocity = own[3 + c] - other[3 + c];
+    const real weight = normal ? face.p_weight : face.s_weight, share = normal ? face.p_share : face.s_share;
+    const real common = -FMA(share, velocity, weight * traction);
+#if CENTRAL
+    const real z = normal ? m.zp : m.zs, half = REAL(0.5) * (1 - face.upwind);
+    const real slip = normal || face.shear != 0 ? traction : 2 * side * own[c];
+    const real shear = normal ? REAL(1) : face.shear;
+    jump[c] = FMA(face.upwind, common, -half * shear * velocity);
+    jump[3 + c] = FMA(face.upwind, z * common, -half * slip);
+#else
+    jump[c] = common;
+#endif
+  }
+}
+
+// Adds what a face contributes to the derivatives at its nodes.
+template <class Value, class Side>
+INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Side side, real lift,
+                     Slopes<Value>& slopes) {
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    slopes.velocity[c][axis] = FMA(side * lift, jump[c], slopes.velocity[c][axis]);
+#if CENTRAL
+    slopes.force[c] = FMA(lift, jump[3 + c], slopes.force[c]);
+#else
+    slopes.force[c] = FMA(lift * (c == axis ? m.zp : m.zs), jump[c], slopes.force[c]);
+#endif
+  }
+}
+
+template <class Value>
+INLINE void find_rates(const Material& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
+  const auto& g = slopes.velocity;
+  const Value bulk = m.lambda * (g[0][0] + g[1][1] + g[2][2]);
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    const int a = (c + 1) % 3, b = (c + 2) % 3;
+    rates[c] = FMA(2 * m.mu, g[c][c], bulk);
+    rates[3 + c] = m.mu * (g[a][b] + g[b][a]);
+    rates[STRESSES + c] = m.buoyancy * slopes.force[c];
+  }
+}

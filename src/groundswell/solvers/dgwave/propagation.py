@@ -1,0 +1,200 @@
+"""The discontinuous Galerkin scheme on a rank's elements: its fields, and a step as launches.
+
+Nodal collocation on Gauss-Legendre-Lobatto points, with the flux of the Riemann problem or the
+central one, in velocity and stress (or pressure): Wilcox, Stadler, Burstedde & Ghattas, J. Comput.
+Phys. 229:9373, 2010; Hanindhito et al., GAPS, ICS 2022, doi:10.1145/3524059.3532373.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
+from groundswell.backends.source import precision
+from groundswell.exchange.communicator import Communicator
+from groundswell.seismology.media.material import Material
+from groundswell.solvers.dgwave.elements import RankElements
+from groundswell.solvers.dgwave.equations import Equations, FaceSides
+from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape, pitch
+from groundswell.solvers.dgwave.terms import Terms
+from groundswell.solvers.dgwave.traces import Traces
+from groundswell.spectral_elements.element_kernels import reference_element_constants
+from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
+
+KERNELS = Path(__file__).parent / "kernels"
+
+
+@dataclass(frozen=True, eq=False)
+class Discretisation:
+    """What a rank solves, and on which elements.
+
+    Args:
+        degree: of the elements, N.
+        dtype: floating-point type.
+        dt: time step, s.
+        material: of the elements, arrays (elements,).
+        sides: of their faces.
+        terms: sources and damping.
+    """
+
+    equations: Equations
+    degree: int
+    dtype: str
+    dt: float
+    elements: RankElements
+    material: Material
+    sides: FaceSides
+    terms: Terms
+
+    @property
+    def jump(self) -> int:
+        """Values at each node of a face that its flux consists of."""
+        return self.equations.jump(self.sides.upwind)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of an element."""
+        return (self.degree + 1) ** 3
+
+
+class Propagation:
+    """Fields on a rank's elements and their step.
+
+    Args:
+        shape: of the blocks of threads; by default the one that was measured to be the fastest.
+        transport: see `connect`.
+
+    Attributes:
+        u: the fields, (elements, fields, nodes).
+        clock: number of steps made, on the device, (1,).
+        traces: the face traces and their exchange.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        comm: Communicator,
+        problem: Discretisation,
+        transport: str = "auto",
+        shape: KernelShape | None = None,
+    ) -> None:
+        self._backend, self._problem = backend, problem
+        equations, degree, dtype = problem.equations, problem.degree, problem.dtype
+        size = np.dtype(dtype).itemsize
+        fields, jump = len(equations.fields), problem.jump
+        self.shape = shape or kernel_shape(backend, degree, fields, jump, size)
+        self._shared_bytes = self.shape.shared_bytes(degree, fields, jump, size)
+        count = problem.elements.count
+        self._u, self._r = (backend.zeros((count, pitch(degree, fields)), dtype) for _ in range(2))
+        values = self._u[:, : fields * problem.nodes]
+        self.u = values.reshape(count, fields, problem.nodes)
+        self.clock = backend.zeros((1,), np.int64)
+        trace = (equations.trace, (degree + 1) ** 2)
+        self.traces = Traces(backend, comm, problem.elements, trace, dtype, transport)
+        self._module = backend.compile(advance_source(problem, self.shape))
+
+    @property
+    def fields(self) -> dict[str, Array]:
+        """Views of the fields by name, (elements, nodes)."""
+        return {name: self.u[:, n] for n, name in enumerate(self._problem.equations.fields)}
+
+    # --- launches ---------------------------------------------------------------------------------
+
+    @cached_property
+    def step(self) -> list[Launch]:
+        """The launches of a step."""
+        outer, everyone = self._problem.elements.outer, self._problem.elements.count
+        stages = [
+            launch
+            for stage in range(SCHEME.stages)
+            for launch in self.traces.overlap(
+                stage,
+                SCHEME.stages,
+                outer=self.advance(stage, 0, outer),
+                inner=self.advance(stage, outer, everyone - outer),
+            )
+        ]
+        return [*stages, self._module.launch("count_step", Blocks(1, 1), self.clock)]
+
+    def advance(self, stage: int, first: int, count: int) -> list[Launch]:
+        """Launches that advance `count` elements from element `first` on by one stage."""
+        if not count:
+            return []
+        blocks = -(-count // self.shape.elements)
+        extent = Blocks(blocks, self.shape.threads(self._problem.degree), self._shared_bytes)
+        terms = (*self._terms, self._stages, self._dt)
+        return [
+            self._module.launch("advance", extent, *self._elements, *terms, stage, first, count)
+        ]
+
+    @property
+    def prepare(self) -> list[Launch]:
+        """Launches before the first step, and after a change of the fields: they store traces."""
+        outer, everyone = self._problem.elements.outer, self._problem.elements.count
+        return self.traces.overlap(
+            SCHEME.stages - 1,
+            SCHEME.stages,
+            outer=self._store_traces(0, outer),
+            inner=self._store_traces(outer, everyone - outer),
+        )
+
+    def _store_traces(self, first: int, count: int) -> list[Launch]:
+        extent = Blocks(count, self.shape.threads(self._problem.degree))
+        launch = self._module.launch("store_traces", extent, *self._elements, first, count)
+        return [launch] if count else []
+
+    # --- tables -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _elements(self) -> tuple[Array | int, ...]:
+        """The values of ELEMENT_ARGUMENTS in kernels/elements.h."""
+        problem = self._problem
+        materials = problem.equations.materials(problem.material, problem.elements.edges)
+        faces = problem.equations.faces(problem.material, problem.sides)
+        tables = (self._as_real(materials), self._as_real(faces))
+        traces = self.traces
+        where = (traces.neighbours, traces.targets, problem.elements.count, self.clock)
+        return (self._u, self._r, *tables, *where)
+
+    @cached_property
+    def _terms(self) -> Sequence[Array]:
+        """The values of TERM_ARGUMENTS in kernels/terms.h."""
+        problem = self._problem
+        return [self._backend.to_device(table) for table in problem.terms.tables(problem.dtype)]
+
+    @cached_property
+    def _stages(self) -> Array:
+        """Coefficients of the stages, see kernels/scheme.h."""
+        dt = self._problem.dt
+        rows = [(a, b * dt, c * dt) for a, b, c in zip(SCHEME.a, SCHEME.b, SCHEME.c, strict=True)]
+        return self._backend.to_device(np.array(rows))
+
+    @cached_property
+    def _dt(self) -> Array:
+        return self._backend.to_device(np.array([self._problem.dt]))
+
+    def _as_real(self, table: NDArray[np.float64]) -> Array:
+        return self._backend.to_device(table.astype(self._problem.dtype))
+
+
+def advance_source(problem: Discretisation, shape: KernelShape) -> Source:
+    """The kernels of a stage."""
+    degree = problem.degree
+    constants: dict[str, Constant] = {
+        **precision(problem.dtype),
+        **reference_element_constants(degree),
+        **shape.constants(degree),
+        "ELASTIC": problem.equations.elastic,
+        "CENTRAL": problem.sides.upwind != 1,
+        "STAGES": SCHEME.stages,
+        "SOURCES": problem.terms.has_sources,
+        "DAMPING": problem.terms.has_damping,
+        "LIFT": degree * (degree + 1) / 2,  # 1 / the weight of a node at the end of a line
+    }
+    return Source(KERNELS / "advance.h", constants)
