@@ -1,0 +1,156 @@
+"""From a set-up to what one rank solves: materials, boundaries, damping layers and sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.seismology.sources.point_sources import PointSource
+from groundswell.solvers.dgwave.elements import FACES, OUTSIDE, RankElements
+from groundswell.solvers.dgwave.equations import (
+    ABSORBING,
+    FREE_SURFACE,
+    RIGID,
+    FaceSides,
+)
+from groundswell.solvers.dgwave.propagation import Discretisation
+from groundswell.solvers.dgwave.terms import ElementSource, Terms
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.setup import Setup
+
+Floats = NDArray[np.float64]
+
+REFLECTION = {
+    "free-surface": FREE_SURFACE,
+    "rigid": RIGID,
+    "absorbing": ABSORBING,
+    "damping": ABSORBING,  # behind the layer
+    "periodic": ABSORBING,  # no face has it
+}
+TENSOR = (0, 1, 2, 5, 4, 3)  # of a moment (xx, yy, zz, xy, xz, yz) in the order of the stresses
+
+# Damping rises with this power of the depth in a layer, and lets a wave at normal incidence return
+# with this amplitude.
+EXPONENT, RETURNED = 2, 1e-5
+
+
+def discretise(setup: Setup, elements: RankElements) -> Discretisation:
+    """What a rank solves.
+
+    Args:
+        elements: of the rank.
+    """
+    return Discretisation(
+        setup.equations,
+        setup.degree,
+        setup.dtype,
+        setup.dt,
+        elements,
+        setup.material(elements.numbers),
+        _sides(setup, elements),
+        Terms(
+            setup.degree,
+            len(setup.equations.fields),
+            elements.count,
+            _sources(setup, elements),
+            *_damping(setup, elements),
+        ),
+    )
+
+
+def _sides(setup: Setup, elements: RankElements) -> FaceSides:
+    boundary, beyond = setup.case.boundary, elements.neighbours
+    outside = beyond == OUTSIDE
+    ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
+    reflection = np.broadcast_to([REFLECTION[end] for end in ends], outside.shape)
+    inside = np.where(outside, elements.numbers[:, None], beyond)
+    material = setup.material(inside.ravel())
+    shaped = {name: values.reshape(-1, FACES) for name, values in material.given().items()}
+    return FaceSides(type(material)(**shaped), outside, reflection, float(setup.case.method.flux))
+
+
+# --- damping layers -------------------------------------------------------------------------------
+
+
+def _damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+    """The rows of the elements, (elements, 3), and the profiles, (rows, N + 1)."""
+    grid = setup.grid
+    layers = [
+        (axis, end, width)
+        for axis in range(AXES)
+        for end, width in enumerate((grid.before[axis], grid.after[axis]))
+        if width
+    ]
+    if not layers:
+        return None, np.empty((0, setup.degree + 1))
+    cells = setup.cells(elements.numbers)
+    rows = np.full(cells.shape, -1, np.int32)
+    profiles: list[Floats] = []
+    for axis, end, width in layers:
+        first = len(profiles)
+        depth = cells[:, axis] - (grid.cells[axis] - width) if end else width - 1 - cells[:, axis]
+        rows[depth >= 0, axis] = first + depth[depth >= 0]
+        profiles += _layer(setup, axis, width, end)
+    return rows, np.array(profiles)
+
+
+def _layer(setup: Setup, axis: int, width: int, end: int) -> list[Floats]:
+    """Rates of decay in the elements of a layer, from the innermost one on, at their nodes, 1/s."""
+    thickness = width * setup.grid.spacing[axis]
+    speed = setup.statistics.vp_max
+    strongest = (EXPONENT + 1) * speed * np.log(1 / RETURNED) / (2 * thickness)
+    inside = (gll(setup.degree).points * (1 if end else -1) + 1) / 2  # from the inner face, 0 to 1
+    return [strongest * ((n + inside) / width) ** EXPONENT for n in range(width)]
+
+
+# --- sources --------------------------------------------------------------------------------------
+
+
+def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
+    """The point sources in a rank's elements; on a face, the first leaf has them."""
+    if not setup.sources:
+        return []
+    positions = np.array([source.position for source in setup.sources])
+    low, high = (np.array([line[n] for line in setup.forest.edges]) for n in (0, -1))
+    leaves = setup.forest.locate(np.clip(positions, low, high))
+    places = {int(leaf): n for n, leaf in enumerate(elements.numbers)}
+    lower, upper = setup.forest.boxes(leaves)
+    inside = 2 * (positions - lower) / (upper - lower) - 1
+    found = [
+        _source(setup, source, places[int(leaf)], leaf, place)
+        for source, leaf, place in zip(setup.sources, leaves, inside, strict=True)
+        if int(leaf) in places
+    ]
+    return sorted(found, key=lambda source: source.element)
+
+
+def _source(
+    setup: Setup, source: PointSource, element: int, leaf: Numbers, place: Floats
+) -> ElementSource:
+    lower, upper = setup.forest.boxes(np.array([leaf]))
+    return ElementSource(
+        element,
+        np.clip(place, -1.0, 1.0),
+        _rates(setup, source, leaf),
+        source.start,
+        source.step,
+        source.samples,
+        float(np.prod(upper - lower)),
+    )
+
+
+def _rates(setup: Setup, source: PointSource, leaf: Numbers) -> Floats:
+    """Rates of the fields for a unit of the time function, times m^3."""
+    rates = np.zeros(len(setup.equations.fields))
+    if source.force is not None:
+        rates[-AXES:] = source.force / setup.material(np.array([leaf])).rho
+    elif source.moment is not None and setup.equations.elastic:
+        rates[:-AXES] = -source.moment[list(TENSOR)]  # the stress glut
+    elif source.moment is not None:
+        rates[0] = source.moment[:AXES].mean()
+    return rates
