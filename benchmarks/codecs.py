@@ -19,9 +19,9 @@ import numpy as np
 
 from groundswell.backends import Backend, Launch, open_backend
 from groundswell.backends.base import Array, in_order
-from groundswell.exchange.boxes import Copy, Place
-from groundswell.exchange.codecs.coder import Coder, coder
-from groundswell.exchange.codecs.strips import strip_sizes, strips
+from groundswell.exchange.boxes import Place
+from groundswell.exchange.codecs.coder import Coder, coder, strip_sizes, strips
+from groundswell.exchange.messages import Segment
 
 ITEMSIZE = 4  # bytes of a value
 PARTS = 4
@@ -69,8 +69,9 @@ def with_coder(backend: Backend, name: str, values: Array, decoded: Array) -> La
 def strips_of(backend: Backend, array: Array) -> Array:
     """The table of an array's strips, on the device."""
     place = Place.in_array(backend, array, (0,), (0,))
-    copy = Copy(tuple(array.shape), place, place, "float32", "float32")
-    return backend.to_device(strips([copy], of_target=False))
+    return backend.to_device(
+        strips([Segment(place, tuple(array.shape), str(array.dtype), str(array.dtype))])
+    )
 
 
 def length_of(backend: Backend, code: Coder) -> int:

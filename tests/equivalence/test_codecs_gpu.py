@@ -11,8 +11,7 @@ from coded_arrays import run, sizes_of, table_of, whole
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
-from groundswell.exchange.codecs.mpc import Mpc
-from groundswell.exchange.codecs.zfp import Zfp
+from groundswell.exchange.codecs.coder import Mpc, Zfp
 
 pytestmark = pytest.mark.gpu
 precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -32,8 +32,8 @@ from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.halo_messages import HaloMessages
+from groundswell.exchange.messages import offsets_of
 from groundswell.exchange.pattern import Ghosts, uniform
-from groundswell.exchange.transports.base import offsets_of
 
 SUPPORT = Path(__file__).parents[1] / "support"
 TRANSPORTS = ("mpi", "mpi-thread", "peer", "staged")

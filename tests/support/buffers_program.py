@@ -20,9 +20,9 @@ from halo_program import device_of
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import connect_buffers
+from groundswell.exchange.connect import connect
+from groundswell.exchange.messages import Message, TransferRequest
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.exchange.transports.base import MessageSize
 
 TURNS = 5
 
@@ -46,8 +46,8 @@ def check_case(
     sizes, here = random_sizes(job.size, rng), job.rank
     ends = [(peer, tag) for peer in range(job.size) for tag in range(2)]
     ends = [(p, t) for p, t in ends if sizes[here, p, t] or sizes[p, here, t]]
-    messages = [MessageSize(p, t, sizes[here, p, t], sizes[p, here, t]) for p, t in ends]
-    exchange = connect_buffers(backend, job, messages, transport)
+    messages = [Message(p, t, sizes[here, p, t], sizes[p, here, t]) for p, t in ends]
+    exchange = connect(TransferRequest(backend, job, messages, fixed_buffers=True), transport)
     sources = [backend.zeros((max(m.send_bytes, 1),), np.uint8) for m in messages]
     targets = [backend.zeros((max(m.receive_bytes, 1),), np.uint8) for m in messages]
     address, copy = backend.address, backend.copy_bytes
@@ -61,7 +61,7 @@ def check_case(
         for buffer, target, m in zip(exchange.received, targets, messages, strict=True)
         if m.receive_bytes
     ]
-    step = in_order([*exchange.overlap_with(boundary=store, interior=[]), *read])
+    step = in_order([*exchange.open, *store, *exchange.start, *exchange.finish, *read])
     for turn in range(TURNS):
         for m, source, target in zip(messages, sources, targets, strict=True):
             backend.assign(source[: m.send_bytes], content(here, m.peer, m.tag, turn, m.send_bytes))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from groundswell.backends import Backend
-from groundswell.exchange.boxes import Copy, Place
-from groundswell.exchange.codecs.strips import strip_sizes, strips
+from groundswell.exchange.boxes import Place
+from groundswell.exchange.codecs.coder import strip_sizes, strips
+from groundswell.exchange.messages import Segment
 
 Boxes = list[tuple[tuple[int, ...], tuple[int, ...]]]
 
@@ -18,12 +19,13 @@ def whole(array: Any) -> Boxes:
 
 def table_of(backend: Backend, array: Any, boxes: Boxes | None = None) -> Any:
     """The table, on the device, of boxes of an array; of the whole array if None."""
-    origin, dtype = (0,) * len(array.shape), str(array.dtype)
-    copies = []
-    for first, shape in boxes or whole(array):
-        place = Place.in_array(backend, array, origin, first)
-        copies.append(Copy(shape, place, place, dtype, dtype))
-    return backend.to_device(strips(copies, of_target=False))
+    origin = (0,) * len(array.shape)
+    dtype = str(array.dtype)
+    segments = [
+        Segment(Place.in_array(backend, array, origin, first), shape, dtype, dtype)
+        for first, shape in boxes or whole(array)
+    ]
+    return backend.to_device(strips(segments))
 
 
 def sizes_of(boxes: Boxes) -> list[int]:

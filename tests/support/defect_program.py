@@ -14,6 +14,7 @@ import os
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -22,13 +23,14 @@ from halo_oracle import EMPTY, around, needed, owners, random_cut, random_ghosts
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError, RunFailed
-from groundswell.exchange.connect import TRANSPORTS, Kind
-from groundswell.exchange.deadline import TIMEOUT
+from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
 from groundswell.exchange.pattern import Ghosts, uniform
+from groundswell.exchange.transfer import BufferedTransfer
 from groundswell.exchange.transports import mpi
+from groundswell.exchange.waiting import TIMEOUT
 
 PATHS = {
     "mpi": "MPI",
@@ -36,7 +38,7 @@ PATHS = {
     "peer": "peer memory by shared memory",
     "staged": "MPI through pinned host memory",
 }
-TRANSPORTS["cpu"]["staged"] = Kind(mpi.StagedMpiTransport)
+TRANSPORTS["cpu"]["staged"] = partial(BufferedTransfer, transport=mpi.StagedMpiTransport)
 
 Check = Callable[[ExchangeSetup], None]
 CHECKS: list[Check] = []
@@ -226,8 +228,7 @@ def the_path_is_what_is_really_used(at: ExchangeSetup) -> None:
     part = at.part(cut, "float32", uniform(1, 1))
     halo = at.exchange(cut, [part])
     assert halo.path == PATHS[at.transport]
-    buffers = getattr(halo._transfer, "_buffers", None)
-    with_mpi = hasattr(getattr(buffers, "_transport", None), "_comm")
+    with_mpi = hasattr(getattr(halo._transfer, "_transport", None), "_mpi_comm")
     assert with_mpi == halo.path.startswith("MPI")
     halo.close()
     for other in ("nccl", "mpi-gpu", "direct", "pigeon"):

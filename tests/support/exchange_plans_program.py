@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 
 import numpy as np
 from array_layouts import elsewhere
 
 from groundswell.errors import GroundswellError, InputError
 from groundswell.exchange import Domain, Field
-from groundswell.exchange.connect import TRANSPORTS, Kind
+from groundswell.exchange.connect import TRANSPORTS
+from groundswell.exchange.transfer import BufferedTransfer
 from groundswell.exchange.transports.mpi import StagedMpiTransport
 
-TRANSPORTS["cpu"]["staged"] = Kind(StagedMpiTransport)
+TRANSPORTS["cpu"]["staged"] = partial(BufferedTransfer, transport=StagedMpiTransport)
 NAMES = ("mpi", "mpi-thread", "peer", "staged", "mpi+peer")
 
 

@@ -8,6 +8,7 @@ Arrays lie in memory that processes share, as a GPU's do.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from halo_program import EMPTY, random_ghosts, wanted, whole
 
 from groundswell.backends import open_backend
 from groundswell.backends.cpu import CpuBackend
-from groundswell.exchange import peer_transfer
+from groundswell.exchange import transfer
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import TRANSPORTS, Kind
+from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
@@ -36,12 +37,11 @@ def shared_array(backend: CpuBackend, host: np.ndarray[Any, Any]) -> np.ndarray[
     return array
 
 
-def export(backend: CpuBackend, array: np.ndarray[Any, Any]) -> tuple[Any, int]:
-    """The memory in which an array lies, and where it begins there."""
-    begin = array.ctypes.data
+def export(backend: CpuBackend, address: int) -> tuple[Any, int]:
+    """The memory in which an address lies, and how far from its beginning."""
     for memory in SHARED:
-        if memory.address <= begin < memory.address + memory.handle[2]:
-            return memory.handle, begin - memory.address
+        if memory.address <= address < memory.address + memory.handle[2]:
+            return memory.handle, address - memory.address
     raise AssertionError("this array is not shared")
 
 
@@ -50,7 +50,7 @@ def check_case(backend: Any, job: Communicator, rng: np.random.Generator) -> Non
     axes = int(rng.integers(1, 4))
     shape = tuple(int(n) for n in rng.integers(job.size, job.size + 6, axes))
     cut = decompose(shape, job.size, tuple(bool(b) for b in rng.integers(0, 2, axes)))
-    peer_transfer.SCATTERED_BYTES = int(rng.integers(2)) << 18  # mailboxes for all, or for none
+    transfer.SCATTERED_BYTES = int(rng.integers(2)) << 18  # mailboxes for all, or for none
     fields, values = [], []
     for number in range(2):
         values.append(whole(shape, "float32", number))
@@ -79,7 +79,7 @@ def main() -> None:
     """Run the cases that the command line asks for."""
     seed, cases = map(int, sys.argv[1:3])
     CpuBackend.export_handle = export  # type: ignore[method-assign]
-    TRANSPORTS["cpu"]["direct"] = Kind(direct=True)
+    TRANSPORTS["cpu"]["direct"] = partial(transfer.PeerTransfer, direct=True)
     job, backend, rng = get_communicator(), open_backend("cpu"), np.random.default_rng(seed)
     for _ in range(cases):
         check_case(backend, job, rng)

@@ -20,7 +20,7 @@ import pytest
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
-from groundswell.exchange import peer_transfer as peer_module
+from groundswell.exchange import transfer
 from groundswell.exchange.allreduce import GatheredAllReduce, PeerAllReduce
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import decompose
@@ -85,7 +85,7 @@ def peer(job: Communicator) -> None:
                 assert closed.call_count == 1
 
     for name in ("compile_kernels", "Copies"):
-        check(job, make, peer_module, name)
+        check(job, make, transfer, name)
 
 
 def sums(job: Communicator) -> None:
@@ -113,7 +113,7 @@ def ids(job: Communicator) -> None:
         found = sharing.find_sharing(job, mine)
         assert len(found.ids) == len(mine) and len(found.shared_with) == job.size - 1
 
-    for name in ("_number", "_make_queries", "_answer_queries", "_arrange"):
+    for name in ("_number", "_split_by_rank", "_answer_queries", "_arrange"):
         check(job, make, sharing, name)
 
 

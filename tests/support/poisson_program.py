@@ -25,7 +25,7 @@ from groundswell.backends.base import in_order
 from groundswell.errors import BackendError, InputError, RunFailed
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import decompose
-from groundswell.exchange.gather_scatter import gather_scatter, peer_rows
+from groundswell.exchange.gather_scatter import gather_scatter, transfers
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.transports.peer_memory import PeerMemory
@@ -183,7 +183,7 @@ def check_fused_cg(backend: Backend, job: Communicator) -> None:
         nullcontext(),
         patch.object(PeerMemory, "waits", return_value=[]),
         patch.object(fused_cg, "INDEX_LIMIT", len(mine) * 5**3),
-        patch.object(peer_rows, "MAX_WAITING_BLOCKS", 0),
+        patch.object(transfers, "MAX_WAITING_BLOCKS", 0),
     )
     for variant in variants:
         with variant:

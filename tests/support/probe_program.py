@@ -8,17 +8,18 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
-from groundswell.exchange import probe, probe_gpu_mpi
-from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import TRANSPORTS, Kind
-from groundswell.exchange.deadline import TIMEOUT
+from groundswell.exchange import mpi_library, probe, processes
+from groundswell.exchange.connect import TRANSPORTS
+from groundswell.exchange.messages import Buffer, TransferRequest
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
-from groundswell.exchange.transports.base import Message
+from groundswell.exchange.transfer import BufferedTransfer
 from groundswell.exchange.transports.mpi import MpiTransport
+from groundswell.exchange.waiting import TIMEOUT
 
 BUSES = ("0000:1b:00.0", "0000:43:00.0")
 
@@ -28,41 +29,43 @@ class Spoilt(MpiTransport):
 
     turns = 0
 
-    def __init__(self, backend: Backend, comm: Communicator, messages: Sequence[Message]) -> None:
-        super().__init__(backend, comm, messages)
-        self._messages = messages
+    def __init__(
+        self, request: TransferRequest, sent: Sequence[Buffer], received: Sequence[Buffer]
+    ) -> None:
+        super().__init__(request, sent, received)
+        self._received = received
 
     def _wait(self) -> None:
         super()._wait()
         self.turns += 1
-        if self.turns > 1 and self._rank_comm.rank == self._rank_comm.size - 1:
-            ctypes.memset(self._messages[0].received.address, 255, 1)
+        if self.turns > 1 and self._comm.rank == self._comm.size - 1:
+            ctypes.memset(self._received[0].address, 255, 1)
 
 
 class Lame(MpiTransport):
     """Rank 1 gives up, so that the others wait for it in vain."""
 
     def _post(self) -> None:
-        if self._rank_comm.rank == 1:
+        if self._comm.rank == 1:
             raise RunFailed("rank 1 is lame")
         super()._post()
 
 
-def broken(backend: Backend, comm: Communicator, messages: Sequence[Message]) -> Any:
+def broken(request: TransferRequest, *buffers: Sequence[Buffer]) -> Any:
     """No transport at all."""
     raise OSError("no such\ndevice")
 
 
-def mistaken(backend: Backend, comm: Communicator, messages: Sequence[Message]) -> Any:
+def mistaken(request: TransferRequest, *buffers: Sequence[Buffer]) -> Any:
     """A transport that has a mistake, which shows on one rank."""
-    if comm.rank == 1:
+    if request.comm.rank == 1:
         raise TypeError("a mistake")
-    return MpiTransport(backend, comm, messages)
+    return MpiTransport(request, *buffers)
 
 
 def check_mistake(backend: Backend, job: MpiCommunicator) -> None:
     """It is no reason not to use a transport, and all ranks are told."""
-    TRANSPORTS["cpu"] |= {"mistaken": Kind(mistaken)}
+    TRANSPORTS["cpu"] |= {"mistaken": partial(BufferedTransfer, transport=mistaken)}
     try:
         probe.find_obstacles(backend, job, ["mistaken"])
     except (RunFailed, TypeError) as error:
@@ -72,12 +75,21 @@ def check_mistake(backend: Backend, job: MpiCommunicator) -> None:
     assert job.allgather(job.rank) == list(range(job.size))
 
 
+def check_hosts(backend: Backend, job: MpiCommunicator) -> None:
+    """Peer memory is of one host; here every rank has its own."""
+    os.environ[processes.HOST] = f"host {job.rank}"
+    found = probe.find_obstacles(backend, MpiCommunicator(job.mpi_comm), ["peer"])
+    del os.environ[processes.HOST]
+    if job.first:
+        print("hosts:", found["peer"])
+
+
 def check_child(job: MpiCommunicator) -> None:
     """A job started from within a job ends, says something, and does no harm."""
     if job.first:
         try:
-            found = probe_gpu_mpi.probe(BUSES)
-        except probe_gpu_mpi.NotProbed as why:
+            found = mpi_library.probe(BUSES)
+        except mpi_library.NotProbed as why:
             found = f"not probed: {why}"
         print("child:", found)
     assert job.allgather(job.rank) == list(range(job.size))
@@ -87,10 +99,12 @@ def main() -> None:
     """Try all of them."""
     job, backend = get_communicator(), open_backend("cpu")
     assert isinstance(job, MpiCommunicator)
-    if job.rank < probe_gpu_mpi.RANKS:
-        assert all(probe_gpu_mpi.exchange(job.mpi_comm, backend, size) for size in (1, 1 << 21))
+    if job.rank < mpi_library.RANKS:
+        assert all(mpi_library.exchange(job.mpi_comm, backend, size) for size in (1, 1 << 21))
     made = {"spoilt": Spoilt, "lame": Lame, "broken": broken}
-    TRANSPORTS["cpu"] |= {name: Kind(make) for name, make in made.items()}
+    TRANSPORTS["cpu"] |= {
+        name: partial(BufferedTransfer, transport=make) for name, make in made.items()
+    }
     found = probe.find_obstacles(backend, job, ["mpi"])
     assert found == {"mpi": None}, found
     probe.TEST_SECONDS = 1.0
@@ -100,6 +114,7 @@ def main() -> None:
         if job.first:
             print(f"{name}: {reason}")
     check_mistake(backend, job)
+    check_hosts(backend, job)
     check_child(job)
 
 

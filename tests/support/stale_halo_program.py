@@ -17,8 +17,8 @@ import numpy as np
 
 from groundswell.errors import RunFailed
 from groundswell.exchange import Domain, Numbering
-from groundswell.exchange.deadline import TIMEOUT
 from groundswell.exchange.transports.peer_memory import PeerMemory
+from groundswell.exchange.waiting import TIMEOUT
 
 BRIEF, LONG = "0.3", "30"  # s
 

@@ -33,23 +33,10 @@ class ThreadRank(Communicator):
         self._barrier.wait(TIMEOUT)
         return received
 
-    def gather(self, value: Any) -> list[Any]:
-        received = self.allgather(value)
-        return received if self.first else []
-
-    def bcast(self, value: Any) -> Any:
-        return self.allgather(value)[0]
-
     def alltoallv(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
         every = self.allgather(parts)
         found = {n: parts[self.rank] for n, parts in enumerate(every) if self.rank in parts}
         return {rank: part for rank, part in found.items() if len(part)}
-
-    def require_alive(self) -> None:
-        """Threads end with their process."""
-
-    def begin_exchange(self) -> None:
-        """The barrier has a time-out."""
 
     def abort(self, code: int) -> None:
         self._barrier.abort()

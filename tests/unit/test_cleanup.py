@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from groundswell.errors import InputError, known_to_all, now_known
-from groundswell.exchange.cleanup import all_or_nothing, opened
-from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.exchange.communicator import SerialCommunicator, all_or_nothing, opened
 
 
 class Part:

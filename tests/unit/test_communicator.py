@@ -14,16 +14,9 @@ import pytest
 from ranks import run_on_ranks
 
 from groundswell.errors import BackendError, InputError, RunFailed
-from groundswell.exchange import deadline as deadline_module
 from groundswell.exchange import mpi_communicator as module
+from groundswell.exchange import waiting
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.exchange.deadline import (
-    DEFAULT_TIMEOUT,
-    TIMEOUT,
-    Deadline,
-    late,
-    timeout_seconds,
-)
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.processes import (
     LAUNCHER_VARIABLES,
@@ -31,6 +24,14 @@ from groundswell.exchange.processes import (
     Process,
     exclude_libfabric,
     started_ranks,
+)
+from groundswell.exchange.waiting import (
+    DEFAULT_TIMEOUT,
+    TIMEOUT,
+    Deadline,
+    late,
+    timeout_of,
+    timeout_seconds,
 )
 
 PROGRAM = Path(__file__).parents[1] / "support" / "communicator_program.py"
@@ -194,7 +195,8 @@ def test_other_timeouts_are_refused(no_timeout: pytest.MonkeyPatch, text: str) -
 
 
 def test_deadlines_name_the_late_ranks() -> None:
-    deadline, begun = Deadline(SerialCommunicator(), 0.05), time.monotonic()
+    with timeout_of(0.05):
+        deadline, begun = Deadline(SerialCommunicator()), time.monotonic()
     with pytest.raises(RunFailed, match="rank 3, 5 has sent no message for 0 s.*" + TIMEOUT):
         while time.monotonic() - begun < 5:
             deadline.pause("message", [3, 5])
@@ -210,8 +212,8 @@ def test_pauses_check_the_other_processes_at_intervals(monkeypatch: pytest.Monke
             if len(checks) == 3:
                 raise RunFailed("rank 1 has ended")
 
-    monkeypatch.setattr(deadline_module, "CHECK_SECONDS", 0.05)
-    deadline = Deadline(Failing(), 60, busy=0.0)
+    monkeypatch.setattr(waiting, "CHECK_SECONDS", 0.05)
+    deadline = Deadline(Failing(), busy=0.0)
     with pytest.raises(RunFailed, match="rank 1 has ended"):
         while True:
             deadline.pause("message", [1])

@@ -29,12 +29,10 @@ from variants import short_and_long
 import groundswell
 from groundswell.backends import Source
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
-from groundswell.exchange.allreduce import sum_source
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.boxes import compile_kernels
-from groundswell.exchange.codecs.mpc import mpc_source
-from groundswell.exchange.codecs.zfp import zfp_source
-from groundswell.exchange.gather_scatter.peer_rows import peer_rows_source
+from groundswell.exchange.codecs.coder import mpc_source, zfp_source
+from groundswell.exchange.gather_scatter.transfers import peer_rows_source
 from groundswell.linear.cg import cg_ranks_source
 from groundswell.linear.chebyshev import chebyshev_source
 from groundswell.linear.operators import convert_source
@@ -278,7 +276,6 @@ def test_the_fused_k_space_steps_kernels(
 
 def test_the_exchanges_kernels(check: Check) -> None:
     check(Source(EXCHANGE, {}), "single")
-    check(sum_source(), "double")
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

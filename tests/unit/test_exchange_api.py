@@ -23,9 +23,9 @@ from groundswell.errors import InputError
 from groundswell.exchange import Domain, Field, Ghosts, Numbering, plan_cache
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE
 from groundswell.exchange.connect import TRANSPORTS
-from groundswell.exchange.deadline import DEFAULT_TIMEOUT, TIMEOUT
-from groundswell.exchange.gather_scatter.routes import ROUTES
+from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.request import DEFAULTS
+from groundswell.exchange.waiting import DEFAULT_TIMEOUT, TIMEOUT
 
 ROOT = Path(__file__).parents[2]
 

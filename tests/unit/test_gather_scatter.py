@@ -16,6 +16,7 @@ from groundswell.exchange.gather_scatter import rows as module
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Rows, Values, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import NO_ID, find_sharing
+from groundswell.exchange.gather_scatter.transfers import Connection
 
 REDUCE: dict[str, Any] = {"sum": np.add, "multiply": np.multiply, "min": np.minimum}
 REDUCE["max"] = np.maximum
@@ -171,6 +172,13 @@ def test_an_unknown_reduction(backend: Backend) -> None:
     sharing = find_sharing(SerialCommunicator(), np.array([1, 2, 1]))
     with pytest.raises(InputError, match="reduction 'mean' does not exist; allowed: sum"):
         GatherScatter(backend, sharing, "gather", (np.zeros(3), np.zeros(2)), reduction="mean")
+
+
+def test_an_unknown_route(backend: Backend) -> None:
+    sharing = find_sharing(SerialCommunicator(), np.array([1, 2, 1]))
+    arrays = np.zeros(3), np.zeros(2)
+    with pytest.raises(InputError, match="route 'ring' does not exist; allowed: pairwise"):
+        GatherScatter(backend, sharing, "gather", arrays, connection=Connection(route="ring"))
 
 
 def test_values_with_gaps(backend: Backend) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import inspect
 import sys
 
-import numpy as np
 import pytest
 from fake_nvml import BUSES, PLACES, SHORT, SWITCH, UUIDS, FakeNvml, pretend, wire
 
 from groundswell.backends.links import BANDWIDTH, NVLINK_BANDWIDTH, Device, Pair, read_links
 from groundswell.errors import BackendError
-from groundswell.exchange.topology import bind
+from groundswell.exchange.devices import link_times
 
 
 @pytest.fixture
@@ -145,16 +144,22 @@ def test_what_nvml_does_not_tell_is_unknown(nvml: FakeNvml) -> None:
     links = read_links()
     assert {pair.kind for pair in links.pairs} == {"unknown"}
     assert {device.numa for device in links.devices} == {None}
-    heavy = np.array([[0, 1, 0, 9000], [1, 0, 1, 0], [0, 1, 0, 1], [9000, 0, 1, 0]])
-    assert bind(4, links.pairs, heavy) == [0, 1, 2, 3]
 
 
-def test_links_decide_the_binding(nvml: FakeNvml) -> None:
-    """GPUs 0 and 3 talk most, and NVLink joins 1 and 2."""
+def test_times_of_links_are_in_the_order_of_the_gpus(nvml: FakeNvml) -> None:
+    """NVLink joins 1 and 2; switches, host bridges and the link between sockets join the others."""
     wire(nvml, n1=[BUSES[2]] * 4, n2=[BUSES[1]] * 4)
-    heavy = np.array([[0, 1, 0, 9000], [1, 0, 1, 0], [0, 1, 0, 1], [9000, 0, 1, 0]])
-    found = bind(4, read_links().pairs, heavy)
-    assert {found[0], found[3]} == {1, 2}
+    pairs = {frozenset(pair.devices): 1 / pair.bandwidth for pair in read_links().pairs}
+    order = [2, 3, 0, 1]
+    expected = [[pairs.get(frozenset((a, b)), 0.0) for b in order] for a in order]
+    found = link_times([SHORT[n] for n in order])
+    assert found.tolist() == expected and found[0, 3] == 1 / (4 * NVLINK_BANDWIDTH)
+
+
+def test_times_of_links_that_nvml_does_not_know_are_zero(nvml: FakeNvml) -> None:
+    assert not link_times([*SHORT[:3], "0000:ff:00.0"]).any()
+    nvml.absent = {"nvmlInit"}
+    assert not link_times(SHORT).any()
 
 
 # --- what is missing ------------------------------------------------------------------------------

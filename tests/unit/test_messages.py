@@ -18,7 +18,7 @@ from groundswell.exchange.boxes import Copy, CopyLaunch
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo_messages import HaloMessages
-from groundswell.exchange.packing import ALIGNMENT, PackedMessage, pack, unpack
+from groundswell.exchange.messages import ALIGNMENT, Message, pack, unpack
 from groundswell.exchange.pattern import Ghosts, receives, uniform
 
 MARGIN = 3
@@ -69,13 +69,13 @@ def random_wholes(rng: np.random.Generator, cut: Decomposition) -> list[Whole]:
 
 def messages_of(
     backend: Backend, cut: Decomposition, rank: int, fields: list[GhostField], aggregate: bool
-) -> list[PackedMessage]:
+) -> list[Message]:
     return HaloMessages(backend, cut, rank, fields).messages(aggregate=aggregate)
 
 
 def planned(
     backend: Backend, cut: Decomposition, wholes: list[Whole], aggregate: bool
-) -> dict[tuple[int, int, int], PackedMessage]:
+) -> dict[tuple[int, int, int], Message]:
     """All messages of all ranks, by rank, peer and tag."""
     found = [
         (rank, message)
@@ -102,7 +102,7 @@ def test_what_one_rank_sends_the_other_one_receives(
     for (rank, peer, tag), message in messages.items():
         other = messages[peer, rank, tag]
         sent, received = (
-            [(s.shape, s.dtype, s.wire, s.offset, s.place.array) for s in segments]
+            [(s.shape, s.dtype, s.wire_dtype, s.offset, s.place.array) for s in segments]
             for segments in (message.sends, other.receives)
         )
         assert sent == received and message.send_bytes == other.receive_bytes

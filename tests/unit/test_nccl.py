@@ -8,16 +8,21 @@ from typing import Any
 import pytest
 from thread_ranks import run_on_threads
 
-from groundswell.errors import BackendError
-from groundswell.exchange.communicator import Communicator
+from groundswell.errors import BackendError, InputError, RunFailed, now_known
+from groundswell.exchange.communicator import Communicator, SerialCommunicator, all_or_nothing
+from groundswell.exchange.messages import TransferRequest
 from groundswell.exchange.transports import nccl
 
 
 class Group:
     """A communicator that tells what becomes of it."""
 
-    def __init__(self) -> None:
-        self.fate = "open"
+    def __init__(self, *, broken: bool = False) -> None:
+        self.fate, self.broken = "open", broken
+
+    def exchange(self, ends: list[Any]) -> None:
+        if self.broken:
+            raise RunFailed("NCCL: unhandled system error")
 
     def close(self) -> None:
         self.fate = "closed"
@@ -29,8 +34,9 @@ class Group:
 class Backend:
     """A GPU, or one that NCCL cannot use."""
 
-    def __init__(self, *, lame: bool = False) -> None:
-        self.lame, self.groups = lame, list[Group]()
+    def __init__(self, *, lame: bool = False, broken: bool = False) -> None:
+        self.lame, self.broken, self.groups = lame, broken, list[Group]()
+        self.polled: list[Any] = []
 
     def nccl_unique_id(self) -> str:
         return "token"
@@ -39,8 +45,15 @@ class Backend:
         assert token == "token"
         if self.lame:
             raise BackendError("NCCL cannot connect the ranks")
-        self.groups.append(Group())
+        self.groups.append(Group(broken=self.broken))
         return self.groups[-1]
+
+    def add_poll_callback(self, callback: Any) -> Any:
+        self.polled.append(callback)
+        return lambda: self.polled.remove(callback)
+
+    def synchronize(self) -> None:
+        """All is done."""
 
 
 @pytest.fixture(autouse=True)
@@ -79,3 +92,24 @@ def test_communicators_end_with_the_program(
         monkeypatch.setattr(nccl.sys, "last_value", ValueError(), raising=False)
     nccl.close_all()
     assert {g.fate for g in found} == {fate} and not nccl._GROUPS
+
+
+def connected(backend: Any) -> nccl.NcclTransport:
+    return nccl.NcclTransport(TransferRequest(backend, SerialCommunicator(), []), [], [])
+
+
+def test_an_error_on_all_ranks_ends_the_polling() -> None:
+    backend = Backend()
+    with pytest.raises(InputError, match="elsewhere"), all_or_nothing():
+        transport = connected(backend)
+        assert len(backend.polled) == 1
+        raise now_known(InputError("elsewhere"))
+    assert not backend.polled and backend.groups[0].fate == "open"  # for later exchanges
+    transport.close()
+
+
+def test_a_transport_that_cannot_connect_leaves_nothing() -> None:
+    backend = Backend(broken=True)
+    with pytest.raises(RunFailed, match="unhandled system error"):
+        connected(backend)
+    assert not backend.polled and backend.groups[0].fate == "aborted" and not nccl._GROUPS

@@ -15,17 +15,16 @@ from ranks import AS_ROOT, SOURCE, launcher, run_on_ranks
 
 from groundswell.backends import open_backend
 from groundswell.errors import BackendError, InputError
-from groundswell.exchange import mpi_library, probe_gpu_mpi, requirements
+from groundswell.exchange import mpi_library, requirements
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.connect import TRANSPORTS
-from groundswell.exchange.probe import find_obstacles
-from groundswell.exchange.probe_gpu_mpi import (
-    NOT_PROBED,
+from groundswell.exchange.mpi_library import (
     PREFIX,
     STARTED,
     WORKS,
     NotProbed,
 )
+from groundswell.exchange.probe import find_obstacles
 
 PROGRAM = Path(__file__).parents[1] / "support" / "probe_program.py"
 
@@ -41,6 +40,7 @@ def test_ranks_agree_on_what_works() -> None:
     assert "arrived wrong" in found["spoilt"]
     assert "rank 1" in found["lame"]
     assert found["broken"] == "OSError: no such device"
+    assert found["hosts"].endswith("is on another host: its memory is out of reach")
     assert found["child"] != ""
 
 
@@ -56,7 +56,7 @@ def test_alone_nothing_works() -> None:
 def job(code: str, **limits: float) -> str | None:
     """The result of two processes that run some code."""
     command = [launcher(), "-n", "2", sys.executable, "-c", code]
-    return probe_gpu_mpi.parse(*probe_gpu_mpi.run(command, **limits))
+    return mpi_library.parse(*mpi_library.run(command, **limits))
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def path(monkeypatch: pytest.MonkeyPatch) -> None:
 START = f"""
 import os, signal, time
 from mpi4py import MPI
-from groundswell.exchange import probe_gpu_mpi as probe
+from groundswell.exchange import mpi_library as probe
 probe.limit_time(20)
 rank = MPI.COMM_WORLD.rank
 if rank == 0: probe.report({STARTED!r})
@@ -90,24 +90,24 @@ def test_processes_that_hang_end_themselves(path: None) -> None:
 
 
 def test_a_launcher_that_hangs() -> None:
-    status, output = probe_gpu_mpi.run(["sleep", "60"], 0.5)
+    status, output = mpi_library.run(["sleep", "60"], 0.5)
     assert (status, output) == (None, "")
     words = f"echo '{PREFIX}{STARTED}'; sleep 60"
-    assert probe_gpu_mpi.run(["sh", "-c", words], 1.0) == (None, f"{PREFIX}{STARTED}\n")
+    assert mpi_library.run(["sh", "-c", words], 1.0) == (None, f"{PREFIX}{STARTED}\n")
 
 
 def test_a_launcher_of_nothing() -> None:
     with pytest.raises(NotProbed, match="cannot be started"):
-        probe_gpu_mpi.run(["/no/such/mpiexec"])
+        mpi_library.run(["/no/such/mpiexec"])
     with pytest.raises(NotProbed, match="exit status 1"):
-        probe_gpu_mpi.parse(*probe_gpu_mpi.run(["false"]))
+        mpi_library.parse(*mpi_library.run(["false"]))
 
 
 def test_a_launcher_of_another_mpi(path: None) -> None:
     """Each process then thinks that it is alone."""
-    program = [sys.executable, "-m", "groundswell.exchange.probe_gpu_mpi", "0000:00:00.0"]
+    program = [sys.executable, "-m", "groundswell.exchange.mpi_library", "0000:00:00.0"]
     with pytest.raises(NotProbed, match="does not belong"):
-        probe_gpu_mpi.parse(*probe_gpu_mpi.run(["sh", "-c", '"$@"; "$@"', "sh", *program]))
+        mpi_library.parse(*mpi_library.run(["sh", "-c", '"$@"; "$@"', "sh", *program]))
 
 
 def test_the_real_processes(path: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,30 +116,30 @@ def test_the_real_processes(path: None, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setenv(name, value)
     begun = time.monotonic()
     try:
-        reason = probe_gpu_mpi.probe(("0000:00:00.0",))
+        reason = mpi_library.probe(("0000:00:00.0",))
     except NotProbed as obstacle:
         reason = str(obstacle)
         with pytest.raises(BackendError):
             open_backend("cuda")
     assert reason is None or len(reason) > 10
-    assert time.monotonic() - begun < probe_gpu_mpi.SECONDS + probe_gpu_mpi.GRACE_SECONDS + 5
+    assert time.monotonic() - begun < mpi_library.SECONDS + mpi_library.GRACE_SECONDS + 5
 
 
 def test_reports_of_processes() -> None:
-    parse = probe_gpu_mpi.parse
+    parse = mpi_library.parse
     assert parse(0, f"noise\n{PREFIX}{STARTED}\nnoise\n{PREFIX}{WORKS}\n") is None
     assert "status 3" in str(parse(3, f"{PREFIX}{STARTED}\n{PREFIX}{WORKS}\n"))
     assert parse(0, f"{PREFIX}{STARTED}\n{PREFIX}values arrive wrong\n") == "values arrive wrong"
     assert "status 139" in str(parse(139, f"{PREFIX}{STARTED}\n"))
     assert "stopped after" in str(parse(None, f"{PREFIX}{STARTED}\n"))
     with pytest.raises(NotProbed, match="no GPU"):
-        parse(0, f"{PREFIX}{NOT_PROBED}no GPU\n")
+        parse(0, f"{PREFIX}no GPU\n")
 
 
 def test_a_new_job_knows_nothing_of_the_old_one() -> None:
     job = {"OMPI_COMM_WORLD_SIZE", "OMPI_MCA_num_procs", "PMIX_RANK", "PMI_FD", "SLURM_JOB_ID"}
     choices = {"OMPI_MCA_pml", "OMPI_MCA_btl", "UCX_TLS", "LD_LIBRARY_PATH", "OPAL_PREFIX"}
-    found = probe_gpu_mpi.without_job(dict.fromkeys(job | choices, "as before"))
+    found = mpi_library.without_job(dict.fromkeys(job | choices, "as before"))
     assert not job & set(found)
     assert all(found[name] == "as before" for name in choices)
 
@@ -162,13 +162,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str | None]
         monkeypatch.setattr(mpi_library, "reports_gpu_support", lambda: claimed)
         monkeypatch.setattr(mpi_library, "is_active", lambda: begun)
         monkeypatch.setattr(mpi_library, "loaded_file", lambda name: Path(name) if ucx else None)
-        monkeypatch.setattr(probe_gpu_mpi, "probe", tried)
-        probe_gpu_mpi.obstacle.cache_clear()
-        return probe_gpu_mpi.obstacle(("0000:1b:00.0",))
+        monkeypatch.setattr(mpi_library, "probe", tried)
+        mpi_library.gpu_obstacle.cache_clear()
+        return mpi_library.gpu_obstacle(("0000:1b:00.0",))
 
-    monkeypatch.delenv(probe_gpu_mpi.VARIABLE, raising=False)
+    monkeypatch.delenv(mpi_library.VARIABLE, raising=False)
     yield ask
-    probe_gpu_mpi.obstacle.cache_clear()
+    mpi_library.gpu_obstacle.cache_clear()
 
 
 Asked = Callable[..., str | None]
@@ -254,8 +254,10 @@ def test_without_mpi4py(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def on_host(name: str) -> dict[str, str | None]:
-    """The obstacles of a backend's transports on this host."""
-    return {transport: requirements.obstacle_on_host(transport) for transport in TRANSPORTS[name]}
+    """The obstacles of a backend's transports between ranks that are not started yet."""
+    device: Any = SimpleNamespace(bus="x")
+    comm = SerialCommunicator()
+    return {n: requirements.obstacle(n, device, comm) for n in TRANSPORTS[name]}
 
 
 def rank(rank: int, hosts: str, buses: Sequence[str]) -> Any:
@@ -270,20 +272,15 @@ def rank(rank: int, hosts: str, buses: Sequence[str]) -> Any:
 
 
 def test_nccl_needs_a_gpu_for_each_rank(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requirements, "_nccl_library", lambda: None)
+    monkeypatch.setattr("groundswell.backends.nccl.load", lambda: None)
     device = SimpleNamespace(bus="x")
     assert requirements._nccl(device, rank(1, "aabb", ["x", "y", "x", "y"])) is None
     reason = requirements._nccl(device, rank(2, "aabb", ["x", "y", "x", "x"]))
     assert reason and "ranks 2, 3" in reason
 
 
-def test_peer_memory_is_of_one_host() -> None:
-    assert requirements._one_host(open_backend("cpu"), rank(0, "aaa", "")) is None
-    assert "several hosts" in str(requirements._one_host(open_backend("cpu"), rank(0, "aab", "")))
-
-
 def test_the_first_rank_of_each_host_has_gpu_mpi_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe_gpu_mpi, "obstacle", lambda buses: " ".join(buses))
+    monkeypatch.setattr(mpi_library, "gpu_obstacle", lambda buses: " ".join(buses))
     device, buses = SimpleNamespace(bus=""), ["p", "q", "r", "s", "t"]
     found = [requirements._gpu_mpi(device, rank(n, "abaab", buses)) for n in range(5)]
     assert found == ["p r", "q t", None, None, None]
@@ -300,12 +297,12 @@ def test_a_thread_needs_a_thread_level(
 
 def test_requirements_on_a_host_with_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mpi_library, "find_mpiexec", lambda: "mpiexec")
-    monkeypatch.setattr(probe_gpu_mpi, "obstacle", lambda buses: f"not with {len(buses)}")
-    monkeypatch.setattr(requirements, "_nccl_library", lambda: None)
+    monkeypatch.setattr(mpi_library, "gpu_obstacle", lambda buses: f"not with {len(buses)}")
+    monkeypatch.setattr("groundswell.backends.nccl.load", lambda: None)
     for count, reason in ((1, "NCCL needs a GPU for each rank, and this host has one"), (4, None)):
         monkeypatch.setattr(requirements, "gpu_buses", lambda count=count: ["x"] * count)
         found = on_host("cuda")
         assert found.pop("mpi-gpu") == f"not with {min(count, 2)}"
         assert found.pop("nccl") == reason and set(found.values()) == {None}
     monkeypatch.setattr(mpi_library, "find_mpiexec", lambda: None)
-    assert {"no mpiexec" in str(reason) for reason in on_host("cpu").values()} == {True}
+    assert {"no mpiexec" in str(reason) for reason in on_host("cuda").values()} == {True}

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from thread_ranks import run_on_threads
 
-from groundswell.backends import open_backend
-from groundswell.errors import BackendError
-from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.gather_scatter.routes import Connection, Route, connect_route, plan_route
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.gather_scatter.pattern import Route, plan_route
 
 OWN = 3  # positions of a buffer that are in use before
 
@@ -91,10 +89,3 @@ def test_a_crystal_router_sends_few_messages(ranks: int) -> None:
         assert len(plan.stages) == stages
         assert all(sum(bool(ranges.sends) for ranges in s.values()) <= 1 for s in plan.stages)
     assert all(len(plan.stages[0]) == ranks - 1 for plan in routes("pairwise", counts))
-
-
-def test_an_unknown_route() -> None:
-    backend = open_backend("cpu")
-    with pytest.raises(BackendError, match="'ring' does not exist; allowed: pairwise"):
-        buffer = backend.zeros((1, 1), "float32")
-        connect_route(backend, SerialCommunicator(), buffer, [{}], Connection(route="ring"))

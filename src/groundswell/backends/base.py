@@ -263,8 +263,8 @@ class Backend(ABC):
             BackendError: this machine cannot share memory between processes.
         """
 
-    def export_handle(self, array: Array) -> tuple[Any, int]:
-        """A handle for the allocation that contains an array, and the array's offset in bytes.
+    def export_handle(self, address: int) -> tuple[Any, int]:
+        """A handle for the allocation that contains an address, and the address's offset in bytes.
 
         Raises:
             BackendError: other processes cannot access this memory.

@@ -225,8 +225,8 @@ class CudaBackend(Backend):
     def allocate_shared(self, size: int) -> CudaSharedMemory:
         return self._ipc.allocate(size)
 
-    def export_handle(self, array: Array) -> tuple[bytes, int]:
-        return self._ipc.export_handle(self.address(array))
+    def export_handle(self, address: int) -> tuple[bytes, int]:
+        return self._ipc.export_handle(address)
 
     def attach_handle(self, handle: Any) -> CudaSharedMemory:
         return self._ipc.attach_handle(handle)

@@ -13,8 +13,8 @@ from numpy.typing import DTypeLike
 from groundswell.backends import Array, Backend, Graph
 from groundswell.backends.base import in_order
 from groundswell.bench.tables import Row
-from groundswell.exchange.deadline import timeout_of, timeout_seconds
 from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.waiting import timeout_of, timeout_seconds
 
 Result = TypeVar("Result")
 

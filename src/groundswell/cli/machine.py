@@ -18,7 +18,7 @@ from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.probe import ONE_PROCESS, find_obstacles
-from groundswell.exchange.requirements import obstacle_on_host
+from groundswell.exchange.requirements import obstacle
 from groundswell.simulation.summary import library_versions
 
 EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy")
@@ -34,10 +34,7 @@ def describe_machine() -> dict[str, Any] | None:
     job = get_communicator()
     found = job.collective_try(lambda: _host() if job.first else None)
     mpi = {**mpi_library.describe(), "ranks": job.size, "hosts": _hosts(job)}
-    if job.size > 1:
-        transports = {name: _on_ranks(name, job) for name in BACKENDS}
-    else:
-        transports = {name: _alone(name, found["devices"][name]) for name in BACKENDS}
+    transports = {name: _transports(name, job) for name in BACKENDS}
     if not job.first:
         return None
     return {**found, "mpi": {**found["mpi"], **mpi}, "transports": transports}
@@ -100,22 +97,21 @@ def _hosts(job: Communicator) -> int:
     return len(set(job.allgather(job.same_host[0])))
 
 
-def _on_ranks(name: str, job: Communicator) -> dict[str, Any]:
-    """The transports between the ranks: whether each works, and why not."""
+def _transports(name: str, job: Communicator) -> dict[str, Any]:
+    """The transports between the ranks: whether each works, and why not.
+
+    For a single process they are those between ranks that could be started. Only a job of several
+    ranks can test them, so it is unknown whether they work (None) unless a requirement is not met.
+    """
     try:
         backend = job.collective_try(lambda: open_device(name, job))
-        reasons = find_obstacles(backend, job)
+        if job.size > 1:
+            reasons = find_obstacles(backend, job)
+        else:
+            reasons = {key: obstacle(key, backend, job) or ONE_PROCESS for key in TRANSPORTS[name]}
     except BackendError as error:
         reasons = dict.fromkeys(TRANSPORTS[name], str(error))
-    return {key: {"works": why is None, "reason": why} for key, why in reasons.items()}
-
-
-def _alone(name: str, device: dict[str, Any]) -> dict[str, Any]:
-    """The transports that several ranks could use; only a job of several ranks can test them."""
-    reasons = dict.fromkeys(TRANSPORTS[name], device.get("reason"))
-    if device["device"] is not None:
-        reasons = {key: obstacle_on_host(key) for key in reasons}
     return {
-        key: {"works": None if why is None else False, "reason": why or ONE_PROCESS}
+        key: {"works": None if why == ONE_PROCESS else why is None, "reason": why}
         for key, why in reasons.items()
     }

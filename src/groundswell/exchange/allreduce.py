@@ -6,22 +6,20 @@ call.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Blocks, HostCall, Launch, Source
+from groundswell.backends import Array, Backend, Blocks, HostCall, Launch
 from groundswell.backends.base import Event
-from groundswell.exchange.cleanup import opened
-from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.deadline import Deadline
+from groundswell.exchange.boxes import compile_kernels
+from groundswell.exchange.communicator import Communicator, opened
+from groundswell.exchange.messages import Message, TransferRequest, aligned
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
 from groundswell.exchange.operation import Operation
-from groundswell.exchange.packing import ALIGNMENT
-from groundswell.exchange.transports.base import MessageSize
 from groundswell.exchange.transports.nccl import communicator
 from groundswell.exchange.transports.peer_memory import PeerMemory
+from groundswell.exchange.waiting import Deadline
 
 SIZE = np.dtype(np.float64).itemsize
 
@@ -44,10 +42,10 @@ class PeerAllReduce(Operation):
     in_graph = True
 
     def __init__(self, backend: Backend, comm: Communicator, count: int) -> None:
-        size = -(-count * SIZE // ALIGNMENT) * ALIGNMENT
+        size = aligned(count * SIZE)
         others = [rank for rank in range(comm.size) if rank != comm.rank]
-        messages = [MessageSize(rank, 0, size, size) for rank in others]
-        self._memory = memory = PeerMemory(backend, comm, messages)
+        messages = [Message(rank, 0, size, size) for rank in others]
+        self._memory = memory = PeerMemory(TransferRequest(backend, comm, messages))
         self.path = memory.path
         places = [[memory.outbox(m), memory.inbox(m), n] for n, m in enumerate(messages)]
         places.insert(comm.rank, [0, 0, -1])
@@ -85,8 +83,8 @@ class GatheredAllReduce(Operation):
         """Sums what is gathered."""
         ranks, count = self._comm.size, self._values.size
         self._all = self._backend.zeros((ranks, count), "f8")
-        module = self._backend.compile(sum_source())
         arguments = (self._all, ranks, count, self._values)
+        module = compile_kernels(self._backend)
         return module.launch("sum_over_ranks", Blocks(1, count), *arguments)
 
     def _by_nccl(self) -> Launch:
@@ -119,8 +117,3 @@ class GatheredAllReduce(Operation):
         """Free the communicator."""
         if self._mpi_comm:
             self._mpi_comm.Free()
-
-
-def sum_source() -> Source:
-    """The kernel that sums gathered numbers."""
-    return Source(Path(__file__).with_name("sum_ranks.h"), {})

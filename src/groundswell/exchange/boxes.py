@@ -7,7 +7,7 @@ memory are one mechanism (copy.h).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -153,12 +153,9 @@ def merged(
             axes.append((n, s, t))
     last = (1, source.strides[-1], target.strides[-1])
     padded = [(1, 0, 0)] * (AXES - max(len(axes), 1)) + (axes or [last])
-    a, b, c = padded
-    return (
-        (a[0], b[0], c[0]),
-        replace(source, strides=(a[1], b[1], c[1])),
-        replace(target, strides=(a[2], b[2], c[2])),
-    )
+    extents, *strides = zip(*padded, strict=True)
+    source, target = (replace(p, strides=s) for p, s in zip((source, target), strides, strict=True))
+    return extents, source, target
 
 
 def _widened(
@@ -210,34 +207,29 @@ class Copies:
     """Tables of boxes on a device, for the kernels of exchange.h.
 
     Args:
-        blocks: of threads that take chunks in turns; by default one for each chunk.
         messages: number of messages. What belongs to none of them a rank copies for itself.
 
     Attributes:
         boxes: the boxes' addresses and extents.
         count: number of chunks.
-        arguments: what kernels with LOAD_ARGUMENTS are given.
         per_message: chunks of each message, (messages,).
     """
 
-    def __init__(
-        self, backend: Backend, copies: Sequence[Copy], blocks: int = 0, messages: int = 0
-    ) -> None:
+    def __init__(self, backend: Backend, copies: Sequence[Copy], messages: int = 0) -> None:
+        self._backend, self._messages = backend, messages
         rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), ROW + 1)
         _require_countable(rows[:, -1])
-        chunks = np.array(list(_chunks(rows[:, -1], [c.message for c in copies])), np.int64)
-        self.count = len(chunks)
-        table, shares = in_turns(chunks.reshape(-1, 4), blocks or max(self.count, 1), messages)
+        self._chunks = _chunks(rows[:, -1], [copy.message for copy in copies])
+        self.count = len(self._chunks)
+        self.per_message = np.bincount(self._chunks[:, 3], minlength=messages)[:messages]
         arrays = {FROM: [c.source.array for c in copies], TO: [c.target.array for c in copies]}
         self.boxes = AddressTable(backend, rows[:, :-1], arrays)
-        on_device = (backend.to_device(table), self.count, backend.to_device(shares))
-        self.arguments: tuple[Any, ...] = (self.boxes.array, *on_device)
-        self.per_message = shares.sum(axis=0)[:messages]
 
-
-def count_chunks(copies: Iterable[Copy]) -> int:
-    """Number of chunks that copies are made in."""
-    return sum(-(-copy.row()[-1] // CHUNK) for copy in copies)
+    def arguments(self, blocks: int) -> tuple[Any, ...]:
+        """What kernels with LOAD_ARGUMENTS are given, for blocks of threads that take turns."""
+        chunks, shares = in_turns(self._chunks, blocks, self._messages)
+        to_device = self._backend.to_device
+        return self.boxes.array, to_device(chunks), self.count, to_device(shares)
 
 
 def in_turns(
@@ -263,10 +255,13 @@ def in_turns(
     return np.hstack([chunks, opens]), shares
 
 
-def _chunks(sizes: NDArray[np.int64], messages: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    for box, (size, message) in enumerate(zip(sizes, messages, strict=True)):
-        for first in range(0, int(size), CHUNK):
-            yield box, first, min(CHUNK, int(size) - first), message
+def _chunks(sizes: NDArray[np.int64], messages: Sequence[int]) -> NDArray[np.int64]:
+    """Runs of values of boxes: box, first value, number of values and message, (chunks, 4)."""
+    counts = -(-sizes // CHUNK)
+    box = np.repeat(np.arange(len(sizes)), counts)
+    first = CHUNK * (np.arange(len(box)) - (np.cumsum(counts) - counts)[box])
+    lengths = np.minimum(sizes[box] - first, CHUNK)
+    return np.stack([box, first, lengths, np.array(messages, np.int64)[box]], axis=1)
 
 
 def _require_countable(sizes: NDArray[np.int64]) -> None:
@@ -296,8 +291,9 @@ class CopyLaunch:
         self.launches: list[Launch] = []
         self.tables: list[AddressTable] = []
         if copies:
-            table = Copies(backend, copies)
-            boxes, chunks, count, _ = table.arguments
-            extent, module = Blocks(count, THREADS), compile_kernels(backend)
-            self.launches = [module.launch("copy_boxes", extent, boxes, chunks, count)]
-            self.tables = [table.boxes]
+            tables, module = Copies(backend, copies), compile_kernels(backend)
+            boxes, chunks, count, _ = tables.arguments(max(tables.count, 1))
+            self.launches = [
+                module.launch("copy_boxes", Blocks(count, THREADS), boxes, chunks, count)
+            ]
+            self.tables = [tables.boxes]

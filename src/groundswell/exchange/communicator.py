@@ -1,6 +1,6 @@
 """Communicators: collective operations on Python objects outside the time loop.
 
-An error on one rank becomes an error on all ranks.
+An error on one rank becomes an error on all ranks, which close what they have opened together.
 """
 
 from __future__ import annotations
@@ -8,17 +8,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from groundswell.errors import (
     GroundswellError,
     InputError,
     RunFailed,
+    begin_together,
     known_to_all,
     now_known,
     reason_of,
 )
-from groundswell.exchange.cleanup import all_or_nothing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,21 +38,9 @@ class Communicator(ABC):
     rank: int
     size: int
 
-    def allgather(self, value: Any) -> list[Any]:
-        """The values of all ranks, by rank."""
-        return self._allgather("allgather", value)
-
     @abstractmethod
     def _allgather(self, kind: str, value: Any) -> list[Any]:
         """The values of all ranks in a call of this kind, which must be the same on all ranks."""
-
-    @abstractmethod
-    def gather(self, value: Any) -> list[Any]:
-        """The values of all ranks at rank 0; an empty list on other ranks."""
-
-    @abstractmethod
-    def bcast(self, value: Any) -> Any:
-        """The value of rank 0."""
 
     @abstractmethod
     def alltoallv(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
@@ -65,20 +54,31 @@ class Communicator(ABC):
         """
 
     @abstractmethod
-    def require_alive(self) -> None:
+    def abort(self, code: int) -> None:
+        """End all processes of the job at once."""
+
+    def allgather(self, value: Any) -> list[Any]:
+        """The values of all ranks, by rank."""
+        return self._allgather("allgather", value)
+
+    def gather(self, value: Any) -> list[Any]:
+        """The values of all ranks at rank 0; an empty list on other ranks."""
+        values = self._allgather("gather", value)
+        return values if self.first else []
+
+    def bcast(self, value: Any) -> Any:
+        """The value of rank 0."""
+        return self._allgather("bcast", value if self.first else None)[0]
+
+    def require_alive(self) -> None:  # noqa: B027, a single process has none to check
         """Check that the other processes still run, as far as this one can see.
 
         Raises:
             RunFailed: a process has ended; names its rank.
         """
 
-    @abstractmethod
-    def begin_exchange(self) -> None:
+    def begin_exchange(self) -> None:  # noqa: B027, as above
         """Count an exchange of all ranks, so that ranks which omit it are detected."""
-
-    @abstractmethod
-    def abort(self, code: int) -> None:
-        """End all processes of the job at once."""
 
     @property
     def same_host(self) -> list[int]:
@@ -95,6 +95,8 @@ class Communicator(ABC):
         """Whether this is rank 0, which writes files and messages."""
         return self.rank == 0
 
+    # --- errors on all ranks ----------------------------------------------------------------------
+
     def collective_try(self, act: Callable[[], Any]) -> Any:
         """Call a function on all ranks; if it fails on one, it fails on all.
 
@@ -108,40 +110,35 @@ class Communicator(ABC):
             Exception: another error of `act` on this rank; other ranks raise RunFailed.
         """
         with all_or_nothing():
-            return self._try(act)
+            result: Any = None
+            error: Exception | None = None
+            try:
+                result = act()
+            except MemoryError as failure:
+                where = f"rank {self.rank} is out" if self.size > 1 else "out"
+                cure = "use a smaller case, or more ranks"
+                error = InputError(f"{where} of memory ({reason_of(failure)}); {cure}")
+            except Exception as failure:  # such as a user's function may raise
+                if known_to_all(failure):
+                    raise
+                error = failure
+            self.fail_together(error)
+            return result
 
-    def _try(self, act: Callable[[], Any]) -> Any:
-        result, error = None, None
+    def fail_together(self, error: Exception | None, kind: str = "try") -> None:
+        """Raise on all ranks if any has an error: its own, or that of the first that has one.
+
+        An error that is not a GroundswellError is a RunFailed on other ranks.
+        """
+        shared = error
+        if error is not None and not isinstance(error, GroundswellError):
+            shared = RunFailed(f"rank {self.rank} failed: {type(error).__name__}: {error}")
         try:
-            result = act()
-        except GroundswellError as failure:
-            if known_to_all(failure):
-                raise
-            error = failure
-        except MemoryError as failure:
-            where = f"rank {self.rank} is out" if self.size > 1 else "out"
-            cure = "use a smaller case, or more ranks"
-            error = InputError(f"{where} of memory ({reason_of(failure)}); {cure}")
-        except Exception as failure:  # such as a user's function may raise
-            if not known_to_all(failure):
-                self._fail_here(failure)
-            raise
-        self.fail_together(error)
-        return result
-
-    def _fail_here(self, failure: Exception) -> None:
-        """Report an error that is not a GroundswellError to the other ranks, once."""
-        with suppress(GroundswellError):
-            kind = type(failure).__name__
-            self.fail_together(RunFailed(f"rank {self.rank} failed: {kind}: {failure}"))
-        now_known(failure)
-
-    def fail_together(self, error: GroundswellError | None, kind: str = "try") -> None:
-        """Raise on all ranks if any has an error: its own, or that of the first that has one."""
-        first = next((e for e in self._allgather(kind, error) if e is not None), None)
-        raised = error or first
-        if raised is not None:
-            raise now_known(raised)
+            errors = self._allgather(kind, shared)
+        except GroundswellError as failure:  # a rank is lost, or makes other calls
+            errors = [failure]
+        if raised := [e for e in (error, *errors) if e is not None]:
+            raise now_known(raised[0])
 
 
 class SerialCommunicator(Communicator):
@@ -152,20 +149,57 @@ class SerialCommunicator(Communicator):
     def _allgather(self, kind: str, value: Any) -> list[Any]:
         return [value]
 
-    def gather(self, value: Any) -> list[Any]:
-        return [value]
-
-    def bcast(self, value: Any) -> Any:
-        return value
-
     def alltoallv(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
         return {rank: part for rank, part in parts.items() if len(part)}
 
-    def require_alive(self) -> None:
-        """There are no other ranks."""
-
-    def begin_exchange(self) -> None:
-        """There are no other ranks."""
-
     def abort(self, code: int) -> None:
         raise SystemExit(code)
+
+
+# --- resources of all ranks -----------------------------------------------------------------------
+
+
+class Closable(Protocol):
+    """A resource that all ranks open and close together; closing it twice does nothing."""
+
+    def close(self) -> None:
+        """Release what it holds of other ranks."""
+
+
+_opened: ContextVar[list[Closable] | None] = ContextVar("opened", default=None)
+
+
+def opened(part: Closable) -> None:
+    """Register an open resource, which an enclosing `all_or_nothing` closes after an error."""
+    if (parts := _opened.get()) is not None:
+        parts.append(part)
+
+
+class all_or_nothing:  # noqa: N801, it reads as `suppress` does
+    """Context that closes what was opened in it, the last first, after an error on all ranks.
+
+    After an error that other ranks do not know yet, they would not close theirs. The enclosing
+    context then closes the resources, once all ranks know the error.
+    """
+
+    # Not a generator, which would set attributes of errors; some classes forbid that.
+    def __enter__(self) -> None:
+        self._around, self._parts = _opened.get(), list[Closable]()
+        self._before = _opened.set(self._parts), begin_together()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if isinstance(error, Exception) and known_to_all(error):
+                self._close()
+        finally:
+            for token in self._before:
+                token.var.reset(token)  # type: ignore[arg-type]
+            if self._around is not None:
+                self._around.extend(self._parts)
+
+    def _close(self) -> None:
+        """Close all; stop at the first that fails, since a rank or the device is lost."""
+        with suppress(Exception):  # the original error matters more
+            for part in reversed(self._parts):
+                part.close()
+        self._parts = []

@@ -8,6 +8,7 @@ step = halo.overlap_with(boundary=[boundary], interior=[interior])  # during int
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,10 +24,28 @@ from groundswell.exchange.connect import connect, reason_for
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo_messages import HaloMessages
+from groundswell.exchange.messages import TransferRequest, peers_of
 from groundswell.exchange.operation import Operation
-from groundswell.exchange.packing import TransferRequest
 from groundswell.exchange.transfer import Maker
-from groundswell.exchange.transports.base import peers_of
+
+
+@dataclass(frozen=True)
+class HaloOptions:
+    """The options of a halo exchange.
+
+    Args:
+        transport: see `connect`.
+        aggregate: whether all fields share one message a neighbour.
+        poison: before each exchange fill with NaN all points around the block that some block owns,
+            to find what is read without having been asked for. By default if the environment has
+            GROUNDSWELL_DEBUG=1.
+        codec: of messages, see `connect`.
+    """
+
+    transport: str | Maker = "auto"
+    aggregate: bool = True
+    poison: bool | None = None
+    codec: str = "none"
 
 
 class HaloExchange(Operation):
@@ -38,12 +57,7 @@ class HaloExchange(Operation):
     Args:
         decomposition: which rank owns which points.
         fields: arrays and the ghosts that they need.
-        transport: see `connect`.
-        aggregate: whether all fields share one message a neighbour.
-        poison: before each exchange fill with NaN all points around the block that some block owns,
-            to find what is read without having been asked for. By default if the environment has
-            GROUNDSWELL_DEBUG=1.
-        codec: of messages, see `connect`.
+        options: see `HaloOptions`.
 
     Raises:
         InputError: no such codec, or an array without room for its ghosts.
@@ -56,45 +70,42 @@ class HaloExchange(Operation):
         comm: Communicator,
         decomposition: Decomposition,
         fields: Sequence[GhostField],
-        *,
-        transport: str | Maker = "auto",
-        aggregate: bool = True,
-        poison: bool | None = None,
-        codec: str = "none",
+        **options: Any,
     ) -> None:
         if decomposition.ranks != comm.size:
             raise InputError(
                 f"{decomposition.ranks} blocks for {comm.size} ranks; one each is needed"
             )
         self.closed, self._backend, self._comm = False, backend, comm
-        self._decomposition, self._aggregate = decomposition, aggregate
+        self._decomposition, self._options = decomposition, HaloOptions(**options)
+        poison = self._options.poison
         self._poisoned = debugging() if poison is None else poison
-        self._arrays = [field.array for field in fields]  # tables have their addresses only
         plan = self._plan(fields)
         comm.collective_try(plan.require_room)
         request = self._request(plan)
         self.bytes = sum(s.bytes for message in request.messages for s in message.sends)
-        self.peers, self.reason = peers_of(request.messages), reason_for(comm, transport)
+        self.peers = peers_of(request.messages)
+        self.reason = reason_for(comm, self._options.transport)
 
         def make() -> None:
-            self._transfer = connect(request, transport, codec)
-            self._set_up(plan)
+            self._transfer = connect(request, self._options.transport, self._options.codec)
+            self._set_up(plan, _Poison(plan, self._poisoned))
 
         comm.collective_try(make)
         self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
 
     def _plan(self, fields: Sequence[GhostField]) -> HaloMessages:
-        return HaloMessages(self._backend, self._decomposition, self._comm.rank, list(fields))
+        return HaloMessages(self._backend, self._decomposition, self._comm.rank, fields)
 
     def _request(self, plan: HaloMessages) -> TransferRequest:
-        messages = plan.messages(aggregate=self._aggregate)
-        return TransferRequest(self._backend, self._comm, messages, own=plan.own_copies())
+        messages = plan.messages(aggregate=self._options.aggregate)
+        return TransferRequest(self._backend, self._comm, messages, plan.own_copies())
 
-    def _set_up(self, plan: HaloMessages) -> None:
-        copies, self._nan = _poison(plan) if self._poisoned else ([], {})
-        self._poison = CopyLaunch(self._backend, copies)
-        self._layout, self._addresses = plan.layout(), plan.addresses()
-        self.start = self._kept([*self._poison.launches, *self._transfer.start])
+    def _set_up(self, plan: HaloMessages, poison: _Poison) -> None:
+        """Launch what the transfer and the poison are bound to."""
+        self._arrays = [field.array for field in plan.fields]  # tables have their addresses only
+        self._layout, self._addresses, self._poison = plan.layout(), plan.addresses, poison
+        self.start = self._kept([*poison.launches, *self._transfer.start])
         self.finish = self._kept(self._transfer.finish)
 
     @property
@@ -105,10 +116,12 @@ class HaloExchange(Operation):
     def is_bound(self, fields: Sequence[GhostField]) -> bool:
         """Whether these are the fields that it exchanges."""
         plan = self._plan(fields)
-        return plan.layout() == self._layout and plan.addresses() == self._addresses
+        return plan.layout() == self._layout and plan.addresses == self._addresses
 
     def bind(self, fields: Sequence[GhostField]) -> bool:
         """Exchange these fields from now on, without communication. Launches may change.
+
+        After an error it exchanges the fields of before.
 
         Args:
             fields: as many as before, of the same types, with the same ghosts.
@@ -121,30 +134,30 @@ class HaloExchange(Operation):
             InputError: an array without room for its ghosts, or the exchange is not `rebindable`.
         """
         plan = self._plan(fields)
-        shifts = [new - old for new, old in zip(plan.addresses(), self._addresses, strict=True)]
+        shifts = [new - old for new, old in zip(plan.addresses, self._addresses, strict=True)]
         is_same_layout = plan.layout() == self._layout
         if not self.rebindable and (any(shifts) or not is_same_layout):
             raise InputError(f"an exchange by {self.path} cannot be bound to other arrays")
         if is_same_layout:
-            if any(shifts):
-                self._move(shifts)
-            self._arrays = [field.array for field in fields]
+            self._move(plan, shifts)
             return False
         plan.require_room()
         self._backend.synchronize()  # launches under way use the tables that are replaced
+        poison = _Poison(plan, self._poisoned)
         self._transfer.bind(self._request(plan))
-        self._set_up(plan)
-        self._arrays = [field.array for field in fields]
+        self._set_up(plan, poison)
         return True
+
+    def _move(self, plan: HaloMessages, shifts: Sequence[int]) -> None:
+        """Exchange arrays of the same layout, which lie so many bytes further on."""
+        if any(shifts):
+            for table in (*self._poison.tables, *self._transfer.tables):
+                table.move(shifts)
+        self._addresses = plan.addresses
+        self._arrays = [field.array for field in plan.fields]
 
     def release(self) -> None:
         self._arrays = []
-
-    def _move(self, shifts: Sequence[int]) -> None:
-        for table in self._poison.tables:
-            table.move(shifts)
-        self._transfer.move(shifts)
-        self._addresses = [a + shift for a, shift in zip(self._addresses, shifts, strict=True)]
 
     @property
     def launches(self) -> list[Launch]:
@@ -209,19 +222,18 @@ def _call(launch: Launch, exchange: HaloExchange) -> None:
     launch()
 
 
-def _poison(plan: HaloMessages) -> tuple[list[Copy], dict[str, Any]]:
-    """Copies of NaN to all points around the block, of floating-point fields; NaN by type."""
-    types = {f.dtype for f in plan.fields if np.issubdtype(f.array.dtype, np.inexact)}
-    nan = {t: plan.backend.to_device(np.full((1,), np.nan, t)) for t in sorted(types)}
-    copies = [
-        Copy(
-            shape,
-            Place(plan.backend.address(nan[field.dtype]), (0,) * len(shape)),
-            place,
-            field.dtype,
-            field.dtype,
-        )
-        for field, place, shape in plan.surroundings()
-        if field.dtype in nan
-    ]
-    return copies, nan
+class _Poison(CopyLaunch):
+    """Copies of NaN to all points around the block, of floating-point fields, where wanted."""
+
+    def __init__(self, plan: HaloMessages, wanted: bool) -> None:
+        backend, fields = plan.backend, plan.fields if wanted else []
+        types = sorted({f.dtype for f in fields if np.issubdtype(f.array.dtype, np.inexact)})
+        self._nan = {t: backend.to_device(np.full((1,), np.nan, t)) for t in types}
+        places = {t: backend.address(nan) for t, nan in self._nan.items()}
+        copies = [
+            Copy(shape, Place(places[t], (0,) * len(shape)), target, t, t)
+            for field, target, shape in (plan.surroundings() if wanted else ())
+            for t in [field.dtype]
+            if t in places
+        ]
+        super().__init__(backend, copies)

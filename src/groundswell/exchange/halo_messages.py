@@ -10,15 +10,18 @@ from groundswell.errors import InputError
 from groundswell.exchange.boxes import WORDS, Copy, Place, steps
 from groundswell.exchange.decomposition import Decomposition, Index
 from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.packing import PackedMessage, Segment
-from groundswell.exchange.pattern import Ghosts, Piece, partners, receives, require_room
+from groundswell.exchange.messages import Message, Segment
+from groundswell.exchange.pattern import Ghosts, partners, receives, require_room
 
 
 class HaloMessages:
-    """The messages of a halo exchange: ghost layers of fields, by owner.
+    """The messages of a halo exchange, and what else depends on its fields.
 
     Args:
         rank: whose messages.
+
+    Attributes:
+        addresses: of each field's array.
     """
 
     def __init__(
@@ -30,19 +33,16 @@ class HaloMessages:
     ) -> None:
         self.backend, self.decomposition, self.rank = backend, decomposition, rank
         self.fields = fields
-
-    def addresses(self) -> list[int]:
-        """The address of each field's array."""
-        return [self.backend.address(field.array) for field in self.fields]
+        self.addresses = [backend.address(field.array) for field in fields]
 
     def layout(self) -> list[tuple[object, ...]]:
         """What tables of addresses depend on besides the addresses."""
         return [
-            (f.array.shape, steps(f.array), f.origin, self.backend.address(f.array) % WORDS[0])
-            for f in self.fields
+            (f.array.shape, steps(f.array), f.origin, address % WORDS[0])
+            for f, address in zip(self.fields, self.addresses, strict=True)
         ]
 
-    def messages(self, *, aggregate: bool) -> list[PackedMessage]:
+    def messages(self, *, aggregate: bool) -> list[Message]:
         """The messages by tag and then by peer.
 
         Peers are ordered by their distance in the process grid. So all ranks send in the same
@@ -56,36 +56,27 @@ class HaloMessages:
         every = range(len(self.fields))
         groups = [every] if aggregate else [range(n, n + 1) for n in every]
         planned = [
-            PackedMessage.of(peer, tag, self._sends(peer, group), self._receives(peer, group))
+            Message.of_segments(
+                peer, tag, self._segments(group, rank, peer), self._segments(group, peer, rank)
+            )
             for tag, group in enumerate(groups)
             for peer in sorted(peers, key=lambda peer: where.shift(rank, peer))
         ]
         return [message for message in planned if message.sends or message.receives]
 
-    def _sends(self, peer: int, group: Sequence[int]) -> list[Segment]:
-        """The points of this rank that are ghosts of a peer."""
-        return [
-            self._segment(n, piece.there, piece)
-            for n in group
-            for piece in receives(self.decomposition, peer, self.fields[n].ghosts)
-            if piece.owner == self.rank
-        ]
+    def _segments(self, group: Sequence[int], owner: int, receiver: int) -> list[Segment]:
+        """The ghosts of one rank that another one owns, where this rank has them."""
+        found = []
+        for number in group:
+            field = self.fields[number]
+            for piece in receives(self.decomposition, receiver, field.ghosts):
+                if piece.owner == owner:
+                    place = self._place(number, piece.there if owner == self.rank else piece.here)
+                    found.append(Segment(place, piece.shape, field.dtype, field.wire_dtype))
+        return found
 
-    def _receives(self, peer: int, group: Sequence[int]) -> list[Segment]:
-        """The ghosts of this rank that a peer owns."""
-        return [
-            self._segment(n, piece.here, piece)
-            for n in group
-            for piece in receives(self.decomposition, self.rank, self.fields[n].ghosts)
-            if piece.owner == peer
-        ]
-
-    def _segment(self, number: int, first: Sequence[int], piece: Piece) -> Segment:
-        field = self.fields[number]
-        return Segment(field.array, self._place(number, first), piece.shape, field.wire_dtype)
-
-    def _place(self, number: int, first: Sequence[int]) -> Place:
-        return replace(self.fields[number].place(self.backend, tuple(first)), array=number)
+    def _place(self, number: int, first: Index) -> Place:
+        return replace(self.fields[number].place(self.backend, first), array=number)
 
     def own_copies(self) -> list[Copy]:
         """Copies of own points to ghosts of the same rank, on periodic axes."""
@@ -94,11 +85,11 @@ class HaloMessages:
                 piece.shape,
                 self._place(n, piece.there),
                 self._place(n, piece.here),
-                field.dtype,
-                field.dtype,
+                f.dtype,
+                f.dtype,
             )
-            for n, field in enumerate(self.fields)
-            for piece in receives(self.decomposition, self.rank, field.ghosts)
+            for n, f in enumerate(self.fields)
+            for piece in receives(self.decomposition, self.rank, f.ghosts)
             if piece.owner == self.rank
         ]
 

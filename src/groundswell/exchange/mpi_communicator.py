@@ -18,23 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import BackendError, GroundswellError, RunFailed, now_known
-from groundswell.exchange.collectives import Collectives, Content
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.deadline import Deadline
 from groundswell.exchange.processes import (
     Process,
     exclude_libfabric,
     launcher_variables,
     started_ranks,
 )
-from groundswell.exchange.progress import Progress
+from groundswell.exchange.waiting import Deadline, Progress
+
+Content = NDArray[np.uint8]  # of a call of one rank, such as a pickled object
+Integers = NDArray[np.int64]
 
 KINDS = ("allgather", "gather", "bcast", "alltoallv", "try", "close")
 MAY_FAIL = ("try", "close")  # kinds of calls whose value is an error or None
-KIND, CALL, SIZE, INLINE = range(4)  # places in a header; short contents begin at INLINE
+KIND, SIZE, INLINE = range(3)  # places in a header; short contents begin at INLINE
 HEADER = 16  # int64
 SHORT = 8 * (HEADER - INLINE)  # longest content that a header contains, bytes
-Move = Callable[[bytes, NDArray[np.int64]], list[Content]]
+# Most that a call of MPI moves to or from a rank, bytes: many libraries count in 32 bits.
+CHUNK = 2**30
+EMPTY: Content = np.empty(0, np.uint8)
 
 
 class MpiCommunicator(Communicator):
@@ -54,19 +57,14 @@ class MpiCommunicator(Communicator):
     def __init__(self, comm: Any) -> None:
         self.mpi_comm = duplicate(comm)
         self.rank, self.size = self.mpi_comm.rank, self.mpi_comm.size
-        self._collectives = Collectives(self.mpi_comm, self._wait)
-        self._calls = 0
         self._progress = Progress(self.mpi_comm, self._is_alive)
         self._error: GroundswellError | None = None
         self._processes: list[Process] = []
         self._hosts: list[int] = []
-        self._processes = self.allgather(Process.this())
-        self._hosts = self.allgather(self._first_visible())
-
-    def _first_visible(self) -> int:
-        """The first rank whose process this one sees; it identifies the host."""
-        here = self._processes[self.rank]
-        return next(rank for rank, other in enumerate(self._processes) if here.sees(other))
+        here = Process.this()
+        self._processes = self.allgather(here)
+        visible = [rank for rank, other in enumerate(self._processes) if here.sees(other)]
+        self._hosts = self.allgather(visible[0])  # the first one identifies the host
 
     @property
     def same_host(self) -> list[int]:
@@ -80,45 +78,87 @@ class MpiCommunicator(Communicator):
     # --- collective operations --------------------------------------------------------------------
 
     def _allgather(self, kind: str, value: Any) -> list[Any]:
-        found = self._call(kind, _pickled(value), self._collectives.allgather)
-        return [pickle.loads(content) for content in found]
+        return [pickle.loads(content.data) for content in self._gathered(kind, value)]
 
     def gather(self, value: Any) -> list[Any]:
-        found = self._call("gather", _pickled(value), self._collectives.gather)
-        return [pickle.loads(content) for content in found] if self.first else []
+        found = self._gathered("gather", value, only_first=True)
+        return [pickle.loads(content.data) for content in found] if self.first else []
 
-    def bcast(self, value: Any) -> Any:
-        content = _pickled(value) if self.first else b""
-        found = self._call("bcast", content, self._collectives.bcast)
-        return value if self.first else pickle.loads(found[0])
+    def _gathered(self, kind: str, value: Any, *, only_first: bool = False) -> list[Content]:
+        """The pickled values of all ranks."""
+        content = np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
+        with self._breaking():
+            headers = self._headers(kind, len(content), content)
+            return self._contents(headers, headers[:, SIZE], content, only_first=only_first)
 
-    def alltoallv(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
+    def alltoallv(self, parts: Mapping[int, Integers]) -> dict[int, Integers]:
         longest = max(map(len, parts.values()), default=0)
         with self._breaking():
-            longest = int(self._headers("alltoallv", b"", longest)[:, SIZE].max())
-            return self._collectives.alltoallv(parts, longest) if longest else {}
+            longest = int(self._headers("alltoallv", longest)[:, SIZE].max())
+            return self._exchange_parts(parts, longest) if longest else {}
 
-    def _call(self, kind: str, content: bytes, move: Move) -> list[Content]:
-        """The contents of all ranks."""
-        with self._breaking():
-            headers = self._headers(kind, content, len(content))
-            return _contents(headers, headers[:, SIZE], content, move)
-
-    def _headers(self, kind: str, content: bytes, size: int) -> NDArray[np.int64]:
+    def _headers(self, kind: str, size: int, content: Content = EMPTY) -> Integers:
         """Begin a call; returns the headers (size, HEADER) of all ranks."""
         if kind != "close":  # a rank that ends its program has closed, or will
             self._progress.begin_call()
-        self._calls += 1
         mine, found = np.zeros(HEADER, np.int64), np.empty((self.size, HEADER), np.int64)
-        mine[:INLINE] = KINDS.index(kind), self._calls, size
+        mine[:INLINE] = KINDS.index(kind), size
         if len(content) <= SHORT:
-            mine[INLINE:].view(np.uint8)[: len(content)] = memoryview(content)
+            mine[INLINE:].view(np.uint8)[: len(content)] = content
         self._wait(self.mpi_comm.Iallgather(mine, found))
         # A rank may have given up this call after its header.
         self._progress.require_no_error(later_calls=False)
-        if (found[:, :SIZE] != mine[:SIZE]).any():
+        if (found[:, KIND] != mine[KIND]).any():
             raise self._out_of_step(found, content)
         return found
+
+    def _contents(
+        self, headers: Integers, sizes: Integers, content: Content, *, only_first: bool = False
+    ) -> list[Content]:
+        """The contents of all ranks, of these sizes: those in headers, or sent if one is longer."""
+        if sizes.max() > SHORT:
+            return self._gather_long(content, sizes, only_first=only_first)
+        rows = headers[:, INLINE:].copy().view(np.uint8)
+        return [row[:size] for row, size in zip(rows, sizes, strict=True)]
+
+    def _gather_long(self, content: Content, sizes: Integers, *, only_first: bool) -> list[Content]:
+        """The contents of all ranks, on the first or on all; others get empty ones."""
+        start = self.mpi_comm.Igatherv if only_first else self.mpi_comm.Iallgatherv
+        receives = self.first or not only_first
+        share = max(CHUNK // self.size, 1)
+
+        def move(begin: int) -> list[Content]:
+            counts = (sizes - begin).clip(0, share) * receives
+            found = np.empty(counts.sum(), np.uint8)
+            room = [found, counts] if receives else None
+            self._wait(start(content[begin : begin + share], room))
+            return _split(found, counts)
+
+        return _joined(move(begin) for begin in range(0, int(sizes.max()), share))
+
+    def _exchange_parts(self, parts: Mapping[int, Integers], longest: int) -> dict[int, Integers]:
+        """The parts that all ranks have for this one, without empty ones.
+
+        Args:
+            longest: length of the longest part on any rank.
+        """
+        sent, received = np.zeros((2, self.size), np.int64)
+        for rank, part in parts.items():
+            sent[rank] = len(part)
+        self._wait(self.mpi_comm.Ialltoall(sent, received))
+        share = max(CHUNK // sent.nbytes, 1)
+
+        def move(begin: int) -> list[Integers]:
+            chunks = [parts[rank][begin : begin + share] for rank in sorted(parts)]
+            out = np.concatenate([np.empty(0, np.int64), *chunks], casting="no")
+            counts = (received - begin).clip(0, share)
+            found = np.empty(counts.sum(), np.int64)
+            out_counts = (sent - begin).clip(0, share)
+            self._wait(self.mpi_comm.Ialltoallv([out, out_counts], [found, counts]))
+            return _split(found, counts)
+
+        joined = _joined(move(begin) for begin in range(0, longest, share))
+        return {rank: part for rank, part in enumerate(joined) if len(part)}
 
     def _wait(self, request: Any) -> None:
         complete(request, Deadline(self), self._progress.behind)
@@ -128,7 +168,8 @@ class MpiCommunicator(Communicator):
     @contextmanager
     def _breaking(self) -> Iterator[None]:
         """Context of a call; an error in it breaks the communicator."""
-        self._require_no_error()
+        if self._error is not None:
+            raise now_known(self._error)
         try:
             yield
         except BaseException as error:
@@ -143,17 +184,12 @@ class MpiCommunicator(Communicator):
             self._error = now_known(error)
             self._progress.fail(error)
 
-    def _require_no_error(self) -> None:
-        if self._error is not None:
-            raise now_known(self._error)
-
-    def _out_of_step(self, headers: NDArray[np.int64], content: bytes) -> GroundswellError:
+    def _out_of_step(self, headers: Integers, content: Content) -> GroundswellError:
         """The error of ranks that make different calls; that of one of them, if any has one."""
         kinds = [KINDS[kind] for kind in headers[:, KIND]]
         sizes = headers[:, SIZE] * [kind in MAY_FAIL for kind in kinds]
-        mine = content if kinds[self.rank] in MAY_FAIL else b""
-        found = _contents(headers, sizes, mine, self._collectives.allgather)
-        values = (pickle.loads(value) for value in found if len(value))
+        found = self._contents(headers, sizes, content[: sizes[self.rank]])
+        values = (pickle.loads(value.data) for value in found if len(value))
         return next((error for error in values if error is not None), _out_of_step(kinds))
 
     def require_alive(self) -> None:
@@ -217,18 +253,14 @@ def complete(
         raise
 
 
-def _pickled(value: Any) -> bytes:
-    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+def _split(values: NDArray[Any], counts: Integers) -> list[NDArray[Any]]:
+    """Consecutive parts of an array, of these lengths."""
+    return np.split(values, np.cumsum(counts)[:-1])
 
 
-def _contents(
-    headers: NDArray[np.int64], sizes: NDArray[np.int64], content: bytes, move: Move
-) -> list[Content]:
-    """The contents of all ranks, of these sizes: those in headers, or moved if one is longer."""
-    if sizes.max() > SHORT:
-        return move(content, sizes)
-    rows = headers[:, INLINE:].copy().view(np.uint8)
-    return [row[:size].data for row, size in zip(rows, sizes.tolist(), strict=True)]
+def _joined(rounds: Iterable[list[NDArray[Any]]]) -> list[NDArray[Any]]:
+    """The chunks of each rank in all rounds, as one array."""
+    return [np.concatenate(r) if len(r) > 1 else r[0] for r in zip(*rounds, strict=True)]
 
 
 def _out_of_step(kinds: Sequence[str]) -> RunFailed:

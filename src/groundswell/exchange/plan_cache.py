@@ -12,7 +12,7 @@ from typing import Any, Self
 from groundswell.backends import Backend
 from groundswell.backends.array_interop import ArrayInterop, StreamHandles, array_interop
 from groundswell.errors import GroundswellError, InputError
-from groundswell.exchange import progress
+from groundswell.exchange import waiting
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
 from groundswell.exchange.plan import Exchanging, Plan
@@ -131,7 +131,7 @@ class PlanCache:
 @atexit.register
 def _close_all() -> None:
     """Close what is open still, unless the program ends by an error or MPI has ended."""
-    progress.end()
+    waiting.report_end()
     mpi = sys.modules.get("mpi4py.MPI")
     if getattr(sys, "last_value", None) is None and not (mpi and mpi.Is_finalized()):
         for cache in list(_OPEN):

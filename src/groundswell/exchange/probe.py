@@ -5,28 +5,30 @@ After its requirements are checked, a transport exchanges ghost layers of known 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Launch
+from groundswell.backends import Backend
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS
-from groundswell.exchange.deadline import timeout_of, timeout_seconds
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.requirements import Obstacle, first_obstacle, obstacle
+from groundswell.exchange.waiting import timeout_of, timeout_seconds
 
 ONE_PROCESS = "a single process exchanges nothing; start several, for example with mpiexec -n 4"
 TEST_SECONDS = 30.0  # time-out of a test
 PROBE_SECONDS = 120.0  # least time-out of the ranks that wait for another rank's probe
 ROUNDS = 2  # of a test, so that buffers are used again
 GHOSTS = Ghosts((2, 1, 1), (1, 2, 1), corners=True)
+TYPES = ("float32", "float64")
 PRIME = 16_777_213  # single precision represents smaller whole numbers exactly
 
 
@@ -55,62 +57,50 @@ def find_obstacles(
 
 
 # A late message may still arrive in the memory of a failed test, so it is never freed.
-_FAILED: list[_Test] = []
+_FAILED: list[Any] = []
 
 
-def _test(name: str, backend: Backend, comm: MpiCommunicator) -> Obstacle:
-    test = _Test(name, backend, comm)
-    reason = first_obstacle(comm, test.run)
+def _test(name: str, backend: Backend, job: MpiCommunicator) -> Obstacle:
+    """Exchange known values; why they do not arrive on some rank."""
+    used: list[Any] = []
+    reason = first_obstacle(job, lambda: _exchange(name, backend, job, used))
     if reason:
-        _FAILED.append(test)
+        _FAILED.append(used)
     else:
-        test.close()
+        comm, halo = used
+        halo.close()
+        comm.mpi_comm.Free()
     return reason
 
 
-class _Test:
-    """An exchange of known values: two types, and periodic blocks of uneven sizes with corners."""
+def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]) -> Obstacle:
+    """Exchange two types in one call and in two, several times.
 
-    def __init__(self, name: str, backend: Backend, comm: MpiCommunicator) -> None:
-        self._name, self._backend, self._job = name, backend, comm
-        points = (2 * comm.size + 3, 2 * comm.size + 1, 40)
-        # Rows are not cut, so that they are long enough for direct stores in ghost layers.
-        self._cut = decompose(points, comm.size, True, (0, 0, 1))
-
-    def run(self) -> Obstacle:
-        """Exchange in one call and in two, several times."""
-        with timeout_of(TEST_SECONDS):
-            # A rank that gives up breaks its communicator, which must not be the job's.
-            self._comm = MpiCommunicator(self._job.mpi_comm)
-            known = _known(self._cut, self._comm.rank)
-            self._arrays = [self._backend.zeros(known.shape, dtype) for dtype in ("f4", "f8")]
-            fields = [GhostField(array, GHOSTS.low, GHOSTS) for array in self._arrays]
-            self._halo = HaloExchange(
-                self._backend, self._comm, self._cut, fields, transport=self._name
-            )
-            calls = [self._halo.launches, [*self._halo.start, *self._halo.finish]] * ROUNDS
-            wrong = sum(self._errors(call, (known + n) % PRIME) for n, call in enumerate(calls))
-        return f"{wrong} values of a test arrived wrong" if wrong else None
-
-    def _errors(self, launches: Sequence[Launch], known: NDArray[np.int64]) -> int:
-        """The number of points that are wrong after an exchange."""
-        own = np.full_like(known, -1)
-        inner = tuple(slice(a, -b) for a, b in zip(GHOSTS.low, GHOSTS.high, strict=True))
-        own[inner] = known[inner]
-        for array in self._arrays:
-            self._backend.assign(array, own.astype(array.dtype))
-        self._backend.synchronize()
-        self._comm.allgather(None)  # a barrier
-        for launch in launches:
-            launch()
-        self._backend.synchronize()
-        self._halo.check()
-        return sum(int((self._backend.to_host(a) != known).sum()) for a in self._arrays)
-
-    def close(self) -> None:
-        """Free the communicator and the exchange; only if the test has passed on all ranks."""
-        self._halo.close()
-        self._comm.mpi_comm.Free()
+    Args:
+        used: the communicator and the exchange are appended to it.
+    """
+    with timeout_of(TEST_SECONDS):
+        # A rank that gives up breaks its communicator, which must not be the job's.
+        used.append(comm := MpiCommunicator(job.mpi_comm))
+        # Blocks have uneven sizes. Rows are not cut, so that they are long enough for direct stores
+        # in ghost layers.
+        cut = decompose((2 * comm.size + 3, 2 * comm.size + 1, 40), comm.size, True, (0, 0, 1))
+        known = _known(cut, comm.rank)
+        arrays = [backend.zeros(known.shape, dtype) for dtype in TYPES]
+        fields = [GhostField(array, GHOSTS.low, GHOSTS) for array in arrays]
+        halo = HaloExchange(backend, comm, cut, fields, transport=name, poison=True)
+        used.append(halo)
+        wrong = 0
+        for n, call in enumerate([halo.launches, [*halo.start, *halo.finish]] * ROUNDS):
+            values = (known + n) % PRIME
+            for array in arrays:
+                backend.assign(array, values.astype(array.dtype))
+            for launch in call:  # fills the ghosts with NaN before the exchange
+                launch()
+            backend.synchronize()
+            halo.check()
+            wrong += sum(int((backend.to_host(array) != values).sum()) for array in arrays)
+    return f"{wrong} values of a test arrived wrong" if wrong else None
 
 
 def _known(cut: Decomposition, rank: int) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from groundswell.backends import Backend
 from groundswell.errors import GroundswellError, RunFailed
-from groundswell.exchange import mpi_library, probe_gpu_mpi
+from groundswell.exchange import mpi_library
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.devices import gpu_buses, sharers
 
@@ -22,21 +22,17 @@ Check = Callable[[Any, Communicator], Obstacle]
 
 
 def obstacle(transport: str, backend: Backend, comm: Communicator) -> Obstacle:
-    """The first unmet requirement of a transport, the same on all ranks; all must call it."""
-    check = REQUIREMENTS.get(transport)
-    return first_obstacle(comm, lambda: check(backend, comm)) if check else None
+    """The first unmet requirement of a transport, the same on all ranks; all must call it.
 
-
-def obstacle_on_host(transport: str) -> Obstacle:
-    """The first unmet requirement of a transport between ranks that could be started on this host.
-
-    A single process may call it.
+    A single process gets the one of ranks that could be started on its host.
     """
-    return caught(_launcher) or caught(REQUIREMENTS_ON_HOST.get(transport, lambda: None))
+    return first_obstacle(comm, lambda: _unmet(transport, backend, comm))
 
 
 def first_obstacle(comm: Communicator, check: Callable[[], Obstacle]) -> Obstacle:
     """The obstacle of the first rank that has one; all ranks must call it.
+
+    The error of a library that a check raises is an obstacle.
 
     Raises:
         RunFailed: the check has raised another error on some rank.
@@ -44,7 +40,10 @@ def first_obstacle(comm: Communicator, check: Callable[[], Obstacle]) -> Obstacl
 
     def examine() -> Obstacle:
         try:
-            return caught(check)
+            return check()
+        except LIBRARY_ERRORS as error:
+            kind = "" if isinstance(error, GroundswellError) else f"{type(error).__name__}: "
+            return kind + " ".join(str(error).split())
         except Exception as error:
             # Ranks may know it by the check's own communicator, but they take it for an obstacle.
             raise RunFailed(f"{type(error).__name__}: {error}") from error
@@ -53,25 +52,16 @@ def first_obstacle(comm: Communicator, check: Callable[[], Obstacle]) -> Obstacl
     return next((reason for reason in found if reason), None)
 
 
-def caught(check: Callable[[], Obstacle]) -> Obstacle:
-    """The obstacle that a check returns, or the error of a library that it raises."""
-    try:
-        return check()
-    except LIBRARY_ERRORS as error:
-        kind = "" if isinstance(error, GroundswellError) else f"{type(error).__name__}: "
-        return kind + " ".join(str(error).split())
-
-
-# --- of the ranks of a job ------------------------------------------------------------------------
-
-
-def _one_host(backend: Any, comm: Communicator) -> Obstacle:
-    if len(comm.same_host) == comm.size:
-        return None
-    return "the ranks are on several hosts, and peer memory needs a single one"
+def _unmet(transport: str, backend: Backend, comm: Communicator) -> Obstacle:
+    if comm.size == 1 and not mpi_library.find_mpiexec():
+        return "there is no mpiexec to start ranks with"
+    check = REQUIREMENTS.get(transport)
+    return check(backend, comm) if check else None
 
 
 def _threads(backend: Any, comm: Communicator) -> Obstacle:
+    if comm.size == 1:  # MPI has not been started
+        return None
     level = mpi_library.thread_level()
     return None if level == "multiple" else f"MPI allows calls from one thread only ({level})"
 
@@ -80,14 +70,11 @@ def _nccl(backend: Any, comm: Communicator) -> Obstacle:
     ranks = sharers(backend, comm)
     if len(ranks) > 1:
         return f"ranks {', '.join(map(str, ranks))} share a GPU, and NCCL needs one for each"
-    return _nccl_library()
-
-
-def _nccl_library() -> Obstacle:
-    """None; raises BackendError if NCCL cannot be loaded."""
+    if comm.size == 1 and len(gpu_buses()) == 1:
+        return "NCCL needs a GPU for each rank, and this host has one"
     from groundswell.backends import nccl
 
-    nccl.load()
+    nccl.load()  # raises BackendError if there is none
     return None
 
 
@@ -99,32 +86,12 @@ def _gpu_mpi(backend: Any, comm: Communicator) -> Obstacle:
     buses, here = comm.allgather(str(backend.bus)), comm.same_host
     if comm.rank != here[0]:
         return None
-    return probe_gpu_mpi.obstacle(tuple(buses[rank] for rank in here[: probe_gpu_mpi.RANKS]))
+    used = gpu_buses() if comm.size == 1 else [buses[rank] for rank in here]
+    return mpi_library.gpu_obstacle(tuple(used[: mpi_library.RANKS]))
 
 
 REQUIREMENTS: dict[str, Check] = {
-    "direct": _one_host,
-    "peer": _one_host,
     "nccl": _nccl,
     "mpi-gpu": _gpu_mpi,
     "mpi-thread": _threads,
 }
-
-
-# --- of ranks that could be started on this host --------------------------------------------------
-
-
-def _launcher() -> Obstacle:
-    return None if mpi_library.find_mpiexec() else "there is no mpiexec to start ranks with"
-
-
-def _nccl_on_host() -> Obstacle:
-    several = len(gpu_buses()) > 1
-    return _nccl_library() if several else "NCCL needs a GPU for each rank, and this host has one"
-
-
-def _gpu_mpi_on_host() -> Obstacle:
-    return probe_gpu_mpi.obstacle(tuple(gpu_buses()[: probe_gpu_mpi.RANKS]))
-
-
-REQUIREMENTS_ON_HOST = {"nccl": _nccl_on_host, "mpi-gpu": _gpu_mpi_on_host}

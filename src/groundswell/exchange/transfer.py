@@ -1,45 +1,120 @@
-"""Transfers: segments of arrays sent from rank to rank, on one transport or on two.
+"""Transfers: boxes of values sent from rank to rank, on one transport or on two.
 
-A transfer packs segments into messages, moves them, and unpacks them.
+A transfer packs segments of arrays into messages, moves these, and unpacks them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
 
-from groundswell.backends import Launch
+import numpy as np
+
+from groundswell.backends import Backend, Blocks, Launch
 from groundswell.backends.base import Event
-from groundswell.exchange.boxes import AddressTable, CopyLaunch
-from groundswell.exchange.buffers import MessageBuffers
-from groundswell.exchange.cleanup import all_or_nothing
+from groundswell.exchange.boxes import (
+    THREADS,
+    AddressTable,
+    Copies,
+    Copy,
+    CopyLaunch,
+    Place,
+    compile_kernels,
+)
+from groundswell.exchange.messages import (
+    Buffer,
+    Message,
+    Segment,
+    TransferRequest,
+    allocate,
+    pack,
+    unpack,
+)
 from groundswell.exchange.operation import Operation
-from groundswell.exchange.packing import TransferRequest, pack, unpack
-from groundswell.exchange.transports.base import Transport
+from groundswell.exchange.transports.peer_memory import Exports, PeerMemory
+
+DIRECT_BYTES = 128  # of a row: shorter ones waste most of what a link carries,
+SCATTERED_BYTES = 1 << 18  # unless all of them are no more than this: a mailbox costs a round trip
+
+# Moves messages from the buffers of what is sent to those of what is received.
+Transport = Callable[[TransferRequest, Sequence[Buffer], Sequence[Buffer]], Operation]
+
+
+@dataclass(frozen=True)
+class Binding:
+    """The launches of a transfer for certain arrays.
+
+    Args:
+        start, finish, open: see `Operation`.
+        tables: the addresses of the segments.
+        fused: launches instead of `start` and `finish`, where nothing comes in between.
+    """
+
+    start: Sequence[Launch] = ()
+    finish: Sequence[Launch] = ()
+    tables: Sequence[AddressTable] = ()
+    open: Sequence[Launch] = ()
+    fused: Sequence[Launch] = ()
+
+    @property
+    def launches(self) -> list[Launch]:
+        """All of it."""
+        return list(self.fused) or [*self.open, *self.start, *self.finish]
 
 
 class Transfer(Operation):
-    """The messages of a request on some transport.
+    """The messages of a request on some transport; `connect` makes and binds it.
 
     Attributes:
+        sent: for each message the buffer for what the peer needs. Where the caller fills it, after
+            `open` and before `start`.
+        received: for each message what the peer has sent; valid after `finish`, until the next
+            exchange begins.
         tables: the addresses of the segments.
         rebindable: whether the arrays can be replaced by others.
     """
 
+    sent: Sequence[Buffer] = ()
+    received: Sequence[Buffer] = ()
     tables: Sequence[AddressTable] = ()
     rebindable = True
+    _binding = Binding()
+    _parts: Sequence[Operation | PeerMemory] = ()  # that move the messages
 
     def bind(self, request: TransferRequest) -> None:
-        """Set up the launches for the segments of a request, without any communication.
+        """Make the launches for the segments of a request, without any communication.
+
+        After an error the launches are those of before.
 
         Args:
             request: with messages of the same peers, tags and sizes as the transfer was made for.
         """
+        self._binding = made = self.prepare(request)
+        self.open, self.start, self.finish = made.open, made.start, made.finish
+        self.tables = made.tables
+
+    def prepare(self, request: TransferRequest) -> Binding:
+        """The launches for `bind`; changes nothing."""
         raise NotImplementedError
 
-    def move(self, shifts: Sequence[int]) -> None:
-        """Replace the arrays by others of the same layout; see `AddressTable.move`."""
-        for table in self.tables:
-            table.move(shifts)
+    @property
+    def launches(self) -> list[Launch]:
+        return self._binding.launches
+
+    def check(self, after: Event | None = None) -> None:
+        for part in self._parts:
+            part.check(after)
+
+    def close(self) -> None:
+        with ExitStack() as rest:  # all of them, whatever one raises
+            for part in reversed(self._parts):
+                rest.callback(part.close)
+
+
+Maker = Callable[[TransferRequest], Transfer]
 
 
 class LocalTransfer(Transfer):
@@ -49,19 +124,22 @@ class LocalTransfer(Transfer):
     in_graph = True
 
     def __init__(self, request: TransferRequest) -> None:
-        self.bind(request)
+        self._memory, self.sent = allocate(
+            request.backend, [m.send_bytes for m in request.messages]
+        )
+        self.received = self.sent  # messages to itself
 
-    def bind(self, request: TransferRequest) -> None:
+    def prepare(self, request: TransferRequest) -> Binding:
         own = CopyLaunch(request.backend, request.own)
-        self.start, self.tables = own.launches, own.tables
+        return Binding(own.launches, tables=own.tables)
 
 
 class BufferedTransfer(Transfer):
-    """Messages packed into buffers, which a message transport moves.
+    """Messages packed into buffers of this rank, which a message transport moves.
 
     Args:
         copies: makes the launches that pack and unpack.
-        on_host: see `MessageBuffers`.
+        on_host: whether the buffers lie in (pinned) memory of the host, not of the device.
     """
 
     def __init__(
@@ -72,32 +150,116 @@ class BufferedTransfer(Transfer):
         copies: Callable[..., CopyLaunch] = CopyLaunch,
         on_host: bool = False,
     ) -> None:
-        self._copies, backend = copies, request.backend
-        self._buffers = MessageBuffers(
-            backend, request.comm, request.messages, transport, on_host=on_host
+        backend, comm, messages = request.backend, request.comm, request.messages
+        self._copies = copies
+        (self._outgoing, self.sent), (self._incoming, self.received) = comm.collective_try(
+            lambda: (
+                allocate(backend, [m.send_bytes for m in messages], on_host=on_host),
+                allocate(backend, [m.receive_bytes for m in messages], on_host=on_host),
+            )
         )
-        self.path, self.in_graph = self._buffers.path, self._buffers.in_graph
-        self.bind(request)
+        self._transport = moved = comm.collective_try(
+            lambda: transport(request, self.sent, self.received)
+        )
+        self._parts, self.path, self.in_graph = [moved], moved.path, moved.in_graph
 
-    def bind(self, request: TransferRequest) -> None:
-        backend, buffers = request.backend, self._buffers
-        ends = list(zip(request.messages, buffers.sent, buffers.received, strict=True))
+    def prepare(self, request: TransferRequest) -> Binding:
+        ends = list(zip(request.messages, self.sent, self.received, strict=True))
         packed = [copy for m, sent, _ in ends for copy in pack(m, sent.address)]
         unpacked = [copy for m, _, received in ends for copy in unpack(m, received.address)]
-        packing = self._copies(backend, [*packed, *request.own])
-        unpacking = self._copies(backend, unpacked)
-        self.tables = [*packing.tables, *unpacking.tables]
-        self.start: list[Launch] = [*packing.launches, *buffers.start]
-        self.finish: list[Launch] = [*buffers.finish, *unpacking.launches]
-
-    def check(self, after: Event | None = None) -> None:
-        self._buffers.check(after)
-
-    def close(self) -> None:
-        self._buffers.close()
+        packing = self._copies(request.backend, [*packed, *request.own])
+        unpacking = self._copies(request.backend, unpacked)
+        return Binding(
+            start=[*packing.launches, *self._transport.start],
+            finish=[*self._transport.finish, *unpacking.launches],
+            tables=[*packing.tables, *unpacking.tables],
+        )
 
 
-Maker = Callable[[TransferRequest], Transfer]
+# --- memory of other ranks ------------------------------------------------------------------------
+
+
+class PeerTransfer(Transfer):
+    """Stores of kernels in mailboxes of the receivers, or straight in their arrays.
+
+    Args:
+        direct: store straight in the receivers' arrays, where a segment has rows of at least
+            DIRECT_BYTES, or few bytes, and values keep their type; otherwise in mailboxes.
+
+    Raises:
+        BackendError: the memory of a peer cannot be mapped.
+    """
+
+    in_graph = True
+
+    def __init__(self, request: TransferRequest, *, direct: bool = False) -> None:
+        backend, messages = request.backend, request.messages
+        self.rebindable = not direct
+        self._exports: list[Exports] = request.comm.collective_try(
+            lambda: [_exports(backend, m) if direct else {} for m in messages]
+        )
+        self._memory = memory = PeerMemory(request, exports=self._exports)
+        self._parts = [memory]
+        self.sent = [Buffer(memory.outbox(m), m.send_bytes) for m in messages]
+        self.received = [Buffer(memory.inbox(m), m.receive_bytes) for m in messages]
+        where = ", straight into ghost layers" * direct
+        self.path = memory.path + (", stored there directly" if request.fixed_buffers else where)
+
+    def prepare(self, request: TransferRequest) -> Binding:
+        backend, memory, count = request.backend, self._memory, len(request.messages)
+        own = (replace(copy, message=count) for copy in request.own)  # of no message
+        sent, received = [*self._sent(request), *own], list(self._received(request))
+        outgoing, incoming = (Copies(backend, copies, count) for copies in (sent, received))
+        blocks = min(max(outgoing.count, incoming.count, 1), memory.blocks_at_once)
+        load, unload = outgoing.arguments(blocks), incoming.arguments(blocks)
+        signals = memory.signals(outgoing.per_message.tolist(), blocks)
+        module = compile_kernels(backend)
+
+        def launch(name: str, *tables: Any, blocks: int = blocks) -> Launch:
+            return module.launch(name, Blocks(blocks, THREADS), *tables, *signals)
+
+        send = launch("send_boxes", *load) if sent else launch("signal_messages", blocks=1)
+        fused = [memory.require_no_timeout, launch("exchange_boxes", *load, *unload)]
+        return Binding(
+            open=memory.permission() if request.fixed_buffers else [],
+            start=[memory.require_no_timeout, send],
+            finish=[*memory.waits(), launch("receive_boxes", *unload)],
+            tables=[outgoing.boxes, incoming.boxes],
+            fused=[] if backend.on_host or request.fixed_buffers else fused,
+        )
+
+    def _sent(self, request: TransferRequest) -> Iterator[Copy]:
+        for number, message in enumerate(request.messages):
+            exported = self._memory.exported(message)
+            copies = pack(message, self._memory.outbox(message), self._memory.flip, number)
+            for n, copy in enumerate(copies):
+                yield replace(copy, target=exported.get(n, copy.target))
+
+    def _received(self, request: TransferRequest) -> Iterator[Copy]:
+        ends = zip(request.messages, self._exports, strict=True)
+        for number, (message, exports) in enumerate(ends):
+            copies = unpack(message, self._memory.inbox(message), self._memory.flip, number)
+            yield from (copy for n, copy in enumerate(copies) if n not in exports)
+
+
+def _exports(backend: Backend, message: Message) -> Exports:
+    """The received segments that the sender may store straight in the array."""
+    found = {}
+    for number, segment in enumerate(message.receives):
+        if _is_worth_storing_directly(segment):
+            handle, offset = backend.export_handle(segment.place.address)
+            found[number] = handle, Place(offset, segment.place.strides)
+    return found
+
+
+def _is_worth_storing_directly(segment: Segment) -> bool:
+    itemsize = np.dtype(segment.dtype).itemsize
+    row, whole = segment.shape[-1] * itemsize, prod(segment.shape) * itemsize
+    contiguous = segment.place.strides[-1] == itemsize and segment.wire_dtype == segment.dtype
+    return contiguous and whole > 0 and (row >= DIRECT_BYTES or whole <= SCATTERED_BYTES)
+
+
+# --- two transports -------------------------------------------------------------------------------
 
 
 class HybridTransfer(Transfer):
@@ -108,36 +270,24 @@ class HybridTransfer(Transfer):
 
     def __init__(self, request: TransferRequest, near: Maker, far: Maker) -> None:
         inside, outside = _by_host(request)
-        with all_or_nothing():
-            self._near, self._far = near(inside), far(outside)
+        self._near, self._far = parts = near(inside), far(outside)
+        self._parts = parts
+        self.sent = _merged(request, self._near.sent, self._far.sent)
+        self.received = _merged(request, self._near.received, self._far.received)
         self.path = f"{self._near.path} within a host, {self._far.path} between hosts"
-        self.in_graph = self._near.in_graph and self._far.in_graph
-        self.rebindable = self._near.rebindable and self._far.rebindable
-        self._join()
+        self.in_graph = all(part.in_graph for part in parts)
+        self.rebindable = all(part.rebindable for part in parts)
 
-    def _join(self) -> None:
-        self.tables = [*self._near.tables, *self._far.tables]
-        self.start = [*self._far.start, *self._near.start]
-        self.finish = [*self._near.finish, *self._far.finish]
-
-    def bind(self, request: TransferRequest) -> None:
-        for part, messages in zip((self._near, self._far), _by_host(request), strict=True):
-            part.bind(messages)
-        self._join()
-
-    @property
-    def launches(self) -> list[Launch]:
-        return [*self._far.start, *self._near.launches, *self._far.finish]
-
-    def check(self, after: Event | None = None) -> None:
-        self._near.check(after)
-        self._far.check(after)
-
-    def close(self) -> None:
-        try:
-            self._near.close()
-        finally:
-            self._far.close()
+    def prepare(self, request: TransferRequest) -> Binding:
+        inside, outside = _by_host(request)
+        near, far = self._near.prepare(inside), self._far.prepare(outside)
+        return Binding(
+            open=[*far.open, *near.open],
+            start=[*far.start, *near.start],
+            finish=[*near.finish, *far.finish],
+            tables=[*near.tables, *far.tables],
+            fused=[*far.start, *near.fused, *far.finish] if near.fused else [],
+        )
 
 
 def _by_host(request: TransferRequest) -> tuple[TransferRequest, TransferRequest]:
@@ -145,4 +295,12 @@ def _by_host(request: TransferRequest) -> tuple[TransferRequest, TransferRequest
     same_host = set(request.comm.same_host)
     inside = [m for m in request.messages if m.peer in same_host]
     outside = [m for m in request.messages if m.peer not in same_host]
-    return request.of(inside, request.own), request.of(outside)
+    return replace(request, messages=inside), replace(request, messages=outside, own=())
+
+
+def _merged(
+    request: TransferRequest, near: Sequence[Buffer], far: Sequence[Buffer]
+) -> list[Buffer]:
+    """The buffers of both parts in the order of the request's messages."""
+    same_host, parts = set(request.comm.same_host), (iter(near), iter(far))
+    return [next(parts[m.peer not in same_host]) for m in request.messages]

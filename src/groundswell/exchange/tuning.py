@@ -24,7 +24,7 @@ from groundswell.errors import GroundswellError, known_to_all
 from groundswell.exchange import mpi_library
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS, usual
-from groundswell.exchange.gather_scatter.routes import ROUTES
+from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.probe import find_obstacles
 
@@ -44,7 +44,7 @@ class Choice:
         transport: a name in TRANSPORTS.
         aggregate: whether all fields share one message per neighbour.
         overlap: whether the update of interior points hides the exchange.
-        route: one of routes.ROUTES.
+        route: one of pattern.ROUTES.
         codec: compression of messages, see connect.connect.
     """
 

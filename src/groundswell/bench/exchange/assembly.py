@@ -21,8 +21,8 @@ from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
-from groundswell.exchange.gather_scatter.routes import Connection
 from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
+from groundswell.exchange.gather_scatter.transfers import Connection
 
 DEGREE = 7
 BANDWIDTH, LATENCY = 25e9, 2e-6  # bytes a second, s: of a good network

@@ -12,8 +12,8 @@ from groundswell.bench.tables import Row
 from groundswell.exchange.decomposition import Decomposition, Index, process_grids
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
+from groundswell.exchange.messages import offsets_of
 from groundswell.exchange.pattern import Ghosts, Piece, receives, uniform
-from groundswell.exchange.transports.base import offsets_of
 
 VALUE = 4  # bytes
 OWN_PLANES = 2  # of a rank: no more are needed to send faces

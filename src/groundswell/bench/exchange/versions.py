@@ -17,10 +17,9 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.packing import TransferRequest
+from groundswell.exchange.messages import TransferRequest
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.transfer import BufferedTransfer, Maker, Transfer
-from groundswell.exchange.transports.base import Transport
+from groundswell.exchange.transfer import BufferedTransfer, Maker, Transfer, Transport
 from groundswell.exchange.transports.mpi import MpiTransport
 from groundswell.exchange.transports.nccl import NcclTransport
 

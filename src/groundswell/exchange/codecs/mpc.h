@@ -8,11 +8,10 @@
 //   3. LNV1s again;
 //   4. ZE:    write a bitmap of the words that are not zero, and only these words.
 //
-// A stream consists of a header, the bitmaps of all groups, and the nonzero words. The last chunk
-// is padded with zeros. So it may end with a nonzero word that belongs to no group, which no
+// A chunk is a strip of values; a strip that is too short repeats its last value, so that the
+// differences there are zero. A stream consists of a header, the bitmaps of all groups that hold
+// values, and the nonzero words. It may end with a nonzero word that belongs to no group, which no
 // decoder reads.
-//
-// A chunk is a strip of values; a strip that is too short repeats its last value.
 #pragma once
 #include "strips.h"
 
@@ -34,9 +33,6 @@ struct Layout {
   METHOD bits32 maps() const { return groups() * (BITS / 32); }
   METHOD bits32 header() const { return 8 / sizeof(word); }
   METHOD bits32 begin() const { return header() + groups(); }  // of the nonzero words
-  METHOD bits32 size_of(bits32 chunk) const {
-    return count - chunk * CHUNK < CHUNK ? count - chunk * CHUNK : CHUNK;
-  }
 
   METHOD bits64 header_bits() const {
     const bits64 signature = sizeof(word) == 4 ? 0x63706d00 : 0x43504d00;
@@ -77,17 +73,27 @@ INLINE void swap_halves(word& upper, word& lower, int step) {
 
 namespace mpc {
 
-INLINE void transpose(word* rows) {
-  for (int step = BITS / 2; step; step /= 2)
-    for (int row = 0; row < BITS; ++row)
-      if (!(row & step)) swap_halves(rows[row], rows[row + step], step);
-}
-INLINE void transpose_groups(word* words) {
-  for (int first = 0; first < CHUNK; first += BITS) transpose(words + first);
+// Transposes the bits of each group.
+INLINE void transpose(word* words) {
+  for (word* rows = words; rows < words + CHUNK; rows += BITS)
+    for (int step = BITS / 2; step; step /= 2)
+      for (int row = 0; row < BITS; ++row)
+        if (!(row & step)) swap_halves(rows[row], rows[row + step], step);
 }
 
-// Moves the nonzero words to the front and returns their number.
-INLINE bits32 eliminate_zeros(word* words, bits32* maps, bits32 map_count) {
+// Subtracts from each word the one before it.
+INLINE void subtract_neighbours(word* words) {
+  for (bits32 i = CHUNK; i-- > 1;) words[i] -= words[i - 1];
+}
+
+// Writes the bitmap of chunk `c` to the stream and its nonzero words to `words`, (CHUNK,); returns
+// their number.
+INLINE bits32 encode(const Chunk& values, const Layout& layout, bits32 c, word* stream,
+                     word* words) {
+  for (bits32 i = 0; i < CHUNK; ++i) words[i] = values.get(i);
+  subtract_neighbours(words);
+  transpose(words);
+  subtract_neighbours(words);
   bits32 nonzero = 0;
   for (bits32 m = 0; m < MAPS; ++m) {
     bits32 map = 0;
@@ -97,21 +103,9 @@ INLINE bits32 eliminate_zeros(word* words, bits32* maps, bits32 map_count) {
       words[nonzero] = w;
       nonzero += w != 0;
     }
-    if (m < map_count) maps[m] = map;
+    if (c * MAPS + m < layout.maps()) layout.maps_of(stream)[c * MAPS + m] = map;
   }
   return nonzero;
-}
-
-// Writes the bitmap of chunk `c` to the stream and its nonzero words to `words`, (CHUNK,); returns
-// their number.
-INLINE bits32 encode(const Chunk& values, const Layout& layout, bits32 c, word* stream,
-                     word* words) {
-  const bits32 size = layout.size_of(c);
-  for (bits32 i = 0; i < CHUNK; ++i) words[i] = i < size ? values.get(i) : 0;
-  for (bits32 i = size; i-- > 1;) words[i] -= words[i - 1];
-  transpose_groups(words);
-  for (bits32 i = CHUNK; i-- > 1;) words[i] -= words[i - 1];
-  return eliminate_zeros(words, layout.maps_of(stream) + c * MAPS, layout.maps() - c * MAPS);
 }
 
 // The number of nonzero words of chunk `c`, according to its bitmap.
@@ -136,9 +130,9 @@ INLINE void decode(const Chunk& values, const Layout& layout, bits32 c, const wo
     }
     words[i] = before;
   }
-  transpose_groups(words);
+  transpose(words);
   for (bits32 i = 1; i < CHUNK; ++i) words[i] += words[i - 1];
-  for (bits32 i = 0; i < layout.size_of(c); ++i) values.put(i, words[i]);
+  for (bits32 i = 0; i < values.size(); ++i) values.put(i, words[i]);
 }
 
 // Calls measure(c, words) for each chunk, which returns the number of its nonzero words; then

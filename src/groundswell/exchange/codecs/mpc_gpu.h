@@ -90,19 +90,6 @@ struct Sums {
   }
 };
 
-// Words i to i + 3 of a chunk of `size` words, zero beyond.
-INLINE void load_four(const Chunk& values, bits32 i, bits32 size, word (&w)[4]) {
-  if (i + 3 < size) return values.get_four(i, w);
-  UNROLL
-  for (int r = 0; r < 4; ++r) w[r] = i + r < size ? values.get(i + r) : 0;
-}
-INLINE void store_four(const Chunk& values, bits32 i, bits32 size, const word (&w)[4]) {
-  if (i + 3 < size) return values.put_four(i, w);
-  UNROLL
-  for (int r = 0; r < 4; ++r)
-    if (i + r < size) values.put(i + r, w[r]);
-}
-
 // Appends the words that are not zero to `words`, after the first `number`. Returns a word of the
 // bitmap, which eight lanes share.
 INLINE bits32 append_nonzero(const word (&w)[4], word* words, bits32& number) {
@@ -128,23 +115,18 @@ INLINE bits32 append_nonzero(const word (&w)[4], word* words, bits32& number) {
 INLINE bits32 encode(const Chunk& values, const Layout& layout, bits32 c, word* stream,
                      word* words) {
   const Transposition transpose;
-  const bits32 lane = lane_number(), size = layout.size_of(c);
+  const bits32 lane = lane_number();
   Differences neighbours, rows;
   bits32 number = 0, maps = 0;
   word ahead[4];
-  load_four(values, 4 * lane, size, ahead);
+  values.get_four(4 * lane, ahead);
   __syncwarp();  // other lanes may still read the last chunk's words
 #pragma unroll 1
   for (int turn = 0; turn < TURNS; ++turn) {
     const bits32 i = 128 * turn + 4 * lane;
     word w[4] = {ahead[0], ahead[1], ahead[2], ahead[3]};
-    if (turn + 1 < TURNS) load_four(values, i + 128, size, ahead);
+    if (turn + 1 < TURNS) values.get_four(i + 128, ahead);
     neighbours(w);
-    if (size < CHUNK) {
-      UNROLL
-      for (int r = 0; r < 4; ++r)
-        if (i + r >= size) w[r] = 0;
-    }
     transpose(w);
     rows(w);
     const bits32 map = __shfl_sync(ALL, append_nonzero(w, words, number), 8 * (lane % 4));
@@ -186,7 +168,7 @@ INLINE void copy_words(const word* stream, bits32 begin, index_t capacity, bits3
 INLINE void decode(const Chunk& values, const Layout& layout, bits32 c, const word* stream,
                    bits32 begin, index_t capacity, word* words) {
   const Transposition transpose;
-  const bits32 lane = lane_number(), size = layout.size_of(c);
+  const bits32 lane = lane_number();
   const bits32 maps = map_of_lane(layout, c, stream), own = __popc(maps), sum = inclusive_sum(own);
   __syncwarp();
   copy_words(stream, begin, capacity, __shfl_sync(ALL, sum, 31), words);
@@ -207,7 +189,7 @@ INLINE void decode(const Chunk& values, const Layout& layout, bits32 c, const wo
     rows(w);
     transpose(w);
     neighbours(w);
-    store_four(values, 128 * turn + 4 * lane, size, w);
+    values.put_four(128 * turn + 4 * lane, w);
   }
 }
 

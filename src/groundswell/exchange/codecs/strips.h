@@ -13,7 +13,7 @@ typedef bits64 word;
 typedef bits32 word;
 #endif
 
-// A row of the table that strips.py makes.
+// A row of the table that coder.py makes.
 struct Strip {
   long long address, plane, row, step;  // of the box's first value; bytes between values
   long long rows, length, first;        // extents of the box; index of the strip's first value

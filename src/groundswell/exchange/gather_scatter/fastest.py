@@ -11,8 +11,8 @@ from numpy.typing import DTypeLike
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
-from groundswell.exchange.gather_scatter.routes import Connection
 from groundswell.exchange.gather_scatter.sharing import Sharing
+from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.tuning import (
     Choice,
     Timer,
@@ -44,7 +44,7 @@ def tune_sharing(
     Args:
         dtype: of the values.
         transport: a name in connect.TRANSPORTS, or "auto" for all that work here.
-        route: one of routes.ROUTES, or "auto" for all.
+        route: one of pattern.ROUTES, or "auto" for all.
 
     Raises:
         GroundswellError: no allowed choice works here.

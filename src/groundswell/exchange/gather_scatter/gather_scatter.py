@@ -10,18 +10,18 @@ other ranks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from groundswell.backends import Backend, KernelLaunch, Launch
 from groundswell.backends.base import Array, Event
 from groundswell.errors import InputError
-from groundswell.exchange.cleanup import opened
-from groundswell.exchange.connect import by_memory, reason_for
-from groundswell.exchange.gather_scatter.peer_rows import PeerRows
-from groundswell.exchange.gather_scatter.routes import Connection, connect_route
-from groundswell.exchange.gather_scatter.rows import OPERATIONS, Values, reduce_rows
+from groundswell.exchange.communicator import opened
+from groundswell.exchange.connect import reason_for
+from groundswell.exchange.gather_scatter.pattern import PHASES, ROUTES, ExchangePattern
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, Values
 from groundswell.exchange.gather_scatter.sharing import Sharing
-from groundswell.exchange.gather_scatter.tables import PHASES, ExchangePattern, RowOperation
-from groundswell.exchange.gather_scatter.tiles import SECTOR, reduce_in_place
+from groundswell.exchange.gather_scatter.tiles import SECTOR, reduce_locally
+from groundswell.exchange.gather_scatter.transfers import Connection, connect_rows
 from groundswell.exchange.operation import Operation
 
 DEFAULT = Connection()
@@ -46,13 +46,12 @@ class GatherScatter(Operation):
         finish: launches that wait for the values of other ranks, and finish the operation.
 
     Raises:
-        InputError: arrays that do not fit, or no such kind or reduction.
-        BackendError: no such transport or route, or it does not work here.
+        InputError: arrays that do not fit, or no such kind, reduction or route.
+        BackendError: no such transport, or it does not work here, or not with the route.
     """
 
     local: list[Launch]
     _arrays: tuple[Array, Array]
-    _layout: list[tuple[object, ...]]
 
     def __init__(
         self,
@@ -66,36 +65,36 @@ class GatherScatter(Operation):
     ) -> None:
         self._backend, self._sharing, self.closed = backend, sharing, False
         self._kind, self._reduction, comm = kind, reduction, sharing.comm
+        comm.collective_try(lambda: _require_known(kind, reduction, connection.route))
         source, target = comm.collective_try(lambda: self._checked(*arrays))
         self._pattern = ExchangePattern.plan(sharing, kind, connection.route)
         self.bytes = self._pattern.route.sent * source.components * source.array.dtype.itemsize
-        self._buffer: Values | None = None
-        self._transfer = self._connect(source, connection)
+        self._transfer = connect_rows(backend, self._pattern, source, reduction, connection)
         opened(self)
         self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
         self.peers = sorted(sharing.shared_with)
         self.reason = reason_for(comm, connection.transport)
         comm.collective_try(lambda: self._set_up(source, target))
 
-    def _connect(self, source: Values, connection: Connection) -> Operation:
-        """Peer memory without a buffer if possible, or else the messages of the route."""
-        backend, comm, dtype = self._backend, self._sharing.comm, source.array.dtype
-        direct = connection.route == "pairwise" and connection.codec == "none"
-        if direct and by_memory(backend, comm, connection.transport):
-            described = (str(dtype), source.components, self._reduction)
-            return PeerRows(backend, self._pattern, *described)
-        route = self._pattern.route
-        shape = (source.components, max(route.size, 1))
-        self._buffer = buffer = comm.collective_try(lambda: Values(backend.zeros(shape, dtype)))
-        return connect_route(backend, comm, buffer.array, route.stages, connection)
+    def _checked(self, source: Array, target: Array) -> tuple[Values, Values]:
+        values = Values(source), Values(target)
+        _require_sizes(self._sharing, self._kind, *values)
+        _require_memory(self._backend, self._kind, source, target)
+        return values
+
+    def _set_up(self, source: Values, target: Values) -> None:
+        phases = PHASES[self._kind](self._pattern)
+        self._arrays = source.array, target.array
+        self._transfer.bind(phases, source, target)
+        self.start, self.finish = self._transfer.start, self._transfer.finish
+        (old, new), (_, others) = phases.local, phases.unpack
+        self.local = reduce_locally(
+            self._backend, self._reduction, (source, old), (target, new), others
+        )
 
     def is_bound(self, source: Array, target: Array) -> bool:
         """Whether it operates on these arrays."""
-        bound, given = (
-            [(self._backend.address(a), *self._layout_of(a)) for a in arrays]
-            for arrays in (self._arrays, (source, target))
-        )
-        return bound == given
+        return self._places(*self._arrays) == self._places(source, target)
 
     def bind(self, source: Array, target: Array) -> bool:
         """Operate on these arrays from now on, without communication.
@@ -111,10 +110,15 @@ class GatherScatter(Operation):
         """
         if self.is_bound(source, target):
             return False
-        old, new = self._checked(source, target)
-        if self._layout_of(source, target) != self._layout:
+        values = self._checked(source, target)
+        sector = 1 if self._backend.on_host else SECTOR
+        old, new = (
+            [(address % sector, *rest) for address, *rest in self._places(*arrays)]
+            for arrays in (self._arrays, (source, target))
+        )
+        if old != new:
             self._backend.synchronize()  # running kernels read the tables that are replaced
-            self._set_up(old, new)
+            self._set_up(*values)
             return True
         arrays = {id(a): b for a, b in zip(self._arrays, (source, target), strict=True)}
         self._arrays = (source, target)
@@ -124,42 +128,9 @@ class GatherScatter(Operation):
         )
         return True
 
-    def _checked(self, source: Array, target: Array) -> tuple[Values, Values]:
-        for what, name, allowed in (
-            ("operation", self._kind, [*PHASES]),
-            ("reduction", self._reduction, [*OPERATIONS]),
-        ):
-            if name not in allowed:
-                raise InputError(f"{what} {name!r} does not exist; allowed: {', '.join(allowed)}")
-        values = Values(source), Values(target)
-        _require_sizes(self._sharing, self._kind, *values)
-        _require_memory(self._backend, self._kind, source, target)
-        return values
-
-    def _layout_of(self, *arrays: Array) -> list[tuple[object, ...]]:
-        """What tables depend on besides the addresses of the arrays."""
-        address, sector = self._backend.address, 1 if self._backend.on_host else SECTOR
-        return [(a.shape, a.strides, address(a) % sector) for a in arrays]
-
-    def _set_up(self, source: Values, target: Values) -> None:
-        phases = PHASES[self._kind](self._pattern)
-        self._arrays = source.array, target.array
-        self._layout = self._layout_of(*self._arrays)
-        self.local = self._reduce(phases.local, source, target)
-        if isinstance(self._transfer, PeerRows):
-            self._transfer.bind(phases, source, target)
-        pack, unpack = list[Launch](), list[Launch]()
-        if self._buffer is not None:
-            pack = self._reduce(phases.pack, source, self._buffer)
-            unpack = self._reduce(phases.unpack, self._buffer, target)
-        self.start = [*pack, *self._transfer.start]
-        self.finish = [*self._transfer.finish, *unpack]
-
-    def _reduce(self, rows: RowOperation, source: Values, target: Values) -> list[Launch]:
-        backend, reduction = self._backend, self._reduction
-        if rows.others is not None:
-            return reduce_in_place(backend, reduction, target, rows.target, rows.others)
-        return reduce_rows(backend, reduction, (source, rows.source), (target, rows.target))
+    def _places(self, *arrays: Array) -> list[tuple[Any, ...]]:
+        """Address, shape and strides of each array."""
+        return [(self._backend.address(a), a.shape, a.strides) for a in arrays]
 
     @property
     def launches(self) -> list[Launch]:
@@ -173,7 +144,7 @@ class GatherScatter(Operation):
             interior: the other work. It may compute the values of the local part, but not the
                 values that are sent.
         """
-        if not self._transfer.start or not (interior or self.local):
+        if not self.start or not (interior or self.local):
             return [*self.start, *interior, *self.local, *self.finish]
         fork, join = self._backend.fork(self.start), self._backend.join(self.finish)
         return [*fork, *interior, *self.local, *join]
@@ -185,7 +156,6 @@ class GatherScatter(Operation):
         return start, self._backend.join(self.finish)
 
     def check(self, after: Event | None = None) -> None:
-        """Check that no wait of the device timed out; raises RunFailed."""
         self._transfer.check(after)
 
     def close(self) -> None:
@@ -201,6 +171,16 @@ class GatherScatter(Operation):
 
 
 # --- checks ---------------------------------------------------------------------------------------
+
+
+def _require_known(kind: str, reduction: str, route: str) -> None:
+    for what, name, allowed in (
+        ("operation", kind, PHASES),
+        ("reduction", reduction, OPERATIONS),
+        ("route", route, ROUTES),
+    ):
+        if name not in allowed:
+            raise InputError(f"{what} {name!r} does not exist; allowed: {', '.join(allowed)}")
 
 
 def _require_sizes(sharing: Sharing, kind: str, source: Values, target: Values) -> None:

@@ -22,9 +22,10 @@ from groundswell.errors import InputError
 from groundswell.exchange.codecs.coder import require_codec
 from groundswell.exchange.gather_scatter.fastest import connection_of
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
-from groundswell.exchange.gather_scatter.routes import ROUTES, Connection
+from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.rows import TYPES
 from groundswell.exchange.gather_scatter.sharing import find_sharing
+from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.plan_cache import PlanCache, ranks_of
 from groundswell.exchange.request import find_device, transport_of

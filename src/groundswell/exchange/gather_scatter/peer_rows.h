@@ -8,31 +8,18 @@
 #define ROW_ARGUMENTS                                                                        \
   index_t from_first, index_t to_first, const Slice *slices, const stored_index_t *indices,   \
       index_t count, index_t flip
-#define ROWS                                                                                 \
-  Rows { from_first, to_first, slices, indices, count }
 
-struct Rows {
-  index_t from_first, to_first;
-  const Slice* slices;
-  const stored_index_t* indices;
-  index_t count;
-
-  // Process every `blocks`-th slice, from b on.
-  METHOD void reduce(const value_t* from, value_t* to, index_t b, index_t blocks) const {
-    for (index_t n = b; n < count; n += blocks)
-      reduce_slice(slices[n], indices, from, from_first, to, to_first);
-  }
-};
-
-// Fill mailboxes. `shares` tells which messages a block contributes to: all that are not empty.
+// Fill mailboxes. `shares` tells which messages blocks contribute to: all that are not empty.
 KERNEL send_rows(const value_t* values, value_t* boxes, ROW_ARGUMENTS, const long long* shares,
                  SIGNAL_ARGUMENTS) {
   const Signals signals SIGNALS;
   const long long now = *epoch + 1;
+  value_t* const to = boxes + (now & 1) * flip;
   FOR_BLOCKS(b, blocks) {
     if (b == 0) open_messages(signals, now);
-    ROWS.reduce(values, boxes + (now & 1) * flip, b, blocks);
-    complete_messages(signals, shares + b * message_count, now);
+    for (index_t n = b; n < count; n += blocks)
+      reduce_slice(slices[n], indices, values, from_first, to, to_first);
+    complete_messages(signals, shares, now);
   }
 }
 
@@ -47,10 +34,12 @@ KERNEL wait_for_rows(SIGNAL_ARGUMENTS) {
 KERNEL receive_rows(const value_t* boxes, value_t* values, ROW_ARGUMENTS, SIGNAL_ARGUMENTS) {
   const Signals signals SIGNALS;
   const long long now = *epoch + 1;
+  const value_t* const from = boxes + (now & 1) * flip;
   FOR_BLOCKS(b, blocks) {
     wait_for_messages(signals, now);
     BARRIER();
-    ROWS.reduce(boxes + (now & 1) * flip, values, b, blocks);
+    for (index_t n = b; n < count; n += blocks)
+      reduce_slice(slices[n], indices, from, from_first, values, to_first);
     end_epoch(signals, now);
   }
 }

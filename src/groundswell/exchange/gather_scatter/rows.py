@@ -86,24 +86,15 @@ class Rows:
 
     def take(self, rows: Numbers) -> Rows:
         """Some of the rows; without copies of indices where they are contiguous."""
+        if self.indices is None or self.offsets is None:
+            return Rows.single(self.first + rows if self.indices is None else self.indices[rows])
         if _is_contiguous(rows):
-            return self._slice(int(rows[0]), int(rows[-1]) + 1)
-        if self.indices is None:
-            return Rows.single(self.first + rows)
-        if self.offsets is None:
-            return Rows.single(self.indices[rows])
+            offsets = self.offsets[rows[0] : rows[-1] + 2]
+            return Rows(len(rows), offsets - offsets[0], self.indices[offsets[0] : offsets[-1]])
         begins, sizes = self.offsets[rows], self.sizes[rows]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        offsets = np.append(0, np.cumsum(sizes))
         shift = np.repeat(begins - offsets[:-1], sizes)
         return Rows(len(rows), offsets, self.indices[np.arange(offsets[-1]) + shift])
-
-    def _slice(self, first: int, end: int) -> Rows:
-        if self.indices is None:
-            return Rows.contiguous(self.first + first, self.first + end)
-        if self.offsets is None:
-            return Rows.single(self.indices[first:end])
-        offsets = self.offsets[first : end + 1]
-        return Rows(end - first, offsets - offsets[0], self.indices[offsets[0] : offsets[-1]])
 
 
 @dataclass(frozen=True)
@@ -151,9 +142,8 @@ def reduce_rows(
         return []
     slices = Slices.of(from_rows, to_rows)
     small = max(old.count, new.count) < 2**31
-    constants: dict[str, Constant] = {
-        "VALUE": TYPES[str(old.array.dtype)],
-        "OPERATION": OPERATIONS[operation],
+    constants = {
+        **reduction_constants(str(old.array.dtype), operation),
         "INDICES_32_BIT": small,
         "IN_PLACE": slices.in_place,
         "MAX_IN_FLIGHT": MAX_IN_FLIGHT,
@@ -170,6 +160,11 @@ def reduce_rows(
             *(count, old.components),
         )
     ]
+
+
+def reduction_constants(dtype: str, operation: str) -> dict[str, Constant]:
+    """The constants of reduce.h."""
+    return {"VALUE": TYPES[dtype], "OPERATION": OPERATIONS[operation]}
 
 
 # --- sliced ELLPACK -------------------------------------------------------------------------------

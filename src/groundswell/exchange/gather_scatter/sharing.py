@@ -24,9 +24,7 @@ from groundswell.exchange.gather_scatter.rows import (
 
 UNSHARED, OWNED, GHOST = range(3)  # ids of this rank only; shared and owned; of another rank
 NO_ID = -1  # the id of values that do not take part
-MAX_SPREAD = (
-    12  # range of ids, per value, up to which a lookup table takes less memory than sorting
-)
+MAX_SPREAD = 12  # range of ids, per value, up to which a table takes less memory than sorting
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,14 +175,9 @@ def _query_directory(comm: Communicator, ids: Numbers, by_id: Numbers) -> dict[i
     if comm.size == 1:
         return {}
     # Ranks agree on errors before each exchange, in which the others would otherwise wait forever.
-    queries = comm.collective_try(lambda: _make_queries(ids[by_id], comm.size))
+    queries = comm.collective_try(lambda: _split_by_rank(ids[by_id], ids[by_id] % comm.size))
     received = comm.alltoallv(queries)
     return comm.alltoallv(comm.collective_try(lambda: _answer_queries(received)))
-
-
-def _make_queries(ids: Numbers, ranks: int) -> dict[int, Numbers]:
-    """Ids by directory rank."""
-    return _split_by_rank(ids, ids % ranks)
 
 
 def _answer_queries(queries: dict[int, Numbers]) -> dict[int, Numbers]:

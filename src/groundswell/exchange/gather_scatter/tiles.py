@@ -12,15 +12,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Blocks, Constant, Launch, Source
+from groundswell.backends import Backend, Blocks, Launch, Source
 from groundswell.exchange.gather_scatter.rows import (
-    OPERATIONS,
-    TYPES,
     Numbers,
     Rows,
     Values,
     padded_size,
     reduce_rows,
+    reduction_constants,
     to_ellpack,
 )
 
@@ -34,23 +33,33 @@ ROUNDS = 8  # of joining sectors; suffice where few rows connect a group
 MIN_INDICES, MAX_INDICES = 1 << 20, 1 << 31  # fewer stay in caches; tables cannot count more
 
 
-def reduce_in_place(
-    backend: Backend, operation: str, values: Values, rows: Rows, others: Rows
+def reduce_locally(
+    backend: Backend,
+    operation: str,
+    source: tuple[Values, Rows],
+    target: tuple[Values, Rows],
+    others: Rows,
 ) -> list[Launch]:
-    """Launches that store each row's sum, product, ... at all of that row's indices.
+    """Launches as of `reduce_rows`, by tiles where that is faster.
 
     Args:
-        rows: disjoint, of at least two indices each.
-        others: indices that other kernels may write to meanwhile.
+        source, target: the same for an operation in place, of disjoint rows of several indices.
+        others: indices of the target that other kernels may write to meanwhile.
     """
-    pitch = values.pitch * values.array.dtype.itemsize
-    aligned = pitch % SECTOR == 0 and backend.address(values.array) % SECTOR == 0
-    large = rows.indices is not None and MIN_INDICES <= len(rows.indices) < MAX_INDICES
-    launches, rest = list[Launch](), rows
-    if aligned and large and not backend.on_host:
-        tiles, left = Tiles.of(rows, others, values)
-        launches, rest = launch_tiles(backend, operation, values, tiles), rows.take(left)
-    return [*launches, *reduce_rows(backend, operation, (values, rest), (values, rest))]
+    values, rows = source
+    if backend.on_host or rows is not target[1] or not _is_worth_tiles(backend, values, rows):
+        return reduce_rows(backend, operation, source, target)
+    tiles, left = Tiles.of(rows, others, values)
+    rest = (values, rows.take(left))
+    launches = launch_tiles(backend, operation, values, tiles)
+    return [*launches, *reduce_rows(backend, operation, rest, rest)]
+
+
+def _is_worth_tiles(backend: Backend, values: Values, rows: Rows) -> bool:
+    """Whether there are many indices, and all components begin where sectors do."""
+    pitch, address = values.pitch * values.array.dtype.itemsize, backend.address(values.array)
+    many = rows.indices is not None and MIN_INDICES <= len(rows.indices) < MAX_INDICES
+    return many and pitch % SECTOR == 0 and address % SECTOR == 0
 
 
 def launch_tiles(backend: Backend, operation: str, values: Values, tiles: Tiles) -> list[Launch]:
@@ -58,9 +67,8 @@ def launch_tiles(backend: Backend, operation: str, values: Values, tiles: Tiles)
     count = len(tiles.table)
     if not count:
         return []
-    constants: dict[str, Constant] = {
-        "VALUE": TYPES[str(values.array.dtype)],
-        "OPERATION": OPERATIONS[operation],
+    constants = {
+        **reduction_constants(str(values.array.dtype), operation),
         "MAX_THREADS_PER_BLOCK": THREADS,
         "MIN_BLOCKS_PER_SM": MIN_BLOCKS_PER_SM,
     }

@@ -1,20 +1,23 @@
-"""MPI transports: of host memory, of GPU memory if MPI can read it, or through pinned memory."""
+"""MPI transports: of memory that MPI can read, through pinned memory, or in one collective call."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groundswell.backends import Backend, HostCall, Launch
-from groundswell.exchange.cleanup import opened
-from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.deadline import BUSY_SECONDS, Deadline
+from groundswell.backends.base import Event
+from groundswell.exchange.communicator import Communicator, opened
+from groundswell.exchange.messages import Buffer, Message, TransferRequest, allocate, peers_of
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
 from groundswell.exchange.operation import Operation
-from groundswell.exchange.transports.base import Buffer, Message, offsets_of, peers_of
-from groundswell.exchange.transports.progress_thread import ProgressThread
-from groundswell.exchange.transports.send_parts import SendParts, memory_of, pieces
+from groundswell.exchange.waiting import BUSY_SECONDS, Deadline
 
 Request = Any  # of mpi4py
 # MPI libraries copy a little at each call. A call that has copied takes several times as long as
@@ -22,9 +25,67 @@ Request = Any  # of mpi4py
 MOVED, MOVED_SECONDS, LONGER = 4, 5e-6, 20
 PART = 1 << 30  # largest message, bytes: MPI libraries count in 32 bits
 STAGE = 4 << 20  # bytes of a staged part: one is copied while another one travels
+THREAD_BUSY_SECONDS = 1e-3  # of polling by a thread; the cores are for the kernels
 
 
-class MpiTransport(Operation):
+class _OwnCommunicator(Operation):
+    """Messages on a duplicate of the communicator, which keeps those of operations apart."""
+
+    def __init__(self, request: TransferRequest) -> None:
+        assert isinstance(request.comm, MpiCommunicator)
+        self._backend, self._comm = request.backend, request.comm
+        self._peers = peers_of(request.messages)
+        self._persistent: list[Request] = []  # to be freed
+        self._mpi_comm = duplicate(request.comm.mpi_comm, request.comm)
+        opened(self)
+
+    def close(self) -> None:
+        if not self._mpi_comm:
+            return
+        for request in self._persistent:
+            request.Free()
+        self._mpi_comm.Free()
+
+
+class _PointToPoint(_OwnCommunicator):
+    """Requests of MPI for messages in parts.
+
+    Args:
+        sent, received: for each message where it lies, in memory that MPI can read.
+        part: largest size of a part, bytes.
+    """
+
+    def __init__(
+        self,
+        request: TransferRequest,
+        sent: Sequence[Buffer],
+        received: Sequence[Buffer],
+        part: int,
+    ) -> None:
+        super().__init__(request)
+        comm, messages, backend = self._mpi_comm, request.messages, request.backend
+        self._lengths = backend.pinned_bytes(8 * len(messages)).view(np.int64)
+        first = int(self._lengths.ctypes.data)
+        self._fetch_lengths: list[Launch] = [  # that only the device knows
+            backend.copy_bytes(first + 8 * n, message.length, 8)
+            for n, message in enumerate(messages)
+            if message.length
+        ]
+        self._sends = [
+            _SendPart(comm, message, piece, begin, self._lengths[n : n + 1])
+            for n, (message, buffer) in enumerate(zip(messages, sent, strict=True))
+            for begin, piece in _pieces(buffer, part)
+        ]
+        self._receives = [
+            comm.Recv_init(_memory_of(piece), message.peer, message.tag)
+            for message, buffer in zip(messages, received, strict=True)
+            for _, piece in _pieces(buffer, part)
+        ]
+        sends = [part.persistent for part in self._sends if part.persistent is not None]
+        self._persistent = [*sends, *self._receives]
+
+
+class MpiTransport(_PointToPoint):
     """Messages of buffers that MPI can read: of the host, or of a GPU if MPI is GPU-aware.
 
     Args:
@@ -32,36 +93,31 @@ class MpiTransport(Operation):
             only while a thread calls them.
     """
 
+    _thread: _ProgressThread | None = None
+
     def __init__(
         self,
-        backend: Backend,
-        comm: Communicator,
-        messages: Sequence[Message],
+        request: TransferRequest,
+        sent: Sequence[Buffer],
+        received: Sequence[Buffer],
         *,
         threaded: bool = False,
     ) -> None:
-        self._backend, self._rank_comm, self._peers = backend, comm, peers_of(messages)
-        self.path = "MPI" if backend.on_host else "GPU-aware MPI"
+        super().__init__(request, sent, received, PART)
+        self.path = "MPI" if request.backend.on_host else "GPU-aware MPI"
         self.path += ", driven by a thread" * threaded
-        self._comm = own_communicator(comm)
-        sent, received = [m.sent for m in messages], [m.received for m in messages]
-        self._sends = SendParts(backend, self._comm, messages, sent, PART)
-        self._receives = receive_requests(self._comm, messages, received, PART)
         self._pending: list[Request] = []
-        self._thread = ProgressThread(self._complete) if threaded else None
-        opened(self)
-        self.start: list[Launch] = [
-            *self._sends.fetch_lengths,
-            HostCall("post MPI messages", self._post),
-        ]
-        self.finish: list[Launch] = [HostCall("wait for MPI messages", self._wait)]
+        if threaded:
+            self._thread = _ProgressThread(lambda: self._complete(THREAD_BUSY_SECONDS))
+        self.start = [*self._fetch_lengths, HostCall("post MPI messages", self._post)]
+        self.finish = [HostCall("wait for MPI messages", self._wait)]
 
     def _post(self) -> None:
         # MPI knows no streams: buffers must have been packed, and unpacked the last time.
         self._backend.record_event().wait()
         for request in self._receives:
             request.Start()
-        self._pending = [*self._receives, *(part.start() for part in self._sends.parts)]
+        self._pending = [*self._receives, *(part.start() for part in self._sends)]
         if self._thread:
             self._thread.start()
 
@@ -69,61 +125,55 @@ class MpiTransport(Operation):
         if self._thread:
             self._thread.wait()
         else:
-            self._complete()
+            self._complete(BUSY_SECONDS)
 
-    def _complete(self, busy: float = BUSY_SECONDS) -> None:
-        complete(self._rank_comm, self._pending, self._peers, busy)
+    def _complete(self, busy: float) -> None:
+        _complete(self._comm, self._pending, self._peers, busy)
 
     def close(self) -> None:
-        if not self._comm:
-            return
-        if self._thread:
+        if self._mpi_comm and self._thread:
             self._thread.close()
-        for request in self._receives:
-            request.Free()
-        self._sends.close()
-        self._comm.Free()
+        super().close()
 
 
-class StagedMpiTransport(Operation):
+class StagedMpiTransport(_PointToPoint):
     """Messages of a GPU through pinned memory of the host, for MPI that is not GPU-aware."""
 
     path = "MPI through pinned host memory"
 
-    def __init__(self, backend: Backend, comm: Communicator, messages: Sequence[Message]) -> None:
-        self._backend, self._rank_comm, self._peers = backend, comm, peers_of(messages)
-        self._comm = own_communicator(comm)
-        sent, received = [m.sent for m in messages], [m.received for m in messages]
-        self._memory, (host_sent, host_received) = _pinned(backend, sent, received)
-        self._sends = SendParts(backend, self._comm, messages, host_sent, STAGE)
-        self._receives = receive_requests(self._comm, messages, host_received, STAGE)
+    def __init__(
+        self, request: TransferRequest, sent: Sequence[Buffer], received: Sequence[Buffer]
+    ) -> None:
+        backend, sizes = request.backend, [buffer.size for buffer in (*sent, *received)]
+        self._memory, pinned = request.comm.collective_try(
+            lambda: allocate(backend, sizes, on_host=True)
+        )
+        host_sent, host_received = pinned[: len(sent)], pinned[len(sent) :]
+        super().__init__(request, host_sent, host_received, STAGE)
         self._downloads = _copies(backend, host_sent, sent)
         self._uploads = _copies(backend, received, host_received)
-        opened(self)
-        self._downloaded: list[Any] = []
+        self._downloaded: list[Event] = []
         self._emptied = backend.record_event()  # the memory that messages arrive in
-        self.start: list[Launch] = [
-            *self._sends.fetch_lengths,
-            HostCall("copy messages to the host", self._download),
-        ]
-        self.finish: list[Launch] = [HostCall("send, receive and copy back", self._move)]
+        download = HostCall("copy messages to the host", self._download)
+        self.start = [*self._fetch_lengths, download]
+        self.finish = [HostCall("send, receive and copy back", self._move)]
 
     def _download(self) -> None:
         self._emptied.wait()
         for request in self._receives:
             request.Start()
-        if self._sends.fetch_lengths:
+        if self._fetch_lengths:
             self._backend.record_event().wait()
         self._downloaded = []
-        for copy, part in zip(self._downloads, self._sends.parts, strict=True):
+        for copy, part in zip(self._downloads, self._sends, strict=True):
             if part.size:
                 copy()
             self._downloaded.append(self._backend.record_event())
 
     def _move(self) -> None:
         """Send each part once it is in host memory; upload each part that has arrived."""
-        deadline = Deadline(self._rank_comm)
-        leaving = list(zip(self._downloaded, self._sends.parts, strict=True))
+        deadline = Deadline(self._comm)
+        leaving = list(zip(self._downloaded, self._sends, strict=True))
         coming, sent = list(zip(self._receives, self._uploads, strict=True)), []
         while leaving or coming:
             while leaving and leaving[0][0].is_done():
@@ -135,28 +185,120 @@ class StagedMpiTransport(Operation):
             if not arrived:
                 deadline.pause("data", self._peers)
         self._emptied = self._backend.record_event()
-        complete(self._rank_comm, sent, self._peers)
+        _complete(self._comm, sent, self._peers, BUSY_SECONDS)
+
+
+class AllToAllTransport(_OwnCommunicator):
+    """One MPI_Ialltoallv, whose library knows the network, of host buffers: of a GPU, pinned ones.
+
+    MPI libraries that take a GPU's buffers in messages may still crash on them in collectives.
+
+    Args:
+        request: with at most one message a peer.
+        sent, received: for each message where it lies; they follow each other in memory.
+    """
+
+    def __init__(
+        self, request: TransferRequest, sent: Sequence[Buffer], received: Sequence[Buffer]
+    ) -> None:
+        super().__init__(request)
+        self.path = "MPI_Alltoallv" + " through pinned host memory" * (not request.backend.on_host)
+        peers = [message.peer for message in request.messages]
+        self._vectors = [_vector(self._comm.size, peers, buffers) for buffers in (sent, received)]
+        self._request: Request = None
+        self.start = [HostCall("post MPI_Ialltoallv", self._post)]
+        self.finish = [HostCall("wait for MPI_Ialltoallv", self._wait)]
+
+    def _post(self) -> None:
+        self._backend.record_event().wait()  # MPI knows no streams
+        self._request = self._mpi_comm.Ialltoallv(*self._vectors)
+
+    def _wait(self) -> None:
+        _complete(self._comm, [self._request], self._peers, BUSY_SECONDS)
+
+
+# --- requests and buffers -------------------------------------------------------------------------
+
+
+class _SendPart:
+    """A part of a message. Parts beyond the end of a shorter message are sent empty.
+
+    Args:
+        buffer: its largest extent.
+        begin: bytes of the message before it.
+        length: of the message, (1,), if it changes.
+
+    Attributes:
+        persistent: the request; None if the length changes.
+    """
+
+    def __init__(
+        self, comm: Any, message: Message, buffer: Buffer, begin: int, length: NDArray[np.int64]
+    ) -> None:
+        self._comm, self._to = comm, (message.peer, message.tag)
+        self._buffer, self._begin, self._length = buffer, begin, length
+        changes = bool(message.length)
+        self.persistent = None if changes else comm.Send_init(_memory_of(buffer), *self._to)
+
+    @property
+    def size(self) -> int:
+        """Bytes that are sent next."""
+        if self.persistent is not None:
+            return self._buffer.size
+        return int(np.clip(self._length[0] - self._begin, 0, self._buffer.size))
+
+    def start(self) -> Request:
+        """Start to send it; returns the request."""
+        if self.persistent is None:
+            return self._comm.Isend(_memory_of(replace(self._buffer, size=self.size)), *self._to)
+        self.persistent.Start()
+        return self.persistent
+
+
+class _ProgressThread:
+    """Completes requests in a thread: kernels run outside of Python's lock, so beside it.
+
+    Args:
+        complete: waits for the requests.
+    """
+
+    def __init__(self, complete: Callable[[], None]) -> None:
+        self._complete, self._ended = complete, False
+        self._error: BaseException | None = None
+        self._begin, self._done = threading.Semaphore(0), threading.Semaphore(0)
+        self._thread = threading.Thread(target=self._run, name="groundswell-mpi", daemon=True)
+        self._thread.start()
+
+    def start(self) -> None:
+        """Begin to complete the requests, which have been started."""
+        self._begin.release()
+
+    def wait(self) -> None:
+        """Wait until they are complete; raises RunFailed if a rank is late or lost."""
+        if self._error is None:
+            self._done.acquire()
+        if self._error is not None:
+            raise self._error
 
     def close(self) -> None:
-        if not self._comm:
-            return
-        for request in self._receives:
-            request.Free()
-        self._sends.close()
-        self._comm.Free()
+        """End the thread."""
+        self._ended = True
+        self._begin.release()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while self._begin.acquire() and not self._ended:
+            try:
+                self._complete()
+            except BaseException as error:  # the main thread raises it
+                self._error = error
+            self._done.release()
 
 
-def complete(
-    comm: Communicator,
-    requests: Sequence[Request],
-    peers: Sequence[int],
-    busy: float = BUSY_SECONDS,
+def _complete(
+    comm: Communicator, requests: Sequence[Request], peers: Sequence[int], busy: float
 ) -> None:
-    """Wait for requests until a deadline; `busy` as for Deadline.
-
-    Raises:
-        RunFailed: a rank is late or lost.
-    """
+    """Wait for requests; `busy` as for Deadline. Raises RunFailed if a rank is late or lost."""
     if not requests:
         return
     deadline = Deadline(comm, busy=busy)
@@ -171,31 +313,29 @@ def complete(
         begun = time.thread_time()
 
 
-def own_communicator(comm: Communicator) -> Any:
-    """A duplicate, which keeps the messages of operations apart."""
-    assert isinstance(comm, MpiCommunicator)
-    return duplicate(comm.mpi_comm, comm)
+def _memory_of(buffer: Buffer) -> list[Any]:
+    """A buffer as MPI takes it."""
+    from mpi4py import MPI
+
+    return [MPI.memory.fromaddress(buffer.address, buffer.size), MPI.BYTE]
 
 
-def receive_requests(
-    comm: Any, messages: Sequence[Message], places: Sequence[Buffer], part: int
-) -> list[Request]:
-    """Persistent requests for messages in parts."""
+def _vector(ranks: int, peers: Sequence[int], buffers: Sequence[Buffer]) -> list[Any]:
+    """Buffers as MPI takes them: the memory of all, and sizes and offsets by rank."""
+    sizes, offsets = np.zeros((2, ranks), np.int64)
+    first = buffers[0].address if buffers else 0
+    for peer, buffer in zip(peers, buffers, strict=True):
+        sizes[peer], offsets[peer] = buffer.size, buffer.address - first
+    memory, byte = _memory_of(Buffer(first, int(sizes.sum())))
+    return [memory, sizes, offsets, byte]
+
+
+def _pieces(buffer: Buffer, part: int) -> list[tuple[int, Buffer]]:
+    """Parts of a buffer of this size at most, each with the bytes before it."""
     return [
-        comm.Recv_init(memory_of(piece), message.peer, message.tag)
-        for message, place in zip(messages, places, strict=True)
-        for _, piece in pieces(place, part)
+        (begin, Buffer(buffer.address + begin, min(part, buffer.size - begin)))
+        for begin in range(0, buffer.size, part)
     ]
-
-
-def _pinned(backend: Backend, *buffers: Sequence[Buffer]) -> tuple[Any, list[list[Buffer]]]:
-    """Pinned memory of the same sizes: the array, and the buffers in it."""
-    sizes = [buffer.size for some in buffers for buffer in some]
-    offsets, size = offsets_of(sizes)
-    memory = backend.pinned_bytes(max(size, 1))
-    first = int(memory.ctypes.data)
-    places = iter([Buffer(first + o, n) for o, n in zip(offsets, sizes, strict=True)])
-    return memory, [[next(places) for _ in some] for some in buffers]
 
 
 def _copies(backend: Backend, targets: Sequence[Buffer], sources: Sequence[Buffer]) -> list[Launch]:
@@ -203,5 +343,5 @@ def _copies(backend: Backend, targets: Sequence[Buffer], sources: Sequence[Buffe
     return [
         backend.copy_bytes(to.address, source.address, to.size)
         for both in zip(targets, sources, strict=True)
-        for (_, to), (_, source) in zip(*(pieces(b, STAGE) for b in both), strict=True)
+        for (_, to), (_, source) in zip(*(_pieces(b, STAGE) for b in both), strict=True)
     ]

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from groundswell.backends import Backend, HostCall
-from groundswell.exchange.communicator import Communicator
+from groundswell.backends import HostCall
+from groundswell.exchange.communicator import Communicator, opened
+from groundswell.exchange.messages import Buffer, TransferRequest
 from groundswell.exchange.operation import Operation
-from groundswell.exchange.transports.base import Message
 
 
 class NcclTransport(Operation):
@@ -26,11 +26,13 @@ class NcclTransport(Operation):
     path = "NCCL"
     in_graph = True
 
-    def __init__(self, backend: Backend, comm: Communicator, messages: Sequence[Message]) -> None:
-        ends = [(m.peer, m.sent, m.received) for m in messages]
+    def __init__(
+        self, request: TransferRequest, sent: Sequence[Buffer], received: Sequence[Buffer]
+    ) -> None:
+        backend, comm = request.backend, request.comm
         self._ends = [
-            (peer, (sent.address, sent.size), (received.address, received.size))
-            for peer, sent, received in ends
+            (message.peer, (here.address, here.size), (there.address, there.size))
+            for message, here, there in zip(request.messages, sent, received, strict=True)
         ]
         self._group = communicator(comm, backend)
         self.start = [HostCall("NCCL sends and receives", self._move)]
@@ -39,16 +41,18 @@ class NcclTransport(Operation):
             self._move()  # the first use connects the ranks, which a graph cannot record
             backend.synchronize()
         except Exception:
-            self._remove_callback()
+            self.close()
             abort(comm, backend)
             raise
+        opened(self)
 
     def _move(self) -> None:
         self._group.exchange(self._ends)
 
     def close(self) -> None:
         """The communicator serves later exchanges too; see `close_all`."""
-        self._remove_callback()
+        remove, self._remove_callback = self._remove_callback, lambda: None
+        remove()
 
 
 # By communicator and backend, which are kept so that their ids are not given to others.

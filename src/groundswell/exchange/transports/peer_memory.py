@@ -8,50 +8,35 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Backend, Blocks, HostCall, Launch, Module
+from groundswell.backends import Blocks, HostCall, Launch
 from groundswell.backends.base import Array, Event, SharedMemory
 from groundswell.errors import BackendError, RunFailed
-from groundswell.exchange.boxes import THREADS, compile_kernels
-from groundswell.exchange.cleanup import opened
-from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.deadline import CHECK_SECONDS, late, timeout_seconds
+from groundswell.exchange.boxes import THREADS, Place, compile_kernels
+from groundswell.exchange.communicator import opened
 from groundswell.exchange.devices import sharers
-from groundswell.exchange.transports.base import MessageSize, SizedMessage, offsets_of
+from groundswell.exchange.messages import Message, TransferRequest, offsets_of
+from groundswell.exchange.waiting import CHECK_SECONDS, late, timeout_seconds
 
 FLAG = 128  # bytes between flags: each has a cache line of its own
 COLUMNS = 7  # of MessageFlags in signals.h
 
 
-@dataclass(frozen=True)
-class Export:
-    """A box of an array in which a peer may store.
-
-    Args:
-        handle: of the allocation that contains the array.
-        offset: bytes from its beginning.
-        strides: bytes between values along each axis.
-    """
-
-    handle: Any
-    offset: int
-    strides: tuple[int, ...]
-
-
-Exports = Mapping[int, Export]  # by number of the segment in its message
+# Boxes in which a peer may store, by number of the segment in its message: the handle of the
+# allocation that contains the box, and the box, whose address counts from there.
+Exports = Mapping[int, tuple[Any, Place]]
 
 
 @dataclass(frozen=True)
 class _Receiver:
-    """Where a rank receives a message: offsets in its shared memory.
+    """Where a rank receives a message: offsets in its shared memory, or addresses.
 
     Args:
-        flags: of "arrived" and "allowed".
+        flags: of "arrived" and, FLAG / 2 bytes on, of "allowed".
         mailbox: of the message.
         exports: see `Exports`.
     """
@@ -60,6 +45,10 @@ class _Receiver:
     mailbox: int
     exports: Exports
 
+    def at(self, address: int) -> _Receiver:
+        """The same in shared memory that begins at this address."""
+        return replace(self, flags=address + self.flags, mailbox=address + self.mailbox)
+
 
 class PeerMemory:
     """Mailboxes and flags of messages, in memory that the ranks share.
@@ -67,15 +56,16 @@ class PeerMemory:
     All ranks must make and close it together, also those without messages.
 
     Args:
-        messages: of this rank.
+        request: the messages of this rank. If buffers are fixed, mailboxes have one half, and all
+            stores need the receiver's permission; stores in exported arrays always need it.
         reserved: bytes that this rank needs for itself, in each half, before its mailboxes.
         exports: for each message the segments that its sender may store straight in an array.
-        permission: whether all stores need the receiver's permission. Mailboxes then have one half,
-            and so one address. Stores in exported arrays always need it.
 
     Attributes:
         address: of the reserved bytes in the first half.
         flip: bytes from the first half to the second one; odd epochs use that.
+        blocks_at_once: blocks of threads that can run at once: one a processor, divided among its
+            ranks. Blocks wait for each other, so all of them must run.
         path: how data travel, in words.
 
     Raises:
@@ -84,84 +74,75 @@ class PeerMemory:
     """
 
     def __init__(
-        self,
-        backend: Backend,
-        comm: Communicator,
-        messages: Sequence[SizedMessage],
-        *,
-        reserved: int = 0,
-        exports: Sequence[Exports] = (),
-        permission: bool = False,
+        self, request: TransferRequest, *, reserved: int = 0, exports: Sequence[Exports] = ()
     ) -> None:
-        self._backend, self._comm = backend, comm
-        self._messages = [MessageSize.of(message) for message in messages]
-        self._permission = permission
-        self._first = FLAG * len(messages)
+        self._backend, self._comm = backend, comm = request.backend, request.comm
+        self._messages, self._fixed = messages, fixed = request.messages, request.fixed_buffers
         boxes, size = offsets_of([m.receive_bytes for m in messages])
         # One number for all ranks: a kernel adds it to addresses of any rank's mailboxes.
         half = max(comm.allgather(reserved + size))
-        self.flip = 0 if permission else half
-        self._mine = {
-            (m.peer, m.tag): _Receiver(FLAG * n, self._first + reserved + box, exported)
-            for n, (m, box, exported) in enumerate(
-                zip(messages, boxes, exports or [{}] * len(messages), strict=True)
-            )
+        self.flip, flags = 0 if fixed else half, FLAG * len(messages)
+        ends = zip(messages, boxes, exports or [{}] * len(messages), strict=True)
+        offered = {
+            (m.peer, m.tag): _Receiver(FLAG * n, flags + reserved + box, exported)
+            for n, (m, box, exported) in enumerate(ends)
         }
-        total = self._first + half + self.flip
+        total = flags + half + self.flip
         self._memory = comm.collective_try(lambda: backend.allocate_shared(total))
-        self.address = self._memory.address + self._first
-        self._attached: dict[tuple[int, Any], SharedMemory] = {}
-        self._remove_callback: Callable[[], None] | None = None
+        self.address = self._memory.address + flags
+        self._here = {key: offer.at(self._memory.address) for key, offer in offered.items()}
+        self._there: dict[tuple[int, int], _Receiver] = {}
+        self._attached: dict[Any, SharedMemory] = {}
         self._failure: Array | None = None
+        self._remove_callback: Callable[[], None] = lambda: None
         self._closed = False
-        comm.collective_try(self._connect)
-        self._sharers = sharers(backend, comm)
+        comm.collective_try(lambda: self._connect(offered))
+        ranks = len(sharers(backend, comm))
+        self.blocks_at_once = max(1, backend.processors // (1 if backend.on_host else ranks))
         self.path = f"peer memory by {backend.sharing_mechanism}"
 
-    def _connect(self) -> None:
+    def _connect(self, offered: dict[tuple[int, int], _Receiver]) -> None:
         """Map the memory of the peers, and allocate the state of the signals."""
         opened(self)  # first of all: ranks must close it together, whatever fails on one of them
         backend = self._backend
-        offers = self._comm.allgather((self._memory.handle, self._mine))
-        self._offers = {m.peer: offers[m.peer] for m in self._messages}
+        offers = self._comm.allgather((self._memory.handle, offered))
         for message in self._messages:
-            self._map(message.peer, self._offers[message.peer][0])
-            for export in self._receiver(message).exports.values():
-                self._map(message.peer, export.handle)
+            handle, receivers = offers[message.peer]
+            there = receivers[self._comm.rank, message.tag].at(self._map(message.peer, handle))
+            self._there[message.peer, message.tag] = there
+            for allocation, _ in there.exports.values():
+                self._map(message.peer, allocation)
         self._stop = backend.pinned_bytes(16).view(np.int64)  # to end waits; a message's time-out
         self._failure = backend.zeros((1,), np.int64)
         self._epoch = backend.zeros((1,), np.int64)
         self._remove_callback = backend.add_poll_callback(self._check_peers)
 
-    def _map(self, peer: int, handle: Any) -> None:
+    def _map(self, peer: int, handle: Any) -> int:
+        """The address of a peer's memory in this process."""
         if peer not in self._comm.same_host:
             raise BackendError(f"rank {peer} is on another host: its memory is out of reach")
-        if (peer, handle) not in self._attached:
-            self._attached[peer, handle] = self._backend.attach_handle(handle)
-
-    def _receiver(self, message: SizedMessage) -> _Receiver:
-        """Where the peer receives a message of this rank."""
-        found: _Receiver = self._offers[message.peer][1][self._comm.rank, message.tag]
-        return found
+        if handle == self._memory.handle:  # of messages of this rank to itself
+            return self._memory.address
+        if handle not in self._attached:
+            self._attached[handle] = self._backend.attach_handle(handle)
+        return self._attached[handle].address
 
     # --- addresses --------------------------------------------------------------------------------
 
-    def _base(self, peer: int) -> int:
-        return self._attached[peer, self._offers[peer][0]].address
-
-    def outbox(self, message: SizedMessage) -> int:
+    def outbox(self, message: Message) -> int:
         """Address of the peer's mailbox for a message of this rank."""
-        return self._base(message.peer) + self._receiver(message).mailbox
+        return self._there[message.peer, message.tag].mailbox
 
-    def inbox(self, message: SizedMessage) -> int:
+    def inbox(self, message: Message) -> int:
         """Address of this rank's mailbox for the peer's message."""
-        return self._memory.address + self._mine[message.peer, message.tag].mailbox
+        return self._here[message.peer, message.tag].mailbox
 
-    def exported(self, message: SizedMessage) -> dict[int, tuple[int, tuple[int, ...]]]:
-        """Address and strides of the segments that this rank stores in the peer's array."""
+    def exported(self, message: Message) -> dict[int, Place]:
+        """The segments that this rank stores in the peer's array."""
+        exports = self._there[message.peer, message.tag].exports
         return {
-            n: (self._attached[message.peer, e.handle].address + e.offset, e.strides)
-            for n, e in self._receiver(message).exports.items()
+            n: replace(box, address=self._attached[handle].address + box.address)
+            for n, (handle, box) in exports.items()
         }
 
     @property
@@ -179,27 +160,19 @@ class PeerMemory:
             chunks: number of chunks in which this rank stores each message.
             blocks: number of blocks of threads that run.
         """
-        flags = [self._flags(m, int(n)) for m, n in zip(self._messages, chunks, strict=True)]
-        table = self._backend.to_device(np.array([*flags, [0] * COLUMNS], np.int64))
-        done = self._backend.zeros((len(flags) + 1,), np.int64)
+        rows = [self._flags(m, int(n)) for m, n in zip(self._messages, chunks, strict=True)]
+        table = self._backend.to_device(np.array([*rows, [0] * COLUMNS], np.int64))
+        done = self._backend.zeros((len(rows) + 1,), np.int64)
         timeout = (self._failure, self._stop_address, round(timeout_seconds() * 1e9))
-        return (table, len(flags), blocks, done, self._epoch, *timeout)
+        return (table, len(rows), blocks, done, self._epoch, *timeout)
 
-    def _flags(self, message: SizedMessage, chunks: int) -> list[int]:
-        there, here = self._receiver(message), self._mine[message.peer, message.tag]
-        own, other = self._memory.address + here.flags, self._base(message.peer) + there.flags
-        allowed = own + FLAG // 2 if there.exports or self._permission else 0
-        peer_allowed = other + FLAG // 2 if here.exports or self._permission else 0
-        return [own, other, allowed, peer_allowed, chunks, message.send_bytes, message.length]
-
-    @cached_property
-    def blocks_at_once(self) -> int:
-        """Blocks of threads that can run at once: one a processor, divided among its ranks.
-
-        Blocks wait for each other, so all of them must run.
-        """
-        ranks = 1 if self._backend.on_host else len(self._sharers)  # cores are divided already
-        return max(1, self._backend.processors // ranks)
+    def _flags(self, message: Message, chunks: int) -> list[int]:
+        """A row of MessageFlags."""
+        here, there = (ends[message.peer, message.tag] for ends in (self._here, self._there))
+        allowed = (here.flags + FLAG // 2) * (self._fixed or bool(there.exports))
+        peer_allowed = (there.flags + FLAG // 2) * (self._fixed or bool(here.exports))
+        flags = [here.flags, there.flags, allowed, peer_allowed]
+        return [*flags, chunks, message.send_bytes, message.length]
 
     @property
     def _stop_address(self) -> int:
@@ -212,7 +185,7 @@ class PeerMemory:
 
         There the wait returns now and then, to check whether the other ranks are alive.
         """
-        arrived = [self._memory.address + self._mine[m.peer, m.tag].flags for m in self._messages]
+        arrived = [receiver.flags for receiver in self._here.values()]
         return [self._wait("wait for messages", arrived)] if self._backend.on_host else []
 
     def permission(self) -> list[Launch]:
@@ -220,21 +193,18 @@ class PeerMemory:
         signals = self.signals([0] * len(self._messages), 1)
         module, block = compile_kernels(self._backend), Blocks(1, THREADS)
         if not self._backend.on_host:
-            return [module.launch("wait_for_permission", block, *signals)]
-        allowed = [
-            self._memory.address + self._mine[m.peer, m.tag].flags + FLAG // 2
-            for m in self._messages
-        ]
+            wait = module.launch("wait_for_permission", block, *signals)
+            return [self.require_no_timeout, wait]
         allow = module.launch("allow_peers", block, *signals)
+        allowed = [receiver.flags + FLAG // 2 for receiver in self._here.values()]
         return [allow, self._wait("wait for permission", allowed)]
 
     def _wait(self, name: str, flags: Sequence[int]) -> Launch:
         """A wait of the host for the flags at these addresses."""
-        missing = np.zeros(1, np.int64)
-        turn = round(CHECK_SECONDS * 1e9)
+        missing, turn = np.zeros(1, np.int64), round(CHECK_SECONDS * 1e9)
         table = np.array(flags, np.int64)
         arguments = (table, len(flags), self._epoch, self._stop_address, turn, missing)
-        module: Module = compile_kernels(self._backend)
+        module = compile_kernels(self._backend)
         poll = module.launch("poll_flags", Blocks(1, THREADS), *arguments)
 
         def wait() -> None:
@@ -286,8 +256,7 @@ class PeerMemory:
         self._closed = True
         self._backend.synchronize()  # kernels may still store in what is unmapped
         error = self._timeout()
-        if self._remove_callback:
-            self._remove_callback()
+        self._remove_callback()
         for memory in self._attached.values():
             memory.close()
         try:  # memory is freed when no rank maps it any more

@@ -9,8 +9,8 @@ from typing import Any
 from groundswell.backends.base import in_order
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
-from groundswell.exchange.deadline import timeout_of, timeout_seconds
 from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.waiting import timeout_of, timeout_seconds
 from groundswell.solvers.ultrasound.benchmarks.blocks import (
     CUTS,
     LOSSY,

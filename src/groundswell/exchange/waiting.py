@@ -1,4 +1,4 @@
-"""Progress of the ranks: how many exchanges and collective calls each has begun.
+"""How ranks wait for each other: until a deadline, and only as long as the wait can still end.
 
 All ranks make the same exchanges and collective calls in the same order. Of two ranks, one is
 therefore ahead in both counts, or equal. If this does not hold, or a rank has ended before the
@@ -9,21 +9,116 @@ or give up a call, so that all of them detect this within a second.
 from __future__ import annotations
 
 import atexit
+import os
 import pickle
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from groundswell.errors import GroundswellError, RunFailed
-from groundswell.exchange.deadline import timeout_seconds
+from groundswell.errors import GroundswellError, InputError, RunFailed
 
-TAG = 2
+if TYPE_CHECKING:
+    from groundswell.exchange.communicator import Communicator
+
+TIMEOUT = "GROUNDSWELL_TIMEOUT"
+DEFAULT_TIMEOUT = 300.0  # s
+CHECK_SECONDS = 0.5  # between checks whether the other ranks are alive
+# MPI makes progress only during calls, so a waiting rank first polls continuously. After this time
+# a short sleep adds little to the wait, and frees the core for other ranks.
+BUSY_SECONDS = 0.002
+SLEEP_SECONDS = 1e-4
+
+TAG = 2  # of messages between Progress objects
 READ_EVERY = 64  # exchanges, so that received messages do not accumulate
 RUNNING, ENDED, FAILED = range(3)
 
 _ALL: list[Progress] = []
+
+
+# --- deadlines ------------------------------------------------------------------------------------
+
+
+class Deadline:
+    """The deadline of a wait for other ranks, `timeout_seconds` from now.
+
+    Args:
+        busy: time during which pauses do not sleep, s.
+    """
+
+    def __init__(self, comm: Communicator, *, busy: float = BUSY_SECONDS) -> None:
+        self._comm, self._seconds = comm, timeout_seconds()
+        self._begun = self._checked = time.monotonic()
+        self._check_every = min(CHECK_SECONDS, self._seconds / 4)
+        self._busy_until = self._begun + busy
+
+    def stay_busy(self, seconds: float) -> None:
+        """Do not sleep for some time, because a message has arrived."""
+        self._busy_until = max(self._busy_until, time.monotonic() + seconds)
+
+    def pause(self, what: str, awaited: Iterable[int]) -> None:
+        """Let other threads run, or sleep.
+
+        Args:
+            what: what is awaited, for the message.
+            awaited: ranks from which it is awaited; read only after the deadline.
+
+        Raises:
+            RunFailed: a process has ended, or the deadline has passed.
+        """
+        now = time.monotonic()
+        if now < self._busy_until:
+            os.sched_yield()
+        else:
+            time.sleep(SLEEP_SECONDS)
+        if now - self._checked > self._check_every:
+            self._checked = now
+            self._comm.require_alive()
+        if now - self._begun > self._seconds:
+            raise late(what, awaited, now - self._begun)
+
+
+def late(what: str, awaited: Iterable[int], seconds: float) -> RunFailed:
+    """The error of a wait that has timed out."""
+    names = ", ".join(map(str, awaited))
+    return RunFailed(
+        f"rank {names} has sent no {what} for {seconds:.0f} s: it hangs, is far behind, or waits "
+        f"for another rank; see its output, or set {TIMEOUT} to more seconds"
+    )
+
+
+def timeout_seconds() -> float:
+    """How long a rank waits for another one, s, from the environment variable TIMEOUT.
+
+    Raises:
+        InputError: the variable is not a number above zero.
+    """
+    text = os.environ.get(TIMEOUT, "")
+    try:
+        seconds = float(text) if text else DEFAULT_TIMEOUT
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise InputError(f"{TIMEOUT} = {text!r} must be a number of seconds above zero")
+    return seconds
+
+
+@contextmanager
+def timeout_of(seconds: float) -> Iterator[None]:
+    """Set the time-out of waits for other ranks within a context."""
+    before = os.environ.get(TIMEOUT)
+    os.environ[TIMEOUT] = str(seconds)
+    try:
+        yield
+    finally:
+        del os.environ[TIMEOUT]
+        if before is not None:
+            os.environ[TIMEOUT] = before
+
+
+# --- progress of the ranks ------------------------------------------------------------------------
 
 
 class Position(NamedTuple):
@@ -51,11 +146,9 @@ class Progress:
         from mpi4py import MPI
 
         self.is_alive = is_alive
-
-        self._mpi, self._comm, self._lock = MPI, comm, Lock()
+        self._mpi, self._comm, self._lock = MPI, comm, Lock()  # threads may wait as well
         self._here = self._sent_position = Position()
-        ranks = range(comm.size)
-        self._others = {rank: Position() for rank in ranks if rank != comm.rank}
+        self._others = {rank: Position() for rank in range(comm.size) if rank != comm.rank}
         self._requests: list[Any] = []
         _ALL[:] = [*(progress for progress in _ALL if progress._comm), self]  # without freed ones
 
@@ -81,6 +174,17 @@ class Progress:
         for rank, other in self._others.items():
             if reason := _why_not(self._here, other):
                 raise RunFailed(f"rank {rank} {reason}")
+
+    def require_no_error(self, *, later_calls: bool = True) -> None:
+        """Raise the error for which another rank has given up a call, if there is any.
+
+        Args:
+            later_calls: whether calls count that this rank has not begun yet.
+        """
+        self._read()
+        for other in self._others.values():
+            if other.error is not None and (later_calls or other.calls <= self._here.calls):
+                raise other.error
 
     def behind(self) -> Iterator[int]:
         """The ranks that have begun fewer calls than this one; all others if there are none."""
@@ -109,33 +213,18 @@ class Progress:
         self._read()
         return [rank for rank, other in self._others.items() if other.state == RUNNING]
 
+    @property
+    def _usable(self) -> bool:
+        return bool(self._comm) and not self._mpi.Is_finalized()
+
     def _report(self, **changes: Any) -> None:
         if self._usable:
             self._move(**changes)
             self._send()
 
     def _move(self, **changes: Any) -> None:
-        with self._lock:  # a thread may wait as well
+        with self._lock:
             self._here = self._here._replace(**changes)
-
-    @property
-    def _usable(self) -> bool:
-        return bool(self._comm) and not self._mpi.Is_finalized()
-
-    def require_no_error(self, *, later_calls: bool = True) -> None:
-        """Check that no rank has given up a call.
-
-        Args:
-            later_calls: whether calls count that this rank has not begun yet.
-
-        Raises:
-            GroundswellError: why a rank has given up a call.
-        """
-        self._read()
-        for other in self._others.values():
-            begun = other.calls <= self._here.calls
-            if other.error is not None and (later_calls or begun):
-                raise other.error
 
     def _send(self) -> None:
         with self._lock:
@@ -174,6 +263,9 @@ def _why_not(here: Position, other: Position) -> str | None:
     return None
 
 
+# --- the end of the program -----------------------------------------------------------------------
+
+
 @atexit.register
 def _wait_for_ends() -> None:
     """End the job if a rank hangs after a call was given up: MPI_Finalize would wait for it."""
@@ -190,7 +282,7 @@ def _wait_for_ends() -> None:
 
 
 @atexit.register  # runs before _wait_for_ends
-def end() -> None:
+def report_end() -> None:
     """Report to all ranks that the program of this one ends, and whether by an error."""
     failed = getattr(sys, "last_value", None) is not None
     for progress in _ALL:

@@ -1,0 +1,267 @@
+"""What each rank sends and receives, by which route, and which rows are reduced around that.
+
+An `ExchangePattern` says which ids ranks send each other, and where their values lie in a buffer,
+an array (components, positions). A `Route` is the messages that take them there:
+
+- "pairwise": each message goes straight to its receiver.
+- "alltoall": all messages go in one call of MPI, whose library knows the network.
+- "crystal": the crystal router (Fox et al. 1988, Solving problems on concurrent processors, ch.
+  22). It halves the set of ranks again and again; each time a rank sends everything for the other
+  half to one partner there. So a rank sends at most log2(ranks) messages, which are longer.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.gather_scatter.rows import Numbers, Rows
+from groundswell.exchange.gather_scatter.sharing import Sharing
+
+ROUTES = ("pairwise", "alltoall", "crystal")
+NONE = np.empty(0, np.int64)
+
+Lists = dict[int, Numbers]  # by rank: indices in Sharing.ids
+Ranges = Mapping[int, range]  # by rank: positions in the buffer
+
+
+# --- routes ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class PeerRanges:
+    """Positions in the buffer that a rank sends to another one and receives from it in a stage."""
+
+    sends: list[range] = field(default_factory=list)
+    receives: list[range] = field(default_factory=list)
+
+
+Stage = dict[int, PeerRanges]  # by rank, in the order in which messages are sent
+
+
+@dataclass(frozen=True)
+class Route:
+    """The messages of one rank, in stages that follow each other.
+
+    Args:
+        size: number of positions of the buffer.
+        received: by rank the positions where its values end up.
+    """
+
+    size: int
+    stages: list[Stage]
+    received: Ranges
+
+    @property
+    def sent(self) -> int:
+        """Number of values that this rank sends."""
+        return sum(len(r) for stage in self.stages for peer in stage.values() for r in peer.sends)
+
+
+def plan_route(
+    comm: Communicator, name: str, size: int, sends: Ranges, counts: Mapping[int, int]
+) -> Route:
+    """Plan a route; all ranks must call it.
+
+    Args:
+        name: one of ROUTES.
+        size: number of positions of the buffer before any are added for received values.
+        sends: by rank the positions of the values for it.
+        counts: by rank the number of values that come from it.
+    """
+    if name == "crystal" and comm.size > 1:
+        return _plan_crystal(comm, size, sends)
+    received = _consecutive(size, counts)
+    # The nearest rank above this one first, so that not all send to one at once.
+    peers = sorted({*sends, *counts}, key=lambda peer: (peer - comm.rank) % comm.size)
+    stage = {
+        peer: PeerRanges(*([of[peer]] if peer in of else [] for of in (sends, received)))
+        for peer in peers
+    }
+    return Route(size + sum(counts.values()), [stage], received)
+
+
+def _consecutive(begin: int, counts: Mapping[int, int]) -> dict[int, range]:
+    """Ranges of these lengths, each behind the one before."""
+    ends = pairwise(accumulate(counts.values(), initial=begin))
+    return {key: range(*bounds) for key, bounds in zip(counts, ends, strict=True)}
+
+
+def _plan_crystal(comm: Communicator, size: int, sends: Ranges) -> Route:
+    held = {(comm.rank, peer): positions for peer, positions in sends.items()}  # sender, receiver
+    group, stages = range(comm.size), list[Stage]()
+    for _ in range((comm.size - 1).bit_length()):
+        middle = (len(group) + 1) // 2  # the lower half is the larger one
+        mine, other = group[:middle], group[middle:]
+        if comm.rank in other:
+            mine, other = other, mine
+        leaving = {pair: held.pop(pair) for pair in [*held] if pair[1] in other}
+        stage, rows = defaultdict[int, PeerRanges](PeerRanges), dict[int, Numbers]()
+        if leaving:  # the last rank of a smaller half has two partners
+            partner = other[min(mine.index(comm.rank), len(other) - 1)]
+            stage[partner].sends.extend(leaving.values())
+            rows[partner] = np.array([(*pair, len(r)) for pair, r in leaving.items()]).ravel()
+        for peer, table in sorted(comm.alltoallv(rows).items()):
+            for sender, receiver, count in table.reshape(-1, 3).tolist():
+                held[sender, receiver] = range(size, size + count)
+                stage[peer].receives.append(held[sender, receiver])
+                size += count
+        stages.append(stage)
+        group = mine
+    return Route(size, stages, {sender: positions for (sender, _), positions in held.items()})
+
+
+# --- what is sent and received --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ExchangePattern:
+    """What a rank sends and receives, and where it lies in the buffer.
+
+    The buffer begins with the rank's own contribution to each id that it shares.
+
+    Args:
+        send, receive: by rank the ids.
+        send_ranges: by rank the positions of what is sent to it.
+        route: of the messages, with the positions of what is received.
+    """
+
+    sharing: Sharing
+    send: Lists
+    receive: Lists
+    send_ranges: Ranges
+    route: Route
+
+    @classmethod
+    def plan(cls, sharing: Sharing, kind: str, route: str) -> ExchangePattern:
+        """The pattern of a kind in PHASES; all ranks must call it."""
+        send, receive = _lists(sharing, kind)
+        sizes, counts = ({p: len(ids) for p, ids in lists.items()} for lists in (send, receive))
+        own = len(sharing.ids) - sharing.unshared
+        ranges = _consecutive(own, sizes)
+        planned = plan_route(sharing.comm, route, own + sum(sizes.values()), ranges, counts)
+        return cls(sharing, send, receive, ranges, planned)
+
+    @property
+    def shared(self) -> Numbers:
+        """The ids that this rank shares."""
+        return np.arange(self.sharing.unshared, len(self.sharing.ids))
+
+    @property
+    def owned(self) -> Numbers:
+        """Those of them that it owns."""
+        return np.arange(self.sharing.unshared, self.sharing.own)
+
+    def own_and_sent(self, ids: Numbers, own: Numbers) -> Rows:
+        """Positions of each of the ids: in messages and, for those in `own`, of the own part."""
+        return self._positions(ids, own, self.send, self.send_ranges)
+
+    def by_rank(self, ids: Numbers) -> Rows:
+        """Positions of all ranks' contributions to each of the ids, in the order of ranks."""
+        senders = _joined(np.full(len(received), p) for p, received in self.receive.items())
+        ranks = np.append(np.full(len(ids), self.sharing.comm.rank), senders)
+        return self._positions(ids, ids, self.receive, self.route.received, ranks)
+
+    @property
+    def ghosts(self) -> Numbers:
+        """Positions of the values that other ranks own, in the order of their ids."""
+        positions = _joined_ranges(self.receive, self.route.received)
+        return positions[np.argsort(_joined(self.receive.values()))]
+
+    def _positions(
+        self, ids: Numbers, own: Numbers, lists: Lists, ranges: Ranges, order: Numbers | None = None
+    ) -> Rows:
+        """Positions of each of the ids, in the own part of the buffer and in messages."""
+        first = self.sharing.unshared
+        rows = np.concatenate([own, *lists.values()]) - first
+        positions = np.append(own - first, _joined_ranges(lists, ranges))
+        return Rows.from_pairs(len(ids), rows, positions, order)
+
+
+def _lists(sharing: Sharing, kind: str) -> tuple[Lists, Lists]:
+    """What a rank sends to each other one, and what it receives."""
+    shared, owner = sharing.shared_with, sharing.owner
+    if kind == "gather-scatter":
+        return shared, shared
+    rank = sharing.comm.rank
+    parts = [(p, ids[owner[ids] == p], ids[owner[ids] == rank]) for p, ids in shared.items()]
+    ghosts = {peer: ids for peer, ids, _ in parts if len(ids)}
+    owned = {peer: ids for peer, _, ids in parts if len(ids)}
+    return (ghosts, owned) if kind == "gather" else (owned, ghosts)
+
+
+def _joined(parts: Iterable[Numbers]) -> Numbers:
+    return np.concatenate([NONE, *parts])
+
+
+def _joined_ranges(order: Iterable[int], ranges: Ranges) -> Numbers:
+    return _joined(np.arange(ranges[peer].start, ranges[peer].stop) for peer in order)
+
+
+# --- what is done to the values -------------------------------------------------------------------
+
+
+RowPair = tuple[Rows, Rows]  # rows that are reduced, and rows of indices to store the results at
+
+
+@dataclass(frozen=True, eq=False)
+class Phases:
+    """What an operation does before messages are sent, meanwhile, and once they are received."""
+
+    pack: RowPair
+    local: RowPair
+    unpack: RowPair
+
+
+def _gather_scatter(pattern: ExchangePattern) -> Phases:
+    copies, unshared = pattern.sharing.copies, pattern.sharing.unshared
+    shared = copies.take(pattern.shared)
+    several = copies.take(np.flatnonzero(copies.sizes[:unshared] > 1))
+    return Phases(
+        pack=(shared, pattern.own_and_sent(pattern.shared, pattern.shared)),
+        local=(several, several),
+        unpack=(pattern.by_rank(pattern.shared), shared),
+    )
+
+
+def _gather(pattern: ExchangePattern) -> Phases:
+    copies, unshared = pattern.sharing.copies, pattern.sharing.unshared
+    sent = pattern.own_and_sent(pattern.shared, pattern.owned)
+    return Phases(
+        pack=(copies.take(pattern.shared), sent),
+        local=(copies.take(np.arange(unshared)), Rows.contiguous(0, unshared)),
+        unpack=(pattern.by_rank(pattern.owned), Rows.single(pattern.owned)),
+    )
+
+
+def _halo(pattern: ExchangePattern) -> Phases:
+    own, count = pattern.sharing.own, len(pattern.sharing.ids)
+    return Phases(
+        pack=(Rows.single(pattern.owned), pattern.own_and_sent(pattern.owned, NONE)),
+        local=(Rows.contiguous(0, 0), Rows.contiguous(0, 0)),
+        unpack=(Rows.single(pattern.ghosts), Rows.contiguous(own, count)),
+    )
+
+
+def _scatter(pattern: ExchangePattern) -> Phases:
+    indices, own = pattern.sharing.indices, pattern.sharing.own
+    owned, ghosts = np.flatnonzero((indices >= 0) & (indices < own)), np.flatnonzero(indices >= own)
+    received = pattern.ghosts[indices[ghosts] - own]
+    return Phases(
+        pack=(Rows.single(pattern.owned), pattern.own_and_sent(pattern.owned, NONE)),
+        local=(Rows.single(indices[owned]), Rows.single(owned)),
+        unpack=(Rows.single(received), Rows.single(ghosts)),
+    )
+
+
+PHASES: dict[str, Callable[[ExchangePattern], Phases]] = {
+    "gather": _gather,
+    "scatter": _scatter,
+    "gather-scatter": _gather_scatter,
+    "halo": _halo,
+}

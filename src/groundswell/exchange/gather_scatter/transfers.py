@@ -1,0 +1,285 @@
+"""How the values that ranks share travel: in messages, or straight into other ranks' memory.
+
+Either way has `bind`, which makes the launches for certain arrays without communication.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import Backend, Blocks, Launch, Source
+from groundswell.backends.base import Array, Event
+from groundswell.errors import BackendError
+from groundswell.exchange.boxes import Place
+from groundswell.exchange.communicator import Communicator, all_or_nothing
+from groundswell.exchange.connect import by_memory, connect
+from groundswell.exchange.gather_scatter.pattern import ExchangePattern, Phases, Stage
+from groundswell.exchange.gather_scatter.rows import (
+    THREADS,
+    Numbers,
+    Rows,
+    Slices,
+    Values,
+    reduce_rows,
+    reduction_constants,
+)
+from groundswell.exchange.messages import Message, Segment, TransferRequest, aligned
+from groundswell.exchange.operation import Operation
+from groundswell.exchange.transfer import BufferedTransfer, Transfer
+from groundswell.exchange.transports.mpi import AllToAllTransport
+from groundswell.exchange.transports.peer_memory import PeerMemory
+
+SOURCE = Path(__file__).with_name("peer_rows.h")
+MAX_WAITING_BLOCKS = 16  # of more, one block waits for all, see peer_rows.h
+MAX_IN_FLIGHT = 4  # loads of a thread; fewer than elsewhere, as indices have 64 bits
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How values get from rank to rank.
+
+    Args:
+        transport: a name in connect.TRANSPORTS, or "auto".
+        route: one of pattern.ROUTES.
+        codec: the compression of messages, see connect.connect. A lossy one makes copies differ.
+    """
+
+    transport: str = "auto"
+    route: str = "pairwise"
+    codec: str = "none"
+
+
+def connect_rows(
+    backend: Backend,
+    pattern: ExchangePattern,
+    values: Values,
+    reduction: str,
+    connection: Connection,
+) -> PeerRows | BufferedRows:
+    """Connect what ranks send and receive; all ranks must call it.
+
+    Args:
+        values: like those to be reduced.
+
+    Raises:
+        InputError: no such codec, or not for such values; or too little memory.
+        BackendError: no such transport, or it does not work here, or not with the route.
+    """
+    direct = connection.route == "pairwise" and connection.codec == "none"
+    if direct and by_memory(backend, pattern.sharing.comm, connection.transport):
+        return PeerRows(backend, pattern, values, reduction)
+    return BufferedRows(backend, pattern, values, reduction, connection)
+
+
+# --- in messages ----------------------------------------------------------------------------------
+
+
+class BufferedRows(Operation):
+    """Rows reduced into the pattern's buffer, moved by messages, and reduced out of it."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        pattern: ExchangePattern,
+        values: Values,
+        reduction: str,
+        connection: Connection,
+    ) -> None:
+        comm, route = pattern.sharing.comm, pattern.route
+        self._backend, self._reduction = backend, reduction
+        shape, dtype = (values.components, max(route.size, 1)), values.array.dtype
+        self._buffer = comm.collective_try(lambda: Values(backend.zeros(shape, dtype)))
+        with all_or_nothing():
+            self._stages = [self._connect(comm, stage, connection) for stage in route.stages]
+        self.path, self.in_graph = self._stages[0].path, all(s.in_graph for s in self._stages)
+        if len(self._stages) > 1:
+            self.path = f"crystal router in {len(self._stages)} stages: {self.path}"
+
+    def _connect(self, comm: Communicator, stage: Stage, connection: Connection) -> Transfer:
+        messages = [
+            Message.of_segments(peer, 0, self._segments(ends.sends), self._segments(ends.receives))
+            for peer, ends in stage.items()
+        ]
+        request = TransferRequest(self._backend, comm, messages)
+        if connection.route == "alltoall" and comm.size > 1:
+            _require_alltoall(connection)
+            on_host = not self._backend.on_host  # pinned memory of a GPU's host
+            make = partial(BufferedTransfer, transport=AllToAllTransport, on_host=on_host)
+            return connect(request, make)
+        return connect(request, connection.transport, connection.codec)
+
+    def _segments(self, ranges: Sequence[range]) -> list[Segment]:
+        buffer, components = self._buffer.array, self._buffer.components
+
+        def place(first: int) -> Place:
+            return Place.in_array(self._backend, buffer, (0, 0), (0, first))
+
+        dtype = str(buffer.dtype)
+        return [Segment(place(r.start), (components, len(r)), dtype, dtype) for r in ranges]
+
+    def bind(self, phases: Phases, source: Values, target: Values) -> None:
+        """Make the launches for these arrays."""
+        backend, reduction, buffer = self._backend, self._reduction, self._buffer
+        (old, packed), (received, new) = phases.pack, phases.unpack
+        pack = reduce_rows(backend, reduction, (source, old), (buffer, packed))
+        unpack = reduce_rows(backend, reduction, (buffer, received), (target, new))
+        first, *others = self._stages
+        following = [launch for stage in others for launch in stage.launches]
+        self.start = [*pack, *first.start]
+        self.finish = [*first.finish, *following, *unpack]
+
+    def check(self, after: Event | None = None) -> None:
+        for stage in self._stages:
+            stage.check(after)
+
+    def close(self) -> None:
+        for stage in self._stages:
+            stage.close()
+
+
+def _require_alltoall(connection: Connection) -> None:
+    """Require a transport and a codec that one collective call of MPI can honour."""
+    if connection.transport not in ("auto", "mpi"):
+        raise BackendError(
+            f"route 'alltoall' is one call of MPI, which transport {connection.transport!r} does "
+            "not have; allowed: mpi"
+        )
+    if connection.codec != "none":
+        raise BackendError(f"codec {connection.codec!r} is for messages; route 'alltoall' has none")
+
+
+# --- through peer memory --------------------------------------------------------------------------
+
+
+class PeerRows(Operation):
+    """Rows reduced straight into the mailboxes of other ranks, and out of this rank's.
+
+    Parts of the pattern's buffer lie apart: messages to send in the receivers' mailboxes, received
+    ones in this rank's, and its own contributions in reserved memory. See peer_rows.h.
+
+    Raises:
+        BackendError: the memory of a peer cannot be mapped.
+        InputError: there is too little memory for tables.
+    """
+
+    in_graph = True
+
+    def __init__(
+        self, backend: Backend, pattern: ExchangePattern, values: Values, reduction: str
+    ) -> None:
+        comm, self._backend, self._size = pattern.sharing.comm, backend, pattern.route.size
+        source = peer_rows_source(str(values.array.dtype), reduction)
+        self._module = comm.collective_try(lambda: backend.compile(source))
+        self._itemsize, self._components = values.array.dtype.itemsize, values.components
+        (self._stage,), self._own = pattern.route.stages, range(len(pattern.shared))
+        self._messages = [
+            Message(peer, 0, self._bytes(ends.sends), self._bytes(ends.receives))
+            for peer, ends in self._stage.items()
+        ]
+        request = TransferRequest(backend, comm, self._messages)
+        self._memory = PeerMemory(request, reserved=self._bytes([self._own]))
+        self.path = self._memory.path + ", straight into mailboxes"
+
+    def _bytes(self, ranges: Sequence[range]) -> int:
+        """Size of all components of the values at some positions."""
+        return aligned(self._components * sum(map(len, ranges)) * self._itemsize)
+
+    def bind(self, phases: Phases, source: Values, target: Values) -> None:
+        """Make the launches for these arrays."""
+        self.start, self.finish = [], []
+        if not self._messages:
+            return
+        buffer = self._locate()
+        (old, packed), (received, new) = phases.pack, phases.unpack
+        send = self._slices(_in_array(old, source), _in_buffer(packed, buffer))
+        receive = self._slices(_in_buffer(received, buffer), _in_array(new, target))
+        self.start = [self._memory.require_no_timeout, self._send(send, source.array)]
+        self.finish = self._receive(receive, target.array)
+
+    def _locate(self) -> Numbers:
+        """Index of the buffer's positions from the lowest address, (components, positions)."""
+        memory, parts = self._memory, [(self._own, self._memory.address)]
+        for message, ends in zip(self._messages, self._stage.values(), strict=True):
+            parts += [(positions, memory.outbox(message)) for positions in ends.sends]
+            parts += [(positions, memory.inbox(message)) for positions in ends.receives]
+        index = np.empty((self._components, self._size), np.int64)
+        for positions, address in parts:
+            part = index[:, positions.start : positions.stop]
+            first = (address - memory.lowest) // self._itemsize
+            part[:] = first + np.arange(part.size).reshape(part.shape)
+        return index
+
+    def _slices(self, source: Rows, target: Rows) -> Slices:
+        """Slices as small as they can be while all of them run at once."""
+        few = source.count <= THREADS * self._memory.blocks_at_once
+        return Slices.of(source, target, in_flight=1 if few else MAX_IN_FLIGHT)
+
+    # --- launches ---------------------------------------------------------------------------------
+
+    def _send(self, slices: Slices, source: Array) -> Launch:
+        blocks, memory = self._blocks(slices), self._memory
+        filled = np.array([m.send_bytes > 0 for m in self._messages], np.int64)
+        rows, shares = self._row_arguments(slices), self._backend.to_device(filled)
+        signals = memory.signals((blocks.count * filled).tolist(), blocks.count)
+        return self._module.launch(
+            "send_rows", blocks, source, memory.lowest, *rows, shares, *signals
+        )
+
+    def _receive(self, slices: Slices, target: Array) -> list[Launch]:
+        blocks, memory, launch = self._blocks(slices), self._memory, self._module.launch
+        signals, waits = memory.signals([0] * len(self._messages), blocks.count), memory.waits()
+        if blocks.count > MAX_WAITING_BLOCKS and not self._backend.on_host:
+            waits.append(launch("wait_for_rows", Blocks(1, THREADS), *signals))
+        rows = self._row_arguments(slices)
+        return [*waits, launch("receive_rows", blocks, memory.lowest, target, *rows, *signals)]
+
+    def _blocks(self, slices: Slices) -> Blocks:
+        return Blocks(max(1, min(len(slices.table), self._memory.blocks_at_once)), THREADS)
+
+    def _row_arguments(self, slices: Slices) -> tuple[Any, ...]:
+        """ROW_ARGUMENTS of peer_rows.h."""
+        tables = map(self._backend.to_device, (slices.table, slices.indices))
+        return (*slices.first, *tables, len(slices.table), self._memory.flip // self._itemsize)
+
+    def check(self, after: Event | None = None) -> None:
+        self._memory.check(after)
+
+    def close(self) -> None:
+        self._memory.close()
+
+
+def _in_array(rows: Rows, values: Values) -> Rows:
+    """The rows of all components of an array."""
+    pitches = values.pitch * np.arange(values.components)
+    return _stacked(rows, rows.all_indices + pitches[:, None])
+
+
+def _in_buffer(rows: Rows, index: Numbers) -> Rows:
+    """The rows of all components of the buffer, given the index of its positions."""
+    return _stacked(rows, index[:, rows.all_indices])
+
+
+def _stacked(rows: Rows, indices: Numbers) -> Rows:
+    """The rows of all components, given their indices, (components, indices)."""
+    if rows.offsets is None:
+        return Rows.single(indices.ravel())
+    components = np.arange(len(indices))[:, None]
+    offsets = (rows.offsets[:-1] + components * rows.offsets[-1]).ravel()
+    return Rows(len(offsets), np.append(offsets, indices.size), indices.ravel())
+
+
+def peer_rows_source(dtype: str, reduction: str) -> Source:
+    """The kernels of `PeerRows` for a type of values and a reduction."""
+    constants = {
+        **reduction_constants(dtype, reduction),
+        "INDICES_32_BIT": False,
+        "IN_PLACE": False,
+        "MAX_IN_FLIGHT": MAX_IN_FLIGHT,
+    }
+    return Source(SOURCE, constants)

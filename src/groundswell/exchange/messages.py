@@ -1,0 +1,167 @@
+"""Messages between ranks: what each carries, how boxes of values are packed, where bytes lie.
+
+Transports move buffers of messages by peer and tag. They know no field, ghost layer or codec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import Backend
+from groundswell.exchange.boxes import ITEMSIZE, Copy, Place
+from groundswell.exchange.communicator import Communicator
+
+ALIGNMENT = 128  # bytes between the beginnings of segments in a message
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Bytes in memory.
+
+    Args:
+        address: of the first byte.
+        size: bytes.
+    """
+
+    address: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A box of values that travels in a message.
+
+    Args:
+        place: of the box.
+        shape: points along each axis.
+        dtype: type of the values.
+        wire_dtype: the type that they are sent in.
+        offset: bytes from the beginning of the message.
+    """
+
+    place: Place
+    shape: tuple[int, ...]
+    dtype: str
+    wire_dtype: str
+    offset: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """Size in the message."""
+        return prod(self.shape) * _itemsize(self.wire_dtype)
+
+    def packed(self, address: int, flip: int = 0) -> Place:
+        """Its place in a message that begins at this address."""
+        itemsize = _itemsize(self.wire_dtype)
+        return Place.packed(address + self.offset, self.shape, itemsize, flip)
+
+
+def _itemsize(dtype: str) -> int:
+    return ITEMSIZE.get(dtype) or np.dtype(dtype).itemsize
+
+
+@dataclass(frozen=True)
+class Message:
+    """What two ranks send each other at once; one direction may be empty.
+
+    Args:
+        peer: the other rank.
+        tag: tells messages between the same ranks apart; the same on both sides.
+        send_bytes, receive_bytes: largest size in each direction.
+        length: address of the number of bytes to send, int64, on the device; 0 to send all.
+        sends, receives: segments that fill a message in each direction; none if kernels of the
+            caller fill and read its buffers.
+    """
+
+    peer: int
+    tag: int
+    send_bytes: int
+    receive_bytes: int
+    length: int = 0
+    sends: tuple[Segment, ...] = ()
+    receives: tuple[Segment, ...] = ()
+
+    @classmethod
+    def of_segments(
+        cls, peer: int, tag: int, sends: Sequence[Segment], receives: Sequence[Segment]
+    ) -> Message:
+        """A message of these segments, one behind the other. Both ranks lay it out alike."""
+        (outgoing, send_bytes), (incoming, receive_bytes) = _laid_out(sends), _laid_out(receives)
+        return cls(peer, tag, send_bytes, receive_bytes, sends=outgoing, receives=incoming)
+
+
+def _laid_out(segments: Sequence[Segment]) -> tuple[tuple[Segment, ...], int]:
+    offsets, size = offsets_of([aligned(segment.bytes) for segment in segments])
+    placed = zip(segments, offsets, strict=True)
+    return tuple(replace(segment, offset=offset) for segment, offset in placed), size
+
+
+def aligned(size: int) -> int:
+    """The next multiple of ALIGNMENT."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def offsets_of(sizes: Sequence[int]) -> tuple[list[int], int]:
+    """Offsets of consecutive parts, and the size of all of them."""
+    *offsets, end = accumulate(sizes, initial=0)
+    return offsets, end
+
+
+def allocate(
+    backend: Backend, sizes: Sequence[int], *, on_host: bool = False
+) -> tuple[Any, list[Buffer]]:
+    """Buffers of these sizes in bytes, one behind the other: their memory, and where they lie."""
+    offsets, total = offsets_of(sizes)
+    size = max(total, 1)
+    memory = backend.pinned_bytes(size) if on_host else backend.zeros((size,), np.uint8)
+    first = int(memory.ctypes.data) if on_host else backend.address(memory)
+    return memory, [Buffer(first + o, n) for o, n in zip(offsets, sizes, strict=True)]
+
+
+def peers_of(messages: Sequence[Message]) -> list[int]:
+    """The ranks that messages come from."""
+    return sorted({message.peer for message in messages})
+
+
+def pack(message: Message, address: int, flip: int = 0, number: int = 0) -> Iterator[Copy]:
+    """Copies of the segments that are sent into a buffer.
+
+    Args:
+        address: of the buffer.
+        flip: bytes by which the buffer moves in odd epochs.
+        number: of the message, in the tables of copy.h.
+    """
+    for s in message.sends:
+        target = s.packed(address, flip)
+        yield Copy(s.shape, s.place, target, s.dtype, s.wire_dtype, number)
+
+
+def unpack(message: Message, address: int, flip: int = 0, number: int = 0) -> Iterator[Copy]:
+    """Copies of a buffer to the segments that are received; arguments as of `pack`."""
+    for s in message.receives:
+        source = s.packed(address, flip)
+        yield Copy(s.shape, source, s.place, s.wire_dtype, s.dtype, number)
+
+
+@dataclass(frozen=True)
+class TransferRequest:
+    """The messages of one exchange, before a transport is chosen.
+
+    Args:
+        messages: of this rank.
+        own: copies between this rank's own points, made along with the messages.
+        fixed_buffers: whether buffers keep their addresses, for kernels of the caller that fill and
+            read them; the same on all ranks.
+    """
+
+    backend: Backend
+    comm: Communicator
+    messages: Sequence[Message]
+    own: Sequence[Copy] = ()
+    fixed_buffers: bool = False
