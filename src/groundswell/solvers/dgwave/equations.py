@@ -104,8 +104,7 @@ class Elastic:
         beyond = sides.beyond
         p = _weights(material.rho * material.vp, beyond.rho * beyond.vp)
         s = _weights(material.rho * material.vs, beyond.rho * beyond.vs)
-        slips = (material.vs[:, None] == 0) != (beyond.vs == 0)  # a fluid beside a solid
-        return np.stack([*p, *s, sides.reflection, _upwind(sides), 1.0 - slips], axis=-1)
+        return np.stack([*p, *s, sides.reflection, _upwind(sides)], axis=-1)
 
 
 ACOUSTIC, ELASTIC = Acoustic(), Elastic()

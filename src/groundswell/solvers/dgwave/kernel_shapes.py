@@ -1,4 +1,4 @@
-"""How the threads of a GPU share the nodes of elements: data measured by the benchmarks."""
+"""How the threads of a GPU share the nodes of elements: data measured on an H100."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from groundswell.backends import Backend, Constant
 
-LEAST_THREADS = 128  # of a block
-MOST_THREADS = 512
 ALIGNMENT = 4  # values of an element, which are copied as whole vectors
 
 
@@ -19,13 +17,13 @@ class KernelShape:
         layers: nodes of a line along z that have a thread at a time.
         elements: elements of a block.
         blocks: blocks that fit on a multiprocessor, which limits registers; 0 for no limit.
-        in_shared: how many of an element's two arrays, fields and register, are in shared memory.
+        in_shared: whether fields and register of the elements are in shared memory.
     """
 
     layers: int
-    elements: int
-    blocks: int
-    in_shared: int = 2
+    elements: int = 1
+    blocks: int = 0
+    in_shared: bool = True
 
     def threads(self, degree: int) -> int:
         """Threads of a block."""
@@ -50,11 +48,31 @@ class KernelShape:
             jump: values of a face node's flux.
             size: bytes of a value.
         """
-        arrays = self.in_shared * pitch(degree, fields)
+        arrays = 2 * self.in_shared * pitch(degree, fields)
         return self.elements * (arrays + 6 * jump * (degree + 1) ** 2) * size
 
 
-HOST = KernelShape(1, 1, 0, in_shared=0)
+HOST = KernelShape(1, in_shared=False)
+ELASTIC_DOUBLE, ELASTIC_SINGLE, ACOUSTIC_DOUBLE, ACOUSTIC_SINGLE = range(4)
+
+# The fastest of all shapes by degree, in the order of these names: layers, elements, blocks.
+MEASURED = {
+    1: ((2, 16, 4), (2, 8, 8), (2, 8, 8), (2, 8, 8)),
+    2: ((3, 4, 4), (3, 8, 4), (3, 4, 0), (3, 4, 0)),
+    3: ((2, 4, 0), (4, 2, 8), (2, 4, 6), (2, 4, 10)),
+    4: ((5, 1, 4), (5, 1, 6), (5, 1, 8), (2, 2, 0)),
+    5: ((6, 1, 3), (6, 1, 0), (6, 1, 0), (3, 2, 5)),
+    6: ((3, 1, 3), (2, 1, 5), (2, 1, 0), (2, 1, 0)),
+    7: ((2, 1, 0), (2, 1, 5), (2, 1, 0), (2, 1, 8)),
+    8: ((5, 1, 0), (3, 1, 0), (3, 1, 2), (3, 1, 4)),
+    9: ((5, 1, 0), (2, 1, 2), (3, 1, 2), (2, 1, 0)),
+    10: ((2, 1, 0), (2, 1, 2), (2, 1, 0), (2, 1, 3)),
+    11: ((3, 1, 0), (3, 1, 0), (3, 1, 0), (3, 1, 0)),
+    12: ((3, 1, 0), (3, 1, 0), (3, 1, 0), (2, 1, 2)),
+    13: ((2, 1, 0), (2, 1, 0), (2, 1, 0), (2, 1, 0)),
+    14: ((2, 1, 0), (2, 1, 1), (2, 1, 0), (1, 1, 2)),
+    15: ((1, 1, 0), (2, 1, 2), (2, 1, 0), (1, 1, 0)),
+}
 
 
 def pitch(degree: int, fields: int) -> int:
@@ -63,20 +81,14 @@ def pitch(degree: int, fields: int) -> int:
 
 
 def kernel_shape(backend: Backend, degree: int, fields: int, jump: int, size: int) -> KernelShape:
-    """The shape for a degree, a number of fields and a type of values of `size` bytes."""
+    """The shape for a degree, a number of fields and a type of values of `size` bytes.
+
+    Elements that are too large for shared memory stay in global memory.
+    """
     if backend.on_host:
         return HOST
-    n = degree + 1
-    turns = -(-n // max(1, min(n, _most_threads(size) // n**2)))
-    layers = -(-n // turns)
-    elements = max(1, LEAST_THREADS // (layers * n**2))
-    for arrays in (2, 1):
-        shape = KernelShape(layers, elements, 0, arrays)
-        if shape.shared_bytes(degree, fields, jump, size) <= backend.shared_bytes_per_block:
-            return shape
-    return KernelShape(layers, elements, 0, 0)
-
-
-def _most_threads(size: int) -> int:
-    """Threads of an element: fewer in single precision, where each has more to do."""
-    return MOST_THREADS if size == 8 else MOST_THREADS // 2
+    column = 2 * (fields < 9) + (size == 4)
+    shape = KernelShape(*MEASURED[degree][column])
+    if shape.shared_bytes(degree, fields, jump, size) <= backend.shared_bytes_per_block:
+        return shape
+    return KernelShape(shape.layers, in_shared=False)

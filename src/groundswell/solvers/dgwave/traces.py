@@ -13,10 +13,10 @@ from numpy.typing import DTypeLike
 
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import Event
-from groundswell.exchange.buffers import BufferExchange
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import connect_buffers
-from groundswell.exchange.transports.base import Buffer, MessageSize
+from groundswell.exchange.connect import connect
+from groundswell.exchange.messages import Buffer, Message, TransferRequest
+from groundswell.exchange.transfer import Transfer
 from groundswell.meshes.hexahedra import Numbers
 from groundswell.solvers.dgwave.elements import FACES, OPPOSITE, OUTSIDE, RankElements
 
@@ -48,7 +48,7 @@ class Traces:
         self._backend, self._comm, self._elements = backend, comm, elements
         self._memory: Array = backend.zeros((2, elements.count * FACES, *shape), dtype)
         self._size = shape[0] * shape[1] * np.dtype(dtype).itemsize
-        self.exchanges: Sequence[BufferExchange] = ()
+        self.exchanges: Sequence[Transfer] = ()
         if comm.size > 1:
             self.exchanges = self._connect(transport)
         tables = [self._local_tables() for _ in range(BUFFERS)]
@@ -57,14 +57,13 @@ class Traces:
         neighbours, targets = (np.stack(each) for each in zip(*tables, strict=True))
         self.neighbours, self.targets = backend.to_device(neighbours), backend.to_device(targets)
 
-    def _connect(self, transport: str) -> list[BufferExchange]:
+    def _connect(self, transport: str) -> list[Transfer]:
         messages = [
-            MessageSize(peer, 0, len(faces.sends) * self._size, len(faces.receives) * self._size)
+            Message(peer, 0, len(faces.sends) * self._size, len(faces.receives) * self._size)
             for peer, faces in self._elements.shared.items()
         ]
-        return [
-            connect_buffers(self._backend, self._comm, messages, transport) for _ in range(BUFFERS)
-        ]
+        request = TransferRequest(self._backend, self._comm, messages, fixed_buffers=True)
+        return [connect(request, transport) for _ in range(BUFFERS)]
 
     def _local_tables(self) -> tuple[Numbers, Numbers]:
         """Neighbours and targets, with those of this rank alone, (elements, 6)."""
@@ -75,7 +74,7 @@ class Traces:
         own = first + np.arange(local.size).reshape(local.shape) * self._size
         return np.where(inside, beyond, 0), np.where(inside, own, 0)
 
-    def _add_shared(self, neighbours: Numbers, targets: Numbers, exchange: BufferExchange) -> None:
+    def _add_shared(self, neighbours: Numbers, targets: Numbers, exchange: Transfer) -> None:
         """Add the faces of other ranks."""
         ends = zip(self._elements.shared.values(), exchange.sent, exchange.received, strict=True)
         for faces, sent, received in ends:
@@ -98,7 +97,8 @@ class Traces:
             return [*outer, *inner]
         following = (stage + 1) % stages
         buffer = BUFFERS - 1 if following == stages - 1 else following % 2
-        return self.exchanges[buffer].overlap_with(boundary=outer, interior=inner)
+        exchange, fork, join = self.exchanges[buffer], self._backend.fork, self._backend.join
+        return [*exchange.open, *outer, *fork(exchange.start), *inner, *join(exchange.finish)]
 
     @property
     def in_graph(self) -> bool:

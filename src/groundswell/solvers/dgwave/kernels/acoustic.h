@@ -40,17 +40,16 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
 }
 
 // own, other: traces of this side and the other; side: 1 if the outward normal points along the axis, -1 if
-// against it. LeVeque, Finite volume methods for hyperbolic problems, 2002, section 9.9.
+// against it. The Riemann flux is that of LeVeque, Finite volume methods for hyperbolic problems, 2002,
+// section 9.9. The central flux leaves out its dissipative terms; it is the mean weighted by impedances.
 INLINE void find_jump(const Material& m, const Face& face, int, real side, const real (&own)[TRACE],
                       const real (&other)[TRACE], real (&jump)[JUMP]) {
   const real pressure = own[0] - other[0], velocity = side * (own[1] - other[1]);
-  const real common = FMA(face.weight, pressure, -face.share * velocity);
 #if CENTRAL
-  const real half = REAL(0.5) * (1 - face.upwind);
-  jump[0] = FMA(face.upwind, common, -half * velocity);
-  jump[1] = FMA(-face.upwind, m.z * common, -half * pressure);
+  jump[0] = FMA(face.upwind * face.weight, pressure, -face.share * velocity);
+  jump[1] = -m.z * FMA(face.weight, pressure, -face.upwind * (face.share * velocity));
 #else
-  jump[0] = common;
+  jump[0] = FMA(face.weight, pressure, -face.share * velocity);
 #endif
 }
 

@@ -1,7 +1,6 @@
 // A stage on a GPU: each block holds ELEMENTS elements, a thread for each of LAYERS nodes of a line along z at
-// a time. IN_SHARED is how many of an element's two arrays, fields and register, are in shared memory. With
-// both, new fields replace the register there, and faces take their traces from it. Otherwise they are
-// computed when no thread reads the old ones any more.
+// a time. If fields and register are IN_SHARED memory, new fields replace the register there, and faces take
+// their traces from it. Otherwise new fields are found when no thread reads the old ones any more.
 #pragma once
 #include "bulk_copy.h"
 
@@ -11,27 +10,29 @@ constexpr int TURNS = (FACE_NODES + THREADS - 1) / THREADS;
 constexpr int ROW = NODES | 1;  // rows of a table start in different banks
 constexpr int PITCH = PITCH_OF_ELEMENTS;
 
-// Fetches arrays of a block's elements into shared memory.
+// Fetches fields and register of a block's elements into shared memory.
 struct Fetch {
-  const real* from[2];
-  real* to[2];
+  const real *from_u, *from_r;
+  real *u, *r;
   int values;  // of each
 
 #if HAS_BULK_COPY
   // Called by all threads, which synchronise afterwards.
-  METHOD void start(mbarrier_t* arrivals, int count) const {
+  METHOD void start(mbarrier_t* arrivals, bool with_r) const {
     if (threadIdx.x) return;
     const int bytes = values * sizeof(real);
-    for (int n = 0; n < count; ++n) {
+    for (int n = 0; n < 1 + with_r; ++n) {
       init_mbarrier(arrivals + n);
       expect_bytes(arrivals + n, bytes);
-      bulk_copy(to[n], from[n], bytes, arrivals + n);
+      bulk_copy(n ? r : u, n ? from_r : from_u, bytes, arrivals + n);
     }
   }
 #else
-  METHOD void start(int count) const {
-    for (int array = 0; array < count; ++array)
-      for (int n = threadIdx.x; n < values; n += blockDim.x) to[array][n] = from[array][n];
+  METHOD void start(bool with_r) const {
+    for (int n = threadIdx.x; n < values; n += blockDim.x) {
+      u[n] = from_u[n];
+      if (with_r) r[n] = from_r[n];
+    }
   }
 #endif
 };
@@ -112,21 +113,20 @@ struct Block {
       const int n = c * CUBE + node;
       const real now = a != 0 ? FMA(a, r[n], rates[c]) : rates[c];
       all.r[e * PITCH + n] = now;
-#if IN_SHARED == 2
+#if IN_SHARED
       r[n] = FMA(b, now, u[n]);
       all.u[e * PITCH + n] = r[n];
 #endif
     }
   }
 
-  // The new fields of a node, unless `update` has found them.
+  // The new fields of a node that is not in shared memory.
   METHOD void update_fields(int i, int j, int k) const {
     const int node = (k * NODES + j) * NODES + i;
     UNROLL
     for (int c = 0; c < FIELDS; ++c) {
       const int n = c * CUBE + node;
-      u[n] = FMA(static_cast<real>(stage.b), all.r[e * PITCH + n], u[n]);
-      if (IN_SHARED) all.u[e * PITCH + n] = u[n];
+      u[n] = FMA(static_cast<real>(stage.b), r[n], u[n]);
     }
   }
 
@@ -150,23 +150,25 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
   SHARED(real, derivative, [NODES][ROW]);
   const int mine = threadIdx.x / THREADS, t = threadIdx.x % THREADS;
   const index_t e = first + (mine < count ? mine : 0);  // idle threads only take part in barriers
-  DYNAMIC_SHARED(real, memory);  // (IN_SHARED, ELEMENTS, PITCH), (ELEMENTS, FACES, JUMP, PLANE)
-  real* const arrays[] = {all.u + first * PITCH, all.r + first * PITCH};
-  real* places[] = {arrays[0], arrays[1]};
-  UNROLL
-  for (int n = 0; n < IN_SHARED; ++n) places[n] = memory + n * ELEMENTS * PITCH;
-  const int wanted = stage.a != 0 || IN_SHARED < 2 ? IN_SHARED : 1;  // the first stage needs no register
-  const Fetch fetch{{arrays[0], arrays[1]}, {places[0], places[1]}, count * PITCH};
-#if IN_SHARED && HAS_BULK_COPY
+  DYNAMIC_SHARED(real, memory);  // fields and register of all elements if IN_SHARED, and their jumps
+  real *const from_u = all.u + first * PITCH, *const from_r = all.r + first * PITCH;
+#if IN_SHARED
+  real *const first_u = memory, *const first_r = memory + ELEMENTS * PITCH;
+  const Fetch fetch{from_u, from_r, first_u, first_r, count * PITCH};
+  const bool with_r = stage.a != 0;  // the first stage needs no register
+#if HAS_BULK_COPY
   SHARED(mbarrier_t, arrivals, [2]);
-  fetch.start(arrivals, wanted);
-#elif IN_SHARED
-  fetch.start(wanted);
+  fetch.start(arrivals, with_r);
+#else
+  fetch.start(with_r);
 #endif
-  real *const u = places[0] + (e - first) * PITCH, *const r = places[1] + (e - first) * PITCH;
+#else
+  real *const first_u = from_u, *const first_r = from_r;
+#endif
+  real *const u = first_u + (e - first) * PITCH, *const r = first_r + (e - first) * PITCH;
   for (int n = threadIdx.x; n < PLANE; n += blockDim.x) derivative[n / NODES][n % NODES] = DERIVATIVE_AT[n / NODES][n % NODES];
   const Material m = all.materials[e];
-  real* const jumps = memory + IN_SHARED * ELEMENTS * PITCH + mine * FACES * JUMP * PLANE;
+  real* const jumps = memory + 2 * IN_SHARED * ELEMENTS * PITCH + mine * FACES * JUMP * PLANE;
   const Block block{all, sources, damping, stage, e, t, u, r, jumps, derivative};
   OtherSide sides[TURNS];
   block.load_other_sides(sides);  // they arrive while the block waits for its elements
@@ -176,16 +178,16 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
 #endif
   if (mine < count) block.find_jumps(m, sides);
   BARRIER();
-#if IN_SHARED == 2 && HAS_BULK_COPY
-  if (wanted == 2) wait_mbarrier(arrivals + 1, 0);
+#if IN_SHARED && HAS_BULK_COPY
+  if (with_r) wait_mbarrier(arrivals + 1, 0);
 #endif
   const int i = t % NODES, j = t / NODES % NODES;
 #pragma unroll 1
   for (int k = t / PLANE; k < NODES && mine < count; k += LAYERS) block.advance_node(m, i, j, k);
   BARRIER();
-#if IN_SHARED < 2
+#if !IN_SHARED
   for (int k = t / PLANE; k < NODES && mine < count; k += LAYERS) block.update_fields(i, j, k);
   BARRIER();
 #endif
-  if (mine < count) block.store_traces(IN_SHARED == 2 ? r : u);
+  if (mine < count) block.store_traces(IN_SHARED ? r : u);
 }

@@ -22,7 +22,6 @@ struct Face {
   real p_weight, p_share, s_weight, s_share;
   real reflection;  // of a boundary: -1 free surface, 1 rigid, 0 absorbing
   real upwind;      // 1 for the Riemann flux, 0 for the central flux
-  real shear;       // 0 where a central flux lets two materials slip, else 1
 };
 
 // The common state of a face less this side's: velocity, and traction too if it does not follow from it.
@@ -44,7 +43,8 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
 }
 
 // own, other: traces of this side and the other; side: 1 if the outward normal points along the axis, -1 if
-// against it. Wilcox, Stadler, Burstedde & Ghattas, J. Comput. Phys. 229, 2010, section 3.
+// against it. The Riemann flux is that of Wilcox, Stadler, Burstedde & Ghattas, J. Comput. Phys. 229, 2010,
+// section 3. The central flux leaves out its dissipative terms; it is the mean weighted by impedances.
 INLINE void find_jump(const Material& m, const Face& face, int axis, real side, const real (&own)[TRACE],
                       const real (&other)[TRACE], real (&jump)[JUMP]) {
   UNROLL
@@ -52,15 +52,12 @@ INLINE void find_jump(const Material& m, const Face& face, int axis, real side, 
     const bool normal = c == axis;
     const real traction = side * (own[c] - other[c]), velocity = own[3 + c] - other[3 + c];
     const real weight = normal ? face.p_weight : face.s_weight, share = normal ? face.p_share : face.s_share;
-    const real common = -FMA(share, velocity, weight * traction);
 #if CENTRAL
-    const real z = normal ? m.zp : m.zs, half = REAL(0.5) * (1 - face.upwind);
-    const real slip = normal || face.shear != 0 ? traction : 2 * side * own[c];
-    const real shear = normal ? REAL(1) : face.shear;
-    jump[c] = FMA(face.upwind, common, -half * shear * velocity);
-    jump[3 + c] = FMA(face.upwind, z * common, -half * slip);
+    const real z = normal ? m.zp : m.zs;
+    jump[c] = -FMA(share, velocity, face.upwind * (weight * traction));
+    jump[3 + c] = -z * FMA(face.upwind * share, velocity, weight * traction);
 #else
-    jump[c] = common;
+    jump[c] = -FMA(share, velocity, weight * traction);
 #endif
   }
 }
