@@ -25,6 +25,7 @@ struct Element {
 PART void load_element(const Elements& all, const Material& m, index_t e, Element& element) {
   const real* const from = all.u + e * PITCH_OF_ELEMENTS;
   for (int row = 0; row < FIELDS * PLANE; ++row)
+    UNROLL
     for (int n = 0; n < VECTORS; ++n)
       lanes_at(element.u[0][0][0] + row * PITCH, n) = load_lanes(from + row * NODES, n);
   for (int a = 0; a < NODES; ++a) {
@@ -101,33 +102,39 @@ INLINE void add_damping(const Element& element, const Damping& damping, index_t 
   for (int c = 0; c < FIELDS; ++c) rates[c] -= decay * lanes_at(element.u[c][k][j], n);
 }
 
+// Advances vector n of row (k, j).
+INLINE void advance_lanes(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
+                          const Material& m, index_t e, const Element& element, int j, int k, int n) {
+  Slopes<Lanes> slopes{};
+  differentiate_row(element, j, k, n, slopes);
+  add_faces(element, m, j, k, n, slopes);
+  Lanes rates[FIELDS];
+  find_rates(m, slopes, rates);
+#if SOURCES
+  sources.add(e, j, k, [&](const real* shape) { return load_lanes(shape, n); }, rates);
+#endif
+#if DAMPING
+  if (damping.inside(e)) add_damping(element, damping, e, j, k, n, rates);
+#endif
+  const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
+  UNROLL
+  for (int c = 0; c < FIELDS; ++c) {
+    const index_t at = e * PITCH_OF_ELEMENTS + c * CUBE + (k * NODES + j) * NODES;
+    const Lanes now = a != 0 ? a * load_lanes(all.r + at, n) + rates[c] : rates[c];
+    store_lanes(all.r + at, n, now);
+    store_lanes(all.u + at, n, b * now + lanes_at(element.u[c][k][j], n));
+  }
+}
+
 INLINE void advance_element(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
                             index_t e, Element& element) {
   const Material m = all.materials[e];
   load_element(all, m, e, element);
   find_jumps(all, m, e, element);
-  const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
   for (int row = 0; row < PLANE; ++row)
-    for (int n = 0; n < VECTORS; ++n) {
-      const int k = row / NODES, j = row % NODES;
-      Slopes<Lanes> slopes{};
-      differentiate_row(element, j, k, n, slopes);
-      add_faces(element, m, j, k, n, slopes);
-      Lanes rates[FIELDS];
-      find_rates(m, slopes, rates);
-#if SOURCES
-      sources.add(e, j, k, [&](const real* shape) { return load_lanes(shape, n); }, rates);
-#endif
-#if DAMPING
-      if (damping.inside(e)) add_damping(element, damping, e, j, k, n, rates);
-#endif
-      for (int c = 0; c < FIELDS; ++c) {
-        const index_t at = e * PITCH_OF_ELEMENTS + c * CUBE + row * NODES;
-        const Lanes now = a != 0 ? a * load_lanes(all.r + at, n) + rates[c] : rates[c];
-        store_lanes(all.r + at, n, now);
-        store_lanes(all.u + at, n, b * now + lanes_at(element.u[c][k][j], n));
-      }
-    }
+    UNROLL
+    for (int n = 0; n < VECTORS; ++n)
+      advance_lanes(all, sources, damping, stage, m, e, element, row % NODES, row / NODES, n);
 }
 
 PART void store_element_traces(const Elements& all, index_t e) {
