@@ -15,7 +15,7 @@ from groundswell.errors import InputError
 from groundswell.exchange.decomposition import (
     Decomposition,
     decompose,
-    decompose_into,
+    decompose_for,
     process_grids,
 )
 
@@ -128,7 +128,7 @@ LENGTHS = st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=4), min_size
 @given(LENGTHS, st.booleans())
 def test_blocks_have_the_lengths_that_are_given(blocks: list[list[int]], periodic: bool) -> None:
     shape, counts = tuple(map(sum, blocks)), tuple(map(len, blocks))
-    cut = decompose_into(blocks, shape, prod(counts), periodic)
+    cut = decompose(shape, prod(counts), periodic, blocks=blocks)
     assert (cut.shape, cut.processes) == (shape, counts)
     assert cut.periodic == (periodic,) * len(shape)
     held = np.zeros(shape, int)
@@ -142,7 +142,8 @@ def test_blocks_have_the_lengths_that_are_given(blocks: list[list[int]], periodi
 
 def test_lengths_may_be_arrays() -> None:
     blocks = (np.array([10, 14]), [np.int64(32)])
-    assert decompose_into(blocks, (24, 32), 2) == decompose_into(((10, 14), (32,)), (24, 32), 2)  # type: ignore[arg-type]
+    found = decompose((24, 32), 2, blocks=blocks)  # type: ignore[arg-type]
+    assert found == decompose((24, 32), 2, blocks=((10, 14), (32,)))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_lengths_may_be_arrays() -> None:
 )
 def test_lengths_that_cannot_be(blocks: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        decompose_into(blocks, (24, 32), 2)
+        decompose((24, 32), 2, blocks=blocks)
 
 
 @given(cuttings(), st.data())
@@ -282,14 +283,15 @@ def test_zero_leaves_an_axis_open(asked: Shape) -> None:
         ((3, 3), 10, None, ["10 ranks", "(3, 3)", "another number of ranks"]),
         ((1, 4), 5, None, ["5 ranks", "(1, 4)", "at least (1, 1) points"]),
         ((8, 8), 4, (3, 0), ["4 ranks", "(8, 8)", "(3, 0)"]),
-        ((8, 8), 6, (4, 1), ["6 ranks", "(4, 1)", "4 blocks"]),
-        ((), 1, None, ["1 ranks", "()"]),
-        ((10.7, 10), 2, None, ["10.7", "whole numbers"]),
-        ((8, 8), 4, (4, 4), ["4 ranks", "(4, 4)"]),
+        ((8, 8), 6, (4, 1), ["6 ranks", "4 x 1 = 4 blocks", "other processes"]),
+        ((), 1, None, ["shape = ()", "one to 3 whole numbers"]),
+        ((10.7, 10), 2, None, ["(10.7, 10)", "whole numbers"]),
+        ((8, 8), 4, (4, 4), ["4 ranks", "4 x 4 = 16 blocks"]),
         ((8, 2), 4, (1, 4), ["4 ranks", "(8, 2)", "(1, 4)"]),
-        ((8, 8), 4, (4,), ["(4,)", "as many processes as axes"]),
+        ((8, 8), 4, (4,), ["processes = (4,)", "for each of 2 axes"]),
+        ((8, 8), 4, (-1, -1), ["processes = (-1, -1)", "0 or more"]),
         ((8, 8, 8), 0, None, ["0 ranks"]),
-        ((8, 0), 1, None, ["(8, 0)"]),
+        ((8, 0), 1, None, ["shape = (8, 0)", "above zero"]),
     ],
 )
 def test_impossible_wishes_are_refused(
@@ -307,9 +309,80 @@ def test_more_blocks_than_points_are_refused() -> None:
         Decomposition((8, 4), (0, 1), (False, False))
     with pytest.raises(InputError, match="one entry an axis"):
         Decomposition((8, 4), (2, 1), (False,))
+    for lengths in (((3, 4), (4,)), ((8,), (4,)), ((3, 5),)):
+        with pytest.raises(InputError, match=r"are not \(2, 1\) blocks of an array of \(8, 4\)"):
+            Decomposition((8, 4), (2, 1), (False, False), lengths)
 
 
 def test_ends_are_open_or_not_for_each_axis() -> None:
     assert decompose((8, 8), 4, np.True_).periodic == (True, True)
     with pytest.raises(InputError, match="one for each of 2 axes"):
         decompose((8, 8), 4, (True,))
+
+
+# --- who decides: the user, a Cartesian communicator, or the cost ---------------------------------
+
+NO_TOPOLOGY = (None, False)
+CARTESIAN = ([2, 3], [True, False])
+SIX_BLOCKS = ((1, 8), (2, 3, 4))  # of 9 x 9 points on 2 x 3 ranks
+
+
+def test_the_best_grid_is_taken_where_nobody_decides() -> None:
+    found = decompose_for((9, 90), 3, NO_TOPOLOGY)
+    assert found.processes == (1, 3) and found.periodic == (False, False)
+    assert decompose_for((9, 90), 3, NO_TOPOLOGY, (True, False), (0, 1)).processes == (3, 1)
+
+
+@pytest.mark.parametrize(
+    "processes, blocks",
+    [(None, None), ((2, 3), None), ((0, 0), None), ((2, 0), None), (None, SIX_BLOCKS)],
+)
+def test_a_cartesian_communicator_decides(processes: Any, blocks: Any) -> None:
+    found = decompose_for((9, 9), 6, CARTESIAN, None, processes, blocks)
+    assert found.processes == (2, 3) and found.periodic == (True, False)
+    assert found.block(5).shape == ((8, 4) if blocks else (5, 3))
+
+
+def test_periodic_is_taken_as_given() -> None:
+    assert decompose_for((9, 9), 6, CARTESIAN, False).periodic == (False, False)
+    assert decompose_for((9, 9), 6, CARTESIAN, (False, True)).periodic == (False, True)
+
+
+@pytest.mark.parametrize(
+    "processes, blocks",
+    [((3, 2), None), ((6, 1), None), (None, SIX_BLOCKS[::-1]), (None, ((9,), (1, 1, 1, 1, 1, 4)))],
+)
+def test_other_blocks_than_the_communicators_are_refused(processes: Any, blocks: Any) -> None:
+    words = r"contradict comm, .* dims \(2, 3\).* comm\.Split\(\)"
+    with pytest.raises(InputError, match=words):
+        decompose_for((9, 9), 6, CARTESIAN, None, processes, blocks)
+
+
+@pytest.mark.parametrize("processes", [(2, 1, 3), (1, 2, 3), (2, 3, 1), (2, 0, 3)])
+def test_an_array_may_have_more_axes_than_the_communicator(processes: Any) -> None:
+    found = decompose_for((4, 4, 4), 6, CARTESIAN, False, processes)
+    assert [n for n in found.processes if n > 1] == [2, 3]
+
+
+def test_axes_that_cannot_be_matched_are_refused() -> None:
+    for options in ((), (True,), (None, (2, 1, 3))):
+        with pytest.raises(InputError, match=r"Cartesian communicator of 2 axes.* give periodic"):
+            decompose_for((4, 4, 4), 6, CARTESIAN, *options)
+    with pytest.raises(InputError, match="contradict comm"):
+        decompose_for((4, 4, 4), 6, CARTESIAN, True, (3, 1, 2))
+    with pytest.raises(InputError, match="contradict comm"):
+        decompose_for((8,), 6, CARTESIAN, True, (6,))
+    assert decompose_for((8,), 2, ([1, 2], [True, False]), True, (2,)).processes == (2,)
+
+
+@pytest.mark.parametrize("topology", [NO_TOPOLOGY, CARTESIAN])
+def test_either_processes_or_blocks_are_given(topology: Any) -> None:
+    with pytest.raises(InputError, match=r"processes = \(2, 3\) and blocks = .* only one of them"):
+        decompose_for((9, 9), 6, topology, None, (2, 3), SIX_BLOCKS)
+
+
+@pytest.mark.parametrize("processes", [(2,), "ab", (2.0, 3), (True, 6)])
+def test_processes_that_are_no_numbers_for_each_axis(processes: Any) -> None:
+    for topology in (NO_TOPOLOGY, CARTESIAN):
+        with pytest.raises(InputError, match=r"processes = .* whole number for each of 2 axes"):
+            decompose_for((9, 9), 6, topology, None, processes)

@@ -13,8 +13,9 @@ import pytest
 from array_layouts import elsewhere
 
 from groundswell.errors import InputError
-from groundswell.exchange import Domain, Field, plan_cache
+from groundswell.exchange import Domain, Field
 from groundswell.exchange import domain as module
+from groundswell.exchange import plan as plan_module
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
 
@@ -57,11 +58,11 @@ def test_a_shared_plan_exchanges_the_arrays_it_is_given(
 
 def test_few_plans_are_kept_and_none_keeps_its_arrays() -> None:
     domain = Domain((6, 5), 1, periodic=True)
-    arrays = [domain.zeros(components=n) for n in range(1, plan_cache.MOST_PLANS + 4)]
+    arrays = [domain.zeros(components=n) for n in range(1, plan_module.MOST_PLANS + 4)]
     for array in arrays:
         array[...] = 7
         domain.exchange(array)
-    assert len(domain._cached) == plan_cache.MOST_PLANS
+    assert len(domain._cached) == plan_module.MOST_PLANS
     alive = [weakref.ref(array) for array in arrays]
     arrays.clear()
     del array
@@ -172,7 +173,7 @@ def test_halves_come_in_turn_and_nothing_after_the_end() -> None:
         assert np.all(u == 2)
     assert plan.closed
     plan.close()
-    for act in (plan, plan.start, plan.finish, plan.check, lambda: plan.path, lambda: plan.run(())):
+    for act in (plan, plan.start, plan.finish, plan.check, lambda: plan.path):
         with pytest.raises(InputError, match="plan is closed"):
             act()
     kept = domain.plan(u)
@@ -208,10 +209,10 @@ def test_a_script_that_ends_finishes_what_is_under_way(monkeypatch: pytest.Monke
     domain.interior(u)[...] = 2
     plan = domain.plan(u)
     plan.start()
-    monkeypatch.setattr(plan_cache, "_OPEN", [domain])
+    monkeypatch.setattr(plan_module, "_OPEN", [domain])
     monkeypatch.delattr(sys, "last_value", raising=False)
-    plan_cache._close_all()
-    assert plan.closed and not plan_cache._OPEN and np.all(u == 2)
+    plan_module._close_all()
+    assert plan.closed and not plan_module._OPEN and np.all(u == 2)
 
 
 @pytest.mark.gpu

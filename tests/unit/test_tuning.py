@@ -14,7 +14,7 @@ from groundswell.backends import open_backend
 from groundswell.errors import BackendError
 from groundswell.exchange import tuning as module
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.exchange.tuning import Choice, Timer, TuningCache, halo_candidates, tune
+from groundswell.exchange.tuning import Choice, Timer, cache_file, halo_candidates, tune
 
 SLOW, FAST, FAR = Choice("mpi"), Choice("peer"), Choice("direct")
 SECONDS = {SLOW: 3e-2, FAST: 2e-2, FAR: 9e-2}
@@ -83,7 +83,7 @@ def test_a_candidate_that_does_not_work_has_a_reason() -> None:
 
 
 def test_it_is_cached_for_the_same_choices(tmp_path: Path) -> None:
-    cache, runs = TuningCache("key", tmp_path), list[Any]()
+    cache, runs = tmp_path / "tuning-key.json", list[Any]()
     first = tune(SerialCommunicator(), list(SECONDS), timers(SECONDS, []), cache)
     again = tune(SerialCommunicator(), list(SECONDS), timers(SECONDS, runs), cache)
     assert again.cached and again.best == first.best and not runs
@@ -102,8 +102,8 @@ def test_it_is_cached_for_the_same_choices(tmp_path: Path) -> None:
     ],
 )
 def test_an_unreadable_cache_is_replaced(tmp_path: Path, text: str) -> None:
-    (tmp_path / "tuning-key.json").write_text(text)
-    cache = TuningCache("key", tmp_path)
+    cache = tmp_path / "tuning-key.json"
+    cache.write_text(text)
     assert not tune(SerialCommunicator(), [FAST], timers(SECONDS, []), cache).cached
     assert tune(SerialCommunicator(), [FAST], timers(SECONDS, []), cache).cached
 
@@ -116,13 +116,13 @@ def test_keys_tell_problems_machines_and_libraries_apart(
     class Two(SerialCommunicator):
         size = 2
 
-    def key(device: str = "A", library: str = "MPI 1", problem: Any = 1) -> str:
+    def key(device: str = "A", library: str = "MPI 1", problem: Any = 1) -> Path:
         monkeypatch.setattr(module.mpi_library, "version", lambda: library)
         backend: Any = SimpleNamespace(device=device)
-        return TuningCache.of(Two(), backend, [problem])._name
+        return cache_file(Two(), backend, [problem])
 
     keys = [key(), key(device="B"), key(library="MPI 2"), key(problem=2)]
-    assert len(set(keys)) == 4 and key() == keys[0]
+    assert len(set(keys)) == 4 and key() == keys[0] and key().parent == tmp_path
 
 
 def test_candidates_on_a_cpu() -> None:
@@ -132,8 +132,8 @@ def test_candidates_on_a_cpu() -> None:
     assert halo_candidates(
         open_backend("cpu"), SerialCommunicator(), transport="mpi", overlap=False
     ) == [
-        Choice("mpi", True, False),
-        Choice("mpi", False, False),
+        Choice("mpi", aggregate=True, overlap=False),
+        Choice("mpi", aggregate=False, overlap=False),
     ]
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from groundswell.errors import BackendError
 
+MEMORY_ALLOCATION = 2  # cudaErrorMemoryAllocation
+
 
 class CudaSharedMemory:
     """GPU memory of this or another process, mapped into this process.
@@ -48,7 +50,7 @@ class IpcMemory:
         try:
             address = runtime.malloc(size)
         except runtime.CUDARuntimeError as error:
-            if error.status != runtime.errorMemoryAllocation:
+            if error.status != MEMORY_ALLOCATION:
                 raise
             raise MemoryError(f"{size} bytes of GPU memory") from error
         runtime.memset(address, 0, size)

@@ -20,17 +20,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from groundswell.exchange.domain import Domain
     from groundswell.exchange.gather_scatter.numbering import Numbering
+    from groundswell.exchange.ghost_field import Field
+    from groundswell.exchange.options import Options
     from groundswell.exchange.pattern import Ghosts
     from groundswell.exchange.plan import Plan
-    from groundswell.exchange.request import Field, Options
 
 __all__ = ["Domain", "Field", "Ghosts", "Numbering", "Options", "Plan"]
 _MODULES = {
     "Domain": "domain",
-    "Field": "request",
+    "Field": "ghost_field",
     "Ghosts": "pattern",
     "Numbering": "gather_scatter.numbering",
-    "Options": "request",
+    "Options": "options",
     "Plan": "plan",
 }
 

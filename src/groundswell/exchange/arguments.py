@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from math import isfinite
 from numbers import Real
 from operator import index
@@ -29,16 +30,11 @@ def broadcast(name: str, given: Any, count: int, what: str = "axes") -> tuple[An
 
 def integers(given: Any) -> tuple[int, ...] | None:
     """The whole numbers of a sequence; None if it is no sequence, or has other values."""
-    try:
-        return tuple(map(_integer, given)) if is_sequence(given) else None
-    except TypeError:
+    if not is_sequence(given) or any(isinstance(value, bool) for value in given):
         return None
-
-
-def _integer(given: Any) -> int:
-    if isinstance(given, bool):
-        raise TypeError("a bool is not a number here")
-    return index(given)
+    with suppress(TypeError):
+        return tuple(map(index, given))
+    return None
 
 
 def whole_numbers(

@@ -1,4 +1,4 @@
-"""Cartesian process grids: which rank holds which block of an array, and how many ranks per axis.
+"""Decompositions: which rank holds which block of an array, and how many blocks an axis has.
 
 Axes are an array's, slowest first. Ranks are numbered the same way: neighbours along the last axis
 have consecutive ranks.
@@ -9,16 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, product
+from itertools import product
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import broadcast, flag, integers, is_sequence
+from groundswell.exchange.arguments import (
+    broadcast,
+    flag,
+    integers,
+    is_sequence,
+    whole_numbers,
+)
+from groundswell.exchange.boxes import AXES
 
 Index = tuple[int, ...]
+Blocks = Sequence[Sequence[int]]  # for each axis the lengths of its blocks
+Topology = tuple[Sequence[int] | None, Sequence[bool] | bool]  # dims, if Cartesian, and periods
 
 
 @dataclass(frozen=True)
@@ -47,18 +56,17 @@ class Decomposition:
         shape: points of the whole array.
         processes: blocks along each axis.
         periodic: whether an axis' end is followed by its beginning.
-        cuts: of each axis the first points of its blocks but the first; by default the lengths of
-            blocks differ by one at most.
+        lengths: of the blocks along each axis; by default they differ by one at most.
 
     Raises:
-        InputError: more blocks than points along an axis, a block without points, or tuples of
-            different lengths.
+        InputError: more blocks than points along an axis, tuples of different lengths, or lengths
+            that do not add up.
     """
 
     shape: Index
     processes: Index
     periodic: tuple[bool, ...]
-    cuts: tuple[Index, ...] | None = None
+    lengths: tuple[Index, ...] = ()
 
     def __post_init__(self) -> None:
         if not len(self.shape) == len(self.processes) == len(self.periodic):
@@ -72,17 +80,12 @@ class Decomposition:
                     f"{blocks} blocks along axis {axis} of {points} points; allowed are 1 to "
                     f"{points}: use fewer ranks, or cut another axis"
                 )
-        if self.cuts is not None and [len(cuts) + 1 for cuts in self.cuts] != [*self.processes]:
+        found = tuple(map(len, self.lengths)), tuple(map(sum, self.lengths))
+        if self.lengths and found != (self.processes, self.shape):
             raise InputError(
-                f"cuts {self.cuts} for processes {self.processes}: give one less than blocks along "
-                "each axis"
+                f"blocks of lengths {self.lengths} are not {self.processes} blocks of an array of "
+                f"{self.shape} points"
             )
-        for axis, edges in enumerate(self.edges):
-            if min(np.diff(edges)) < 1:
-                raise InputError(
-                    f"cuts along axis {axis} at {edges[1:-1].tolist()} leave a block without any "
-                    f"of {self.shape[axis]} points; use fewer ranks, or cut another axis"
-                )
 
     @property
     def ranks(self) -> int:
@@ -92,11 +95,10 @@ class Decomposition:
     @cached_property
     def edges(self) -> tuple[NDArray[np.int64], ...]:
         """Of each axis the first points of its blocks, and its end."""
+        if self.lengths:
+            return tuple(np.cumsum((0, *along)) for along in self.lengths)
         pairs = zip(self.shape, self.processes, strict=True)
-        if self.cuts is None:
-            return tuple(np.arange(blocks + 1) * points // blocks for points, blocks in pairs)
-        ends = zip(self.cuts, self.shape, strict=True)
-        return tuple(np.array([0, *cuts, points], np.int64) for cuts, points in ends)
+        return tuple(np.arange(blocks + 1) * points // blocks for points, blocks in pairs)
 
     def coordinates(self, rank: int) -> Index:
         """Place of a rank in the process grid."""
@@ -137,6 +139,7 @@ def decompose(
     periodic: Sequence[bool] | bool = False,
     processes: Sequence[int] | None = None,
     least: Sequence[int] | None = None,
+    blocks: Blocks | None = None,
 ) -> Decomposition:
     """Cut an array for so many ranks.
 
@@ -145,32 +148,38 @@ def decompose(
     faces stay contiguous (Xue & Roy 2020, section 3.2, prefers in this order too).
 
     Args:
-        shape: points of the whole array, slowest axis first.
+        shape: points of the whole array, slowest axis first, one to three axes.
         ranks: number of blocks.
         periodic: of each axis, or of all.
         processes: blocks along each axis, to be used instead of choosing; 0 leaves an axis open.
         least: points that a block must have along each axis, if there is more than one.
+        blocks: instead of `processes` for each axis the lengths of its blocks, in points.
 
     Raises:
-        InputError: no process grid fits.
+        InputError: no process grid fits, or lengths that do not add up to the shape.
     """
-    points = _whole("shape", shape)
-    wraps = _flags(periodic, len(points))
-    wanted = _whole("processes", (0,) * len(points) if processes is None else processes)
-    fewest = _whole("least", (1,) * len(points) if least is None else least)
-    if ranks < 1 or min(points, default=0) < 1 or len(wanted) != len(points):
-        raise InputError(
-            f"{ranks} ranks, shape {points} and processes {wanted}: there must be a rank, an axis "
-            "and a point along each, and as many processes as axes"
-        )
-    if min(wanted) < 0:
-        raise InputError(
-            f"processes {wanted}: give the number of blocks along each axis, or 0 to leave it open"
-        )
+    points = array_shape(shape)
+    axes = len(points)
+    wraps = tuple(flag("periodic", p) for p in broadcast("periodic", periodic, axes))
+    wanted = whole_numbers("processes", (0,) * axes if processes is None else processes, axes)
+    lengths = () if blocks is None else _lengths(blocks, points)
+    if lengths and processes is not None:
+        raise InputError(f"processes = {wanted} and blocks = {lengths}: give only one of them")
+    wanted = tuple(map(len, lengths)) or wanted
     if 0 not in wanted and prod(wanted) != ranks:
         raise InputError(
-            f"processes {wanted} are {prod(wanted)} blocks for {ranks} ranks; one a rank is needed"
+            f"{' x '.join(map(str, wanted))} = {prod(wanted)} blocks for {ranks} ranks; one a rank "
+            "is needed: give other processes or blocks, or none"
         )
+    if lengths:
+        return Decomposition(points, wanted, wraps, lengths)
+    fewest = (1,) * axes if least is None else tuple(least)
+    grids = _fitting_grids(points, ranks, wanted, fewest)
+    return min((Decomposition(points, grid, wraps) for grid in grids), key=_cost)
+
+
+def _fitting_grids(points: Index, ranks: int, wanted: Index, fewest: Index) -> list[Index]:
+    """The process grids with the numbers that are wanted, and large enough blocks."""
     grids = [
         grid
         for grid in process_grids(ranks, len(points))
@@ -183,42 +192,13 @@ def decompose(
             f"{ranks} ranks cannot share {points} points{asked}: no process grid leaves blocks at "
             f"least {fewest} points; use another number of ranks, or other processes"
         )
-    return Decomposition(points, min(grids, key=lambda g: _cost(points, g, wraps)), wraps)
+    return grids
 
 
-def decompose_into(
-    blocks: Sequence[Sequence[int]],
-    shape: Sequence[int],
-    ranks: int,
-    periodic: Sequence[bool] | bool = False,
-) -> Decomposition:
-    """Cut an array into blocks of given lengths.
-
-    Args:
-        blocks: for each axis the lengths of its blocks, in points.
-        shape: points of the whole array, slowest axis first.
-        ranks: number of blocks.
-        periodic: of each axis, or of all.
-
-    Raises:
-        InputError: lengths that do not add up to the shape, or more or fewer blocks than ranks.
-    """
-    points = _whole("shape", shape)
-    lengths = _lengths(blocks, points)
-    counts = tuple(map(len, lengths))
-    if prod(counts) != ranks:
-        raise InputError(
-            f"blocks = {blocks!r} are {' x '.join(map(str, counts))} = {prod(counts)} blocks for "
-            f"{ranks} ranks; one a rank is needed"
-        )
-    cuts = tuple(tuple(accumulate(along[:-1])) for along in lengths)
-    return Decomposition(points, counts, _flags(periodic, len(points)), cuts)
-
-
-def _lengths(blocks: Sequence[Sequence[int]], points: Index) -> list[Index]:
+def _lengths(blocks: Blocks, points: Index) -> tuple[Index, ...]:
     """The lengths of the blocks along each axis."""
     given = [integers(along) for along in blocks] if is_sequence(blocks) else []
-    lengths = [along for along in given if along is not None]
+    lengths = tuple(along for along in given if along is not None)
     if not len(given) == len(lengths) == len(points):
         raise InputError(
             f"blocks = {blocks!r}: give for each of {len(points)} axes the lengths of its blocks, "
@@ -233,15 +213,63 @@ def _lengths(blocks: Sequence[Sequence[int]], points: Index) -> list[Index]:
     return lengths
 
 
-def _flags(periodic: Sequence[bool] | bool, axes: int) -> tuple[bool, ...]:
-    return tuple(flag("periodic", p) for p in broadcast("periodic", periodic, axes))
+def array_shape(given: Sequence[int]) -> Index:
+    """The shape of a whole array; raises InputError unless it has one to three axes."""
+    shape = integers(given)
+    if shape is None or not 1 <= len(shape) <= AXES or min(shape) < 1:
+        raise InputError(f"shape = {given!r}: give one to {AXES} whole numbers above zero")
+    return shape
 
 
-def _whole(name: str, given: Sequence[int]) -> Index:
-    numbers = integers(given)
-    if numbers is None:
-        raise InputError(f"{name} = {given!r} must be whole numbers, one an axis")
-    return numbers
+def decompose_for(
+    shape: Sequence[int],
+    ranks: int,
+    topology: Topology,
+    periodic: Sequence[bool] | bool | None = None,
+    processes: Sequence[int] | None = None,
+    blocks: Blocks | None = None,
+) -> Decomposition:
+    """Cut an array for the ranks of a communicator.
+
+    A Cartesian communicator fixes the number of blocks along each axis. MPI numbers its ranks as a
+    decomposition does, the last axis fastest, so both give each rank the same coordinates. If the
+    array has more or fewer axes, `processes` or `blocks` say which of them the communicator's are.
+
+    Args:
+        topology: `dims` and `periods` of a Cartesian communicator; None and False of others.
+        periodic: of each axis, or of all; None for the communicator's periods.
+        processes, blocks: as of `decompose`; None for the communicator's `dims`, or the best.
+
+    Raises:
+        InputError: arguments that contradict each other or the communicator, or do not fit.
+    """
+    dims, periods = topology
+    wraps = periods if periodic is None else periodic
+    if dims is None:
+        return decompose(shape, ranks, wraps, processes, blocks=blocks)
+    axes = len(array_shape(shape))
+    if len(dims) != axes and (periodic is None or (processes is None and blocks is None)):
+        raise InputError(
+            f"comm is a Cartesian communicator of {len(dims)} axes, and the shape has {axes}; give "
+            "periodic and processes, one entry an axis"
+        )
+    if len(dims) == axes and blocks is None:
+        asked = dims if processes is None else whole_numbers("processes", processes, axes)
+        processes = [n or dim for n, dim in zip(asked, dims, strict=True)]
+    found = decompose(shape, ranks, wraps, processes, blocks=blocks)
+    _require_topology(found.processes, tuple(dims))
+    return found
+
+
+def _require_topology(found: Index, dims: Index) -> None:
+    """See that ranks have the communicator's coordinates; other axes may be added, uncut."""
+    added = len(found) != len(dims)
+    if found != dims and not (added and [n for n in found if n > 1] == [n for n in dims if n > 1]):
+        raise InputError(
+            f"{found} blocks along the axes contradict comm, a Cartesian communicator with dims "
+            f"{dims}; leave processes and blocks out, or give a communicator without a topology, "
+            "such as comm.Split()"
+        )
 
 
 def process_grids(ranks: int, axes: int) -> Iterator[Index]:
@@ -255,21 +283,21 @@ def process_grids(ranks: int, axes: int) -> Iterator[Index]:
                 yield (first, *rest)
 
 
-def _cost(shape: Index, grid: Index, periodic: Sequence[bool]) -> tuple[int, int, Index]:
+def _cost(cut: Decomposition) -> tuple[int, int, Index]:
     """Points that the busiest rank updates and receives, its faces, and how late cut axes come."""
-    axes = [_kinds(*axis) for axis in zip(shape, grid, periodic, strict=True)]
+    axes = [_kinds(*axis) for axis in zip(cut.edges, cut.periodic, strict=True)]
     most = 0
     for block in product(*axes):
         volume = prod(length for length, _ in block)
         most = max(most, volume + sum(faces * volume // length for length, faces in block))
     faces = sum(max(faces for _, faces in kinds) for kinds in axes)
-    return most, faces, tuple(-g for g in grid)
+    return most, faces, tuple(-n for n in cut.processes)
 
 
-def _kinds(points: int, blocks: int, periodic: bool) -> set[tuple[int, int]]:
+def _kinds(edges: NDArray[np.int64], periodic: bool) -> set[tuple[int, int]]:
     """Lengths of an axis' blocks, with the number of sides on which another block lies."""
-    edges = np.arange(blocks + 1) * points // blocks
-    sides = np.full(blocks, 2 if blocks > 1 else 0)
-    if not periodic and blocks > 1:
+    lengths = np.diff(edges)
+    sides = np.full(len(lengths), 2 if len(lengths) > 1 else 0)
+    if not periodic and len(lengths) > 1:
         sides[[0, -1]] = 1
-    return {(int(length), int(n)) for length, n in zip(np.diff(edges), sides, strict=True)}
+    return {(int(length), int(n)) for length, n in zip(lengths, sides, strict=True)}

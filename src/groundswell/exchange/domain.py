@@ -15,36 +15,28 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from groundswell.backends import Array, Backend
-from groundswell.backends.array_interop import is_immutable
+from groundswell.backends.array_interop import ITEM_SIZES, is_immutable, is_supported_dtype
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import flag, real_numbers
-from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.arguments import flag, integers, is_sequence, real_numbers, whole_numbers
+from groundswell.exchange.decomposition import Blocks, Decomposition, Index, decompose_for
+from groundswell.exchange.ghost_field import Field, GhostField
 from groundswell.exchange.ghosted_block import GhostedBlock
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Ghosts, traffic
-from groundswell.exchange.plan import Plan
-from groundswell.exchange.plan_cache import PlanCache, cartesian, ranks_of
-from groundswell.exchange.process_grid import Blocks, process_grid
-from groundswell.exchange.request import (
-    Field,
-    FieldView,
-    Layers,
+from groundswell.exchange.options import (
     Options,
-    as_fields,
-    as_ghosts,
+    cartesian,
     complete_options,
-    component_axes,
-    device_name,
     find_device,
-    find_origin,
-    global_shape,
-    value_type,
+    ranks_of,
+    require_device,
+    require_same,
 )
-from groundswell.exchange.tuning import Choice, fastest, halo_candidates
+from groundswell.exchange.pattern import Ghosts, Layers, as_ghosts, traffic
+from groundswell.exchange.plan import Plan, PlanCache
+from groundswell.exchange.tuning import Choice, halo_candidates
 
 
 class Domain(GhostedBlock, PlanCache):
@@ -98,18 +90,21 @@ class Domain(GhostedBlock, PlanCache):
         ranks = ranks_of(comm)
 
         def checked() -> tuple[Decomposition, Ghosts]:
-            whole = global_shape(shape)
-            around = as_ghosts(ghosts, len(whole), flag("corners", corners))
-            if not isinstance(device, Backend):
-                device_name(device)  # an error here is one on all ranks
+            require_device(device)
             topology = cartesian(comm)
-            return process_grid(whole, ranks.size, topology, periodic, processes, blocks), around
+            cut = decompose_for(shape, ranks.size, topology, periodic, processes, blocks)
+            return cut, as_ghosts(ghosts, len(cut.shape), flag("corners", corners))
 
-        decomposition, around = ranks.collective_try(checked)
-        _require_same(ranks, decomposition, around)
-        GhostedBlock.__init__(self, decomposition, ranks.rank, around)
-        sent = traffic(decomposition, [(around, 8)])
-        backend, self._how = ranks.collective_try(lambda: _opened(ranks, device, sent, options))
+        cut, around = ranks.collective_try(checked)
+        cure = "all must give the same shape, ghosts, periodic and blocks"
+        require_same(ranks, (cut, around), cure)
+        GhostedBlock.__init__(self, cut, ranks.rank, around)
+
+        def opened() -> tuple[Backend, dict[str, Any]]:
+            backend = find_device(device, ranks, traffic(cut, [(around, 8)]))
+            return backend, complete_options(backend, options)
+
+        backend, self._how = ranks.collective_try(opened)
         PlanCache.__init__(self, ranks, backend, frees_comm=comm is not None)
         self._staged: dict[Any, Array] = {}
 
@@ -122,8 +117,10 @@ class Domain(GhostedBlock, PlanCache):
 
     def zeros(self, dtype: DTypeLike = "float64", components: int | Sequence[int] = ()) -> Array:
         """An array for this rank: NumPy's or CuPy's, with leading axes for components if any."""
-        shape = (*component_axes(components), *self.local_shape)
-        return self._interop.zeros(shape, value_type(dtype))
+        leading = integers(components if is_sequence(components) else (components,))
+        if leading is None or min(leading, default=0) < 0:
+            raise InputError(f"components = {components!r}: give whole numbers, 0 or more")
+        return self._interop.zeros((*leading, *self.local_shape), _value_type(dtype))
 
     def interior(self, array: Any) -> Any:
         """The own points of an array: a view, as far as its library has views."""
@@ -198,54 +195,45 @@ class Domain(GhostedBlock, PlanCache):
             RunFailed: a rank is late or lost; a GPU's may show later, see `check`.
         """
         self._require_open()
-        fields = as_fields(arrays)
+        fields = _as_fields(arrays)
         streams = self._interop.user_streams(stream, [f.array for f in fields])
-        views = self._views(fields)
-        ghost_fields = [field for v in views for field in v.fields()]
+        written, groups = self._try_at_first(lambda: self._views(fields))
+        ghost_fields = [component for group in groups for component in group]
+        if self._by_address:
+            key, owners = [f.key(self.backend) for f in ghost_fields], [f.array for f in written]
+        else:  # the same on all ranks, so that all find a plan, or none does
+            key, owners = [(len(group), *(f.terms for f in group[:1])) for group in groups], []
 
         def make() -> Plan:
-            self._require_no_capture(streams)
-            return self._made(views, self._how, owners=None if self._by_address else ())
+            return self._new_plan(ghost_fields, self._how, owners)
 
-        self._run(self._plan_of(self._key(views), make), streams, ghost_fields)
+        self._run_cached(tuple(key), make, streams, ghost_fields)
         results = [
-            self._interop.to_jax(v.view) if is_immutable(field.array) else field.array
-            for v, field in zip(views, fields, strict=True)
+            field.array if mine is field else self._interop.to_jax(mine.array)
+            for mine, field in zip(written, fields, strict=True)
         ]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def plan(
-        self,
-        *arrays: Any,
-        transport: str | None = None,
-        aggregate: bool | None = None,
-        poison: bool | None = None,
-        codec: str | None = None,
-    ) -> Plan:
+    def plan(self, *arrays: Any, **options: Unpack[Options]) -> Plan:
         """Prepare the exchange of arrays, or of `Field`s.
 
         Args:
-            transport: a name that docs/exchange.md lists; "auto" for the usual one, or "fastest"
-                to measure all that work, with `aggregate` and without; the result is cached.
-            aggregate: one message per neighbour for all arrays; otherwise one for each.
-            poison: fill ghosts with NaN before each exchange, so that missing values show.
-            codec: "mpc" for lossless compression of messages, "zfp16" and so on for 16 bits per
-                value, "none". All arrays of the plan have the same type then.
-            All are the domain's by default.
+            options: see `Options`; by default those of the domain.
 
         Raises:
             InputError: an array that cannot be exchanged, or that is another one elsewhere.
             BackendError: the transport does not work here.
         """
-        given = {"transport": transport, "aggregate": aggregate, "poison": poison, "codec": codec}
-        how = self._how | {name: value for name, value in given.items() if value is not None}
 
-        def prepare() -> tuple[list[FieldView], dict[str, Any]]:
-            views = [self._view(field) for field in as_fields(arrays)]
-            return views, complete_options(self.backend, **how)
+        def prepare() -> tuple[list[GhostField], dict[str, Any], list[Any]]:
+            fields = _as_fields(arrays)
+            ghost_fields = [g for field in fields for g in self._components(field)]
+            given = {name: value for name, value in options.items() if value is not None}
+            how = complete_options(self.backend, self._how | given)
+            return ghost_fields, how, [field.array for field in fields]
 
         self._require_open()
-        return self._made(*self.comm.collective_try(prepare))
+        return self._new_plan(*self.comm.collective_try(prepare))
 
     @property
     def _by_address(self) -> bool:
@@ -253,67 +241,56 @@ class Domain(GhostedBlock, PlanCache):
         transport = self._how["transport"]
         return self._how["codec"] != "none" or "direct" in transport or transport == "fastest"
 
-    def _key(self, views: list[FieldView]) -> tuple[Any, ...]:
-        """What tells plans apart: the same on all ranks, so that all find a plan, or none does."""
-        return tuple(v.key(self.backend) if self._by_address else v.terms for v in views)
+    def _new_plan(self, fields: list[GhostField], how: dict[str, Any], owners: list[Any]) -> Plan:
+        """A plan, which keeps its owners alive."""
+        terms = [field.terms for field in fields]
+        cure = "all must give arrays of the same types, in the same order, with the same options"
+        require_same(self.comm, (self.decomposition, terms, how), cure)
+        transport, codec, poison = how["transport"], how["codec"], how["poison"]
+        choices = [Choice(transport, aggregate=how["aggregate"])]
+        if transport == "fastest":
+            choices = halo_candidates(self.backend, self.comm, overlap=False)
 
-    def _made(
-        self,
-        views: list[FieldView],
-        how: dict[str, Any],
-        owners: Sequence[Any] | None = None,
-    ) -> Plan:
-        """A plan. It keeps `owners` alive, by default the users' arrays."""
-        terms = [v.terms for v in views]
-        self._require_agreement(terms, how)
-        if how["transport"] != "fastest" or self.size == 1:
-            return self._prepared(views, how, owners)
-
-        def make(choice: Choice) -> Plan:
-            chosen = {"transport": choice.transport, "aggregate": choice.aggregate}
-            return self._prepared(views, how | chosen, owners)
-
-        self._interop.synchronize_device()  # no trial may write ghosts that the user still reads
-        choices = halo_candidates(self.backend, self.comm, overlap=False)
-        problem = [self.decomposition, *terms, how["codec"], how["poison"]]
-        return make(fastest(self.backend, self.comm, problem, make, choices))
-
-    def _prepared(
-        self, views: list[FieldView], how: dict[str, Any], owners: Sequence[Any] | None
-    ) -> Plan:
-        fields = [field for v in views for field in v.fields()]
-        how = how | {"poison": how["poison"] or None}  # None: as GROUNDSWELL_DEBUG says
-        exchange = HaloExchange(self.backend, self.comm, self.decomposition, fields, **how)
-        return self._planned(exchange, [v.owner for v in views] if owners is None else owners)
-
-    def _require_agreement(self, terms: list[Any], how: dict[str, Any]) -> None:
-        said = self.comm.allgather((self.decomposition, terms, how))
-        if different := [rank for rank, other in enumerate(said) if other != said[0]]:
-            raise InputError(
-                f"rank {different[0]} exchanges {said[different[0]]}, and rank 0 {said[0]}; all "
-                "must give arrays of the same types, in the same order, with the same options"
+        def make(choice: Choice) -> HaloExchange:
+            return HaloExchange(
+                *(self.backend, self.comm, self.decomposition, fields),
+                transport=choice.transport,
+                aggregate=choice.aggregate,
+                poison=poison or None,  # None: as GROUNDSWELL_DEBUG says
+                codec=codec,
             )
 
-    def _views(self, fields: list[Field]) -> list[FieldView]:
-        """Views of all arrays; of JAX's a copy that can be written."""
+        return self._planned(make, choices, [self.decomposition, *terms, codec, poison], owners)
 
-        def view_all() -> list[FieldView]:
-            return [self._view(self._loaded(n, field)) for n, field in enumerate(fields)]
+    def _views(self, fields: list[Field]) -> tuple[list[Field], list[list[GhostField]]]:
+        """Fields that can be written, for arrays of JAX copies; and the components of each."""
+        written = [self._writable(n, field) for n, field in enumerate(fields)]
+        return written, [self._components(field) for field in written]
 
-        # The first time, an error on one rank, such as a wrong GPU, becomes one on all. Later the
-        # others may have a plan, and would not wait to be told.
-        return view_all() if self._plans else list(self.comm.collective_try(view_all))
-
-    def _view(self, field: Field) -> FieldView:
-        view, axes = self._interop.view(field.array), len(self.own)
-        ghosts = self.ghosts
+    def _components(self, field: Field) -> list[GhostField]:
+        view, axes, ghosts = self._interop.view(field.array), len(self.own), self.ghosts
         if field.ghosts is not None:
             ghosts = as_ghosts(field.ghosts, axes, ghosts.corners)
-        shape, around = tuple(view.shape[-axes:]), (self.ghosts, ghosts)
-        origin = find_origin(shape, self.block, around, field.origin)
-        return FieldView(field.array, view, origin, ghosts, field.sent_as)
+        origin = self._origin(tuple(view.shape[-axes:]), ghosts, field.origin)
+        components = np.ndindex(view.shape[:-axes])
+        return [GhostField(view[c], origin, ghosts, field.sent_as) for c in components]
 
-    def _loaded(self, number: int, field: Field) -> Field:
+    def _origin(self, shape: Index, ghosts: Ghosts, given: Sequence[int] | None) -> Index:
+        """The index of the first own point in an array: as given, or by layers that fit."""
+        axes = len(self.own)
+        if given is not None and len(shape) == axes:
+            return whole_numbers("origin", given, axes)
+        if given is None and shape == self.local_shape:
+            return self.ghosts.low
+        if given is None and shape == ghosts.padded(self.block.shape):
+            return ghosts.low
+        raise InputError(
+            f"an array whose last axes have {shape} points does not suit this rank, of "
+            f"{self.local_shape} with ghost layers; if it has other layers, give the index of its "
+            f"first own point, Field(array, origin=...), one number for each of {axes} axes"
+        )
+
+    def _writable(self, number: int, field: Field) -> Field:
         """The same, with a copy of an array that cannot be written."""
         if not is_immutable(field.array):
             return field
@@ -329,19 +306,23 @@ class Domain(GhostedBlock, PlanCache):
         self._staged = {}
 
 
-def _require_same(ranks: Communicator, decomposition: Decomposition, around: Ghosts) -> None:
-    """See that all ranks have given the same shape, blocks and layers."""
-    given = ranks.allgather((decomposition, around))
-    if different := [rank for rank, other in enumerate(given) if other != given[0]]:
+def _as_fields(arrays: Sequence[Any]) -> list[Field]:
+    """The arguments of an exchange, arrays or `Field`s, as `Field`s."""
+    if not arrays:
+        raise InputError("an exchange of no array; give at least one")
+    return [a if isinstance(a, Field) else Field(a) for a in arrays]
+
+
+def _value_type(given: DTypeLike) -> np.dtype[Any]:
+    """The type of an array's values."""
+    try:
+        dtype = np.dtype(given)
+    except (TypeError, ValueError):
+        dtype = np.dtype(object)
+    if not is_supported_dtype(dtype):
         raise InputError(
-            f"rank {different[0]} makes a domain of {given[different[0]]}, and rank 0 of "
-            f"{given[0]}; all must give the same shape, ghosts, periodic and blocks"
+            f"dtype = {given!r}: give a type of plain numbers that NumPy knows, such as "
+            f'"float32", of {", ".join(map(str, ITEM_SIZES))} bytes each; for others, such as '
+            "bfloat16 of PyTorch, integers of the same size"
         )
-
-
-def _opened(
-    ranks: Communicator, device: str | Backend, sent: ArrayLike, given: Options
-) -> tuple[Backend, dict[str, Any]]:
-    """The device, and the options of exchanges on it."""
-    backend = find_device(device, ranks, sent)
-    return backend, complete_options(backend, **given)
+    return dtype

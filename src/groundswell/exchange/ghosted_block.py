@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.exchange.arguments import broadcast, whole_numbers
-from groundswell.exchange.decomposition import Block, Decomposition, Index
+from groundswell.exchange.decomposition import Decomposition, Index
 from groundswell.exchange.overlap import Box, open_sides, split
 from groundswell.exchange.pattern import Ghosts, uniform
-from groundswell.exchange.request import Slices, padded_shape, slices
+
+Slices = tuple[slice, ...]
 
 
 class GhostedBlock:
@@ -28,35 +29,21 @@ class GhostedBlock:
         rank: whose block it is.
         ghosts: the layers.
 
-    Attributes:
-        block: `start`, `shape`, and `slices` of the whole.
+    Attributes: see `Domain`.
     """
 
     def __init__(self, decomposition: Decomposition, rank: int, ghosts: Ghosts) -> None:
         self.decomposition, self.rank, self.ghosts = decomposition, rank, ghosts
-        self.block: Block = decomposition.block(rank)
+        self.shape, self.dims = decomposition.shape, decomposition.processes
+        self.periodic = decomposition.periodic
+        self.coords, self.block = decomposition.coordinates(rank), decomposition.block(rank)
+        self.local_shape = ghosts.padded(self.block.shape)
+        self.own = self._slices(Box((0,) * len(self.shape), self.block.shape))
 
-    # --- blocks -----------------------------------------------------------------------------------
-
-    @property
-    def shape(self) -> Index:
-        """Points of the whole array."""
-        return self.decomposition.shape
-
-    @property
-    def dims(self) -> Index:
-        """Blocks along each axis."""
-        return self.decomposition.processes
-
-    @property
-    def periodic(self) -> tuple[bool, ...]:
-        """Whether each axis' end is followed by its beginning."""
-        return self.decomposition.periodic
-
-    @cached_property
-    def coords(self) -> Index:
-        """Place of this rank's block in the grid of blocks."""
-        return self.decomposition.coordinates(self.rank)
+    def _slices(self, box: Box) -> Slices:
+        """A box of own points in this rank's arrays."""
+        runs = zip(self.ghosts.low, box.start, box.shape, strict=True)
+        return tuple(slice(low + s, low + s + n) for low, s, n in runs)
 
     @cached_property
     def neighbours(self) -> dict[Index, int]:
@@ -67,30 +54,18 @@ class GhostedBlock:
         periodic axis of one or two blocks a rank is its own neighbour, or the same one twice.
         Layers thicker than the adjacent block have values of blocks behind it, too.
         """
-        ranks = ((d, self.decomposition.neighbour(self.rank, d)) for d in self._directions())
+        directions = filter(self._is_exchanged, product((-1, 0, 1), repeat=len(self.shape)))
+        ranks = ((d, self.decomposition.neighbour(self.rank, d)) for d in directions)
         return {direction: rank for direction, rank in ranks if rank is not None}
 
-    def _directions(self) -> list[Index]:
-        """Those in which ghosts are received, or sent: they are received on the other side."""
-        low, high = self.ghosts.low, self.ghosts.high
-        return [
-            d
-            for d in product((-1, 0, 1), repeat=len(low))
-            if 1 <= sum(map(abs, d)) <= (len(d) if self.ghosts.corners else 1)
-            and (_has_layers(d, low, high) or _has_layers(d, high, low))
-        ]
-
-    # --- arrays -----------------------------------------------------------------------------------
-
-    @cached_property
-    def local_shape(self) -> Index:
-        """Points of this rank's arrays, ghost layers included."""
-        return padded_shape(self.block, self.ghosts)
-
-    @cached_property
-    def own(self) -> Slices:
-        """Where the block's own points are in its arrays."""
-        return slices(self.ghosts.low, Box((0,) * len(self.block.shape), self.block.shape))
+    def _is_exchanged(self, direction: Index) -> bool:
+        """Whether ghosts are received in a direction, or sent: to the layers on the other side."""
+        sides = zip(direction, self.ghosts.low, self.ghosts.high, strict=True)
+        widths = [(low, high) if d < 0 else (high, low) for d, low, high in sides if d]
+        if not 1 <= len(widths) <= (len(direction) if self.ghosts.corners else 1):
+            return False
+        received, sent = zip(*widths, strict=True)
+        return all(received) or all(sent)
 
     def local_index(self, point: Sequence[int]) -> Index | None:
         """Where a point of the whole is in this rank's arrays; None if another rank owns it.
@@ -115,9 +90,8 @@ class GhostedBlock:
         axes, thick = len(self.own), self.ghosts.widest.low
         if thickness is not None:
             thick = whole_numbers("thickness", broadcast("thickness", thickness, axes), axes)
-        parts = split(self.block.shape, open_sides(self.decomposition, self.rank), thick)
-        near, others = ([slices(self.ghosts.low, box) for box in boxes] for boxes in parts)
-        return near, others
+        near, others = split(self.block.shape, open_sides(self.decomposition, self.rank), thick)
+        return [self._slices(box) for box in near], [self._slices(box) for box in others]
 
     def _indices(self, ghosts: bool) -> list[NDArray[np.int64]]:
         """Global indices along each axis, shaped so that they combine to the block's shape."""
@@ -128,8 +102,7 @@ class GhostedBlock:
     def _described(self) -> list[str]:
         """The parts of a `repr`."""
         runs = ", ".join(f"{s.start}:{s.stop}" for s in self.block.slices)
-        pairs = zip(self.ghosts.low, self.ghosts.high, strict=True)
-        widths = _short([_short(pair) for pair in pairs])
+        widths = _short([*map(_short, zip(self.ghosts.low, self.ghosts.high, strict=True))])
         return [
             f"shape {self.shape}",
             f"dims {self.dims}",
@@ -137,12 +110,6 @@ class GhostedBlock:
             f"ghosts {widths} {'with' if self.ghosts.corners else 'without'} corners",
             f"periodic {_short(self.periodic)}",
         ]
-
-
-def _has_layers(direction: Index, low: Index, high: Index) -> bool:
-    """Whether there are ghosts in a direction, given the layers on both sides of each axis."""
-    widths = zip(direction, low, high, strict=True)
-    return all((b if d > 0 else a) > 0 for d, a, b in widths if d)
 
 
 def _short(values: Sequence[Any]) -> Any:

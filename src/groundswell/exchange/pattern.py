@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import flag, integers
+from groundswell.exchange.arguments import broadcast, flag, integers
 from groundswell.exchange.decomposition import Decomposition, Index
 
 
@@ -46,11 +47,8 @@ class Ghosts:
                 f"ghost layers {self.low} below and {self.high} above: give one whole number an "
                 "axis in each, none below 0"
             )
-        given = tuple(self.within or ())
-        within = tuple(None if run is None else integers(run) or () for run in given)
-        if len(within) not in (0, len(low)) or any(
-            len(run) != 2 for run in within if run is not None
-        ):
+        within = tuple(None if run is None else integers(run) or () for run in self.within)
+        if len(within) not in (0, len(low)) or {len(r) for r in within if r is not None} - {2}:
             raise InputError(f"within = {self.within}: give for each axis None, or (start, stop)")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
@@ -62,6 +60,24 @@ class Ghosts:
         """The same with both sides as wide as the wider one."""
         most = tuple(max(pair) for pair in zip(self.low, self.high, strict=True))
         return replace(self, low=most, high=most)
+
+    def padded(self, shape: Index) -> Index:
+        """The shape of a block with its ghost layers."""
+        return tuple(a + n + b for a, n, b in zip(self.low, shape, self.high, strict=True))
+
+
+Layers = int | Sequence[int | tuple[int, int]] | Ghosts  # as users give them
+
+
+def as_ghosts(given: Layers, axes: int, corners: bool) -> Ghosts:
+    """Ghost layers; `corners` unless given as `Ghosts`."""
+    if not isinstance(given, Ghosts):
+        widths = [broadcast("ghosts", w, 2, "sides") for w in broadcast("ghosts", given, axes)]
+        low, high = zip(*widths, strict=True)
+        return Ghosts(low, high, corners)
+    if len(given.low) != axes:
+        raise InputError(f"{given} has {len(given.low)} axes, and the domain {axes}")
+    return given
 
 
 def uniform(width: int, axes: int = 3, *, corners: bool = False) -> Ghosts:
@@ -87,34 +103,26 @@ class Piece:
     shape: Index
 
 
-@dataclass(frozen=True)
-class _Span:
+class _Span(NamedTuple):
     """A run of points along one axis, all with the same owner."""
 
     here: int
     there: int
-    count: int
+    points: int
     owner: int  # its coordinate in the process grid
-    ghost: bool
+    is_ghost: bool
 
 
 @lru_cache(maxsize=4096)
 def receives(cut: Decomposition, rank: int, ghosts: Ghosts) -> tuple[Piece, ...]:
     """The ghost points of a rank, box by box, in an order that all ranks agree on."""
-    spans = [
-        list(_spans(cut, axis, where, ghosts)) for axis, where in enumerate(cut.coordinates(rank))
-    ]
-    return tuple(
-        Piece(
-            cut.rank_at([s.owner for s in box]),
-            tuple(s.here for s in box),
-            tuple(s.there for s in box),
-            tuple(s.count for s in box),
-        )
-        for box in product(*spans)
-        if 1 <= sum(s.ghost for s in box) <= (len(box) if ghosts.corners else 1)
-        and all(s.count for s in box)
-    )
+    where, pieces = cut.coordinates(rank), list[Piece]()
+    most = len(where) if ghosts.corners else 1
+    for box in product(*(_spans(cut, axis, n, ghosts) for axis, n in enumerate(where))):
+        here, there, shape, owner, is_ghost = zip(*box, strict=True)
+        if 1 <= sum(is_ghost) <= most and all(shape):
+            pieces.append(Piece(cut.rank_at(owner), here, there, shape))
+    return tuple(pieces)
 
 
 def partners(cut: Decomposition, rank: int, ghosts: Ghosts) -> list[int]:
@@ -142,23 +150,16 @@ def traffic(cut: Decomposition, fields: Iterable[tuple[Ghosts, int]]) -> NDArray
 def _spans(cut: Decomposition, axis: int, where: int, ghosts: Ghosts) -> Iterator[_Span]:
     """The block's own run along an axis and the ghost runs at both of its ends."""
     start, stop = (int(cut.edges[axis][where + n]) for n in (0, 1))
-    first, last = _own_run(cut, axis, start, stop, ghosts)
-    yield _Span(first - start, first - start, last - first, where, False)
+    first, last = start, stop  # of the own points beside which ghosts are needed
+    if ghosts.within and (within := ghosts.within[axis]) is not None:
+        first, last = within
+        if cut.periodic[axis] or start > 0:
+            first = max(first, start)
+        if cut.periodic[axis] or stop < cut.shape[axis]:
+            last = min(last, stop)
+    yield _Span(first - start, first - start, max(last - first, 0), where, False)
     for begin, end in ((start - ghosts.low[axis], start), (stop, stop + ghosts.high[axis])):
         yield from _owned_runs(cut, axis, start, begin, end)
-
-
-def _own_run(
-    cut: Decomposition, axis: int, start: int, stop: int, ghosts: Ghosts
-) -> tuple[int, int]:
-    """Global indices of the block's own points along an axis beside which ghosts are needed."""
-    within = ghosts.within[axis] if ghosts.within else None
-    if within is None:
-        return start, stop
-    ends = not cut.periodic[axis]
-    first = within[0] if ends and start == 0 else max(within[0], start)
-    last = within[1] if ends and stop == cut.shape[axis] else min(within[1], stop)
-    return first, max(first, last)
 
 
 def _owned_runs(cut: Decomposition, axis: int, start: int, begin: int, end: int) -> Iterator[_Span]:
@@ -186,13 +187,12 @@ def require_room(
     Raises:
         InputError: it has not.
     """
-    own = Piece(0, (0,) * len(block), (0,) * len(block), block)
-    for axis, (points, first) in enumerate(zip(shape, origin, strict=True)):
-        begins = [first + p.here[axis] for p in (own, *pieces)]
-        ends = [first + p.here[axis] + p.shape[axis] for p in (own, *pieces)]
-        if min(begins) < 0 or max(ends) > points:
+    firsts = np.array([(0,) * len(block), *(piece.here for piece in pieces)]) + origin
+    ends = firsts + np.array([block, *(piece.shape for piece in pieces)])
+    for axis, (first, end) in enumerate(zip(firsts.min(axis=0), ends.max(axis=0), strict=True)):
+        if first < 0 or end > shape[axis]:
             raise InputError(
                 f"an array of shape {tuple(shape)} whose own points begin at {tuple(origin)} has "
                 f"no room for {block} points and their ghosts: along axis {axis} they take indices "
-                f"{min(begins)} to {max(ends) - 1}; allocate a larger one, or ask for fewer layers"
+                f"{first} to {end - 1}; allocate a larger one, or ask for fewer layers"
             )

@@ -1,50 +1,30 @@
-"""Exchanges that are prepared once and run often, in step with the user's streams."""
+"""Exchanges that are prepared once and run often, in step with the user's streams.
+
+A `PlanCache` makes, keeps and closes plans, at the latest when the program ends.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Protocol
+import atexit
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from typing import Any, Self, TypeAlias
 
-from groundswell.backends import Launch
-from groundswell.backends.array_interop import ArrayInterop, StreamHandles
+from groundswell.backends import Backend
+from groundswell.backends.array_interop import ArrayInterop, StreamHandles, array_interop
 from groundswell.backends.base import in_order
-from groundswell.errors import InputError
+from groundswell.errors import GroundswellError, InputError
+from groundswell.exchange import waiting
 from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.halo import HaloExchange
+from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.tuning import Choice, fastest
 
-
-class Exchanging(Protocol):
-    """What can be planned: an exchange of ghosts, an operation on values that ranks share."""
-
-    @property
-    def path(self) -> str:
-        """The way that messages really take."""
-
-    @property
-    def bytes(self) -> int:
-        """Bytes that this rank sends to others each time, unless a codec makes them fewer."""
-
-    @property
-    def launches(self) -> list[Launch]:
-        """The whole exchange."""
-
-    @property
-    def parts(self) -> tuple[list[Launch], list[Launch]]:
-        """Launches that start the exchange, and launches that finish it."""
-
-    def is_bound(self, *arrays: Any) -> bool:
-        """Whether the operation exchanges these arrays."""
-
-    def bind(self, *arrays: Any) -> bool:
-        """Exchange other arrays from now on; returns whether the launches are new."""
-
-    def release(self) -> None:
-        """Stop keeping the arrays alive."""
-
-    def check(self) -> None:
-        """Check that no wait of the device timed out."""
-
-    def close(self) -> None:
-        """Give back what it holds of other ranks."""
+Exchange: TypeAlias = HaloExchange | GatherScatter
+MOST_PLANS = 16  # that are kept for exchanges without an explicit plan
 
 
 class Plan:
@@ -54,36 +34,22 @@ class Plan:
     holds when the exchange begins comes before it, and what it is given afterwards comes after it.
     The user's stream is the one given, else the current one of PyTorch for its tensors, and of CuPy
     for all others: the legacy default stream, unless another was chosen.
+
+    Attributes:
+        under_way: whether it has been started and is to be finished.
     """
 
     def __init__(
-        self, interop: ArrayInterop, exchange: Exchanging, owners: Iterable[Any], comm: Communicator
+        self, interop: ArrayInterop, exchange: Exchange, owners: Iterable[Any], comm: Communicator
     ) -> None:
         self._interop, self._owners, self._comm = interop, tuple(owners), comm
-        self._exchange: Exchanging | None = exchange
-        self._under_way = False
+        self._exchange: Exchange | None = exchange
+        self.under_way = False
         self._read(exchange)
 
-    def _read(self, exchange: Exchanging) -> None:
+    def _read(self, exchange: Exchange) -> None:
         self._whole = exchange.launches
         self._start, self._finish = exchange.parts
-
-    def require_bound(self, *arrays: Any) -> None:
-        """Raise InputError unless the plan exchanges these arrays already."""
-        if not self._open.is_bound(*arrays):
-            raise InputError(
-                "a graph is being captured, and the arrays are not those of the last exchange; "
-                "exchange them once before the capture, or capture a plan of these arrays"
-            )
-
-    def release(self) -> None:
-        """Do not keep the arrays of the operation alive, apart from those it was made for."""
-        self._open.release()
-
-    def bind(self, *arrays: Any) -> None:
-        """Exchange other arrays from now on, without communication."""
-        if self._open.bind(*arrays):
-            self._read(self._open)
 
     @property
     def path(self) -> str:
@@ -103,28 +69,44 @@ class Plan:
         """Whether it has been closed."""
         return self._exchange is None
 
-    @property
-    def under_way(self) -> bool:
-        """Whether it has been started and is to be finished."""
-        return self._under_way
-
     def __call__(self, stream: Any = None) -> None:
         """Fill the ghost layers."""
-        self.run(self._interop.user_streams(stream, self._owners))
+        self._run(self._interop.user_streams(stream, self._owners))
 
-    def run(self, streams: StreamHandles) -> None:
-        """The same, for streams by their handles."""
+    def _run(self, streams: StreamHandles) -> None:
         self._require(under_way=False)
         self._interop.wait_for_user(streams)
         self._comm.begin_exchange()
         in_order(self._whole)()
         self._interop.make_user_wait(streams)
 
+    def run_with(self, streams: StreamHandles, *arrays: Any, capturing: bool) -> None:
+        """Exchange other arrays of the same kind, without communication to prepare it.
+
+        It does not keep them alive afterwards.
+
+        Args:
+            capturing: whether a graph is being captured, which goes on to use the addresses of now.
+
+        Raises:
+            InputError: other arrays than before cannot be exchanged, or not in a graph.
+        """
+        exchange = self._open
+        if capturing and not exchange.is_bound(*arrays):
+            raise InputError(
+                "a graph is being captured, and the arrays are not those of the last exchange; "
+                "exchange them once before the capture, or capture a plan of these arrays"
+            )
+        if not capturing and exchange.bind(*arrays):
+            self._read(exchange)
+        self._run(streams)
+        exchange.release()
+
     def start(self, stream: Any = None) -> None:
         """Send. Until `finish`, write no point that is sent, and read no ghost."""
         self._require(under_way=False)
         self._interop.wait_for_user(self._interop.user_streams(stream, self._owners))
-        self._under_way = True
+        self.under_way = True
         self._comm.begin_exchange()
         in_order(self._start)()
 
@@ -132,7 +114,7 @@ class Plan:
         """Receive, and fill the ghost layers; what comes next in the stream may read them."""
         self._require(under_way=True)
         streams = self._interop.user_streams(stream, self._owners)
-        self._under_way = False  # whatever becomes of it: it cannot be tried again
+        self.under_way = False  # whatever becomes of it: it cannot be tried again
         in_order(self._finish)()
         self._interop.make_user_wait(streams)
 
@@ -166,12 +148,157 @@ class Plan:
             self.close()
 
     @property
-    def _open(self) -> Exchanging:
+    def _open(self) -> Exchange:
         if self._exchange is None:
             raise InputError("this plan is closed; make another one")
         return self._exchange
 
     def _require(self, *, under_way: bool) -> None:
-        if self._open and self._under_way != under_way:
+        if self._open and self.under_way != under_way:
             missing = "start it first" if under_way else "finish it first"
             raise InputError(f"this exchange is {'not ' * under_way}under way; {missing}")
+
+
+class PlanCache:
+    """The plans that a user has made, and those that are kept for the arrays of simple calls.
+
+    Attributes:
+        comm, backend: the ranks, the device.
+        rank, size: this rank's number, and how many there are.
+    """
+
+    what: str  # that is kept, in messages
+
+    def __init__(self, comm: Communicator, backend: Backend, *, frees_comm: bool) -> None:
+        self.comm, self.backend = comm, backend
+        self.rank, self.size = comm.rank, comm.size
+        self._interop: ArrayInterop = array_interop(backend)
+        self._cached: OrderedDict[Any, Plan] = OrderedDict()
+        self._plans: list[Plan] = []
+        self._frees_comm = frees_comm
+        _OPEN.append(self)
+
+    def _try_at_first(self, act: Callable[[], Any]) -> Any:
+        """Call a function; before the first plan, an error on one rank becomes one on all.
+
+        Later the others may have a plan, and would not wait to be told of the error.
+        """
+        return act() if self._plans else self.comm.collective_try(act)
+
+    def _run_cached(
+        self, key: Any, make: Callable[[], Plan], streams: StreamHandles, *arrays: Any
+    ) -> None:
+        """Exchange arrays with the plan kept for this key, or a new one."""
+        capturing = self._interop.is_capturing(streams)
+        plan = self._cached.pop(key, None)
+        if plan is None:
+            if capturing:
+                raise InputError(
+                    "a graph is being captured, and there is no plan for these arrays; exchange "
+                    "them once before the capture, or capture a plan of them"
+                )
+            plan = make()
+        if not capturing:  # else the graph has this plan for itself
+            self._cached[key] = plan  # as the last one used
+            if len(self._cached) > MOST_PLANS:
+                self._cached.popitem(last=False)[1].close()
+        plan.run_with(streams, *arrays, capturing=capturing)
+
+    def _planned(
+        self,
+        make: Callable[[Choice], Exchange],
+        choices: Sequence[Choice],
+        problem: Iterable[object],
+        owners: Iterable[Any],
+        trial: Callable[[Choice], Exchange] | None = None,
+    ) -> Plan:
+        """A new plan of the fastest choice, to be closed in the end.
+
+        Args:
+            problem: everything that the speed depends on besides ranks and devices.
+            owners: arrays to keep alive.
+            trial: makes what is measured; `make` by default.
+        """
+        if len(choices) == 1 or self.size == 1:
+            exchange = make(choices[0])
+        else:
+            self._interop.synchronize_device()  # no trial may write what the user still reads
+            measured = trial or make
+            tuning = fastest(self.backend, self.comm, problem, choices, lambda c: [measured(c)])
+            exchange = make(tuning.best)
+            exchange.reason = "measured to be the fastest"
+        plan = Plan(self._interop, exchange, owners, self.comm)
+        self._plans = [*(p for p in self._plans if not p.closed), plan]
+        return plan
+
+    def check(self) -> None:
+        """Wait for the device, and check that none of its waits timed out.
+
+        Raises:
+            RunFailed: a rank is late or lost; names it.
+        """
+        for plan in self._plans:
+            if not plan.closed:
+                plan.check()
+
+    def close(self) -> None:
+        """Close all plans. Every rank must, before MPI ends; a script that ends well does it so.
+
+        Raises:
+            InputError: plans have been started, and are to be finished first; nothing is closed.
+            RunFailed: a wait of some GPU timed out, so that its results are stale.
+        """
+        if self not in _OPEN:
+            return
+        if count := sum(plan.under_way for plan in self._plans):
+            raise InputError(f"plans of this {self.what} are under way: {count}; finish them first")
+        _OPEN.remove(self)
+        plans, self._plans = self._plans, []
+        self._cached.clear()
+        with ExitStack() as rest:  # all of it, whatever one of the plans raises
+            rest.callback(self._leave)
+            for plan in reversed(plans):
+                rest.callback(plan.close)
+
+    def _finish_and_close(self) -> None:
+        """Close all plans, also those under way, which nobody else is left to finish."""
+        for plan in self._plans:
+            if plan.under_way:
+                plan.finish()
+        self.close()
+
+    def _leave(self) -> None:
+        """Part from the others, when all have let go of each other's memory."""
+        self.comm.fail_together(None, "close")
+        if self._frees_comm and isinstance(self.comm, MpiCommunicator):
+            self.comm.mpi_comm.Free()
+
+    def _require_open(self) -> None:
+        if self not in _OPEN:
+            raise InputError(f"this {self.what} is closed; make another one")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:  # after an error the others might not come
+            self.close()
+
+
+_OPEN: list[PlanCache] = []
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close what is open still, unless the program ends by an error or MPI has ended."""
+    waiting.report_end()
+    mpi = sys.modules.get("mpi4py.MPI")
+    if getattr(sys, "last_value", None) is None and not (mpi and mpi.Is_finalized()):
+        for cache in list(_OPEN):
+            try:
+                cache._finish_and_close()
+            except GroundswellError as error:  # too late for an exception to end the program
+                if cache.size == 1:
+                    raise
+                print(f"groundswell, rank {cache.rank}: {error}", file=sys.stderr, flush=True)
+                cache.comm.abort(error.exit_code)

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from groundswell import __version__
 from groundswell.backends import Backend
+from groundswell.backends.base import in_order
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError, known_to_all
@@ -25,7 +25,8 @@ from groundswell.exchange import mpi_library
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS, usual
 from groundswell.exchange.gather_scatter.pattern import ROUTES
-from groundswell.exchange.plan import Plan
+from groundswell.exchange.gather_scatter.transfers import Connection
+from groundswell.exchange.operation import Operation
 from groundswell.exchange.probe import find_obstacles
 
 REPEATS = 5
@@ -37,22 +38,17 @@ Timer = Callable[[int], float]  # exchanges so many times; returns this rank's s
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Connection):
     """The options of an exchange that affect only its speed, apart from codecs with loss.
 
     Args:
-        transport: a name in TRANSPORTS.
+        transport, route, codec: see `Connection`; `route` of gather-scatter only.
         aggregate: whether all fields share one message per neighbour.
         overlap: whether the update of interior points hides the exchange.
-        route: one of pattern.ROUTES.
-        codec: compression of messages, see connect.connect.
     """
 
-    transport: str
     aggregate: bool = True
     overlap: bool = True
-    route: str = "pairwise"
-    codec: str = "none"
 
 
 @dataclass(frozen=True)
@@ -81,41 +77,6 @@ class Tuning:
         return self.measurements[0].choice
 
 
-class TuningCache:
-    """The file of one tuning in the cache folder.
-
-    Args:
-        key: identifies machine and problem.
-    """
-
-    def __init__(self, key: str, folder: Path | None = None) -> None:
-        self._name = f"tuning-{key}.json"
-        self._folder = folder or default_folder()
-
-    @classmethod
-    def of(cls, comm: Communicator, backend: Backend, problem: Iterable[Any]) -> TuningCache:
-        """The cache for a problem on the machines of these ranks; all ranks must call it."""
-        devices = [*comm.allgather(backend.device), repr(comm.allgather(comm.same_host))]
-        library = mpi_library.version() if comm.size > 1 else ""
-        return cls(digest(__version__, *devices, library, *map(repr, problem)))
-
-    def load(self) -> Tuning | None:
-        """The cached tuning; None if there is no readable one."""
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            found = json.loads((self._folder / self._name).read_text(encoding="utf-8"))
-            rows = found["measurements"]
-            measured = (Measurement(Choice(**m["choice"]), m["seconds"], m["reason"]) for m in rows)
-            return Tuning(tuple(measured), cached=True) if rows else None
-        return None
-
-    def save(self, tuning: Tuning) -> None:
-        """Write a tuning; a cache that is not writable is no error."""
-        text = json.dumps(asdict(tuning), indent=1)
-        with suppress(OSError, GroundswellError):
-            (self._folder / self._name).unlink(missing_ok=True)  # unreadable, or of other choices
-            KernelCache(self._folder).get(self._name, lambda out: out.write_text(text, "utf-8"))
-
-
 # --- candidates -----------------------------------------------------------------------------------
 
 
@@ -138,27 +99,25 @@ def halo_candidates(
     transports = _transports(backend, comm) if transport == "auto" else [transport]
     if usual(backend, comm) == "peer":
         codecs = codecs[:1]
-    options = product(overlaps, transports, (True, False), codecs)
     return [
-        Choice(name, aggregate, hides, codec=codec) for hides, name, aggregate, codec in options
+        Choice(name, codec=codec, aggregate=aggregate, overlap=hides)
+        for hides, name, aggregate, codec in product(overlaps, transports, (True, False), codecs)
     ]
 
 
 def gather_scatter_candidates(
-    backend: Backend, comm: Communicator, *, transport: str, route: str, codec: str = "none"
+    backend: Backend, comm: Communicator, asked: Connection
 ) -> list[Choice]:
-    """All options for gather-scatter that the user leaves open.
-
-    Args:
-        transport, route: as the user asks; "fastest" for all.
-        codec: of all candidates.
-    """
-    names = _transports(backend, comm) if transport == "fastest" else [transport]
-    routes = ROUTES if route == "fastest" else (route,)
-    # MPI_Alltoallv does not depend on a transport.
-    whole = [name for name in names if name in ("auto", "mpi")]
-    names_of = {"alltoall": whole if route == "fastest" else names}
-    return [Choice(name, route=r, codec=codec) for r in routes for name in names_of.get(r, names)]
+    """All options for gather-scatter that the user leaves open: transport or route "fastest"."""
+    names = _transports(backend, comm) if asked.transport == "fastest" else [asked.transport]
+    if asked.route != "fastest":
+        return [Choice(name, asked.route, asked.codec) for name in names]
+    return [
+        Choice(name, route, asked.codec)
+        for route in ROUTES
+        for name in names
+        if route != "alltoall" or name in ("auto", "mpi")  # one call of MPI, by no transport
+    ]
 
 
 def _transports(backend: Backend, comm: Communicator) -> list[str]:
@@ -171,7 +130,7 @@ def _transports(backend: Backend, comm: Communicator) -> list[str]:
     return [*(f"{a}+{b}" for b in far for a in near), *far]
 
 
-def usable(backend: Backend, comm: Communicator, choices: Sequence[Choice]) -> Sequence[Choice]:
+def _usable(backend: Backend, comm: Communicator, choices: Sequence[Choice]) -> Sequence[Choice]:
     """The choices whose transports work between all ranks; all choices if none does."""
     obstacles = find_obstacles(backend, comm, sorted({_far(choice) for choice in choices}))
     return [choice for choice in choices if not obstacles[_far(choice)]] or choices
@@ -185,55 +144,22 @@ def _far(choice: Choice) -> str:
 # --- measurements ---------------------------------------------------------------------------------
 
 
-def fastest(
-    backend: Backend,
-    comm: Communicator,
-    problem: Iterable[object],
-    make: Callable[[Choice], Plan],
-    choices: Sequence[Choice],
-) -> Choice:
-    """The choice with the fastest plan.
-
-    Args:
-        problem: everything that the speed depends on, as part of the cache's key.
-        make: makes a plan, which is closed after the measurements.
-
-    Raises:
-        GroundswellError: no transport works here.
-    """
-    plans: list[Plan] = []
-
-    def timer_of(choice: Choice) -> Timer:
-        plans.append(plan := make(choice))
-        return lambda count: backend.measure_seconds(lambda: _repeat(plan, count))
-
-    cache = TuningCache.of(comm, backend, problem)
-    tuning = tune(comm, usable(backend, comm, choices), timer_of, cache)
-    for plan in plans:
-        plan.close()
-    return tuning.best
-
-
-def _repeat(plan: Plan, count: int) -> None:
-    for _ in range(count):
-        plan.run(())
-
-
 def tune(
     comm: Communicator,
     choices: Sequence[Choice],
     timer_of: Callable[[Choice], Timer],
-    cache: TuningCache | None = None,
+    cache: Path | None = None,
 ) -> Tuning:
     """Measure the choices, unless the fastest is cached; all ranks must call it.
 
     Args:
         timer_of: prepares the measurement of a choice; raises GroundswellError if it does not work.
+        cache: see `cache_file`.
 
     Raises:
         GroundswellError: the error of the first choice, if none works.
     """
-    cached: Tuning | None = comm.bcast(cache.load() if cache and comm.first else None)
+    cached: Tuning | None = comm.bcast(_load(cache) if cache and comm.first else None)
     if cached and cached.best in choices:
         return cached
     found: list[Measurement] = []
@@ -244,7 +170,7 @@ def tune(
         timer_of(choices[0])
     tuning = Tuning(tuple(sorted(found, key=lambda m: (m.seconds is None, m.seconds))))
     if cache and comm.first:
-        cache.save(tuning)
+        _save(cache, tuning)
     return tuning
 
 
@@ -268,3 +194,67 @@ def _seconds(comm: Communicator, timer: Timer, best: float) -> float:
         return once
     count = max(1, min(1000, int(REPEAT_SECONDS / max(once, 1e-9))))
     return statistics.median(max(comm.allgather(timer(count))) / count for _ in range(REPEATS))
+
+
+def fastest(
+    backend: Backend,
+    comm: Communicator,
+    problem: Iterable[object],
+    choices: Sequence[Choice],
+    make: Callable[[Choice], Sequence[Operation]],
+    *,
+    in_graph: bool = False,
+) -> Tuning:
+    """Measure operations with each choice that works here; all ranks must call it.
+
+    Args:
+        problem: everything that the speed depends on, as part of the cache's key.
+        make: makes the operations, which are closed after the measurements.
+        in_graph: whether the device may run them as a graph.
+
+    Raises:
+        GroundswellError: no choice works here.
+    """
+    made: list[Operation] = []
+
+    def timer_of(choice: Choice) -> Timer:
+        operations = make(choice)
+        made.extend(operations)
+        run = in_order([launch for each in operations for launch in each.launches])
+        allowed = in_graph and all(each.in_graph for each in operations)
+        graph = backend.capture(run, in_graph=allowed)
+        return lambda count: backend.measure_seconds(lambda: graph.replay(count))
+
+    cache = cache_file(comm, backend, problem)
+    tuning = tune(comm, _usable(backend, comm, choices), timer_of, cache)
+    for operation in made:
+        operation.close()
+    return tuning
+
+
+# --- the cache ------------------------------------------------------------------------------------
+
+
+def cache_file(comm: Communicator, backend: Backend, problem: Iterable[object]) -> Path:
+    """The file for the tuning of a problem on the machines of these ranks; all must call it."""
+    devices = [*comm.allgather(backend.device), repr(comm.allgather(comm.same_host))]
+    library = mpi_library.version() if comm.size > 1 else ""
+    key = digest(__version__, *devices, library, *map(repr, problem))
+    return default_folder() / f"tuning-{key}.json"
+
+
+def _load(path: Path) -> Tuning | None:
+    """The cached tuning; None if there is no readable one."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        rows = json.loads(path.read_text(encoding="utf-8"))["measurements"]
+        measured = (Measurement(Choice(**m["choice"]), m["seconds"], m["reason"]) for m in rows)
+        return Tuning(tuple(measured), cached=True) if rows else None
+    return None
+
+
+def _save(path: Path, tuning: Tuning) -> None:
+    """Write a tuning; a cache that is not writable is no error."""
+    text = json.dumps(asdict(tuning), indent=1)
+    with suppress(OSError, GroundswellError):
+        path.unlink(missing_ok=True)  # unreadable, or of other choices
+        KernelCache(path.parent).get(path.name, lambda out: out.write_text(text, "utf-8"))

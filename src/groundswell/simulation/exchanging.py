@@ -12,7 +12,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.tuning import Choice, Timer, Tuning, TuningCache, halo_candidates, tune
+from groundswell.exchange.tuning import Choice, Timer, Tuning, cache_file, halo_candidates, tune
 from groundswell.grids.cartesian import Field, Grid, Part
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.finite_check import NonFiniteSearch
@@ -76,7 +76,7 @@ class ExchangingSolver:
         choices = halo_candidates(self.backend, self.comm, **options)
         about = (self.setup.case.solver, self.decomposition, options, run.narrow, self.setup.dtype)
         problem = self.comm.bcast((*about, *self.exchanged, self.comm.same_host))
-        cache = TuningCache.of(self.comm, self.backend, problem)
+        cache = cache_file(self.comm, self.backend, problem)
         tuning = tune(self.comm, choices, self._timer, cache)
         self.set_exchange(tuning.best)
         self.comm.collective_try(self.restart)

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter.fastest import connection_of, tune_sharing
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
-from groundswell.exchange.tuning import Choice, Tuning
+from groundswell.exchange.gather_scatter.transfers import Connection
+from groundswell.exchange.tuning import Choice, Tuning, fastest, gather_scatter_candidates
 from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers, face_nodes, positions
 
@@ -66,14 +66,33 @@ class FunctionSpace:
     def autotune(
         self, backend: Backend, dtype: DTypeLike, *, transport: str = "auto", route: str = "auto"
     ) -> FunctionSpace:
-        """The same space with the fastest exchange; all ranks must call it.
+        """The same space with the exchange of the fastest halo and gather; all ranks must call it.
 
         Args:
             dtype: of the values.
-            transport, route: restrict the choice, see `tune_sharing`.
+            transport: a name in connect.TRANSPORTS, or "auto" for all that work here.
+            route: one of routes.ROUTES, or "auto" for all.
+
+        Raises:
+            GroundswellError: no allowed choice works here.
         """
-        tuning = tune_sharing(backend, self.sharing, dtype, transport=transport, route=route)
-        return self if tuning is None else replace(self, exchange=tuning.best, tuning=tuning)
+        if self.comm.size == 1:
+            return self
+        kind, sharing, shared = np.dtype(dtype), self.sharing, self.sharing.shared_part
+        counts = len(sharing.ids), len(shared.indices), len(shared.ids)
+        assembled, local, gathered = (backend.zeros((n,), kind) for n in counts)
+
+        def make(choice: Choice) -> list[GatherScatter]:
+            space = self.with_exchange(choice)
+            halo = space.operation(backend, "halo", assembled, assembled)
+            return [halo, space.operation(backend, "gather", local, gathered, shared)]
+
+        asked = ("fastest" if name == "auto" else name for name in (transport, route))
+        choices = gather_scatter_candidates(backend, self.comm, Connection(*asked))
+        sizes = self.comm.allgather([len(ids) for ids in sharing.shared_with.values()])
+        problem = ["shared values", kind.name, transport, route, sizes]
+        tuning = fastest(backend, self.comm, problem, choices, make, in_graph=True)
+        return replace(self, exchange=tuning.best, tuning=tuning)
 
     def coarsen(self, degree: int) -> FunctionSpace:
         """The space of a lower degree on the same elements; all ranks must call it."""
@@ -93,9 +112,8 @@ class FunctionSpace:
         Args:
             sharing: of some of the values; by default of all.
         """
-        connection = connection_of(self.exchange)
-        arrays = (source, target)
-        return GatherScatter(backend, sharing or self.sharing, kind, arrays, connection=connection)
+        of = backend, sharing or self.sharing, kind, (source, target)
+        return GatherScatter(*of, connection=self.exchange)
 
     @property
     def size(self) -> int:

@@ -10,8 +10,8 @@ All ranks must make the same calls, as for `Domain`.
 
 from __future__ import annotations
 
-from dataclasses import asdict, astuple, replace
-from functools import partial
+from dataclasses import astuple, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,16 +20,14 @@ from numpy.typing import ArrayLike
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
 from groundswell.exchange.codecs.coder import require_codec
-from groundswell.exchange.gather_scatter.fastest import connection_of
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.rows import TYPES
 from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
-from groundswell.exchange.plan import Plan
-from groundswell.exchange.plan_cache import PlanCache, ranks_of
-from groundswell.exchange.request import find_device, transport_of
-from groundswell.exchange.tuning import Choice, fastest, gather_scatter_candidates
+from groundswell.exchange.options import find_device, ranks_of, require_same, transport_of
+from groundswell.exchange.plan import Plan, PlanCache
+from groundswell.exchange.tuning import Choice, gather_scatter_candidates
 
 
 class Numbering(PlanCache):
@@ -152,60 +150,44 @@ class Numbering(PlanCache):
         wanted: Connection = replace(self._connection, **given)
         self._require_open()
         connection = self.comm.collective_try(lambda: self._checked(wanted))
-        return self._make(kind, (source, source if target is None else target), op, connection)
+        return self._new_plan(kind, (source, source if target is None else target), op, connection)
 
     # --- plans ------------------------------------------------------------------------------------
 
     def _do(self, kind: str, source: Any, target: Any, op: str, stream: Any) -> None:
         self._require_open()
-        streams = self._interop.user_streams(stream, [source, target])
-        arrays = self._viewed(source, target)
-        # The same on all ranks. A new plan of arrays that cannot be viewed fails on all ranks.
-        terms = tuple((a.dtype.str, a.shape[:-1]) for a in arrays) or (id(source), id(target))
-        key = (kind, op, source is target, *terms)
-        make = partial(self._make, kind, (source, target), op, self._connection)
-        plan = self._plan_of(key, make)
-        self._run(plan, streams, *arrays)
+        given, connection = (source, target), self._connection
+        streams = self._interop.user_streams(stream, given)
+        arrays = self._try_at_first(lambda: self._views(*given))
+        # The same on all ranks, so that all find a plan, or none does.
+        key = (kind, op, source is target, *((a.dtype.str, a.shape[:-1]) for a in arrays))
+        self._run_cached(key, lambda: self._new_plan(kind, given, op, connection), streams, *arrays)
 
-    def _viewed(self, source: Any, target: Any) -> tuple[Array, ...]:
-        """Both arrays; none if they cannot be viewed."""
-        try:
-            return self._views(source, target)
-        except InputError:
-            return ()
-
-    def _make(self, kind: str, given: tuple[Any, Any], op: str, connection: Connection) -> Plan:
+    def _new_plan(self, kind: str, given: tuple[Any, Any], op: str, connection: Connection) -> Plan:
+        """A plan, which keeps the given arrays alive."""
         arrays = self.comm.collective_try(lambda: self._views(*given))
         terms = (kind, op, arrays[0].dtype.str, arrays[0].shape[:-1], *astuple(connection))
-        self._require_agreement(terms)
+        cure = "all must ask for the same, of arrays of the same type and components"
+        require_same(self.comm, terms, cure)
+        choices = gather_scatter_candidates(self.backend, self.comm, connection)
 
-        def make(choice: Choice, arrays: tuple[Array, Array] = arrays) -> Plan:
-            of = (self.backend, self._sharing, kind, arrays)
-            operation = GatherScatter(*of, reduction=op, connection=connection_of(choice))
-            return self._planned(operation, given)
+        def make(choice: Choice, arrays: tuple[Array, Array] = arrays) -> GatherScatter:
+            of = self.backend, self._sharing, kind, arrays
+            return GatherScatter(*of, reduction=op, connection=choice)
 
-        choices = gather_scatter_candidates(self.backend, self.comm, **asdict(connection))
-        if len(choices) == 1 or self.size == 1:
-            return make(choices[0])
-        scratch = [self.backend.zeros(tuple(a.shape), a.dtype) for a in arrays]  # trials change it
-        in_place = arrays[0] is arrays[1]
-        trial = partial(make, arrays=(scratch[0], scratch[0 if in_place else 1]))
+        @cache
+        def scratch() -> tuple[Array, Array]:  # trials change it
+            new = [self.backend.zeros(tuple(a.shape), a.dtype) for a in arrays]
+            return new[0], new[0 if arrays[0] is arrays[1] else 1]
+
         sizes = self.comm.allgather([len(ids) for ids in self._sharing.shared_with.values()])
         problem = [terms, len(self._sharing.indices), len(self.ids), choices, sizes]
-        return make(fastest(self.backend, self.comm, problem, trial, choices))
+        return self._planned(make, choices, problem, given, lambda c: make(c, scratch()))
 
     def _views(self, source: Any, target: Any) -> tuple[Array, Array]:
         """Source and target; the source may be read-only if it is not the target."""
         view = self._interop.view(target)
         return (view if source is target else self._interop.view(source, writable=False)), view
-
-    def _require_agreement(self, terms: tuple[Any, ...]) -> None:
-        found = self.comm.allgather(terms)
-        if different := [rank for rank, other in enumerate(found) if other != found[0]]:
-            raise InputError(
-                f"rank {different[0]} wants {found[different[0]]}, and rank 0 {found[0]}; all must "
-                "ask for the same, of arrays of the same type and components"
-            )
 
     def _like(self, array: Any, values: int) -> Array:
         view = self._interop.view(array, writable=False)

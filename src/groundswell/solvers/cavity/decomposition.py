@@ -45,7 +45,7 @@ def _match(finer: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
     Raises:
         InputError: a block would be too small.
     """
-    starts = []
+    lengths = []
     for axis, edges in zip((2, 1, 0), finer.edges, strict=True):
         first = fine.interior_positions(axis)[edges[1:-1]] - fine.grid.spacing[axis] / 2
         inner = np.searchsorted(coarse.interior_positions(axis), first)
@@ -56,8 +56,8 @@ def _match(finer: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
                 f"{len(points)} blocks along {AXES[axis]} less than {MIN_BLOCK}; use fewer "
                 f"ranks, or time.levels = {coarse.depth}"
             )
-        starts.append(tuple(int(n) for n in inner))
-    return Decomposition(coarse.grid.shape, finer.processes, finer.periodic, tuple(starts))
+        lengths.append(tuple(int(n) for n in points))
+    return Decomposition(coarse.grid.shape, finer.processes, finer.periodic, tuple(lengths))
 
 
 def local_parts(
