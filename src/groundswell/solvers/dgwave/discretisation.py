@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.octree_faces import QUARTERS
+from groundswell.seismology.media.material import Material
 from groundswell.seismology.sources.point_sources import PointSource
-from groundswell.solvers.dgwave.elements import FACES, OUTSIDE, RankElements
+from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import (
     ABSORBING,
     FREE_SURFACE,
@@ -53,6 +55,7 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
         elements,
         setup.material(elements.numbers),
         _sides(setup, elements),
+        _mortar_sides(setup, elements),
         Terms(
             setup.degree,
             len(setup.equations.fields),
@@ -68,10 +71,22 @@ def _sides(setup: Setup, elements: RankElements) -> FaceSides:
     outside = beyond == OUTSIDE
     ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
     reflection = np.broadcast_to([REFLECTION[end] for end in ends], outside.shape)
-    inside = np.where(outside, elements.numbers[:, None], beyond)
-    material = setup.material(inside.ravel())
-    shaped = {name: values.reshape(-1, FACES) for name, values in material.given().items()}
-    return FaceSides(type(material)(**shaped), outside, reflection, float(setup.case.method.flux))
+    material = _material(setup, np.where(outside, elements.numbers[:, None], beyond))
+    return FaceSides(material, outside, reflection, float(setup.case.method.flux))
+
+
+def _mortar_sides(setup: Setup, elements: RankElements) -> FaceSides:
+    links = elements.links.take(elements.links.quarter != WHOLE)  # by mortar, then by quarter
+    beyond = links.beyond.reshape(-1, QUARTERS)
+    nowhere = np.zeros(beyond.shape, bool)
+    flux = float(setup.case.method.flux)
+    return FaceSides(_material(setup, beyond), nowhere, nowhere.astype(float), flux)
+
+
+def _material(setup: Setup, leaves: Numbers) -> Material:
+    """The material of leaves, arrays of their shape."""
+    given = setup.material(leaves.ravel()).given()
+    return Material(**{name: values.reshape(leaves.shape) for name, values in given.items()})
 
 
 # --- damping layers -------------------------------------------------------------------------------

@@ -17,13 +17,13 @@ FREE_SURFACE, ABSORBING, RIGID = -1.0, 0.0, 1.0  # reflection coefficients of bo
 
 @dataclass(frozen=True, eq=False)
 class FaceSides:
-    """What the flux at faces depends on.
+    """What the flux depends on at some faces of each element, or at the quarters of each mortar.
 
     Args:
         beyond: the material of the other side; at a boundary that of the element, arrays
-            (elements, 6).
-        is_boundary: (elements, 6).
-        reflection: of boundaries, (elements, 6); see the constants above.
+            (elements, faces).
+        is_boundary: (elements, faces).
+        reflection: of boundaries, (elements, faces); see the constants above.
         upwind: 1 for the Riemann flux at interior faces, 0 for the central flux. Boundaries have
             the Riemann flux.
     """
@@ -47,8 +47,12 @@ class Equations(Protocol):
     trace: int
     elastic: bool
 
-    def jump(self, upwind: float) -> int:
-        """Values at each node of a face that its flux consists of."""
+    def jump(self, *, whole: bool) -> int:
+        """Values at each node of a face that its flux consists of.
+
+        Args:
+            whole: whether velocities and tractions are independent, as with a central flux.
+        """
 
     def materials(self, material: Material, edges: Floats) -> Floats:
         """The `Material` of each element in the kernels, (elements, n).
@@ -59,7 +63,7 @@ class Equations(Protocol):
         """
 
     def faces(self, material: Material, sides: FaceSides) -> Floats:
-        """The `Face` of each face in the kernels, (elements, 6, n)."""
+        """The `Face` of each face in the kernels, (elements, faces, n)."""
 
 
 class Acoustic:
@@ -68,9 +72,9 @@ class Acoustic:
     fields: tuple[str, ...] = ("p", "vx", "vy", "vz")
     trace, elastic = 2, False
 
-    def jump(self, upwind: float) -> int:
+    def jump(self, *, whole: bool) -> int:
         """See `Equations`."""
-        return 1 if upwind == 1 else 2
+        return 2 if whole else 1
 
     def materials(self, material: Material, edges: Floats) -> Floats:
         """See `Equations`."""
@@ -89,9 +93,9 @@ class Elastic:
     fields: tuple[str, ...] = ("sxx", "syy", "szz", "syz", "sxz", "sxy", "vx", "vy", "vz")
     trace, elastic = 6, True
 
-    def jump(self, upwind: float) -> int:
+    def jump(self, *, whole: bool) -> int:
         """See `Equations`."""
-        return 3 if upwind == 1 else 6
+        return 6 if whole else 3
 
     def materials(self, material: Material, edges: Floats) -> Floats:
         """See `Equations`."""
@@ -111,11 +115,11 @@ ACOUSTIC, ELASTIC = Acoustic(), Elastic()
 
 
 def _weights(own: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """1 / (Z- + Z+) and Z+ / (Z- + Z+), (elements, 6); 0 if both impedances vanish.
+    """1 / (Z- + Z+) and Z+ / (Z- + Z+), (elements, faces); 0 if both impedances vanish.
 
     Args:
         own: of the elements, (elements,).
-        other: beyond their faces, (elements, 6).
+        other: beyond their faces, (elements, faces).
     """
     total = own[:, None] + other
     weight = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)

@@ -18,16 +18,22 @@ from numpy.typing import NDArray
 from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
+from groundswell.meshes.gll import gll
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import Equations, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape, pitch
 from groundswell.solvers.dgwave.terms import Terms
 from groundswell.solvers.dgwave.traces import Traces
-from groundswell.spectral_elements.element_kernels import reference_element_constants
+from groundswell.spectral_elements.element_kernels import (
+    initializer,
+    reference_element_constants,
+)
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KERNELS = Path(__file__).parent / "kernels"
+START = -1  # in place of a stage: before the first one
+USED = ("vp", "vs", "rho")  # of a material
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +46,7 @@ class Discretisation:
         dt: time step, s.
         material: of the elements, arrays (elements,).
         sides: of their faces.
+        mortar_sides: of the quarters of their faces with finer neighbours.
         terms: sources and damping.
     """
 
@@ -50,12 +57,23 @@ class Discretisation:
     elements: RankElements
     material: Material
     sides: FaceSides
+    mortar_sides: FaceSides
     terms: Terms
+
+    @property
+    def has_mortars(self) -> bool:
+        """Whether any rank may have faces with finer neighbours."""
+        return bool(np.ptp(self.elements.forest.levels))
+
+    @property
+    def has_whole_jumps(self) -> bool:
+        """Whether the flux at a face has independent velocities and tractions."""
+        return self.has_mortars or self.sides.upwind != 1
 
     @property
     def jump(self) -> int:
         """Values at each node of a face that its flux consists of."""
-        return self.equations.jump(self.sides.upwind)
+        return self.equations.jump(whole=self.has_whole_jumps)
 
     @property
     def nodes(self) -> int:
@@ -109,18 +127,22 @@ class Propagation:
     @cached_property
     def step(self) -> list[Launch]:
         """The launches of a step."""
-        outer, everyone = self._problem.elements.outer, self._problem.elements.count
-        stages = [
-            launch
-            for stage in range(SCHEME.stages)
-            for launch in self.traces.overlap(
-                stage,
-                SCHEME.stages,
-                outer=self.advance(stage, 0, outer),
-                inner=self.advance(stage, outer, everyone - outer),
-            )
-        ]
+        stages = [launch for stage in range(SCHEME.stages) for launch in self._stage(stage)]
         return [*stages, self._module.launch("count_step", Blocks(1, 1), self.clock)]
+
+    def _stage(self, stage: int) -> list[Launch]:
+        outer, everyone = self._problem.elements.outer, self._problem.elements.count
+        few, all_mortars = self._mortar_counts
+        overlapped = self.traces.overlap(
+            stage,
+            SCHEME.stages,
+            outer=[*self.advance(stage, 0, outer), *self._interpolate(stage, 0, few)],
+            inner=[
+                *self.advance(stage, outer, everyone - outer),
+                *self._interpolate(stage, few, all_mortars - few),
+            ],
+        )
+        return [*self._project(stage), *overlapped]
 
     def advance(self, stage: int, first: int, count: int) -> list[Launch]:
         """Launches that advance `count` elements from element `first` on by one stage."""
@@ -137,17 +159,57 @@ class Propagation:
     def prepare(self) -> list[Launch]:
         """Launches before the first step, and after a change of the fields: they store traces."""
         outer, everyone = self._problem.elements.outer, self._problem.elements.count
+        few, all_mortars = self._mortar_counts
         return self.traces.overlap(
             SCHEME.stages - 1,
             SCHEME.stages,
-            outer=self._store_traces(0, outer),
-            inner=self._store_traces(outer, everyone - outer),
+            outer=[*self._store_traces(0, outer), *self._interpolate(START, 0, few)],
+            inner=[
+                *self._store_traces(outer, everyone - outer),
+                *self._interpolate(START, few, all_mortars - few),
+            ],
         )
 
     def _store_traces(self, first: int, count: int) -> list[Launch]:
         extent = Blocks(count, self.shape.threads(self._problem.degree))
         launch = self._module.launch("store_traces", extent, *self._elements, first, count)
         return [launch] if count else []
+
+    # --- mortars ----------------------------------------------------------------------------------
+
+    @property
+    def _mortar_counts(self) -> tuple[int, int]:
+        """Mortars of elements that share faces with other ranks, which are the first, and all."""
+        elements = self._problem.elements
+        return int((elements.mortars[:, 0] < elements.outer).sum()), len(elements.mortars)
+
+    def _interpolate(self, stage: int, first: int, count: int) -> list[Launch]:
+        """Launches that store the traces of quarters."""
+        if not count:
+            return []
+        extent = Blocks(count, self.shape.threads(self._problem.degree))
+        arguments = (*self._elements, *self._mortars, stage, first, count)
+        return [self._module.launch("interpolate_traces", extent, *arguments)]
+
+    def _project(self, stage: int) -> list[Launch]:
+        """Launches that find the jumps at mortars."""
+        count = len(self._problem.elements.mortars)
+        if not count:
+            return []
+        extent = Blocks(count, self.shape.threads(self._problem.degree))
+        arguments = (*self._elements, *self._mortars, stage)
+        return [self._module.launch("project_jumps", extent, *arguments)]
+
+    @cached_property
+    def _mortars(self) -> tuple[Array | int, ...]:
+        """The values of MORTAR_ARGUMENTS in kernels/mortars.h."""
+        problem, traces = self._problem, self.traces
+        mortars = problem.elements.mortars
+        own = Material(*(getattr(problem.material, name)[mortars[:, 0]] for name in USED))
+        sides = problem.equations.faces(own, problem.mortar_sides)
+        faces = self._backend.to_device(mortars.astype(np.int32))
+        tables = (traces.quarters, traces.fine, self._as_real(sides), traces.jumps)
+        return (faces, *tables, len(mortars))
 
     # --- tables -----------------------------------------------------------------------------------
 
@@ -159,7 +221,8 @@ class Propagation:
         faces = problem.equations.faces(problem.material, problem.sides)
         tables = (self._as_real(materials), self._as_real(faces))
         traces = self.traces
-        where = (traces.neighbours, traces.targets, problem.elements.count, self.clock)
+        counts = (problem.elements.count, traces.slots)
+        where = (traces.neighbours, traces.targets, *counts, self.clock)
         return (self._u, self._r, *tables, *where)
 
     @cached_property
@@ -191,10 +254,21 @@ def advance_source(problem: Discretisation, shape: KernelShape) -> Source:
         **reference_element_constants(degree),
         **shape.constants(degree),
         "ELASTIC": problem.equations.elastic,
-        "CENTRAL": problem.sides.upwind != 1,
+        "CENTRAL": problem.has_whole_jumps,
+        "MORTARS": problem.has_mortars,
+        **_halves(degree),
         "STAGES": SCHEME.stages,
         "SOURCES": problem.terms.has_sources,
         "DAMPING": problem.terms.has_damping,
         "LIFT": degree * (degree + 1) / 2,  # 1 / the weight of a node at the end of a line
     }
     return Source(KERNELS / "advance.h", constants)
+
+
+def _halves(degree: int) -> dict[str, Constant]:
+    """Interpolation to the halves of a line of nodes, and its adjoint, see kernels/mortars.h."""
+    points = gll(degree)
+    w = points.weights
+    to = [points.interpolation((points.points + shift) / 2) for shift in (-1, 1)]
+    back = [half.T * w / w[:, None] / 2 for half in to]
+    return {"TO_HALVES": initializer(to), "FROM_HALVES": initializer(back)}

@@ -330,7 +330,7 @@ class Setup:
         traffic = np.zeros((ranks, ranks), np.int64)
         for rank in range(ranks if ranks > 1 else 0):
             for peer, faces in self.elements(ranks, rank).shared.items():
-                traffic[rank, peer] = len(faces.sends) * size * SCHEME.stages
+                traffic[rank, peer] = faces.sends.count * size * SCHEME.stages
         largest = int(counts.max())
         return DecompositionSummary(
             ranks,

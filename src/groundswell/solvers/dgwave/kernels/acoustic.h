@@ -24,7 +24,7 @@ struct Face {
 };
 
 // The common state of a face less this side's: outward normal velocity, and pressure too if it does not
-// follow from it.
+// follow from it, with a central flux or mortars.
 constexpr int JUMP = CENTRAL ? 2 : 1;
 
 // Derivatives at a node: divergence of velocity, and gradient of pressure.
@@ -52,6 +52,13 @@ INLINE void find_jump(const Material& m, const Face& face, int, real side, const
   jump[0] = FMA(face.weight, pressure, -face.share * velocity);
 #endif
 }
+
+#if CENTRAL
+// Adds a side's velocity to that of its jump: the common one, from the velocity less the side's own.
+INLINE void common_velocities(int face, const real (&own)[TRACE], real (&jump)[JUMP]) {
+  jump[0] += face % 2 ? own[1] : -own[1];
+}
+#endif
 
 // Adds what a face contributes to the derivatives at its nodes.
 template <class Value, class Side>

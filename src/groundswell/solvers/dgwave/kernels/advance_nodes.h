@@ -52,7 +52,7 @@ struct Block {
     UNROLL
     for (int turn = 0; turn < TURNS; ++turn) {
       const int at = turn * THREADS + t;
-      if (at < FACE_NODES) sides[turn].load(all.neighbour(e, at / PLANE), at % PLANE);
+      if (at < FACE_NODES) sides[turn].load(all, e, at / PLANE, at % PLANE);
     }
   }
 

@@ -39,14 +39,13 @@ PART void load_element(const Elements& all, const Material& m, index_t e, Elemen
 
 PART void find_jumps(const Elements& all, const Material& m, index_t e, Element& element) {
   for (int face = 0; face < FACES; ++face) {
-    const real* const from = all.neighbour(e, face);
     for (int slow = 0; slow < NODES; ++slow) {
       PRAGMA(omp simd)
       for (int fast = 0; fast < NODES; ++fast) {
         const int p = slow * NODES + fast, node = node_of_face(face, p);
         const int place = node / NODES * PITCH + node % NODES;
         OtherSide side;
-        side.load(from, p);
+        side.load(all, e, face, p);
         real jump[JUMP];
         jump_at(all, m, e, face, side, [&](int field) { return element.u[field][0][0][place]; }, jump);
         for (int n = 0; n < JUMP; ++n) element.jumps[face][n][slow][fast] = jump[n];

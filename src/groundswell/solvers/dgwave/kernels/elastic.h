@@ -24,7 +24,8 @@ struct Face {
   real upwind;      // 1 for the Riemann flux, 0 for the central flux
 };
 
-// The common state of a face less this side's: velocity, and traction too if it does not follow from it.
+// The common state of a face less this side's: velocity, and traction too if it does not follow from it, with a
+// central flux or mortars.
 constexpr int JUMP = CENTRAL ? 6 : 3;
 
 // Derivatives at a node: of velocity, [component][axis], and of stress, summed to a force per volume.
@@ -61,6 +62,13 @@ INLINE void find_jump(const Material& m, const Face& face, int axis, real side, 
 #endif
   }
 }
+
+#if CENTRAL
+// Adds a side's velocities to those of its jump: the common ones, from velocities less the side's own.
+INLINE void common_velocities(int, const real (&own)[TRACE], real (&jump)[JUMP]) {
+  for (int c = 0; c < 3; ++c) jump[c] += own[3 + c];
+}
+#endif
 
 // Adds what a face contributes to the derivatives at its nodes.
 template <class Value, class Side>
