@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
 FOURTH_ORDER_NORM = 9 / 8 + 1 / 24  # largest symbol of the staggered difference, times h/2
 
 # Reduction of the limit by a free surface, for any Vp/Vs, from the spectra of the discrete operator
@@ -36,19 +41,18 @@ def staggered_leapfrog(
 RIEMANN_COURANT, CENTRAL_COURANT = 1.6, 3.0
 
 
-def dg_step(
-    edges: tuple[float, float, float], speed: float, degree: int, upwind: float = 1.0
-) -> float:
-    """Stable time step of discontinuous Galerkin on bricks with GLL nodes, s.
+def dg_step(edges: ArrayLike, speed: ArrayLike, degree: int, upwind: float = 1.0) -> Floats:
+    """Stable time steps of discontinuous Galerkin on bricks with GLL nodes, s, (...).
 
     `dt = C h / (c (N + 1)^2)` with `3 / h = 1/hx + 1/hy + 1/hz`, for the five-stage scheme of
     Carpenter & Kennedy (see low_storage.py).
 
     Args:
-        edges: of the elements (x, y, z), m.
-        speed: speed of the fastest wave, m/s.
+        edges: of the elements along x, y, z, (..., 3), m.
+        speed: speed of the fastest wave in each, (...), m/s.
         degree: N.
         upwind: share of the Riemann flux, 0 to 1.
     """
     courant = RIEMANN_COURANT if upwind > 0 else CENTRAL_COURANT
-    return 3 * courant / (sum(1 / h for h in edges) * speed * (degree + 1) ** 2)
+    inverse = np.sum(1 / np.asarray(edges, float), axis=-1)
+    return np.asarray(3 * courant / (inverse * np.asarray(speed, float) * (degree + 1) ** 2))

@@ -10,9 +10,10 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator
 from groundswell.case.common import OutputSection, RunSection, Section, unsupported
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
-from groundswell.case.units import Flag
+from groundswell.case.units import Flag, Frequency, Number, Positive
 from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.boundaries import Width
+from groundswell.seismology.case.media import ArraySection, AwpSection
 from groundswell.seismology.case.outputs import SeismogramOutput
 
 MAX_DEGREE = 15
@@ -40,6 +41,18 @@ class MethodSection(Section):
     degree: Annotated[int, Field(ge=1, le=MAX_DEGREE, strict=True)] = 4
     flux: Annotated[float, PlainValidator(_upwind)] = 1.0
     equations: Literal["auto", "acoustic", "elastic"] = "auto"
+
+
+class RefinementSection(Section):
+    """`[refinement]`: halve elements where waves are slow, so that points per wavelength are even.
+
+    Elements of `[grid]` are divided, at most `levels` times, until the slowest wave of `frequency`
+    spans `points` points. Neighbours differ by one division at most.
+    """
+
+    frequency: Annotated[Frequency, Positive]
+    levels: Annotated[int, Field(ge=1, le=6, strict=True)] = 2
+    points: Annotated[Number, Field(ge=2, le=50)] = 5.0
 
 
 Boundary = Literal["damping", "absorbing", "free-surface", "rigid"]
@@ -93,7 +106,17 @@ class DgWaveCase(SeismicCase):
     output: DgWaveOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: DgWaveRun = DgWaveRun()
     method: MethodSection = MethodSection()
+    refinement: RefinementSection | None = None
     boundary: BoundarySection = BoundarySection()
+
+    @field_validator("refinement")
+    @classmethod
+    def _has_finer_medium(
+        cls, refinement: RefinementSection | None, info: ValidationInfo
+    ) -> RefinementSection | None:
+        if refinement and isinstance(info.data.get("medium"), AwpSection | ArraySection):
+            reject([((), "needs a medium that is not given for the elements of [grid] alone")])
+        return refinement
 
     @field_validator("output")
     @classmethod

@@ -25,7 +25,10 @@ def quantities(setup: Setup) -> list[Quantity]:
 def _mesh(setup: Setup) -> Iterator[Quantity]:
     grid, dt, steps = setup.grid, setup.dt, setup.steps
     text = describe_grid(grid.cells, grid.spacing, "elements of {} m") + ", layers included"
-    yield Quantity("elements", grid.cells, "elements", text=text, group=MESH)
+    yield Quantity("grid", grid.cells, "grid", text=text, group=MESH)
+    total = setup.forest.count
+    text = f"{total:,}, the smallest of {setup.smallest:g} m" if total > grid.count else ""
+    yield Quantity("elements", total, "halved elements" * bool(text), text=text, group=MESH)
     size = [cells * edge / 1e3 for cells, edge in zip(grid.region, grid.spacing, strict=True)]
     region = f"{format_extent(grid.region)} elements, {format_extent(size)} km"
     yield Quantity("region", grid.region, "region", "elements", region, MESH)

@@ -40,6 +40,9 @@ TENSOR = (0, 1, 2, 5, 4, 3)  # of a moment (xx, yy, zz, xy, xz, yz) in the order
 # with this amplitude.
 EXPONENT, RETURNED = 2, 1e-5
 
+ENDS = (0, 1)  # of an axis
+ROUNDING = 1e-9  # of a layer's thickness
+
 
 def discretise(setup: Setup, elements: RankElements) -> Discretisation:
     """What a rank solves.
@@ -94,33 +97,40 @@ def _material(setup: Setup, leaves: Numbers) -> Material:
 
 def _damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
     """The rows of the elements, (elements, 3), and the profiles, (rows, N + 1)."""
-    grid = setup.grid
-    layers = [
-        (axis, end, width)
-        for axis in range(AXES)
-        for end, width in enumerate((grid.before[axis], grid.after[axis]))
-        if width
+    grid, corners = setup.grid, setup.forest.boxes(elements.numbers)
+    widths = [
+        (axis, end, (grid.before, grid.after)[end][axis]) for axis in range(AXES) for end in ENDS
     ]
+    layers = [layer for layer in widths if layer[2]]
     if not layers:
         return None, np.empty((0, setup.degree + 1))
-    cells = setup.cells(elements.numbers)
-    rows = np.full(cells.shape, -1, np.int32)
+    rows = np.full((elements.count, AXES), -1, np.int32)
     profiles: list[Floats] = []
     for axis, end, width in layers:
-        first = len(profiles)
-        depth = cells[:, axis] - (grid.cells[axis] - width) if end else width - 1 - cells[:, axis]
-        rows[depth >= 0, axis] = first + depth[depth >= 0]
-        profiles += _layer(setup, axis, width, end)
+        thickness = width * grid.spacing[axis]
+        near, far = (corners[not end][:, axis], corners[end][:, axis])
+        outward, face = (1, setup.extent[axis]) if end else (-1, 0.0)
+        begin, depth = outward * (near - face) / thickness, outward * (far - face) / thickness
+        inside = depth > ROUNDING
+        spans = np.round(np.stack([begin, depth], axis=1)[inside], 12)
+        unique, number = np.unique(spans, axis=0, return_inverse=True)
+        rows[inside, axis] = len(profiles) + number.ravel()
+        profiles += [_profile(setup, span, thickness, end) for span in unique]
     return rows, np.array(profiles)
 
 
-def _layer(setup: Setup, axis: int, width: int, end: int) -> list[Floats]:
-    """Rates of decay in the elements of a layer, from the innermost one on, at their nodes, 1/s."""
-    thickness = width * setup.grid.spacing[axis]
-    speed = setup.statistics.vp_max
-    strongest = (EXPONENT + 1) * speed * np.log(1 / RETURNED) / (2 * thickness)
-    inside = (gll(setup.degree).points * (1 if end else -1) + 1) / 2  # from the inner face, 0 to 1
-    return [strongest * ((n + inside) / width) ** EXPONENT for n in range(width)]
+def _profile(setup: Setup, span: Floats, thickness: float, end: int) -> Floats:
+    """Rates of decay at the nodes of an element in a layer, (N + 1,), 1/s.
+
+    Args:
+        span: where it begins and ends, 0 at the inner face of the layer and 1 at the outer one.
+        thickness: of the layer, m.
+        end: 1 if the layer is at the high end of its axis, 0 at the low end.
+    """
+    strongest = (EXPONENT + 1) * setup.statistics.vp_max * np.log(1 / RETURNED) / (2 * thickness)
+    points = gll(setup.degree).points * (1 if end else -1)
+    depth = span[0] + (span[1] - span[0]) * (points + 1) / 2
+    return np.asarray(strongest * depth**EXPONENT)
 
 
 # --- sources --------------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, inf
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
@@ -16,10 +18,11 @@ from groundswell.grids.cartesian import Grid
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree import Forest, partition_curve, uniform_forest
+from groundswell.meshes.octree_refinement import balance, refine, resolve_wavelength
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.formats.seismograms import require_formats
 from groundswell.seismology.media.build import build_medium
-from groundswell.seismology.media.material import PROPERTIES, Material, Medium
+from groundswell.seismology.media.material import Material, Medium
 from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers
 from groundswell.seismology.sources.build import build_sources
@@ -39,6 +42,7 @@ from groundswell.time_integration.step_limits import dg_step
 # Points of an element along an axis, per wavelength that a degree resolves with an error of a few
 # per cent after some twenty wavelengths (Ainsworth, J. Comput. Phys. 198:106, 2004).
 POINTS_PER_WAVELENGTH = 5.0
+Floats = NDArray[np.float64]
 SAMPLES_PER_STEP = 4  # of sources, which are linear between samples
 
 
@@ -48,8 +52,9 @@ class Setup:
 
     Args:
         grid: the elements of the region, and those of damping layers around it.
-        medium: average materials of the elements of the region.
-        statistics: extremes of the medium.
+        media: average materials of the region's elements, and of those that are halved once, twice
+            and so on.
+        statistics: extremes of the first medium.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -57,7 +62,7 @@ class Setup:
     case: Any
     grid: Grid
     geography: Geography | None
-    medium: Medium
+    media: Sequence[Medium]
     statistics: MediumStatistics
 
     @classmethod
@@ -68,8 +73,8 @@ class Setup:
             InputError: the data do not fit the case, or the case cannot run.
         """
         grid, geography = build_grid(case), case.grid.frame
-        medium = build_medium(case.medium, grid.region, grid.spacing, geography)
-        setup = cls(case, grid, geography, medium, medium_statistics(medium, comm))
+        media = [_medium(case, grid, level) for level in range(_levels(case) + 1)]
+        setup = cls(case, grid, geography, media, medium_statistics(media[0], comm))
         setup._validate()
         return setup
 
@@ -111,7 +116,7 @@ class Setup:
 
     @cached_property
     def forest(self) -> Forest:
-        """The elements: bricks, with damping layers."""
+        """The elements: bricks, with damping layers, halved where waves are slow."""
         edges = [
             h * (np.arange(n + 1) - before)
             for n, h, before in zip(
@@ -119,7 +124,43 @@ class Setup:
             )
         ]
         sides = self.case.boundary.sides == "periodic"
-        return uniform_forest(edges, 0, (sides, sides, False))
+        bricks = uniform_forest(edges, 0, (sides, sides, False))
+        if not (section := self.case.refinement):
+            return bricks
+        wanted = resolve_wavelength(self._shortest_wave, self.degree / section.points)
+        return balance(refine(bricks, wanted, section.levels))
+
+    def _shortest_wave(self, lower: Floats, upper: Floats) -> Floats:
+        """The shortest wavelength of `refinement.frequency` in boxes, (n,), m.
+
+        Args:
+            lower, upper: corners of elements of one or several levels, (n, 3), m.
+        """
+        spacing, frequency = np.array(self.grid.spacing), self.case.refinement.frequency
+        levels = np.rint(np.log2(spacing[0] / (upper - lower)[:, 0])).astype(int)
+        shortest = np.empty(len(lower))
+        for level in np.unique(levels):
+            chosen = levels == level
+            cells = np.rint(lower[chosen] / spacing * 2**level).astype(np.int64)
+            x, y, z = self._inside(cells, int(level)).T
+            shortest[chosen] = self._slowest[level][z, y, x] / frequency
+        return shortest
+
+    @cached_property
+    def _slowest(self) -> list[Floats]:
+        """The slowest wave in each element of the region, by level, (nz, ny, nx), m/s."""
+        finest = self.media[-1]
+        nx, ny, nz = finest.cells
+        speeds = np.empty((nz, ny, nx))
+        for k in range(nz):
+            material = finest.plane(k)
+            speeds[k] = np.where(material.vs > 0, material.vs, material.vp)
+        found = [speeds]
+        for _ in self.media[1:]:
+            pairs = [n // 2 for n in found[0].shape]
+            blocks = found[0].reshape(pairs[0], 2, pairs[1], 2, pairs[2], 2)
+            found.insert(0, blocks.min(axis=(1, 3, 5)))
+        return found
 
     def elements(self, ranks: int, rank: int) -> RankElements:
         """The elements of a rank."""
@@ -139,24 +180,31 @@ class Setup:
         return partition_curve(np.ones(self.forest.count), ranks)
 
     def cells(self, leaves: Numbers) -> Numbers:
-        """Indices (x, y, z) of elements in the grid, (n, 3)."""
+        """Indices (x, y, z) of the cells of the grid that elements are parts of, (n, 3)."""
         return self.forest.anchors(leaves) >> self.forest.max_level
 
     def material(self, leaves: Numbers) -> Material:
         """The material of elements; layers continue the outermost elements of the region."""
-        region, before = np.array(self.grid.region), np.array(self.grid.before)
-        x, y, z = np.clip(self.cells(leaves) - before, 0, region - 1).T
-        return Material(*(self._properties[name][z, y, x] for name in ("vp", "vs", "rho")))
+        found = {name: np.empty(len(leaves)) for name in ("vp", "vs", "rho")}
+        levels, anchors = self.forest.levels[leaves], self.forest.anchors(leaves)
+        for level in np.unique(levels):
+            chosen = np.flatnonzero(levels == level)
+            cells = anchors[chosen] >> (self.forest.max_level - int(level))
+            inside = self._inside(cells - np.array(self.grid.before) * 2**level, int(level))
+            _read(self.media[level], inside, {name: (v, chosen) for name, v in found.items()})
+        return Material(**found)
+
+    def _inside(self, cells: Numbers, level: int) -> Numbers:
+        """The cells (x, y, z) of the region nearest to these, which count from its corner."""
+        return np.clip(cells, 0, np.array(self.grid.region) * 2**level - 1)
 
     @cached_property
-    def _properties(self) -> dict[str, Any]:
-        """Properties of the region, (nz, ny, nx)."""
-        nx, ny, nz = self.grid.region
-        planes = [self.medium.plane(k).given() for k in range(nz)]
-        return {
-            name: np.stack([np.broadcast_to(plane[name], (ny, nx)) for plane in planes])
-            for name in PROPERTIES[:3]
-        }
+    def _speeds(self) -> tuple[Floats, Floats, Floats]:
+        """Edges of all elements, (n, 3), m, and their fastest and slowest waves, (n,), m/s."""
+        lower, upper = self.forest.boxes()
+        material = self.material(np.arange(self.forest.count))
+        slowest = np.where(material.vs > 0, material.vs, material.vp)
+        return upper - lower, np.asarray(material.vp), slowest
 
     @property
     def equations(self) -> Equations:
@@ -173,11 +221,11 @@ class Setup:
 
     # --- time -------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def stability_limit(self) -> float:
         """Longest time step, s; see `dg_step`."""
-        upwind = self.case.method.flux
-        return dg_step(self.grid.spacing, self.statistics.vp_max, self.degree, upwind)
+        edges, fastest, _ = self._speeds
+        return float(dg_step(edges, fastest, self.degree, self.case.method.flux).min())
 
     @cached_property
     def dt(self) -> float:
@@ -192,7 +240,7 @@ class Setup:
         if step > limit:
             raise InputError(
                 f"time.step = {step:g} s is unstable: the limit is {limit:.6g} s for elements of "
-                f"{min(self.grid.spacing):g} m, degree {self.degree} and waves of "
+                f"{self.smallest:g} m, degree {self.degree} and waves of "
                 f'{self.statistics.vp_max:g} m/s; shorten it, or use "auto"'
             )
         return float(step)
@@ -262,11 +310,16 @@ class Setup:
 
     # --- what a run costs -------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def resolved_frequency(self) -> float:
-        """Frequency at which the slowest wave spans POINTS_PER_WAVELENGTH points, Hz."""
-        spacing = max(self.grid.spacing) / self.degree
-        return self.statistics.speed_min / (POINTS_PER_WAVELENGTH * spacing)
+        """Frequency at which the shortest wave spans POINTS_PER_WAVELENGTH points, Hz."""
+        edges, _, slowest = self._speeds
+        return float((slowest / edges.max(axis=1)).min() * self.degree / POINTS_PER_WAVELENGTH)
+
+    @property
+    def smallest(self) -> float:
+        """The shortest edge of an element, m."""
+        return float(self._speeds[0].min())
 
     @property
     def unknowns(self) -> int:
@@ -351,6 +404,28 @@ def build_grid(case: Any) -> Grid:
     top = z if boundary.top == "damping" else 0
     bottom = z if boundary.bottom == "damping" else 0
     return Grid(case.grid.cells, case.grid.spacing, before=(x, y, top), after=(x, y, bottom))
+
+
+def _levels(case: Any) -> int:
+    """How often elements may be halved."""
+    return case.refinement.levels if case.refinement else 0
+
+
+def _medium(case: Any, grid: Grid, level: int) -> Medium:
+    """The medium of elements that are halved so often."""
+    nx, ny, nz = (n << level for n in grid.region)
+    hx, hy, hz = (h / 2**level for h in grid.spacing)
+    return build_medium(case.medium, (nx, ny, nz), (hx, hy, hz), case.grid.frame)
+
+
+def _read(medium: Medium, cells: Numbers, into: Mapping[str, tuple[Floats, Numbers]]) -> None:
+    """Read properties of cells, (n, 3), into arrays at some places, by name."""
+    nx, ny, _ = medium.cells
+    for k in np.unique(cells[:, 2]):
+        row = np.flatnonzero(cells[:, 2] == k)
+        plane, (x, y) = medium.plane(int(k)).given(), cells[row, :2].T
+        for name, (array, places) in into.items():
+            array[places[row]] = np.broadcast_to(plane[name], (ny, nx))[y, x]
 
 
 def _is_isotropic(moment: Any) -> bool:
