@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.sources.point_sources import PointSource
+from groundswell.solvers.dgwave.damping import damping_tables
 from groundswell.solvers.dgwave.elements import FACES, OUTSIDE, RankElements
 from groundswell.solvers.dgwave.equations import (
     ABSORBING,
@@ -34,10 +34,6 @@ REFLECTION = {
 }
 TENSOR = (0, 1, 2, 5, 4, 3)  # of a moment (xx, yy, zz, xy, xz, yz) in the order of the stresses
 
-# Damping rises with this power of the depth in a layer, and lets a wave at normal incidence return
-# with this amplitude.
-EXPONENT, RETURNED = 2, 1e-5
-
 
 def discretise(setup: Setup, elements: RankElements) -> Discretisation:
     """What a rank solves.
@@ -58,7 +54,7 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
             len(setup.equations.fields),
             elements.count,
             _sources(setup, elements),
-            *_damping(setup, elements),
+            *damping_tables(setup, elements),
         ),
     )
 
@@ -72,40 +68,6 @@ def _sides(setup: Setup, elements: RankElements) -> FaceSides:
     material = setup.material(inside.ravel())
     shaped = {name: values.reshape(-1, FACES) for name, values in material.given().items()}
     return FaceSides(type(material)(**shaped), outside, reflection, float(setup.case.method.flux))
-
-
-# --- damping layers -------------------------------------------------------------------------------
-
-
-def _damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
-    """The rows of the elements, (elements, 3), and the profiles, (rows, N + 1)."""
-    grid = setup.grid
-    layers = [
-        (axis, end, width)
-        for axis in range(AXES)
-        for end, width in enumerate((grid.before[axis], grid.after[axis]))
-        if width
-    ]
-    if not layers:
-        return None, np.empty((0, setup.degree + 1))
-    cells = setup.cells(elements.numbers)
-    rows = np.full(cells.shape, -1, np.int32)
-    profiles: list[Floats] = []
-    for axis, end, width in layers:
-        first = len(profiles)
-        depth = cells[:, axis] - (grid.cells[axis] - width) if end else width - 1 - cells[:, axis]
-        rows[depth >= 0, axis] = first + depth[depth >= 0]
-        profiles += _layer(setup, axis, width, end)
-    return rows, np.array(profiles)
-
-
-def _layer(setup: Setup, axis: int, width: int, end: int) -> list[Floats]:
-    """Rates of decay in the elements of a layer, from the innermost one on, at their nodes, 1/s."""
-    thickness = width * setup.grid.spacing[axis]
-    speed = setup.statistics.vp_max
-    strongest = (EXPONENT + 1) * speed * np.log(1 / RETURNED) / (2 * thickness)
-    inside = (gll(setup.degree).points * (1 if end else -1) + 1) / 2  # from the inner face, 0 to 1
-    return [strongest * ((n + inside) / width) ** EXPONENT for n in range(width)]
 
 
 # --- sources --------------------------------------------------------------------------------------
