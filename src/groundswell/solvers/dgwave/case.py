@@ -23,7 +23,7 @@ ELASTIC_FIELDS = ("vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy")
 
 def _upwind(value: Any) -> float:
     """The share of the Riemann flux, from its name or a number."""
-    if value in FLUXES:
+    if isinstance(value, str) and value in FLUXES:
         return FLUXES[value]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0 <= value <= 1:
@@ -66,7 +66,7 @@ class BoundarySection(Section):
     """
 
     top: Boundary = "free-surface"
-    sides: Boundary | Literal["periodic"] = "damping"
+    sides: Literal[Boundary, "periodic"] = "damping"
     bottom: Boundary = "damping"
     width: Width = 6
 

@@ -1,12 +1,17 @@
-"""Quantities and warnings of a set-up that `groundswell check`, the summary and the report list."""
+"""What a set-up requires, and its quantities and warnings, which `groundswell check` lists."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groundswell.case.quantities import Quantity, byte_size
+from groundswell.errors import InputError, listed
 from groundswell.grids.cartesian import describe_grid, format_extent
+from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.sources.quantities import source_quantities
 
 if TYPE_CHECKING:
@@ -87,3 +92,43 @@ def warnings(setup: Setup) -> Iterator[str]:
             f"the time step of {setup.dt:.3g} s is far shorter than the stable "
             f"{setup.stability_limit:.3g} s; lengthen time.step, or sample seismograms less often"
         )
+
+
+def require_shear_in_solids(setup: Setup) -> None:
+    """Check that moments of sources in fluids are isotropic.
+
+    Raises:
+        InputError: a moment with shear lies in a fluid.
+    """
+    for n, entry in enumerate(setup.source_entries):
+        moments = np.array([p.moment for p in entry.points if p.moment is not None])
+        places = np.array([p.position for p in entry.points if p.moment is not None])
+        if moments.size and (_has_shear(moments) & (setup.rigidity(*places.T) == 0)).any():
+            raise InputError(
+                f"source[{n}] has a moment with shear, and lies in a fluid; use an explosion or a "
+                "force, or move it to a solid"
+            )
+
+
+def _has_shear(moments: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which moments (xx, yy, zz, xy, xz, yz), (n, 6), are not isotropic."""
+    mean = moments[:, :AXES].mean(axis=1, keepdims=True)
+    deviation = np.abs(moments - mean * [1, 1, 1, 0, 0, 0]).max(axis=1)
+    return np.asarray(deviation > 1e-9 * np.abs(moments).max(axis=1))
+
+
+def require_fields_of_equations(setup: Setup) -> None:
+    """Check that the equations have all recorded fields.
+
+    Raises:
+        InputError: they lack a field.
+    """
+    fields = setup.equations.fields
+    for n, record in enumerate(setup.case.output.record):
+        absent = [field for field in record.fields if field not in fields]
+        if absent:
+            kind = "elastic" if setup.equations.elastic else "acoustic"
+            raise InputError(
+                f'output.record[{n}].fields: the {kind} equations have no "{absent[0]}"; use '
+                f"{listed(fields)}"
+            )

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.sources.point_sources import PointSource
+from groundswell.solvers.dgwave.damping import damping_tables
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import (
     ABSORBING,
@@ -36,13 +36,6 @@ REFLECTION = {
 }
 TENSOR = (0, 1, 2, 5, 4, 3)  # of a moment (xx, yy, zz, xy, xz, yz) in the order of the stresses
 
-# Damping rises with this power of the depth in a layer, and lets a wave at normal incidence return
-# with this amplitude.
-EXPONENT, RETURNED = 2, 1e-5
-
-ENDS = (0, 1)  # of an axis
-ROUNDING = 1e-9  # of a layer's thickness
-
 
 def discretise(setup: Setup, elements: RankElements) -> Discretisation:
     """What a rank solves.
@@ -64,7 +57,7 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
             len(setup.equations.fields),
             elements.count,
             _sources(setup, elements),
-            *_damping(setup, elements),
+            *damping_tables(setup, elements),
         ),
     )
 
@@ -90,47 +83,6 @@ def _material(setup: Setup, leaves: Numbers) -> Material:
     """The material of leaves, arrays of their shape."""
     given = setup.material(leaves.ravel()).given()
     return Material(**{name: values.reshape(leaves.shape) for name, values in given.items()})
-
-
-# --- damping layers -------------------------------------------------------------------------------
-
-
-def _damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
-    """The rows of the elements, (elements, 3), and the profiles, (rows, N + 1)."""
-    grid, corners = setup.grid, setup.forest.boxes(elements.numbers)
-    widths = [
-        (axis, end, (grid.before, grid.after)[end][axis]) for axis in range(AXES) for end in ENDS
-    ]
-    layers = [layer for layer in widths if layer[2]]
-    if not layers:
-        return None, np.empty((0, setup.degree + 1))
-    rows = np.full((elements.count, AXES), -1, np.int32)
-    profiles: list[Floats] = []
-    for axis, end, width in layers:
-        thickness = width * grid.spacing[axis]
-        near, far = (corners[not end][:, axis], corners[end][:, axis])
-        outward, face = (1, setup.extent[axis]) if end else (-1, 0.0)
-        begin, depth = outward * (near - face) / thickness, outward * (far - face) / thickness
-        inside = depth > ROUNDING
-        spans = np.round(np.stack([begin, depth], axis=1)[inside], 12)
-        unique, number = np.unique(spans, axis=0, return_inverse=True)
-        rows[inside, axis] = len(profiles) + number.ravel()
-        profiles += [_profile(setup, span, thickness, end) for span in unique]
-    return rows, np.array(profiles)
-
-
-def _profile(setup: Setup, span: Floats, thickness: float, end: int) -> Floats:
-    """Rates of decay at the nodes of an element in a layer, (N + 1,), 1/s.
-
-    Args:
-        span: where it begins and ends, 0 at the inner face of the layer and 1 at the outer one.
-        thickness: of the layer, m.
-        end: 1 if the layer is at the high end of its axis, 0 at the low end.
-    """
-    strongest = (EXPONENT + 1) * setup.statistics.vp_max * np.log(1 / RETURNED) / (2 * thickness)
-    points = gll(setup.degree).points * (1 if end else -1)
-    depth = span[0] + (span[1] - span[0]) * (points + 1) / 2
-    return np.asarray(strongest * depth**EXPONENT)
 
 
 # --- sources --------------------------------------------------------------------------------------

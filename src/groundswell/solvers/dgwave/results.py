@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from groundswell.errors import InputError
 from groundswell.outputs.records import open_records
 from groundswell.seismology.formats.seismograms import read_seismograms, to_obspy
 from groundswell.simulation.summary import read_summary
@@ -24,6 +25,15 @@ def stream(folder: Path) -> Any:
 
 
 def records(folder: Path) -> Any:
-    """The files of `output.record`: xarray.Dataset by file name; read when they are used."""
+    """The files of `output.record`: xarray.Dataset by file name; read when they are used.
+
+    Raises:
+        InputError: the run has not recorded fields.
+    """
     names = [name for name in read_summary(folder)["files"] if name not in OTHERS]
-    return open_records(folder, names, RECORDABLE, downward=True)
+    found = open_records(folder, names, RECORDABLE, downward=True)
+    if not found:
+        raise InputError(
+            f"{folder} has no recorded fields; run the case with output.record to have them"
+        )
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, inf
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +34,7 @@ from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import dividing_step
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.dgwave import check
+from groundswell.solvers.dgwave.damping import total_decay
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -80,21 +81,12 @@ class Setup:
 
     def _validate(self) -> None:
         """Evaluate all that may raise `InputError`, so that a run does not fail later."""
-        _ = self.forest, self.sampling_stride
+        _ = self.forest, self.sampling_stride, self.equations
         if self.receivers:
             require_formats(self.case.output.seismograms.formats)
         require_sources_inside(self.source_entries, self.extent)
-        self._require_sources_of_equations()
-
-    def _require_sources_of_equations(self) -> None:
-        for n, entry in enumerate(() if self.equations.elastic else self.source_entries):
-            for point in entry.points:
-                moment = point.moment
-                if moment is not None and not _is_isotropic(moment):
-                    raise InputError(
-                        f"source[{n}] has a moment with shear, and the medium is a fluid; use an "
-                        'explosion or a force, or method.equations = "elastic"'
-                    )
+        check.require_shear_in_solids(self)
+        check.require_fields_of_equations(self)
 
     # --- mesh -------------------------------------------------------------------------------------
 
@@ -225,7 +217,8 @@ class Setup:
     def stability_limit(self) -> float:
         """Longest time step, s; see `dg_step`."""
         edges, fastest, _ = self._speeds
-        return float(dg_step(edges, fastest, self.degree, self.case.method.flux).min())
+        decay = total_decay(self.grid, self.statistics.vp_max)
+        return float(dg_step(edges, fastest, self.degree, self.case.method.flux, decay).min())
 
     @cached_property
     def dt(self) -> float:
@@ -271,22 +264,24 @@ class Setup:
     @cached_property
     def source_entries(self) -> list[SourceEntry]:
         """The `[[source]]` entries of the case as point sources."""
-        context = SourceContext(
-            self.geography,
-            self.dt / SAMPLES_PER_STEP,
-            self.case.time.duration,
-            self.grid.spacing,
-            rigidity=lambda x, y, z: self._modulus(x, y, z, 0),
-            lame=lambda x, y, z: self._modulus(x, y, z, 1),
-        )
+        step, duration = self.dt / SAMPLES_PER_STEP, self.case.time.duration
+        moduli = {"rigidity": self.rigidity, "lame": self.lame}
+        context = SourceContext(self.geography, step, duration, self.grid.spacing, **moduli)
         return build_sources(self.case.source, context)
 
-    def _modulus(self, x: Any, y: Any, z: Any, which: int) -> Any:
-        """mu (0) or lambda (1) of the elements at positions, Pa."""
+    def rigidity(self, x: Any, y: Any, z: Any) -> Any:
+        """mu of the elements at positions, Pa."""
+        found = self._material_at(x, y, z)
+        return found.rho * found.vs**2
+
+    def lame(self, x: Any, y: Any, z: Any) -> Any:
+        """lambda of the elements at positions, Pa."""
+        found = self._material_at(x, y, z)
+        return found.rho * (found.vp**2 - 2 * found.vs**2)
+
+    def _material_at(self, x: Any, y: Any, z: Any) -> Material:
         points = np.stack(np.broadcast_arrays(x, y, z), axis=-1).reshape(-1, AXES)
-        found = self.material(np.maximum(self.forest.locate(points), 0))
-        mu = found.rho * found.vs**2
-        return mu if which == 0 else found.rho * found.vp**2 - 2 * mu
+        return self.material(np.maximum(self.forest.locate(points), 0))
 
     @cached_property
     def sources(self) -> list[PointSource]:
@@ -426,10 +421,3 @@ def _read(medium: Medium, cells: Numbers, into: Mapping[str, tuple[Floats, Numbe
         plane, (x, y) = medium.plane(int(k)).given(), cells[row, :2].T
         for name, (array, places) in into.items():
             array[places[row]] = np.broadcast_to(plane[name], (ny, nx))[y, x]
-
-
-def _is_isotropic(moment: Any) -> bool:
-    size = np.abs(moment).max()
-    mean = np.mean(moment[:AXES])
-    deviation = np.abs(moment - [mean, mean, mean, 0, 0, 0]).max(initial=0.0, where=True)
-    return bool(size < inf and deviation <= 1e-9 * size)
