@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from groundswell.backends.base import Backend, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.meshes.octree import Forest, uniform_forest
+from groundswell.meshes.octree_refinement import balance, refine
 from groundswell.seismology.media.material import Material
-from groundswell.solvers.dgwave.elements import OUTSIDE, RankElements
+from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
 from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
@@ -37,6 +38,7 @@ class Variant:
         damping: whether there are damped elements.
         sources: number of point sources.
         counts: of elements along x, y and z.
+        halved: share of these that are divided into eight.
     """
 
     degree: int
@@ -48,6 +50,7 @@ class Variant:
     sources: int = 0
     counts: tuple[int, int, int] = (3, 2, 2)
     seed: int = 0
+    halved: float = 0.0
 
 
 class Problem:
@@ -62,7 +65,8 @@ class Problem:
         self.equations = ELASTIC if variant.elastic else ACOUSTIC
         rng = np.random.default_rng(variant.seed)
         self.edges = [np.cumsum(rng.uniform(0.5, 1.5, n + 1)) for n in variant.counts]
-        self.forest: Forest = uniform_forest(self.edges, 0, variant.periodic)
+        bricks = uniform_forest(self.edges, 0, variant.periodic)
+        self.forest: Forest = halve(bricks, rng.random(bricks.count) < variant.halved)
         count, n = self.forest.count, variant.degree + 1
         vs = rng.uniform(0.5, 1.0, count)
         self.material = Material(vs * rng.uniform(1.6, 2.0, count), vs, rng.uniform(1, 2, count))
@@ -100,8 +104,9 @@ class Problem:
         """The semi-discrete scheme without sources."""
         m, variant = self.material, self.variant
         ends = [None if variant.periodic[f // 2] else self.reflection[f] for f in range(6)]
-        cells = self.forest.anchors() >> self.forest.max_level
-        bricks = Bricks(self.edges, cells, np.ones(len(cells), int), ends)
+        cells = self.forest.anchors() >> self.forest.max_level - 1
+        edges = [np.interp(np.arange(2 * len(e) - 1) / 2, np.arange(len(e)), e) for e in self.edges]
+        bricks = Bricks(edges, cells, 2 >> self.forest.levels.astype(int), ends)
         mu = m.rho * m.vs**2
         properties = [f[:, None, None, None] for f in (m.rho, m.rho * m.vp**2 - 2 * mu, mu)]
         return Scheme(bricks, variant.degree, *properties, variant.upwind, self._decay)
@@ -140,9 +145,9 @@ class Problem:
         elements = RankElements(self.forest, starts, rank)
         terms = self._terms(elements)
         material = of_elements(self.material, elements.numbers)
-        sides, degree = self._sides(elements), self.variant.degree
+        sides, degree = (self._sides(elements), self._mortar_sides(elements)), self.variant.degree
         return Discretisation(
-            self.equations, degree, dtype, self.dt, elements, material, sides, terms
+            self.equations, degree, dtype, self.dt, elements, material, *sides, terms
         )
 
     def _sides(self, elements: RankElements) -> FaceSides:
@@ -152,6 +157,13 @@ class Problem:
         return FaceSides(
             of_elements(self.material, beyond), outside, reflection, self.variant.upwind
         )
+
+    def _mortar_sides(self, elements: RankElements) -> FaceSides:
+        links = elements.links.take(elements.links.quarter != WHOLE)
+        beyond = links.beyond.reshape(-1, 4)
+        nowhere = np.zeros(beyond.shape, bool)
+        material = of_elements(self.material, beyond)
+        return FaceSides(material, nowhere, nowhere.astype(float), self.variant.upwind)
 
     def _terms(self, elements: RankElements) -> Terms:
         places = {int(leaf): n for n, leaf in enumerate(elements.numbers)}
@@ -186,9 +198,25 @@ class Problem:
         return backend.to_host(propagation.u).reshape(self.u.shape)
 
 
+def halve(bricks: Forest, chosen: NDArray[np.bool_]) -> Forest:
+    """The forest with some of its leaves, all of level 0, divided into eight."""
+    middles = np.mean(bricks.boxes(), axis=0)[chosen]
+
+    def wanted(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
+        inside = (lower[:, None] < middles) & (middles < upper[:, None])
+        return np.asarray(inside.all(axis=2).any(axis=1))
+
+    return balance(refine(bricks, wanted, 1))
+
+
 def poison(backend: Backend, propagation: Propagation) -> None:
     """Set fields with their padding, register and traces to NaN."""
-    for array in (propagation._u, propagation._r, propagation.traces._memory):
+    for array in (
+        propagation._u,
+        propagation._r,
+        propagation.traces._memory,
+        propagation.traces.jumps,
+    ):
         backend.assign(array, np.full(array.shape, np.nan, str(array.dtype)))
 
 

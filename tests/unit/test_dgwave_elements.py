@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dg_problems import Problem, Variant
+from dg_problems import Problem, Variant, halve
 from dg_sources import delta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundswell.meshes.octree import Forest, uniform_forest
+from groundswell.meshes.octree import uniform_forest
+from groundswell.meshes.octree_faces import FaceKind, find_faces
 from groundswell.seismology.media.material import Material
-from groundswell.solvers.dgwave.elements import OPPOSITE, OUTSIDE, RankElements
+from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, Links, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import ALIGNMENT, HOST, MEASURED, kernel_shape, pitch
 from groundswell.solvers.dgwave.terms import ElementSource, Terms
@@ -28,7 +29,9 @@ def partitions(draw: Any) -> list[RankElements]:
     """The elements of all ranks: a random box, cut anywhere."""
     counts = draw(st.tuples(*[st.integers(1, 4)] * 3))
     periodic = draw(st.tuples(*[st.booleans()] * 3))
-    forest = uniform_forest([np.arange(n + 1.0) ** 1.2 for n in counts], 0, periodic)
+    bricks = uniform_forest([np.arange(n + 1.0) ** 1.2 for n in counts], 0, periodic)
+    halved = draw(st.lists(st.booleans(), min_size=bricks.count, max_size=bricks.count))
+    forest = halve(bricks, np.array(halved)) if draw(st.booleans()) else bricks
     inner = (
         st.sets(st.integers(1, forest.count - 1), max_size=7) if forest.count > 1 else st.just(())
     )
@@ -36,19 +39,18 @@ def partitions(draw: Any) -> list[RankElements]:
     return [RankElements(forest, starts, rank) for rank in range(len(starts) - 1)]
 
 
-def leaf_beyond(forest: Forest) -> dict[tuple[int, int], int]:
-    """The leaf beyond each face of each leaf, from the cells of a lattice."""
-    cells = (forest.anchors() >> forest.max_level).tolist()
-    leaves = {tuple(cell): leaf for leaf, cell in enumerate(cells)}
-    found = {}
-    for (leaf, cell), face in product(enumerate(cells), range(6)):
-        axis, side = divmod(face, 2)
-        moved = list(cell)
-        moved[axis] += 2 * side - 1
-        if forest.periodic[axis]:
-            moved[axis] %= forest.roots[axis]
-        found[leaf, face] = leaves.get(tuple(moved), OUTSIDE)
-    return found
+def remote(elements: RankElements) -> Links:
+    """The links to other ranks."""
+    low, high = elements.starts[elements.rank], elements.starts[elements.rank + 1]
+    beyond = elements.links.beyond
+    return elements.links.take((beyond < low) | (beyond >= high))
+
+
+def rows(elements: RankElements, links: Links) -> list[tuple[int, ...]]:
+    """Links as rows: the leaf, its face and quarter, and the same of the other side."""
+    leaf = elements.numbers[links.element]
+    columns = (leaf, links.face, links.quarter, links.beyond, links.face ^ 1, links.quarter_beyond)
+    return [tuple(map(int, row)) for row in zip(*columns, strict=True)]
 
 
 @given(partitions())
@@ -62,47 +64,48 @@ def test_every_leaf_belongs_to_one_rank(ranks: list[RankElements]) -> None:
 
 
 @given(partitions())
-def test_neighbours_are_those_of_the_lattice(ranks: list[RankElements]) -> None:
-    beyond = leaf_beyond(ranks[0].forest)
-    for elements in ranks:
-        for (element, face), leaf in np.ndenumerate(elements.neighbours):
-            assert leaf == beyond[int(elements.numbers[element]), face]
-            local = elements.local[element, face]
-            mine = leaf in elements.numbers
-            assert (local == OUTSIDE) is not mine
-            assert not mine or elements.numbers[local] == leaf
+def test_links_are_the_faces_of_the_forest(ranks: list[RankElements]) -> None:
+    """From either side; a coarse face has four, and each face that is no boundary has one."""
+    everything = [row for elements in ranks for row in rows(elements, elements.links)]
+    assert sorted(everything) == sorted((*row[3:], *row[:3]) for row in everything)
+    found = find_faces(ranks[0].forest)
+    wanted = [
+        (leaf, face, quarter if found.kinds[leaf, face] == FaceKind.FINER else WHOLE, int(beyond))
+        for (leaf, face, quarter), beyond in np.ndenumerate(found.neighbours)
+        if beyond != OUTSIDE
+    ]
+    assert sorted(row[:4] for row in everything) == sorted(wanted)
 
 
 @given(partitions())
 def test_the_first_elements_share_faces_with_other_ranks(ranks: list[RankElements]) -> None:
     for elements in ranks:
-        remote = (elements.local == OUTSIDE) & (elements.neighbours != OUTSIDE)
-        assert remote.any(axis=1).tolist() == [n < elements.outer for n in range(elements.count)]
+        outer = np.unique(remote(elements).element)
+        assert outer.tolist() == list(range(elements.outer))
         for part in (elements.numbers[: elements.outer], elements.numbers[elements.outer :]):
             assert (np.diff(part) > 0).all()
+        assert (np.diff(elements.mortars[:, 0]) >= 0).all()
 
 
 @given(partitions())
 def test_both_ranks_know_the_faces_between_them(ranks: list[RankElements]) -> None:
-    """The sender's faces, in their order, are those that the receiver expects."""
+    """The sender's traces, in their order, are those that the receiver expects."""
     for elements in ranks:
         assert elements.rank not in elements.shared
         for peer, faces in elements.shared.items():
-            sent = [(int(elements.numbers[e]), int(face)) for e, face in faces.sends]
-            other = ranks[peer].shared[elements.rank].receives
-            expected = [
-                (int(ranks[peer].neighbours[e, face]), int(OPPOSITE[face])) for e, face in other
-            ]
-            assert sent == expected and len(set(sent)) == len(sent)
+            sent = rows(elements, faces.sends)
+            expected = rows(ranks[peer], ranks[peer].shared[elements.rank].receives)
+            assert sent == [(*row[3:], *row[:3]) for row in expected]
+            assert len({row[:3] for row in sent}) == len(sent)
 
 
 @given(partitions())
-def test_every_remote_face_is_received_once(ranks: list[RankElements]) -> None:
+def test_every_remote_face_is_sent_and_received_once(ranks: list[RankElements]) -> None:
     for elements in ranks:
-        remote = (elements.local == OUTSIDE) & (elements.neighbours != OUTSIDE)
+        wanted = sorted(rows(elements, remote(elements)))
         for kind in ("sends", "receives"):
-            faces = [tuple(f) for s in elements.shared.values() for f in getattr(s, kind).tolist()]
-            assert sorted(faces) == [tuple(f) for f in np.argwhere(remote).tolist()]
+            shared = [rows(elements, getattr(s, kind)) for s in elements.shared.values()]
+            assert sorted(row for part in shared for row in part) == wanted
 
 
 def test_edges_are_those_of_the_boxes() -> None:
@@ -130,7 +133,7 @@ def materials(vs: float) -> tuple[Material, Material]:
 
 def test_acoustic_tables() -> None:
     own, other = materials(0.0)
-    assert ACOUSTIC.jump(1.0) == 1 and ACOUSTIC.jump(0.3) == ACOUSTIC.jump(0.0) == 2
+    assert ACOUSTIC.jump(whole=False) == 1 and ACOUSTIC.jump(whole=True) == 2
     rows = ACOUSTIC.materials(own, np.array([[1.0, 2.0, 4.0], [0.5, 1.0, 1.0]]))
     assert rows.tolist() == [[4, 1, 2, 2, 1, 0.5], [18, 0.5, 6, 4, 2, 2]]
     faces = ACOUSTIC.faces(own, sides_of(other, 0.25))
@@ -143,7 +146,7 @@ def test_acoustic_tables() -> None:
 
 def test_elastic_tables() -> None:
     own, other = materials(0.0)
-    assert ELASTIC.jump(1.0) == 3 and ELASTIC.jump(0.0) == 6
+    assert ELASTIC.jump(whole=False) == 3 and ELASTIC.jump(whole=True) == 6
     rows = ELASTIC.materials(own, np.full((2, 3), 2.0))
     assert rows.tolist() == [[2, 1, 1, 2, 1, 1, 1, 1], [18, 0, 0.5, 6, 0, 1, 1, 1]]
     faces = ELASTIC.faces(own, sides_of(other))
@@ -221,8 +224,8 @@ def test_blocks_fit_their_device(degree: int, equations: Any, size: int) -> None
     """Also devices with less shared memory, where elements stay in global memory."""
     fields = len(equations.fields)
     static = (degree + 1) * ((degree + 1) | 1) * size + 16  # the derivative and two mbarriers
-    for upwind, room in product((0.0, 1.0), (H100, 163 * 1024, 99 * 1024)):
-        jump = equations.jump(upwind)
+    for whole, room in product((False, True), (H100, 163 * 1024, 99 * 1024)):
+        jump = equations.jump(whole=whole)
         shape = kernel_shape(device(room), degree, fields, jump, size)
         assert shape.threads(degree) <= 1024 and 1 <= shape.layers <= degree + 1
         assert shape.threads(degree) * max(1, shape.blocks) <= 2048  # of a multiprocessor

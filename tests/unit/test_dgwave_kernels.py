@@ -26,6 +26,10 @@ QUICK = [
     Variant(7, False, 0.0, TORUS, damping=True, sources=4),
     Variant(8, True, 1.0, CLOSED, fluid=0.5, sources=4),
     Variant(9, True, 0.3, (True, False, True), fluid=1.0, counts=(2, 1, 2)),
+    Variant(1, False, 1.0, CLOSED, halved=0.4),
+    Variant(2, True, 1.0, TORUS, fluid=0.4, halved=0.3, sources=4),
+    Variant(3, False, 0.0, (True, False, True), damping=True, halved=0.5, counts=(2, 2, 2)),
+    Variant(4, True, 0.3, (False, True, False), fluid=0.4, halved=0.5, counts=(2, 2, 1)),
 ]
 LONG = [
     *(
@@ -70,6 +74,7 @@ def test_steps_are_the_schemes(backend: Backend, variant: Variant, dtype: str) -
         damping=st.just(True),
         sources=st.integers(1, 5),
         counts=st.tuples(*[st.integers(1, 3)] * 3),
+        halved=st.sampled_from((0.0, 0.0, 0.4)),
         seed=st.integers(0, 2**32),
     )
 )

@@ -23,6 +23,7 @@ from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import Equations, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape, pitch
+from groundswell.solvers.dgwave.mesh import USED
 from groundswell.solvers.dgwave.terms import Terms
 from groundswell.solvers.dgwave.traces import Traces
 from groundswell.spectral_elements.element_kernels import (
@@ -33,7 +34,6 @@ from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KERNELS = Path(__file__).parent / "kernels"
 START = -1  # in place of a stage: before the first one
-USED = ("vp", "vs", "rho")  # of a material
 
 
 @dataclass(frozen=True, eq=False)

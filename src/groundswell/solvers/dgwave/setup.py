@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -17,11 +17,9 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Grid
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES, Numbers
-from groundswell.meshes.octree import Forest, partition_curve, uniform_forest
-from groundswell.meshes.octree_refinement import balance, refine, resolve_wavelength
+from groundswell.meshes.octree import Forest, partition_curve
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.formats.seismograms import require_formats
-from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import Material, Medium
 from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers
@@ -37,6 +35,7 @@ from groundswell.solvers.dgwave import check
 from groundswell.solvers.dgwave.damping import total_decay
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
+from groundswell.solvers.dgwave.mesh import build_forest, build_media, read_material
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import dg_step
 
@@ -74,7 +73,7 @@ class Setup:
             InputError: the data do not fit the case, or the case cannot run.
         """
         grid, geography = build_grid(case), case.grid.frame
-        media = [_medium(case, grid, level) for level in range(_levels(case) + 1)]
+        media = build_media(case, grid)
         setup = cls(case, grid, geography, media, medium_statistics(media[0], comm))
         setup._validate()
         return setup
@@ -109,50 +108,7 @@ class Setup:
     @cached_property
     def forest(self) -> Forest:
         """The elements: bricks, with damping layers, halved where waves are slow."""
-        edges = [
-            h * (np.arange(n + 1) - before)
-            for n, h, before in zip(
-                self.grid.cells, self.grid.spacing, self.grid.before, strict=True
-            )
-        ]
-        sides = self.case.boundary.sides == "periodic"
-        bricks = uniform_forest(edges, 0, (sides, sides, False))
-        if not (section := self.case.refinement):
-            return bricks
-        wanted = resolve_wavelength(self._shortest_wave, self.degree / section.points)
-        return balance(refine(bricks, wanted, section.levels))
-
-    def _shortest_wave(self, lower: Floats, upper: Floats) -> Floats:
-        """The shortest wavelength of `refinement.frequency` in boxes, (n,), m.
-
-        Args:
-            lower, upper: corners of elements of one or several levels, (n, 3), m.
-        """
-        spacing, frequency = np.array(self.grid.spacing), self.case.refinement.frequency
-        levels = np.rint(np.log2(spacing[0] / (upper - lower)[:, 0])).astype(int)
-        shortest = np.empty(len(lower))
-        for level in np.unique(levels):
-            chosen = levels == level
-            cells = np.rint(lower[chosen] / spacing * 2**level).astype(np.int64)
-            x, y, z = self._inside(cells, int(level)).T
-            shortest[chosen] = self._slowest[level][z, y, x] / frequency
-        return shortest
-
-    @cached_property
-    def _slowest(self) -> list[Floats]:
-        """The slowest wave in each element of the region, by level, (nz, ny, nx), m/s."""
-        finest = self.media[-1]
-        nx, ny, nz = finest.cells
-        speeds = np.empty((nz, ny, nx))
-        for k in range(nz):
-            material = finest.plane(k)
-            speeds[k] = np.where(material.vs > 0, material.vs, material.vp)
-        found = [speeds]
-        for _ in self.media[1:]:
-            pairs = [n // 2 for n in found[0].shape]
-            blocks = found[0].reshape(pairs[0], 2, pairs[1], 2, pairs[2], 2)
-            found.insert(0, blocks.min(axis=(1, 3, 5)))
-        return found
+        return build_forest(self.case, self.grid, self.media)
 
     def elements(self, ranks: int, rank: int) -> RankElements:
         """The elements of a rank."""
@@ -177,18 +133,7 @@ class Setup:
 
     def material(self, leaves: Numbers) -> Material:
         """The material of elements; layers continue the outermost elements of the region."""
-        found = {name: np.empty(len(leaves)) for name in ("vp", "vs", "rho")}
-        levels, anchors = self.forest.levels[leaves], self.forest.anchors(leaves)
-        for level in np.unique(levels):
-            chosen = np.flatnonzero(levels == level)
-            cells = anchors[chosen] >> (self.forest.max_level - int(level))
-            inside = self._inside(cells - np.array(self.grid.before) * 2**level, int(level))
-            _read(self.media[level], inside, {name: (v, chosen) for name, v in found.items()})
-        return Material(**found)
-
-    def _inside(self, cells: Numbers, level: int) -> Numbers:
-        """The cells (x, y, z) of the region nearest to these, which count from its corner."""
-        return np.clip(cells, 0, np.array(self.grid.region) * 2**level - 1)
+        return read_material(self.forest, self.grid, self.media, leaves)
 
     @cached_property
     def _speeds(self) -> tuple[Floats, Floats, Floats]:
@@ -399,25 +344,3 @@ def build_grid(case: Any) -> Grid:
     top = z if boundary.top == "damping" else 0
     bottom = z if boundary.bottom == "damping" else 0
     return Grid(case.grid.cells, case.grid.spacing, before=(x, y, top), after=(x, y, bottom))
-
-
-def _levels(case: Any) -> int:
-    """How often elements may be halved."""
-    return case.refinement.levels if case.refinement else 0
-
-
-def _medium(case: Any, grid: Grid, level: int) -> Medium:
-    """The medium of elements that are halved so often."""
-    nx, ny, nz = (n << level for n in grid.region)
-    hx, hy, hz = (h / 2**level for h in grid.spacing)
-    return build_medium(case.medium, (nx, ny, nz), (hx, hy, hz), case.grid.frame)
-
-
-def _read(medium: Medium, cells: Numbers, into: Mapping[str, tuple[Floats, Numbers]]) -> None:
-    """Read properties of cells, (n, 3), into arrays at some places, by name."""
-    nx, ny, _ = medium.cells
-    for k in np.unique(cells[:, 2]):
-        row = np.flatnonzero(cells[:, 2] == k)
-        plane, (x, y) = medium.plane(int(k)).given(), cells[row, :2].T
-        for name, (array, places) in into.items():
-            array[places[row]] = np.broadcast_to(plane[name], (ny, nx))[y, x]
