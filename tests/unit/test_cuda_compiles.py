@@ -298,6 +298,14 @@ def test_the_kernels_of_dg_waves(
     check(source, precision, {**LIMITS, "advance": registers}, {"advance": spills[column]})
 
 
+@pytest.mark.parametrize("elastic", [True, False])
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_kernels_of_mortars(check: Check, dtype: str, precision: str, elastic: bool) -> None:
+    for degree in (4, 15):
+        source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, file="mortars.h")
+        check(source, precision, {"interpolate_traces": (40, 64), "project_jumps": (56, 80)})
+
+
 @pytest.mark.parametrize("kind", ["lossless", "power law", "sources", "terms", "overlaps", "all"])
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_fused_k_space_steps_kernels(

@@ -71,6 +71,16 @@ def test_steps_on_a_gpu_are_the_schemes(gpu: Any, degree: int, elastic: bool, dt
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("degree", [1, 4, 7, 15])
+def test_finer_neighbours_on_a_gpu(gpu: Any, degree: int, dtype: str) -> None:
+    few = (2, 2, 1) if degree < 8 else (2, 1, 1)
+    for elastic, upwind in ((True, 1.0), (False, 0.3)):
+        variant = Variant(degree, elastic, upwind, (True, False, False), 0.4, counts=few)
+        check(gpu, replace(variant, halved=0.5), dtype)
+
+
+@pytest.mark.gpu
 @pytest.mark.parametrize(("variant", "shape"), [case[:2] for case in (*CASES, *LONG)], ids=str)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_other_shapes_on_a_gpu(gpu: Any, variant: Variant, shape: KernelShape, dtype: str) -> None:

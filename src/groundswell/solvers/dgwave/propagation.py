@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
+from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Module, Source
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.gll import gll
@@ -115,7 +115,7 @@ class Propagation:
         self.clock = backend.zeros((1,), np.int64)
         trace = (equations.trace, (degree + 1) ** 2)
         self.traces = Traces(backend, comm, problem.elements, trace, dtype, transport)
-        self._module = backend.compile(advance_source(problem, self.shape))
+        self._module = backend.compile(kernel_source("advance.h", problem, self.shape))
 
     @property
     def fields(self) -> dict[str, Array]:
@@ -189,7 +189,7 @@ class Propagation:
             return []
         extent = Blocks(count, self.shape.threads(self._problem.degree))
         arguments = (*self._elements, *self._mortars, stage, first, count)
-        return [self._module.launch("interpolate_traces", extent, *arguments)]
+        return [self._mortar_module.launch("interpolate_traces", extent, *arguments)]
 
     def _project(self, stage: int) -> list[Launch]:
         """Launches that find the jumps at mortars."""
@@ -198,7 +198,11 @@ class Propagation:
             return []
         extent = Blocks(count, self.shape.threads(self._problem.degree))
         arguments = (*self._elements, *self._mortars, stage)
-        return [self._module.launch("project_jumps", extent, *arguments)]
+        return [self._mortar_module.launch("project_jumps", extent, *arguments)]
+
+    @cached_property
+    def _mortar_module(self) -> Module:
+        return self._backend.compile(kernel_source("mortars.h", self._problem, self.shape))
 
     @cached_property
     def _mortars(self) -> tuple[Array | int, ...]:
@@ -246,8 +250,8 @@ class Propagation:
         return self._backend.to_device(table.astype(self._problem.dtype))
 
 
-def advance_source(problem: Discretisation, shape: KernelShape) -> Source:
-    """The kernels of a stage."""
+def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Source:
+    """The kernels of a stage, "advance.h", or of faces with finer neighbours, "mortars.h"."""
     degree = problem.degree
     constants: dict[str, Constant] = {
         **precision(problem.dtype),
@@ -262,7 +266,7 @@ def advance_source(problem: Discretisation, shape: KernelShape) -> Source:
         "DAMPING": problem.terms.has_damping,
         "LIFT": degree * (degree + 1) / 2,  # 1 / the weight of a node at the end of a line
     }
-    return Source(KERNELS / "advance.h", constants)
+    return Source(KERNELS / file, constants)
 
 
 def _halves(degree: int) -> dict[str, Constant]:

@@ -2,9 +2,6 @@
 // read the traces that the stage before has stored.
 #pragma once
 #include "terms.h"
-#if MORTARS
-#include "mortars.h"
-#endif
 #if defined(__CUDACC__)
 #include "advance_nodes.h"
 #else
