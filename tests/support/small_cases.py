@@ -74,9 +74,9 @@ CASES: dict[str, Content] = {
     "dgwave": {
         "grid": {"size": ["1200 m", "1200 m", "900 m"], "spacing": "300 m"},
         "time": {"duration": "1 s", "step": "10 ms"},
-        "medium": {"kind": "homogeneous", "vp": 2000, "vs": 1150, "rho": 2600},
-        "method": {"degree": 3},
-        "boundary": {"width": 2},
+        "medium": {"kind": "homogeneous", "vp": 1800, "vs": 1000, "rho": 2600},
+        "method": {"degree": 2},
+        "boundary": {"width": 1},
         "source": [
             {
                 "kind": "explosion",
