@@ -45,6 +45,16 @@ MORE = {
         'top = { kind = "adiabatic", velocity = [0.1, "2 mm/s", 0] }',
         'south = { kind = "symmetry" }',
     ],
+    "dgwave": [
+        "checkpoint = { minutes = 10 }",
+        "[[source]]",
+        'kind = "force"',
+        'force = ["0 N", "0 N", "1e10 N"]',
+        "x = 100",
+        "y = 200.0",
+        'depth = "1 km"',
+        'time_function = { kind = "ricker", frequency = "2 Hz", onset = "0.1 s" }',
+    ],
     "poisson": [
         "processes = [2, 0, 1]",
         "[boundaries]",
@@ -240,6 +250,7 @@ def poisson(case: Any) -> None:
 
 CONSISTENT: dict[str, Callable[[Any], None]] = {
     "earthquake": earthquake,
+    "dgwave": earthquake,
     "cavity": cavity,
     "poisson": poisson,
 }

@@ -32,7 +32,12 @@ pytestmark = pytest.mark.timeout(240)
 
 Captured = pytest.CaptureFixture[str]
 PROGRAM = Path(__file__).parents[1] / "support" / "interrupted_run_program.py"
-SAVED = {"earthquake": 45, "cavity": 5, plugin.NAME: 45}  # steps between two checkpoints
+SAVED = {
+    "earthquake": 45,
+    "cavity": 5,
+    "dgwave": 45,
+    plugin.NAME: 45,
+}  # steps between two checkpoints
 
 
 @pytest.fixture(scope="module")

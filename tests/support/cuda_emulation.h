@@ -70,7 +70,9 @@ inline void emulated_mma(double (&c)[2], double a, double b) {
 // Emulates backends/include/bulk_copy.h. Every other copy is made at once, to detect copies that overwrite
 // values which are still needed. The rest is made when a thread waits for it, to detect reads without a
 // wait.
+#ifndef HAS_BULK_COPY
 #define HAS_BULK_COPY 1
+#endif
 struct mbarrier_t {
   int turn, waiting, bytes;
 };

@@ -71,6 +71,35 @@ CASES: dict[str, Content] = {
         },
         "run": {},
     },
+    "dgwave": {
+        "grid": {"size": ["1200 m", "1200 m", "900 m"], "spacing": "300 m"},
+        "time": {"duration": "1 s", "step": "10 ms"},
+        "medium": {"kind": "homogeneous", "vp": 1800, "vs": 1000, "rho": 2600},
+        "method": {"degree": 2},
+        "boundary": {"width": 1},
+        "source": [
+            {
+                "kind": "explosion",
+                "x": 630,
+                "y": 580,
+                "depth": 410,
+                "magnitude": 3,
+                "time_function": {"kind": "brune", "rise": "0.1 s"},
+            }
+        ],
+        "receiver": [
+            {"network": "GS", "name": "A", "x": 320, "y": 710, "depth": 0},
+            {"network": "GS", "name": "B", "x": 900, "y": 500, "depth": 450},
+        ],
+        "output": {
+            "seismograms": {"interval": "0.02 s", "formats": ["hdf5", "sac"]},
+            "record": [
+                series("vy", "line.nc", kind="line", start=[0, 0, 0], end=[900, 600, 300], points=7)
+            ],
+            "final_fields": True,
+        },
+        "run": {"checkpoint": {"steps": 30}},
+    },
     NAME: {
         "grid": {"cells": [20, 24, 16], "spacing": 0.1},
         "medium": {"speed": 340},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.setup import Setup as CavitySetup
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.tiles import Tile
+from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
+from groundswell.solvers.dgwave.kernel_shapes import kernel_shape
+from groundswell.solvers.dgwave.propagation import kernel_source
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import Earthquake
@@ -94,6 +98,31 @@ def ultrasound_sources(dtype: str, *, heterogeneous: bool) -> list[Source]:
     backend = SourceCollector()
     Propagation(backend, SpectralOperators(grid, 1e-7, 1500.0), medium, dtype)
     return backend.sources
+
+
+def dgwave_source(
+    dtype: str, degree: int, *, elastic: bool, upwind: float, file: str = "advance.h"
+) -> Source:
+    """A stage of DG waves with sources and damping, in the shape that an H100 has.
+
+    Args:
+        file: "mortars.h" for the kernels of faces with finer neighbours.
+    """
+    equations, size = ELASTIC if elastic else ACOUSTIC, np.dtype(dtype).itemsize
+    h100: Any = SimpleNamespace(on_host=False, shared_bytes_per_block=227 * 1024)
+    mortars = file == "mortars.h"
+    whole = mortars or upwind != 1
+    jump = equations.jump(whole=whole)
+    problem: Any = SimpleNamespace(
+        degree=degree,
+        dtype=dtype,
+        equations=equations,
+        has_mortars=mortars,
+        has_whole_jumps=whole,
+        terms=SimpleNamespace(has_sources=True, has_damping=True),
+    )
+    shape = kernel_shape(h100, degree, len(equations.fields), jump, size)
+    return kernel_source(file, problem, shape)
 
 
 def fused_sources(dtype: str, kind: str) -> list[Source]:

@@ -16,6 +16,9 @@ from groundswell.simulation.solver import (
 from groundswell.solvers.cavity.outputs import Outputs as CavityOutputs
 from groundswell.solvers.cavity.setup import Setup as CavitySetup
 from groundswell.solvers.cavity.solver import Cavity
+from groundswell.solvers.dgwave.outputs import Outputs as DgWaveOutputs
+from groundswell.solvers.dgwave.setup import Setup as DgWaveSetup
+from groundswell.solvers.dgwave.solver import DgWave
 from groundswell.solvers.earthquake.outputs import Outputs as EarthquakeOutputs
 from groundswell.solvers.earthquake.setup import Setup as EarthquakeSetup
 from groundswell.solvers.earthquake.solver import Earthquake
@@ -31,15 +34,22 @@ from groundswell_acoustics.solver import Acoustics
 setups: list[type[Setup]] = [
     AcousticsSetup,
     CavitySetup,
+    DgWaveSetup,
     EarthquakeSetup,
     PoissonSetup,
     UltrasoundSetup,
 ]
-outputs: list[type[Outputs]] = [CavityOutputs, EarthquakeOutputs, PoissonOutputs, UltrasoundOutputs]
-steppers: list[type[TimeStepper]] = [Acoustics, Cavity, Earthquake, Ultrasound]
-timed: list[type[TimeDependent]] = [Acoustics, Earthquake, Ultrasound]
+outputs: list[type[Outputs]] = [
+    CavityOutputs,
+    DgWaveOutputs,
+    EarthquakeOutputs,
+    PoissonOutputs,
+    UltrasoundOutputs,
+]
+steppers: list[type[TimeStepper]] = [Acoustics, Cavity, DgWave, Earthquake, Ultrasound]
+timed: list[type[TimeDependent]] = [Acoustics, DgWave, Earthquake, Ultrasound]
 direct: list[type[DirectSolver]] = [Poisson]
 converging: list[type[Converging]] = [Cavity]
-checked: list[type[FiniteCheck]] = [Earthquake, Ultrasound]
-preparing: list[type[Preparing]] = [Ultrasound]
+checked: list[type[FiniteCheck]] = [DgWave, Earthquake, Ultrasound]
+preparing: list[type[Preparing]] = [DgWave, Ultrasound]
 tunable: list[type[Tunable]] = [Acoustics, Cavity, Earthquake, Poisson, Ultrasound]

@@ -20,6 +20,7 @@ from source_collector import (
     SourceCollector,
     assembly_sources,
     cavity_sources,
+    dgwave_source,
     fused_sources,
     solver_sources,
     ultrasound_sources,
@@ -158,6 +159,8 @@ LIMITS = {
     "derivative_x": (18, 24),
     "triad": (14, 14),
     "touch": (12, 12),
+    "store_traces": (28, 28),
+    "count_step": (10, 10),
     "laplacian": (16, 24),
     "contract": (36, 36),
 }
@@ -170,6 +173,24 @@ POISSON_LIMITS = {
     10: (128, 140),
     15: (140, 255),
 }
+
+# Of `advance` for DG waves, by degree and whether it is elastic: registers, and bytes that a thread
+# may spill, where more blocks on a multiprocessor are worth more (see kernel_shapes.py).
+DG_LIMITS = {
+    (1, False): ((72, 92), (0, 0)),
+    (1, True): ((96, 128), (0, 0)),
+    (3, False): ((48, 80), (204, 108)),
+    (3, True): ((64, 160), (48, 16)),
+    (4, False): ((120, 64), (0, 260)),
+    (4, True): ((80, 128), (16, 16)),
+    (7, False): ((64, 168), (124, 0)),
+    (7, True): ((96, 180), (16, 0)),
+    (10, False): ((80, 168), (160, 0)),
+    (10, True): ((136, 188), (0, 0)),
+    (13, False): ((128, 128), (0, 176)),
+    (13, True): ((136, 128), (0, 1760)),  # too large for shared memory in double precision
+}
+LONG_DG = [limits for limits in DG_LIMITS if limits[0] not in (3, 7)]
 
 # Bytes that a thread may spill: around the call that divides in double precision, where two
 # kernels, which work on few cells, would otherwise leave fewer threads to a multiprocessor, and in
@@ -263,6 +284,26 @@ def test_the_k_space_schemes_kernels(
     for source in ultrasound_sources(dtype, heterogeneous=heterogeneous):
         check(source, precision)
     check(shift_source(dtype, (16, 12, 9)), precision)
+
+
+@pytest.mark.parametrize("upwind", short_and_long([1.0, 0.3], [0.3]))
+@pytest.mark.parametrize(("degree", "elastic"), short_and_long(DG_LIMITS, LONG_DG))
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_kernels_of_dg_waves(
+    check: Check, dtype: str, precision: str, degree: int, elastic: bool, upwind: float
+) -> None:
+    registers, spills = DG_LIMITS[degree, elastic]
+    column = ("single", "double").index(precision)
+    source = dgwave_source(dtype, degree, elastic=elastic, upwind=upwind)
+    check(source, precision, {**LIMITS, "advance": registers}, {"advance": spills[column]})
+
+
+@pytest.mark.parametrize("elastic", [True, False])
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_kernels_of_mortars(check: Check, dtype: str, precision: str, elastic: bool) -> None:
+    for degree in (4, 15):
+        source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, file="mortars.h")
+        check(source, precision, {"interpolate_traces": (40, 64), "project_jumps": (56, 80)})
 
 
 @pytest.mark.parametrize("kind", ["lossless", "power law", "sources", "terms", "overlaps", "all"])

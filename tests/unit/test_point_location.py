@@ -174,6 +174,26 @@ def test_ranks_share_positions_and_each_is_recorded_once(name: str, ranks: int) 
     assert whole == pytest.approx(np.sin(points @ [0.3, 0.2, 0.1]), abs=2e-3)
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_fields_that_jump_are_recorded_in_the_lowest_element(ranks: int) -> None:
+    """Wherever the elements are and in whatever order ranks have them."""
+    mesh = MESHES["box"]
+    points = np.unique(mesh.geometry_nodes(np.arange(mesh.count)).reshape(-1, 3), axis=0)
+    holding = [locate(mesh, [n], points).elements != NOWHERE for n in range(mesh.count)]
+    order = np.random.default_rng(1).permutation(mesh.count)
+
+    def act(comm: Communicator) -> Any:
+        elements = order[comm.rank :: comm.size]
+        of = where(kind="points", positions=points.tolist())
+        selection = ElementDomain(comm, mesh, 2, elements).select(of, [FIELD])
+        return selection.place[0], elements[selection.cells[0, :, 0]]
+
+    found = np.full(len(points), -1)
+    for place, elements in run_on_threads(ranks, act):
+        found[place] = elements
+    assert found.tolist() == np.argmax(holding, axis=0).tolist()
+
+
 def test_a_position_outside_the_mesh_is_refused_on_all_ranks() -> None:
     mesh = MESHES["box"]
     of = where(kind="points", positions=[[0.0, 0.1, 3.0], [0.0, 0.5, 3.0], [2.0, 0.1, 3.0]])

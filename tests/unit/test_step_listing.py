@@ -88,6 +88,17 @@ def test_a_step_of_the_ultrasound_solver() -> None:
     assert {"p", "ux", "uy", "rhox", "rhoy"} <= arrays
 
 
+def test_a_step_of_the_dg_wave_solver(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = write_small_case(tmp_path, "dgwave")
+    with gs.Simulation(case) as simulation:
+        listing = simulation.launches
+    assert names_of(listing) == [*["record_points"] * 2, *["advance"] * 5, "count_step"]
+    arrays = {each.label for entry in listing for each in entry.arrays}
+    assert {"fields", "clock"} <= arrays
+    assert main(["info", "--step", str(case)]) == 0
+    assert "count_step" in capsys.readouterr().out.splitlines()[-1]
+
+
 @pytest.mark.parametrize("preconditioner", ["jacobi", "multigrid"])
 def test_an_iteration_of_the_poisson_solver(tmp_path: Path, preconditioner: str) -> None:
     method = {"preconditioner": preconditioner}

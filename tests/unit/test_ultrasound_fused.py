@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import re
-import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from math import factorial
 from pathlib import Path
@@ -13,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulated_backend import EmulatedBackend
 from kspace_problems import (
     ALPHA,
     EVERY,
@@ -25,7 +22,7 @@ from kspace_problems import (
     scheme_of,
 )
 
-from groundswell.backends import Backend, Blocks, Source, cpu, open_backend
+from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.backends.cpu import CpuBackend
 from groundswell.grids.cartesian import Grid, Triple
@@ -39,84 +36,6 @@ from groundswell.solvers.ultrasound.point_source import Injection
 from groundswell.solvers.ultrasound.solver import sources_of
 from groundswell.solvers.ultrasound.spectral_step import SpectralStep
 from groundswell.solvers.ultrasound.window import Window
-
-EMULATED = Path(__file__).parents[1] / "support" / "cuda_emulation.h"
-PRELUDE = """
-using std::min;
-struct alignas(8) float2 {
-  float x, y;
-};
-struct alignas(16) double2 {
-  double x, y;
-};
-template <class T> T __ldcg(const T* address) { return *address; }
-template <class T> void __stcg(T* address, T value) { *address = value; }
-template <class T> void __stcs(T* address, T value) { *address = value; }
-inline void __threadfence() {}
-inline unsigned atomicAdd(unsigned* address, unsigned value) {
-  return (*address += value) - value;
-}
-"""
-CALL = """
-#include <utility>
-template <class... A, std::size_t... N>
-bool call(void (*kernel)(A...), const unsigned* size, void** a, std::index_sequence<N...>) {
-  return launch(size[0], size[1], size[2], [=] { kernel(*static_cast<A*>(a[N])...); });
-}
-template <class... A>
-bool call(void (*kernel)(A...), const unsigned* size, void** a) {
-  return call(kernel, size, a, std::index_sequence_for<A...>{});
-}
-"""
-RUN = 'extern "C" bool run_{0}(const unsigned* size, void** a) {{ return call({0}, size, a); }}\n'
-
-
-class EmulatedBackend(CpuBackend):
-    """Runs kernels that are written for GPUs alone, with a thread of the CPU for each of theirs."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
-        self._folder, self._count = folder, 0
-
-    def compile(self, source: Source) -> Any:
-        self._count += 1
-        return EmulatedModule(source.text(), self._folder / f"{self._count}.so")
-
-
-class EmulatedModule:
-    def __init__(self, text: str, path: Path) -> None:
-        names = [
-            line.split()[1].split("(")[0] for line in text.splitlines() if "KERNEL " in line[:7]
-        ]
-        text = text.replace("extern __shared__ __align__(128) double dynamic_shared_memory[];", "")
-        text = re.sub(r"asm volatile\(\"prefetch[^;]*;[^;]*;", "", text)
-        text = PRELUDE + text + CALL + "".join(RUN.format(name) for name in names)
-        flags = "-std=c++20 -O0 -shared -fPIC -fno-gnu-unique -pthread -w -ffp-contract=off".split()
-        command = [cpu._compiler(), *flags, "-x", "c++", "-", "-include", str(EMULATED)]
-        subprocess.run([*command, "-o", str(path)], input=text, text=True, check=True, timeout=120)
-        self._library = ctypes.CDLL(str(path))
-
-    def launch(self, name: str, extent: Any, *arguments: Any) -> Callable[[], None]:
-        size = (
-            (extent.count, extent.threads, extent.shared_bytes)
-            if isinstance(extent, Blocks)
-            else (
-                -(-extent.count // 32),
-                32,
-                0,
-            )
-        )
-        values = [ctypes.c_longlong(a if isinstance(a, int) else a.ctypes.data) for a in arguments]
-        pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
-        run = getattr(self._library, f"run_{name}")
-        run.restype = ctypes.c_bool
-
-        def launched() -> None:
-            assert arguments and values  # which the launch keeps alive
-            assert run((ctypes.c_uint * 3)(*size), pointers), f"{name} needs more shared memory"
-
-        return launched
-
 
 # --- plans ----------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
-from groundswell.simulation.finite_check import NonFiniteSearch
+from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.simulation.solver import DecompositionSummary
 
 THICKNESS = (2, 4)  # cells along z and y that are updated before an exchange: thread blocks
@@ -180,7 +180,7 @@ class BlockSolver(ExplicitSolver):
             backend,
             self.comm,
         )
-        self.finite_check = NonFiniteSearch(backend, interiors, self.part, setup.dt)
+        self.finite_check = NonFiniteSearch(backend, interiors, setup.dt, positions_in(self.part))
         self.set_exchange(self.first_choice())
         self.start()
 

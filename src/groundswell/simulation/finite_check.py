@@ -1,8 +1,8 @@
-"""Detection of values that are not finite, for solvers on Cartesian grids."""
+"""Detection of values that are not finite."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +26,9 @@ class NonFiniteSearch:
     """Searches fields of one rank, on the device, for values that are not finite.
 
     Args:
-        fields: views (nz, ny, nx) with equal strides, by name.
-        part: the cells of these views.
+        fields: views with three axes and equal strides, the last axis contiguous, by name.
         dt: the time step, s.
-        axes: names of the coordinates x, y and z in messages.
-        origin: position of the first value of the region, m; by default half a cell from 0.
+        position: the position of the value at an index (i, j, k), last axis first, as text.
 
     Attributes:
         launches: the launches of the search.
@@ -40,19 +38,15 @@ class NonFiniteSearch:
         self,
         backend: Backend,
         fields: Mapping[str, Array],
-        part: Part,
         dt: float,
-        axes: tuple[str, str, str] = AXES,
-        origin: Sequence[float] | None = None,
+        position: Callable[[Triple], str],
     ) -> None:
-        self._backend, self._fields, self._part, self._dt = backend, fields, part, dt
-        self._axes = axes
-        self._origin = origin or [h / 2 for h in part.grid.spacing]
+        self._backend, self._fields, self._dt, self._position = backend, fields, dt, position
         self._found = backend.to_device(np.array([-1], np.int64))
         first = next(iter(fields.values()))
         plane, row, _ = (stride // first.itemsize for stride in first.strides)
         self._plane, self._row = plane, row
-        module, sizes = backend.compile(search_source(str(first.dtype))), part.cells
+        module, sizes = backend.compile(search_source(str(first.dtype))), first.shape[::-1]
         self.launches = [
             module.launch("find_nonfinite", Cells(*sizes), field, self._found, row, plane, *sizes)
             for field in fields.values()
@@ -79,12 +73,26 @@ class NonFiniteSearch:
             "input is invalid"
         )
 
-    def _position(self, cell: Triple) -> str:
-        cells = np.add(cell, self._part.start) - self._part.grid.before
-        axes = zip(self._axes, cells, self._part.grid.spacing, self._origin, strict=True)
-        return ", ".join(f"{axis} = {first + n * h:.6g} m" for axis, n, h, first in axes)
-
     def _is_finite(self, field: Array, cell: Triple) -> bool:
         i, j, k = cell
         value = self._backend.to_host(field[k : k + 1, j : j + 1, i : i + 1])
         return bool(np.isfinite(value).all())
+
+
+def positions_in(
+    part: Part, axes: Sequence[str] = AXES, origin: Sequence[float] | None = None
+) -> Callable[[Triple], str]:
+    """The positions of the cells of a part of a grid, as text.
+
+    Args:
+        axes: names of the coordinates x, y and z.
+        origin: position of the first value of the region, m; by default half a cell from 0.
+    """
+    first = origin or [h / 2 for h in part.grid.spacing]
+
+    def position(cell: Triple) -> str:
+        cells = np.add(cell, part.start) - part.grid.before
+        along = zip(axes, cells, part.grid.spacing, first, strict=True)
+        return ", ".join(f"{axis} = {low + n * h:.6g} m" for axis, n, h, low in along)
+
+    return position

@@ -54,7 +54,7 @@ class ElementDomain:
     def _at(
         self, points: Floats, fields: Sequence[RecordableField], frame: Frame
     ) -> PointSelection:
-        found = locate(self.mesh, self.elements, points)
+        found = self._locate(points)
         mine, missing = self._owned(found)
         cells = np.stack([found.elements[mine], np.zeros_like(mine)], axis=-1)
         weights = Located(found.elements[mine], found.places[mine]).weights(self.degree)
@@ -68,6 +68,14 @@ class ElementDomain:
             weights=np.stack([weights] * len(fields)),
             missing=missing,
         )
+
+    def _locate(self, points: Floats) -> Located:
+        """The lowest element of this rank that holds each point, in whatever order they are."""
+        rising = np.argsort(self.elements)
+        found = locate(self.mesh, self.elements[rising], points)
+        here = found.elements != NOWHERE
+        found.elements[here] = rising[found.elements[here]]
+        return found
 
     def _owned(self, found: Located) -> tuple[Numbers, Numbers]:
         """Points whose first element, of all ranks' that hold them, is here; those without one."""

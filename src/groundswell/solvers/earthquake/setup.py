@@ -16,6 +16,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.grids.geography import Geography
 from groundswell.seismology.attenuation import Relaxation, fit
+from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.formats.seismograms import require_formats
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import Material, Medium
@@ -25,8 +26,10 @@ from groundswell.seismology.receivers import Receiver, place_receivers
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event import SourceSummary
+from groundswell.seismology.sources.placement import require_sources_inside
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.spectra import highest_frequency
+from groundswell.seismology.time_steps import dividing_step
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake import check, moduli, validation
 from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand
@@ -51,8 +54,6 @@ VELOCITY_WORDS = 13
 STRESS_WORDS = {False: 17, True: 31}
 LAYER_WORDS = 6
 FIELDS = {False: 12, True: 20}  # arrays of all cells, without and with Q
-
-MIN_SAMPLING = 0.1  # sampling interval over the stable step; a smaller one is taken for a mistake
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Setup:
         if self.receivers:
             require_formats(self.case.output.seismograms.formats)
             validation.require_two_samples(self)
-        validation.require_sources_inside(self.source_entries, self.extent)
+        require_sources_inside(self.source_entries, self.extent)
         recording(self, Part.whole(self.grid)).require_samples(self.case.output.record, self.steps)
 
     @property
@@ -180,7 +181,7 @@ class Setup:
         """
         step = self.case.time.step
         if step == "auto":
-            return _dividing_step(self.longest_stable_step, self.case.output.seismograms.interval)
+            return dividing_step(self.longest_stable_step, self.case.output.seismograms.interval)
         if step > self.stability_limit:
             raise InputError(
                 f"time.step = {step:g} s is unstable: the limit is {self.stability_limit:.6g} s "
@@ -364,7 +365,7 @@ class Setup:
 def build_grid(case: Any) -> Grid:
     """The grid of a case: its region and the absorbing layers around it."""
     boundary = case.boundary
-    x, y, z = (boundary.cells(edge) for edge in case.grid.spacing)
+    x, y, z = (cells_across(boundary.width, edge) for edge in case.grid.spacing)
     if boundary.sides == "periodic":
         x = y = 0
     top = 0 if boundary.top == "free-surface" else z
@@ -383,15 +384,3 @@ def _relaxation(case: Any, statistics: MediumStatistics) -> Relaxation | None:
     smallest = min(q for q in (10.0, statistics.qp_min, statistics.qs_min) if q is not None)
     exponent, transition = getattr(settings, "exponent", 0.0), getattr(settings, "transition", 1.0)
     return fit(settings.model, exponent, transition, settings.band, smallest)
-
-
-def _dividing_step(limit: float, interval: float | None) -> float:
-    """The longest step up to `limit` (s) that divides the sampling interval, if there is one."""
-    if interval is None:
-        return limit
-    if interval < MIN_SAMPLING * limit:
-        raise InputError(
-            f"output.seismograms.interval = {interval:g} s needs steps far shorter than the "
-            f"stable {limit:.3g} s; sample less often, or give time.step"
-        )
-    return interval / ceil(interval / limit * (1 - 1e-12))

@@ -25,7 +25,7 @@ from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
-from groundswell.simulation.finite_check import NonFiniteSearch
+from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.solvers.earthquake.absorbing_layers import Layers
 from groundswell.solvers.earthquake.halo import (
     VELOCITIES,
@@ -81,8 +81,8 @@ class Earthquake(ExplicitSolver):
         self.outputs = Outputs(self)
         self.set_exchange(self.first_choice())
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
-        axes = ("x", "y", "depth")
-        self.finite_check = NonFiniteSearch(backend, velocities, self.part, setup.dt, axes)
+        positions = positions_in(self.part, ("x", "y", "depth"))
+        self.finite_check = NonFiniteSearch(backend, velocities, setup.dt, positions)
 
     # --- the step ---------------------------------------------------------------------------------
 

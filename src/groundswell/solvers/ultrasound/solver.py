@@ -17,7 +17,7 @@ from groundswell.exchange.tuning import Choice
 from groundswell.outputs.cartesian import ghosts_read
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
-from groundswell.simulation.finite_check import NonFiniteSearch
+from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.outputs import Outputs
@@ -55,9 +55,8 @@ class Ultrasound(ExplicitSolver):
         self._own = {name: array[self.window.own] for name, array in self._arrays.items()}
         self._region = {name: array[self.part.region_slices] for name, array in self._own.items()}
         self.outputs = Outputs(setup, self.part, self._region, self.propagation, self.comm)
-        self.finite_check = NonFiniteSearch(
-            backend, {"p": self._own["p"]}, self.part, setup.dt, origin=setup.case.grid.origin
-        )
+        positions = positions_in(self.part, origin=setup.case.grid.origin)
+        self.finite_check = NonFiniteSearch(backend, {"p": self._own["p"]}, setup.dt, positions)
         self.set_exchange(self.first_choice())
         if setup.initial is not None:  # otherwise all fields are zero, as they should be
             self._start()

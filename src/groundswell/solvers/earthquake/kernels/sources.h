@@ -3,18 +3,8 @@
 // moments.
 #pragma once
 #include "rows.h"
+#include "seismology/kernels/sampled_function.h"
 #include "stencil.h"
-
-// A source's time function at `when`: linear between its samples, zero outside them.
-INLINE real amplitude_at(double when, double start, double step, const real* RESTRICT samples,
-                         index_t count) {
-  const double place = (when - start) / step;
-  if (!(place >= 0.0 && place <= static_cast<double>(count - 1))) return REAL(0);
-  const index_t n = static_cast<index_t>(place);
-  const real fraction = static_cast<real>(place - static_cast<double>(n));
-  const real next = n + 1 < count ? samples[n + 1] : REAL(0);
-  return samples[n] + fraction * (next - samples[n]);
-}
 
 // Sparse matrix from sources to grid values. Each value adds its contributions in a fixed order.
 //   targets [T]: offset in memory; components [T]: field; starts [T + 1]: first contribution
@@ -32,8 +22,8 @@ INLINE real injected_rate(const Injection& a, index_t n, double when) {
   real sum = 0;
   for (long long m = a.starts[n]; m < a.starts[n + 1]; ++m) {
     const long long source = a.source_index[m], first = a.firsts[source];
-    sum += a.source_weight[m] * amplitude_at(when, a.times[2 * source], a.times[2 * source + 1],
-                                             a.samples + first, a.firsts[source + 1] - first);
+    sum += a.source_weight[m] * value_at(when, a.times[2 * source], a.times[2 * source + 1],
+                                         a.samples + first, a.firsts[source + 1] - first);
   }
   return sum;
 }

@@ -1,0 +1,79 @@
+"""The base of the cases of all solvers of seismic waves: `SeismicCase`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, ValidationInfo, field_validator
+
+from groundswell.case.common import Case, NotEmpty, TimeSection
+from groundswell.case.problems import reject
+from groundswell.seismology.case.grid import GridSection, Position, misplaced
+from groundswell.seismology.case.media import ArraySection, AwpSection, MediumSection
+from groundswell.seismology.case.sources import (
+    EventSection,
+    Receiver,
+    ReceiverFile,
+    Source,
+    SrfRupture,
+    long_codes,
+    misplaced_rupture,
+    repeated_codes,
+)
+
+
+def _placed_source(source: Source, info: ValidationInfo) -> Source:
+    grid = info.data.get("grid")
+    if grid and isinstance(source, Position):
+        reject(misplaced(source, grid))
+    if grid and isinstance(source, SrfRupture):
+        reject(misplaced_rupture(source, grid))
+    return source
+
+
+def _placed_receiver(receiver: Receiver, info: ValidationInfo) -> Receiver:
+    if grid := info.data.get("grid"):
+        reject(misplaced(receiver, grid))
+    if output := info.data.get("output"):
+        reject(long_codes(receiver, output.seismograms.formats))
+    return receiver
+
+
+class SeismicCase(Case):
+    """A case with `[grid]`, `[medium]`, `[[source]]` and receivers.
+
+    `output` of a subclass has `seismograms`.
+    """
+
+    time: TimeSection
+    grid: GridSection
+    medium: MediumSection
+    event: EventSection = EventSection()
+    source: Annotated[tuple[Annotated[Source, AfterValidator(_placed_source)], ...], NotEmpty]
+    receiver: tuple[Annotated[Receiver, AfterValidator(_placed_receiver)], ...] = ()
+    receivers: ReceiverFile | None = None
+
+    # A check of two sections belongs to the later one, so that it runs even if a third is invalid.
+
+    @field_validator("medium")
+    @classmethod
+    def _matches_the_grid(cls, medium: MediumSection, info: ValidationInfo) -> MediumSection:
+        grid = info.data.get("grid")
+        if grid and isinstance(medium, AwpSection | ArraySection) and medium.cells != grid.cells:
+            key = "cells" if isinstance(medium, AwpSection) else "vp"
+            allowed = f"has {medium.cells} cells (nx, ny, nz), but the region {grid.cells}"
+            reject([((key,), allowed)])
+        return medium
+
+    @field_validator("receiver")
+    @classmethod
+    def _unique(cls, receiver: tuple[Receiver, ...]) -> tuple[Receiver, ...]:
+        reject(repeated_codes(receiver))
+        return receiver
+
+    @field_validator("receivers")
+    @classmethod
+    def _one_list(cls, receivers: ReceiverFile | None, info: ValidationInfo) -> ReceiverFile | None:
+        if receivers and info.data.get("receiver"):
+            reject([((), "give stations as [[receiver]] or in a file, not both")])
+        return receivers

@@ -1,0 +1,29 @@
+"""DG waves: acoustic and elastic waves by discontinuous Galerkin on hexahedra."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from groundswell.registry import SolverInfo
+
+_EXPORTS = {"DgWaveCase": "case", "DgWave": "solver"}
+
+info = SolverInfo(
+    name="dgwave",
+    title="DG waves",
+    summary="Acoustic and elastic waves by discontinuous Galerkin, in water and in the ground.",
+    package=__name__,
+    case=".case:DgWaveCase",
+    solver=".solver:DgWave",
+    pictures=".plots:PICTURES",
+    results={name: f".results:{name}" for name in ("seismograms", "stream", "records")},
+)
+
+__all__ = ["info", *_EXPORTS]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_EXPORTS[name]}"), name)

@@ -1,0 +1,134 @@
+"""What a set-up requires, and its quantities and warnings, which `groundswell check` lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.case.quantities import Quantity, byte_size
+from groundswell.errors import InputError, listed
+from groundswell.grids.cartesian import describe_grid, format_extent
+from groundswell.meshes.hexahedra import AXES
+from groundswell.seismology.sources.quantities import source_quantities
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.setup import Setup
+
+MESH, WAVES, SOURCES = "Elements and time steps", "What the elements resolve", "Sources, receivers"
+STEP_RATIO = 1.3  # longest stable step over the chosen one
+FLUXES = {0.0: "central", 1.0: "Riemann"}
+
+
+def quantities(setup: Setup) -> list[Quantity]:
+    """Mesh, time step, memory, resolution, sources and receivers."""
+    return [*_mesh(setup), *_waves(setup), *_sources(setup)]
+
+
+def _mesh(setup: Setup) -> Iterator[Quantity]:
+    grid, dt, steps = setup.grid, setup.dt, setup.steps
+    text = describe_grid(grid.cells, grid.spacing, "elements of {} m") + ", layers included"
+    yield Quantity("grid", grid.cells, "grid", text=text, group=MESH)
+    total = setup.forest.count
+    text = f"{total:,}, the smallest of {setup.smallest:g} m" if total > grid.count else ""
+    yield Quantity("elements", total, "halved elements" * bool(text), text=text, group=MESH)
+    size = [cells * edge / 1e3 for cells, edge in zip(grid.region, grid.spacing, strict=True)]
+    region = f"{format_extent(grid.region)} elements, {format_extent(size)} km"
+    yield Quantity("region", grid.region, "region", "elements", region, MESH)
+    yield Quantity("spacing", grid.spacing, unit="m", group=MESH)
+    kind = "elastic" if setup.equations.elastic else "acoustic"
+    flux = FLUXES.get(setup.case.method.flux, f"{setup.case.method.flux:g} of Riemann's")
+    text = f"{kind}, degree {setup.degree}, {flux} flux, {setup.unknowns:,} unknowns"
+    yield Quantity("unknowns", setup.unknowns, "equations", text=text, group=MESH)
+    yield Quantity("degree", setup.degree, group=MESH)
+    yield Quantity("precision", setup.case.run.precision, "precision", group=MESH)
+    limit = f"{dt:.4g} s; stable up to {setup.stability_limit:.4g} s"
+    yield Quantity("dt", dt, "time step", "s", limit, MESH)
+    yield Quantity("stability_limit", setup.stability_limit, unit="s", group=MESH)
+    count = f"{steps:,} for {steps * dt:.6g} s of motion"
+    yield Quantity("steps", steps, "steps", text=count, group=MESH)
+    interval = setup.sampling_stride * dt
+    label = "seismograms" * bool(setup.receivers)
+    text = f"every {interval:.6g} s"
+    yield Quantity("sampling", interval, label, "s", text, MESH)
+    yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), MESH)
+
+
+def _waves(setup: Setup) -> Iterator[Quantity]:
+    medium, frequency = setup.statistics, setup.resolved_frequency
+    text = f"{medium.vp_max:,.5g} m/s"
+    yield Quantity("vp_max", medium.vp_max, "fastest P wave", "m/s", text, WAVES)
+    text = f"{medium.speed_min:,.5g} m/s"
+    yield Quantity("speed_min", medium.speed_min, "slowest wave", "m/s", text, WAVES)
+    text = f"up to {frequency:.3g} Hz"
+    yield Quantity("resolved_frequency", frequency, "frequencies", "Hz", text, WAVES)
+    fluid = medium.fluid_cells
+    text = f"{fluid:,} elements of the region"
+    yield Quantity("fluid_cells", fluid, "fluid" * bool(fluid), "elements", text, WAVES)
+
+
+def _sources(setup: Setup) -> Iterator[Quantity]:
+    yield from source_quantities(setup.source_entries, setup.source_summary, SOURCES)
+    frequency = setup.source_frequency
+    text = f"99 % of the energy below {frequency:.3g} Hz"
+    yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
+    yield Quantity("receivers", len(setup.receivers), "receivers", group=SOURCES)
+
+
+def warnings(setup: Setup) -> Iterator[str]:
+    """Reasons to expect poor results, each with its remedy."""
+    resolved, emitted = setup.resolved_frequency, setup.source_frequency
+    if emitted > resolved:
+        edge = max(setup.grid.spacing) * resolved / emitted
+        yield (
+            f"the sources have energy up to {emitted:.3g} Hz, but the elements resolve "
+            f"{resolved:.3g} Hz; low-pass the results there, lengthen the source, use elements of "
+            f"{edge:.3g} m, or raise method.degree"
+        )
+    if setup.stability_limit > STEP_RATIO * setup.dt:
+        yield (
+            f"the time step of {setup.dt:.3g} s is far shorter than the stable "
+            f"{setup.stability_limit:.3g} s; lengthen time.step, or sample seismograms less often"
+        )
+
+
+def require_shear_in_solids(setup: Setup) -> None:
+    """Check that moments of sources in fluids are isotropic.
+
+    Raises:
+        InputError: a moment with shear lies in a fluid.
+    """
+    for n, entry in enumerate(setup.source_entries):
+        moments = np.array([p.moment for p in entry.points if p.moment is not None])
+        places = np.array([p.position for p in entry.points if p.moment is not None])
+        if moments.size and (_has_shear(moments) & (setup.rigidity(*places.T) == 0)).any():
+            raise InputError(
+                f"source[{n}] has a moment with shear, and lies in a fluid; use an explosion or a "
+                "force, or move it to a solid"
+            )
+
+
+def _has_shear(moments: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which moments (xx, yy, zz, xy, xz, yz), (n, 6), are not isotropic."""
+    mean = moments[:, :AXES].mean(axis=1, keepdims=True)
+    deviation = np.abs(moments - mean * [1, 1, 1, 0, 0, 0]).max(axis=1)
+    return np.asarray(deviation > 1e-9 * np.abs(moments).max(axis=1))
+
+
+def require_fields_of_equations(setup: Setup) -> None:
+    """Check that the equations have all recorded fields.
+
+    Raises:
+        InputError: they lack a field.
+    """
+    fields = setup.equations.fields
+    for n, record in enumerate(setup.case.output.record):
+        absent = [field for field in record.fields if field not in fields]
+        if absent:
+            kind = "elastic" if setup.equations.elastic else "acoustic"
+            raise InputError(
+                f'output.record[{n}].fields: the {kind} equations have no "{absent[0]}"; use '
+                f"{listed(fields)}"
+            )

@@ -1,0 +1,169 @@
+"""The elements of a rank: their order, and what lies beyond their faces, on any rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.octree import Forest
+from groundswell.meshes.octree_faces import FaceKind, LeafFaces, find_faces
+
+FACES = 2 * AXES
+OUTSIDE = -1
+WHOLE = -1  # in place of a quarter: the trace of the whole face
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Pairs of a face of this rank and a face beyond it; a coarse face has one for each quarter.
+
+    Args:
+        element, face: of this rank, (links,).
+        quarter: the quarter of this face that the link is for, or WHOLE, (links,). This rank sends
+            its trace of that quarter, or of the whole face.
+        beyond: the leaf beyond, (links,).
+        quarter_beyond: the quarter of the face beyond that this face is, or WHOLE. The other side
+            sends its trace of that.
+    """
+
+    element: Numbers
+    face: Numbers
+    quarter: Numbers
+    beyond: Numbers
+    quarter_beyond: Numbers
+
+    @property
+    def count(self) -> int:
+        """Number of links."""
+        return len(self.element)
+
+    def take(self, chosen: NDArray[np.generic]) -> Links:
+        """Some of the links."""
+        return Links(*(values[chosen] for values in vars(self).values()))
+
+
+@dataclass(frozen=True, eq=False)
+class SharedFaces:
+    """The links to another rank.
+
+    Args:
+        sends: in the order of the message of traces that this rank sends.
+        receives: the same links in the order of the message that it receives.
+    """
+
+    sends: Links
+    receives: Links
+
+
+@dataclass(frozen=True, eq=False)
+class RankElements:
+    """The elements of one rank: a range of the leaves of a forest.
+
+    Args:
+        forest: balanced across faces.
+        starts: the first leaf of each rank, and the number of leaves, (ranks + 1,).
+    """
+
+    forest: Forest
+    starts: Numbers
+    rank: int
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
+        return int(self.starts[self.rank + 1] - self.starts[self.rank])
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The leaf of each element: first those that share faces with other ranks."""
+        return self._first + np.argsort(~self._is_outer, kind="stable")
+
+    @cached_property
+    def outer(self) -> int:
+        """How many elements share faces with other ranks; they are the first ones."""
+        return int(self._is_outer.sum())
+
+    @cached_property
+    def kinds(self) -> NDArray[np.int8]:
+        """`FaceKind` of each face, (elements, 6)."""
+        return self._faces.kinds[self.numbers - self._first]
+
+    @cached_property
+    def neighbours(self) -> Numbers:
+        """The leaf beyond each face, the first of finer ones, or OUTSIDE, (elements, 6)."""
+        return self._faces.neighbours[self.numbers - self._first, :, 0]
+
+    @cached_property
+    def mortars(self) -> Numbers:
+        """The faces with finer neighbours, (mortars, 2): element and face; outer elements first."""
+        return np.argwhere(self.kinds == FaceKind.FINER)
+
+    @cached_property
+    def links(self) -> Links:
+        """All links of this rank's faces."""
+        order = self.numbers - self._first
+        kinds, beyond = self._faces.kinds[order], self._faces.neighbours[order]
+        element, face, quarter = np.nonzero(beyond != OUTSIDE)
+        finer = kinds[element, face] == FaceKind.FINER
+        return Links(
+            element,
+            face,
+            np.where(finer, quarter, WHOLE),
+            beyond[element, face, quarter],
+            self._faces.quarters[order][element, face].astype(np.int64),
+        )
+
+    @cached_property
+    def inside(self) -> Links:
+        """The links between elements of this rank."""
+        return self.links.take(self._owners(self.links.beyond) == self.rank)
+
+    @cached_property
+    def shared(self) -> Mapping[int, SharedFaces]:
+        """The links to each other rank, by rank."""
+        owners = self._owners(self.links.beyond)
+        peers = np.setdiff1d(owners, [self.rank])
+        return {int(peer): self._shared(self.links.take(owners == peer)) for peer in peers}
+
+    def place(self, leaves: Numbers) -> Numbers:
+        """The elements that are these leaves of this rank."""
+        places = np.empty(self.count, np.int64)
+        places[self.numbers - self._first] = np.arange(self.count)
+        return places[leaves - self._first]
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """Edge lengths of the elements along x, y, z, (elements, 3), m."""
+        lower, upper = self.forest.boxes(self.numbers)
+        return upper - lower
+
+    def _shared(self, links: Links) -> SharedFaces:
+        """Both sides order a message by the leaf, face and quarter that send it."""
+        sends = np.lexsort((links.quarter, links.face, self.numbers[links.element]))
+        receives = np.lexsort((links.quarter_beyond, links.face ^ 1, links.beyond))
+        return SharedFaces(links.take(sends), links.take(receives))
+
+    @property
+    def _first(self) -> int:
+        return int(self.starts[self.rank])
+
+    @cached_property
+    def _faces(self) -> LeafFaces:
+        """What lies beyond the faces of the leaves, in their own order."""
+        return find_faces(self.forest, np.arange(self._first, self._first + self.count))
+
+    @cached_property
+    def _is_outer(self) -> NDArray[np.bool_]:
+        """Which leaves, in their own order, share faces with other ranks."""
+        beyond = self._faces.neighbours
+        remote = (beyond != OUTSIDE) & (self._owners(beyond) != self.rank)
+        return np.asarray(remote.any(axis=(1, 2)))
+
+    def _owners(self, leaves: Numbers) -> Numbers:
+        """The rank that has each leaf."""
+        return np.searchsorted(self.starts, leaves, side="right") - 1

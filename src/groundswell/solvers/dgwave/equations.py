@@ -1,0 +1,130 @@
+"""The equations, acoustic or elastic: their fields, and their tables of materials and faces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.seismology.media.material import Material, lame
+
+Floats = NDArray[np.float64]
+
+FREE_SURFACE, ABSORBING, RIGID = -1.0, 0.0, 1.0  # reflection coefficients of boundaries
+
+
+@dataclass(frozen=True, eq=False)
+class FaceSides:
+    """What the flux depends on at some faces of each element, or at the quarters of each mortar.
+
+    Args:
+        beyond: the material of the other side; at a boundary that of the element, arrays
+            (elements, faces).
+        is_boundary: (elements, faces).
+        reflection: of boundaries, (elements, faces); see the constants above.
+        upwind: 1 for the Riemann flux at interior faces, 0 for the central flux. Boundaries have
+            the Riemann flux.
+    """
+
+    beyond: Material
+    is_boundary: NDArray[np.bool_]
+    reflection: Floats
+    upwind: float
+
+
+class Equations(Protocol):
+    """A set of equations, as the kernels know them.
+
+    Attributes:
+        fields: names, in the order of the kernels.
+        trace: values at each node of a face that the other side needs.
+        elastic: whether they are the elastic ones.
+    """
+
+    fields: tuple[str, ...]
+    trace: int
+    elastic: bool
+
+    def jump(self, *, whole: bool) -> int:
+        """Values at each node of a face that its flux consists of.
+
+        Args:
+            whole: whether velocities and tractions are independent, as with a central flux.
+        """
+
+    def materials(self, material: Material, edges: Floats) -> Floats:
+        """The `Material` of each element in the kernels, (elements, n).
+
+        Args:
+            material: arrays (elements,).
+            edges: edge lengths along x, y, z, (elements, 3), m.
+        """
+
+    def faces(self, material: Material, sides: FaceSides) -> Floats:
+        """The `Face` of each face in the kernels, (elements, faces, n)."""
+
+
+class Acoustic:
+    """Pressure and velocity in a fluid: kernels/acoustic.h."""
+
+    fields: tuple[str, ...] = ("p", "vx", "vy", "vz")
+    trace, elastic = 2, False
+
+    def jump(self, *, whole: bool) -> int:
+        """See `Equations`."""
+        return 2 if whole else 1
+
+    def materials(self, material: Material, edges: Floats) -> Floats:
+        """See `Equations`."""
+        rho, vp = material.rho, material.vp
+        return np.stack([rho * vp**2, 1 / rho, rho * vp, *(2 / edges.T)], axis=-1)
+
+    def faces(self, material: Material, sides: FaceSides) -> Floats:
+        """See `Equations`."""
+        weight, share = _weights(material.rho * material.vp, sides.beyond.rho * sides.beyond.vp)
+        return np.stack([weight, share, sides.reflection, _upwind(sides)], axis=-1)
+
+
+class Elastic:
+    """Stress and velocity in a solid or a fluid: kernels/elastic.h."""
+
+    fields: tuple[str, ...] = ("sxx", "syy", "szz", "syz", "sxz", "sxy", "vx", "vy", "vz")
+    trace, elastic = 6, True
+
+    def jump(self, *, whole: bool) -> int:
+        """See `Equations`."""
+        return 6 if whole else 3
+
+    def materials(self, material: Material, edges: Floats) -> Floats:
+        """See `Equations`."""
+        (lam, mu), rho = lame(material), material.rho
+        zp, zs = rho * material.vp, rho * material.vs
+        return np.stack([lam, mu, 1 / rho, zp, zs, *(2 / edges.T)], axis=-1)
+
+    def faces(self, material: Material, sides: FaceSides) -> Floats:
+        """See `Equations`."""
+        beyond = sides.beyond
+        p = _weights(material.rho * material.vp, beyond.rho * beyond.vp)
+        s = _weights(material.rho * material.vs, beyond.rho * beyond.vs)
+        return np.stack([*p, *s, sides.reflection, _upwind(sides)], axis=-1)
+
+
+ACOUSTIC, ELASTIC = Acoustic(), Elastic()
+
+
+def _weights(own: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """1 / (Z- + Z+) and Z+ / (Z- + Z+), (elements, faces); 0 if both impedances vanish.
+
+    Args:
+        own: of the elements, (elements,).
+        other: beyond their faces, (elements, faces).
+    """
+    total = own[:, None] + other
+    weight = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+    return weight, other * weight
+
+
+def _upwind(sides: FaceSides) -> Floats:
+    return np.where(sides.is_boundary, 1.0, sides.upwind)

@@ -1,0 +1,80 @@
+// Acoustic waves: pressure and velocity in a fluid.
+//
+// A Value is a number, or on a CPU several in a vector.
+#pragma once
+#include "portable.h"
+
+// Fields: p, vx, vy, vz. The trace of a face is its pressure and normal velocity.
+constexpr int FIELDS = 4, TRACE = 2;
+
+INLINE constexpr int traced_field(int axis, int n) { return n ? 1 + axis : 0; }
+INLINE constexpr int sign_of_mirror(int n) { return n ? -1 : 1; }
+
+struct Material {
+  real bulk, buoyancy;  // bulk modulus, Pa; 1 / density
+  real z;               // impedance
+  real scale[3];        // 2 / edge: from derivatives on [-1, 1] to those along x, y, z
+};
+
+// The two sides of a face: 1 / (Z- + Z+) and Z+ / (Z- + Z+), with Z+ of the other side.
+struct Face {
+  real weight, share;
+  real reflection;  // of a boundary: -1 free surface, 1 rigid, 0 absorbing
+  real upwind;      // 1 for the Riemann flux, 0 for the central flux
+};
+
+// The common state of a face less this side's: outward normal velocity, and pressure too if it does not
+// follow from it, with a central flux or mortars.
+constexpr int JUMP = CENTRAL ? 2 : 1;
+
+// Derivatives at a node: divergence of velocity, and gradient of pressure.
+template <class Value> struct Slopes {
+  Value divergence, gradient[3];
+};
+
+// Adds what the values at one node of a line along `axis` contribute to the derivatives at another.
+template <class Value, class Factor, class Values>
+INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {
+  slopes.divergence = FMA(factor, value(1 + axis), slopes.divergence);
+  slopes.gradient[axis] = FMA(factor, value(0), slopes.gradient[axis]);
+}
+
+// own, other: traces of this side and the other; side: 1 if the outward normal points along the axis, -1 if
+// against it. The Riemann flux is that of LeVeque, Finite volume methods for hyperbolic problems, 2002,
+// section 9.9. The central flux leaves out its dissipative terms; it is the mean weighted by impedances.
+INLINE void find_jump(const Material& m, const Face& face, int, real side, const real (&own)[TRACE],
+                      const real (&other)[TRACE], real (&jump)[JUMP]) {
+  const real pressure = own[0] - other[0], velocity = side * (own[1] - other[1]);
+#if CENTRAL
+  jump[0] = FMA(face.upwind * face.weight, pressure, -face.share * velocity);
+  jump[1] = -m.z * FMA(face.weight, pressure, -face.upwind * (face.share * velocity));
+#else
+  jump[0] = FMA(face.weight, pressure, -face.share * velocity);
+#endif
+}
+
+#if CENTRAL
+// Adds a side's velocity to that of its jump: the common one, from the velocity less the side's own.
+INLINE void common_velocities(int face, const real (&own)[TRACE], real (&jump)[JUMP]) {
+  jump[0] += face % 2 ? own[1] : -own[1];
+}
+#endif
+
+// Adds what a face contributes to the derivatives at its nodes.
+template <class Value, class Side>
+INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Side side, real lift,
+                     Slopes<Value>& slopes) {
+  slopes.divergence = FMA(lift, jump[0], slopes.divergence);
+#if CENTRAL
+  slopes.gradient[axis] = FMA(side * lift, jump[1], slopes.gradient[axis]);
+#else
+  slopes.gradient[axis] = FMA(-side * (lift * m.z), jump[0], slopes.gradient[axis]);
+#endif
+}
+
+template <class Value>
+INLINE void find_rates(const Material& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
+  rates[0] = -m.bulk * slopes.divergence;
+  UNROLL
+  for (int c = 0; c < 3; ++c) rates[1 + c] = -m.buoyancy * slopes.gradient[c];
+}

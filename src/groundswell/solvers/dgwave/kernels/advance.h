@@ -1,0 +1,43 @@
+// One stage of a Runge-Kutta step on some elements: derivatives, fluxes and the update in one kernel. Stages
+// read the traces that the stage before has stored.
+#pragma once
+#include "terms.h"
+#if defined(__CUDACC__)
+#include "advance_nodes.h"
+#else
+#include "advance_rows.h"
+#endif
+
+// Advances elements first to first + count - 1.
+KERNEL advance(ELEMENT_ARGUMENTS, TERM_ARGUMENTS, const Stage* stages, const double* step, index_t stage,
+               index_t first, index_t count) {
+  const Elements all ELEMENTS_AT(stage);
+  const Stage now = stages[stage];
+  const Sources sources SOURCES_AT(static_cast<double>(clock[0]) * step[0] + now.time);
+  const Damping damping DAMPING_TERM;
+  FOR_BLOCKS(b, (count + ELEMENTS - 1) / ELEMENTS) {
+    const index_t begin = b * ELEMENTS, left = count - begin;
+    advance_block(all, sources, damping, now, first + begin, left < ELEMENTS ? left : ELEMENTS);
+  }
+}
+
+// Stores the traces that stage 0 of the next step reads.
+KERNEL store_traces(ELEMENT_ARGUMENTS, index_t first, index_t count) {
+  const Elements all ELEMENTS_AT(-1);
+  FOR_BLOCKS(b, count) {
+    const index_t e = first + b;
+    FOR_THREADS(at, FACE_NODES) {
+      const int face = at / PLANE, p = at % PLANE;
+      real* const target = all.target(e, face);
+      if (target) {
+        for (int n = 0; n < TRACE; ++n)
+          target[n * PLANE + p] =
+              all.u[e * PITCH_OF_ELEMENTS + traced_field(face / 2, n) * CUBE + node_of_face(face, p)];
+      }
+    }
+  }
+}
+
+KERNEL count_step(long long* clock) {
+  ONE_THREAD { clock[0] += 1; }
+}

@@ -1,0 +1,158 @@
+// A stage on a CPU: one element at a time, row by row along x. Rows are padded with zeros to whole vectors.
+#pragma once
+#include "spectral_elements/kernels/cpu_rows.h"
+
+INLINE Lanes load_lanes(const real* row, int n) {
+  Lanes lanes{};
+  const int left = NODES - n * VECTOR;
+  memcpy(&lanes, row + n * VECTOR, (left < VECTOR ? left : VECTOR) * sizeof(real));
+  return lanes;
+}
+
+INLINE void store_lanes(real* row, int n, const Lanes& lanes) {
+  const int left = NODES - n * VECTOR;
+  memcpy(row + n * VECTOR, &lanes, (left < VECTOR ? left : VECTOR) * sizeof(real));
+}
+
+// An element's old values, the jumps at its faces, and its derivatives, scaled to its edges.
+struct Element {
+  alignas(64) Cube u[FIELDS];
+  alignas(64) real jumps[FACES][JUMP][NODES][PITCH];
+  alignas(64) Plane along_x;  // what the value at each node adds to the derivatives of its row
+  real along_y[NODES][NODES], along_z[NODES][NODES];
+};
+
+PART void load_element(const Elements& all, const Material& m, index_t e, Element& element) {
+  const real* const from = all.u + e * PITCH_OF_ELEMENTS;
+  for (int row = 0; row < FIELDS * PLANE; ++row)
+    UNROLL
+    for (int n = 0; n < VECTORS; ++n)
+      lanes_at(element.u[0][0][0] + row * PITCH, n) = load_lanes(from + row * NODES, n);
+  for (int a = 0; a < NODES; ++a) {
+    for (int n = 0; n < VECTORS; ++n) lanes_at(element.along_x[a], n) = m.scale[0] * lanes_at(OF_ROWS[0][a], n);
+    for (int b = 0; b < NODES; ++b) {
+      element.along_y[a][b] = m.scale[1] * DERIVATIVE[a][b];
+      element.along_z[a][b] = m.scale[2] * DERIVATIVE[a][b];
+    }
+  }
+}
+
+PART void find_jumps(const Elements& all, const Material& m, index_t e, Element& element) {
+  for (int face = 0; face < FACES; ++face) {
+    for (int slow = 0; slow < NODES; ++slow) {
+      PRAGMA(omp simd)
+      for (int fast = 0; fast < NODES; ++fast) {
+        const int p = slow * NODES + fast, node = node_of_face(face, p);
+        const int place = node / NODES * PITCH + node % NODES;
+        OtherSide side;
+        side.load(all, e, face, p);
+        real jump[JUMP];
+        jump_at(all, m, e, face, side, [&](int field) { return element.u[field][0][0][place]; }, jump);
+        for (int n = 0; n < JUMP; ++n) element.jumps[face][n][slow][fast] = jump[n];
+      }
+    }
+  }
+}
+
+// The derivatives of vector n of row (k, j), without faces.
+INLINE void differentiate_row(const Element& element, int j, int k, int n, Slopes<Lanes>& slopes) {
+  UNROLL
+  for (int w = 0; w < NODES; ++w) {
+    add_slopes(slopes, 0, lanes_at(element.along_x[w], n), [&](int field) { return element.u[field][k][j][w]; });
+    add_slopes(slopes, 1, element.along_y[j][w], [&](int field) { return lanes_at(element.u[field][k][w], n); });
+    add_slopes(slopes, 2, element.along_z[k][w], [&](int field) { return lanes_at(element.u[field][w][j], n); });
+  }
+}
+
+// The jumps of a row's two ends, at the first and the last node.
+INLINE void add_row_ends(const Element& element, const Material& m, int j, int k, int n, Slopes<Lanes>& slopes) {
+  const int last = NODES - 1 - n * VECTOR;
+  Lanes side{}, jump[JUMP] = {};
+  if (n == 0) {
+    side[0] = -1;
+    for (int c = 0; c < JUMP; ++c) jump[c][0] = element.jumps[0][c][k][j];
+  }
+  if (last < VECTOR) {
+    side[last] = 1;
+    for (int c = 0; c < JUMP; ++c) jump[c][last] = element.jumps[1][c][k][j];
+  }
+  add_jump(m, jump, 0, side, m.scale[0] * LIFT, slopes);
+}
+
+INLINE void add_side(const Element& element, const Material& m, int face, int slow, int n, Slopes<Lanes>& slopes) {
+  Lanes jump[JUMP];
+  for (int c = 0; c < JUMP; ++c) jump[c] = lanes_at(element.jumps[face][c][slow], n);
+  add_jump(m, jump, face / 2, face % 2 ? REAL(1) : REAL(-1), m.scale[face / 2] * LIFT, slopes);
+}
+
+INLINE void add_faces(const Element& element, const Material& m, int j, int k, int n, Slopes<Lanes>& slopes) {
+  if (n == 0 || n == VECTORS - 1) add_row_ends(element, m, j, k, n, slopes);
+  if (j == 0) add_side(element, m, 2, k, n, slopes);
+  if (j == NODES - 1) add_side(element, m, 3, k, n, slopes);
+  if (k == 0) add_side(element, m, 4, j, n, slopes);
+  if (k == NODES - 1) add_side(element, m, 5, j, n, slopes);
+}
+
+INLINE void add_damping(const Element& element, const Damping& damping, index_t e, int j, int k, int n,
+                        Lanes (&rates)[FIELDS]) {
+  real along_x[PITCH] = {};
+  for (int i = 0; i < NODES; ++i) along_x[i] = damping.along(e, 0, i);
+  const Lanes decay = damping.along(e, 1, j) + damping.along(e, 2, k) + load_lanes(along_x, n);
+  for (int c = 0; c < FIELDS; ++c) rates[c] -= decay * lanes_at(element.u[c][k][j], n);
+}
+
+// Advances vector n of row (k, j).
+INLINE void advance_lanes(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
+                          const Material& m, index_t e, const Element& element, int j, int k, int n) {
+  Slopes<Lanes> slopes{};
+  differentiate_row(element, j, k, n, slopes);
+  add_faces(element, m, j, k, n, slopes);
+  Lanes rates[FIELDS];
+  find_rates(m, slopes, rates);
+#if SOURCES
+  sources.add(e, j, k, [&](const real* shape) { return load_lanes(shape, n); }, rates);
+#endif
+#if DAMPING
+  if (damping.inside(e)) add_damping(element, damping, e, j, k, n, rates);
+#endif
+  const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
+  UNROLL
+  for (int c = 0; c < FIELDS; ++c) {
+    const index_t at = e * PITCH_OF_ELEMENTS + c * CUBE + (k * NODES + j) * NODES;
+    const Lanes now = a != 0 ? a * load_lanes(all.r + at, n) + rates[c] : rates[c];
+    store_lanes(all.r + at, n, now);
+    store_lanes(all.u + at, n, b * now + lanes_at(element.u[c][k][j], n));
+  }
+}
+
+INLINE void advance_element(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
+                            index_t e, Element& element) {
+  const Material m = all.materials[e];
+  load_element(all, m, e, element);
+  find_jumps(all, m, e, element);
+  for (int row = 0; row < PLANE; ++row)
+    UNROLL
+    for (int n = 0; n < VECTORS; ++n)
+      advance_lanes(all, sources, damping, stage, m, e, element, row % NODES, row / NODES, n);
+}
+
+PART void store_element_traces(const Elements& all, index_t e) {
+  const real* const u = all.u + e * PITCH_OF_ELEMENTS;
+  for (int face = 0; face < FACES; ++face) {
+    real* const target = all.target(e, face);
+    if (!target) continue;
+    for (int n = 0; n < TRACE; ++n)
+      for (int p = 0; p < PLANE; ++p)
+        target[n * PLANE + p] = u[traced_field(face / 2, n) * CUBE + node_of_face(face, p)];
+  }
+}
+
+INLINE void advance_block(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
+                          index_t first, int count) {
+  const FlushDenormals flush;
+  Element element;
+  for (index_t e = first; e < first + count; ++e) {
+    advance_element(all, sources, damping, stage, e, element);
+    store_element_traces(all, e);
+  }
+}

@@ -1,0 +1,99 @@
+// Elastic waves: stress and velocity in an isotropic solid, or in a fluid, where mu = 0 and zs = 0.
+//
+// A Value is a number, or on a CPU several in a vector.
+#pragma once
+#include "portable.h"
+
+// Fields: sxx, syy, szz, syz, sxz, sxy, vx, vy, vz. The trace of a face is its traction and velocity.
+constexpr int FIELDS = 9, STRESSES = 6, TRACE = 6;
+
+INLINE constexpr int stress(int a, int b) { return a == b ? a : 6 - a - b; }
+INLINE constexpr int traced_field(int axis, int n) { return n < 3 ? stress(axis, n) : STRESSES + n - 3; }
+INLINE constexpr int sign_of_mirror(int n) { return n < 3 ? 1 : -1; }
+
+struct Material {
+  real lambda, mu, buoyancy;  // Pa, Pa, 1 / density
+  real zp, zs;                // impedances of P and S waves
+  real scale[3];              // 2 / edge: from derivatives on [-1, 1] to those along x, y, z
+};
+
+// The two sides of a face: 1 / (Z- + Z+) and Z+ / (Z- + Z+) of P and S waves, with Z+ of the other side.
+struct Face {
+  real p_weight, p_share, s_weight, s_share;
+  real reflection;  // of a boundary: -1 free surface, 1 rigid, 0 absorbing
+  real upwind;      // 1 for the Riemann flux, 0 for the central flux
+};
+
+// The common state of a face less this side's: velocity, and traction too if it does not follow from it, with a
+// central flux or mortars.
+constexpr int JUMP = CENTRAL ? 6 : 3;
+
+// Derivatives at a node: of velocity, [component][axis], and of stress, summed to a force per volume.
+template <class Value> struct Slopes {
+  Value velocity[3][3], force[3];
+};
+
+// Adds what the values at one node of a line along `axis` contribute to the derivatives at another.
+template <class Value, class Factor, class Values>
+INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    slopes.velocity[c][axis] = FMA(factor, value(STRESSES + c), slopes.velocity[c][axis]);
+    slopes.force[c] = FMA(factor, value(stress(c, axis)), slopes.force[c]);
+  }
+}
+
+// own, other: traces of this side and the other; side: 1 if the outward normal points along the axis, -1 if
+// against it. The Riemann flux is that of Wilcox, Stadler, Burstedde & Ghattas, J. Comput. Phys. 229, 2010,
+// section 3. The central flux leaves out its dissipative terms; it is the mean weighted by impedances.
+INLINE void find_jump(const Material& m, const Face& face, int axis, real side, const real (&own)[TRACE],
+                      const real (&other)[TRACE], real (&jump)[JUMP]) {
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    const bool normal = c == axis;
+    const real traction = side * (own[c] - other[c]), velocity = own[3 + c] - other[3 + c];
+    const real weight = normal ? face.p_weight : face.s_weight, share = normal ? face.p_share : face.s_share;
+#if CENTRAL
+    const real z = normal ? m.zp : m.zs;
+    jump[c] = -FMA(share, velocity, face.upwind * (weight * traction));
+    jump[3 + c] = -z * FMA(face.upwind * share, velocity, weight * traction);
+#else
+    jump[c] = -FMA(share, velocity, weight * traction);
+#endif
+  }
+}
+
+#if CENTRAL
+// Adds a side's velocities to those of its jump: the common ones, from velocities less the side's own.
+INLINE void common_velocities(int, const real (&own)[TRACE], real (&jump)[JUMP]) {
+  for (int c = 0; c < 3; ++c) jump[c] += own[3 + c];
+}
+#endif
+
+// Adds what a face contributes to the derivatives at its nodes.
+template <class Value, class Side>
+INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Side side, real lift,
+                     Slopes<Value>& slopes) {
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    slopes.velocity[c][axis] = FMA(side * lift, jump[c], slopes.velocity[c][axis]);
+#if CENTRAL
+    slopes.force[c] = FMA(lift, jump[3 + c], slopes.force[c]);
+#else
+    slopes.force[c] = FMA(lift * (c == axis ? m.zp : m.zs), jump[c], slopes.force[c]);
+#endif
+  }
+}
+
+template <class Value>
+INLINE void find_rates(const Material& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
+  const auto& g = slopes.velocity;
+  const Value bulk = m.lambda * (g[0][0] + g[1][1] + g[2][2]);
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    const int a = (c + 1) % 3, b = (c + 2) % 3;
+    rates[c] = FMA(2 * m.mu, g[c][c], bulk);
+    rates[3 + c] = m.mu * (g[a][b] + g[b][a]);
+    rates[STRESSES + c] = m.buoyancy * slopes.force[c];
+  }
+}

@@ -1,0 +1,97 @@
+// Elements of a rank and their faces, as all kernels of this folder see them.
+//
+// u and r, (elements, PITCH_OF_ELEMENTS): the fields, (FIELDS, CUBE), and the register of the low-storage scheme, padded
+// to whole vectors of 16 bytes.
+//
+// Traces, (TRACE, PLANE), are what faces show to the other side. `neighbours` says where a face finds the
+// trace of the other side, and `targets` where it stores its own, by buffer: (3, elements, FACES). Addresses
+// are multiples of 4. 1 is added to an address in the first half of the rank's own traces, (2, slots), whose
+// halves stages use in turns, and 2 to that of a jump, (JUMP, PLANE), which a mortar has found. 0 is a boundary.
+#pragma once
+#include "scheme.h"
+#include "spectral_elements/kernels/reference_element.h"
+#if ELASTIC
+#include "elastic.h"
+#else
+#include "acoustic.h"
+#endif
+
+constexpr int FACES = 6, FACE_NODES = FACES * PLANE;
+constexpr int VALUES = FIELDS * CUBE, PITCH_OF_ELEMENTS = (VALUES + 3) / 4 * 4;
+
+// Node p of a face. Faces 2 a and 2 a + 1 are normal to axis a; along them, the lower axis is the faster one.
+INLINE constexpr int node_of_face(int face, int p) {
+  const int slow = p / NODES, fast = p % NODES, end = face % 2 ? NODES - 1 : 0;
+  return face < 2   ? (slow * NODES + fast) * NODES + end
+         : face < 4 ? (slow * NODES + end) * NODES + fast
+                    : (end * NODES + slow) * NODES + fast;
+}
+
+struct Elements {
+  real *u, *r;
+  const Material* materials;
+  const Face* faces;
+  const long long *neighbours, *targets;
+  index_t count, slots;  // elements, and traces in a half of the rank's own
+  long long time;  // of the stage: stages since the start of the run
+  int stage;
+
+  // Where an entry of a table lies, of the traces that this stage reads or, if `next`, stores.
+  METHOD real* locate(long long entry, bool next) const {
+    const long long bytes = slots * (TRACE * PLANE * static_cast<int>(sizeof(real)));
+    return reinterpret_cast<real*>(entry & 1 ? entry - 1 + ((time + next) & 1) * bytes : entry);
+  }
+  METHOD long long entry(const long long* table, bool next, index_t row, int columns, int column) const {
+    const int buffer = buffer_of(next ? (stage + 1) % STAGES : stage);
+    return table[(buffer * count + row) * columns + column];
+  }
+  METHOD long long neighbour(index_t e, int face) const { return entry(neighbours, false, e, FACES, face); }
+  METHOD real* target(index_t e, int face) const {
+    return locate(entry(targets, true, e, FACES, face), true);
+  }
+};
+
+// What a face reads at one node: the trace of the other side, or its jump, or nothing at a boundary.
+struct OtherSide {
+  long long entry;
+  real values[TRACE];
+  static_assert(!MORTARS || JUMP == TRACE, "mortars find velocity and traction");
+
+  METHOD void load(const Elements& all, index_t e, int face, int p) {
+    entry = all.neighbour(e, face);
+    if (!entry) return;
+    const real* const from = all.locate(MORTARS && entry & 2 ? entry - 2 : entry, false);
+    UNROLL
+    for (int n = 0; n < TRACE; ++n) values[n] = from[n * PLANE + p];
+  }
+};
+
+// The jump at a node of a face of element e. `value(field)` is this element's at that node.
+template <class Values>
+INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, const OtherSide& side,
+                    const Values& value, real (&jump)[JUMP]) {
+#if MORTARS
+  if (side.entry & 2) {
+    UNROLL
+    for (int n = 0; n < JUMP; ++n) jump[n] = side.values[n];
+    return;
+  }
+#endif
+  const Face sides = all.faces[e * FACES + face];
+  real own[TRACE], other[TRACE];
+  UNROLL
+  for (int n = 0; n < TRACE; ++n) {
+    own[n] = value(traced_field(face / 2, n));
+    other[n] = side.entry ? side.values[n] : sign_of_mirror(n) * sides.reflection * own[n];
+  }
+  find_jump(m, sides, face / 2, face % 2 ? REAL(1) : REAL(-1), own, other, jump);
+}
+
+#define ELEMENT_ARGUMENTS                                                                      \
+  real *u, real *r, const Material *materials, const Face *faces, const long long *neighbours, \
+      const long long *targets, index_t elements, index_t slots, const long long *clock
+#define ELEMENTS_AT(stage)                                                    \
+  {                                                                           \
+    u, r, materials, faces, neighbours, targets, elements, slots,             \
+        clock[0] * STAGES + (stage), static_cast<int>(stage)                  \
+  }

@@ -1,0 +1,114 @@
+// Faces with four finer neighbours: mortars. The coarse side shows each fine neighbour its trace interpolated
+// to that quarter. The fluxes are found at the nodes of the quarters, and projected onto the coarse face.
+//
+// The skew rule of Kozdon & Wilcox (J. Sci. Comput. 2018, doi:10.1007/s10915-018-0682-1) conserves the energy
+// balance of conforming faces: velocities are projected before the own ones are taken off, tractions after.
+#pragma once
+#include "elements.h"
+
+// From the nodes of a line to those of its lower and its upper half, and the adjoints of that.
+TABLE real TO_HALF[2][NODES][NODES] = TO_HALVES;
+TABLE real FROM_HALF[2][NODES][NODES] = FROM_HALVES;
+
+typedef real FaceValues[TRACE][PLANE];
+
+// Multiplies the values of a face by a matrix along its fast axis and one along its slow axis; `between` holds
+// what the first product leaves. Called by all threads of the block. Adds to the result if `add`.
+template <class Source>
+INLINE void multiply_face(const real (&fast)[NODES][NODES], const real (&slow)[NODES][NODES], const Source& from,
+                          FaceValues& between, FaceValues& to, bool add) {
+  FOR_THREADS(t, TRACE * PLANE) {
+    const int n = t / PLANE, row = t % PLANE / NODES, a = t % NODES;
+    real sum = 0;
+    for (int w = 0; w < NODES; ++w) sum = FMA(fast[a][w], from(n, row * NODES + w), sum);
+    between[n][t % PLANE] = sum;
+  }
+  BARRIER();
+  FOR_THREADS(t, TRACE * PLANE) {
+    const int n = t / PLANE, row = t % PLANE / NODES, a = t % NODES;
+    real sum = add ? to[n][t % PLANE] : REAL(0);
+    for (int w = 0; w < NODES; ++w) sum = FMA(slow[row][w], between[n][w * NODES + a], sum);
+    to[n][t % PLANE] = sum;
+  }
+  BARRIER();
+}
+
+// What a mortar kernel reads of mortar m: its element and face.
+#define MORTAR_ARGUMENTS \
+  const int *mortar_faces, const long long *quarters, const long long *fine, const Face *sides, real *jumps, \
+      index_t mortars
+struct Mortar {
+  index_t e;
+  int face;
+};
+
+// Stores the traces of the quarters of mortars first to first + count - 1, from the fields after the stage.
+KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, index_t first, index_t count) {
+  const Elements all ELEMENTS_AT(stage);
+  FOR_BLOCKS(b, count) {
+    SHARED(FaceValues, own, );
+    SHARED(FaceValues, between, );
+    SHARED(FaceValues, part, );
+    const index_t m = first + b;
+    const Mortar mortar{mortar_faces[2 * m], mortar_faces[2 * m + 1]};
+    const real* const values = all.u + mortar.e * PITCH_OF_ELEMENTS;
+    FOR_THREADS(t, TRACE * PLANE) {
+      const int field = traced_field(mortar.face / 2, t / PLANE);
+      own[t / PLANE][t % PLANE] = values[field * CUBE + node_of_face(mortar.face, t % PLANE)];
+    }
+    BARRIER();
+    for (int q = 0; q < 4; ++q) {
+      multiply_face(TO_HALF[q % 2], TO_HALF[q / 2], [&](int n, int p) { return own[n][p]; }, between, part, false);
+      const index_t row = (buffer_of((all.stage + 1) % STAGES) * mortars + m) * 4 + q;
+      real* const to = all.locate(quarters[row], true);
+      FOR_THREADS(t, TRACE * PLANE) { to[t] = part[t / PLANE][t % PLANE]; }
+      BARRIER();
+    }
+  }
+}
+
+// Finds the jumps of mortars from the fields before the stage and the traces of the finer neighbours.
+KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
+  const Elements all ELEMENTS_AT(stage);
+  FOR_BLOCKS(m, mortars) {
+    SHARED(FaceValues, own, );
+    SHARED(FaceValues, between, );
+    SHARED(FaceValues, part, );
+    SHARED(FaceValues, sum, );
+    const Mortar mortar{mortar_faces[2 * m], mortar_faces[2 * m + 1]};
+    const Material material = all.materials[mortar.e];
+    const real* const values = all.u + mortar.e * PITCH_OF_ELEMENTS;
+    FOR_THREADS(t, TRACE * PLANE) {
+      const int field = traced_field(mortar.face / 2, t / PLANE);
+      own[t / PLANE][t % PLANE] = values[field * CUBE + node_of_face(mortar.face, t % PLANE)];
+      sum[t / PLANE][t % PLANE] = 0;
+    }
+    BARRIER();
+    for (int q = 0; q < 4; ++q) {
+      multiply_face(TO_HALF[q % 2], TO_HALF[q / 2], [&](int n, int p) { return own[n][p]; }, between, part, false);
+      const Face side = sides[m * 4 + q];
+      const real* const other = all.locate(fine[(buffer_of(all.stage) * mortars + m) * 4 + q], false);
+      FOR_THREADS(p, PLANE) {
+        real here[TRACE], there[TRACE], jump[JUMP];
+        for (int n = 0; n < TRACE; ++n) {
+          here[n] = part[n][p];
+          there[n] = other[n * PLANE + p];
+        }
+        find_jump(material, side, mortar.face / 2, mortar.face % 2 ? REAL(1) : REAL(-1), here, there, jump);
+        common_velocities(mortar.face, here, jump);
+        for (int n = 0; n < TRACE; ++n) part[n][p] = jump[n];
+      }
+      BARRIER();
+      multiply_face(FROM_HALF[q % 2], FROM_HALF[q / 2], [&](int n, int p) { return part[n][p]; }, between, sum, true);
+    }
+    FOR_THREADS(p, PLANE) {
+      real here[TRACE], jump[JUMP];
+      for (int n = 0; n < TRACE; ++n) {
+        here[n] = -own[n][p];
+        jump[n] = sum[n][p];
+      }
+      common_velocities(mortar.face, here, jump);
+      for (int n = 0; n < JUMP; ++n) jumps[(m * JUMP + n) * PLANE + p] = jump[n];
+    }
+  }
+}

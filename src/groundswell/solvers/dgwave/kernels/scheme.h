@@ -1,0 +1,13 @@
+// Low-storage Runge-Kutta schemes: r = a r + rates, u = u + b dt r in each stage.
+#pragma once
+#include "portable.h"
+
+// Coefficients of a stage: a, b dt, and the time since the start of the step, s.
+struct Stage {
+  double a, b, time;
+};
+
+// Traces of other ranks pass through three buffers in turn, so that no stage writes what it reads; the
+// number of stages is odd.
+static_assert(STAGES % 2, "schemes with an even number of stages need two buffers");
+INLINE int buffer_of(int stage) { return stage == STAGES - 1 ? 2 : stage % 2; }

@@ -1,0 +1,54 @@
+// Terms of the rates at single nodes: point sources in an element, and damping in absorbing layers.
+#pragma once
+#include "elements.h"
+#include "seismology/kernels/sampled_function.h"
+
+// Point sources in the order of their elements.
+//   first [elements + 1]: first source of each element
+//   shapes [S][3 NODES + FIELDS]: values of a source along x, y and z, whose product is its share at a node;
+//                                 rates of the fields for a unit of its time function
+//   times [S][2]: start and step of its samples, s; first_samples [S + 1]; samples
+struct Sources {
+  const long long* first;
+  const real* shapes;
+  const double* times;
+  const long long* first_samples;
+  const real* samples;
+  double when;
+
+  METHOD real amplitude(long long n) const {
+    const long long begin = first_samples[n], end = first_samples[n + 1];
+    return value_at(when, times[2 * n], times[2 * n + 1], samples + begin, end - begin);
+  }
+
+  // along_x: of a shape, the values at the nodes that `rates` belong to.
+  template <class Value, class AlongX>
+  METHOD void add(index_t e, int j, int k, const AlongX& along_x, Value (&rates)[FIELDS]) const {
+    for (long long n = first[e]; n < first[e + 1]; ++n) {
+      const real* const shape = shapes + n * (3 * NODES + FIELDS);
+      const Value share = amplitude(n) * shape[NODES + j] * shape[2 * NODES + k] * along_x(shape);
+      UNROLL
+      for (int c = 0; c < FIELDS; ++c) rates[c] = FMA(shape[3 * NODES + c], share, rates[c]);
+    }
+  }
+};
+
+// Rates of decay, the sum of one profile along each axis.
+//   rows [elements][3]: the profile of each axis; -1 outside of layers
+//   profiles [P][NODES]: 1/s
+struct Damping {
+  const int* rows;
+  const real* profiles;
+
+  METHOD bool inside(index_t e) const { return rows[3 * e] >= 0 || rows[3 * e + 1] >= 0 || rows[3 * e + 2] >= 0; }
+  METHOD real along(index_t e, int axis, int n) const {
+    const int row = rows[3 * e + axis];
+    return row < 0 ? REAL(0) : profiles[row * NODES + n];
+  }
+};
+
+#define TERM_ARGUMENTS                                                                             \
+  const long long *first_source, const real *shapes, const double *times,                          \
+      const long long *first_samples, const real *samples, const int *damped, const real *profiles
+#define SOURCES_AT(when) { first_source, shapes, times, first_samples, samples, when }
+#define DAMPING_TERM { damped, profiles }

@@ -1,0 +1,117 @@
+"""The mesh of a case: bricks, halved where waves are slow, and their materials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.grids.cartesian import Grid
+from groundswell.meshes.hexahedra import Numbers
+from groundswell.meshes.octree import Forest, uniform_forest
+from groundswell.meshes.octree_refinement import balance, refine, resolve_wavelength
+from groundswell.seismology.media.build import build_medium
+from groundswell.seismology.media.material import Material, Medium
+
+Floats = NDArray[np.float64]
+USED = ("vp", "vs", "rho")  # of a material
+
+
+def build_media(case: Any, grid: Grid) -> list[Medium]:
+    """The media of the region's elements, and of those that are halved once, twice and so on.
+
+    Raises:
+        InputError: the data are unreadable, incomplete or do not cover the region.
+    """
+    levels = case.refinement.levels if case.refinement else 0
+    return [_medium(case, grid, level) for level in range(levels + 1)]
+
+
+def _medium(case: Any, grid: Grid, level: int) -> Medium:
+    nx, ny, nz = (n << level for n in grid.region)
+    hx, hy, hz = (h / 2**level for h in grid.spacing)
+    return build_medium(case.medium, (nx, ny, nz), (hx, hy, hz), case.grid.frame)
+
+
+def build_forest(case: Any, grid: Grid, media: Sequence[Medium]) -> Forest:
+    """The elements of a case.
+
+    Args:
+        grid: bricks of the region and of damping layers.
+        media: see `build_media`.
+    """
+    edges = [
+        h * (np.arange(n + 1) - before)
+        for n, h, before in zip(grid.cells, grid.spacing, grid.before, strict=True)
+    ]
+    sides = case.boundary.sides == "periodic"
+    bricks = uniform_forest(edges, 0, (sides, sides, False))
+    if not (section := case.refinement):
+        return bricks
+    speeds = _slowest(media)
+
+    def shortest_wave(lower: Floats, upper: Floats) -> Floats:
+        return _read_slowest(grid, speeds, lower, upper) / float(section.frequency)
+
+    wanted = resolve_wavelength(shortest_wave, case.method.degree / section.points)
+    return balance(refine(bricks, wanted, section.levels))
+
+
+def _slowest(media: Sequence[Medium]) -> list[Floats]:
+    """The slowest wave in each element of the region, by level, (nz, ny, nx), m/s."""
+    nx, ny, nz = media[-1].cells
+    speeds = np.empty((nz, ny, nx))
+    for k in range(nz):
+        material = media[-1].plane(k)
+        speeds[k] = np.where(material.vs > 0, material.vs, material.vp)
+    found = [speeds]
+    for _ in media[1:]:
+        z, y, x = (n // 2 for n in found[0].shape)
+        found.insert(0, found[0].reshape(z, 2, y, 2, x, 2).min(axis=(1, 3, 5)))
+    return found
+
+
+def _read_slowest(grid: Grid, speeds: Sequence[Floats], lower: Floats, upper: Floats) -> Floats:
+    """The slowest wave in elements, (n,), m/s.
+
+    Args:
+        speeds: by level, see `_slowest`.
+        lower, upper: corners of the elements, (n, 3), m.
+    """
+    spacing, found = np.array(grid.spacing), np.empty(len(lower))
+    levels = np.rint(np.log2(spacing[0] / (upper - lower)[:, 0])).astype(int)
+    for level in np.unique(levels):
+        chosen = levels == level
+        cells = np.rint(lower[chosen] / spacing * 2**level).astype(np.int64)
+        x, y, z = _inside(grid, cells, level).T
+        found[chosen] = speeds[level][z, y, x]
+    return found
+
+
+def read_material(forest: Forest, grid: Grid, media: Sequence[Medium], leaves: Numbers) -> Material:
+    """The material of elements; layers continue the outermost elements of the region."""
+    found = {name: np.empty(len(leaves)) for name in USED}
+    levels, anchors = forest.levels[leaves], forest.anchors(leaves)
+    for level in np.unique(levels):
+        chosen = np.flatnonzero(levels == level)
+        cells = anchors[chosen] >> (forest.max_level - int(level))
+        inside = _inside(grid, cells - np.array(grid.before) * 2**level, level)
+        _read(media[level], inside, {name: (v, chosen) for name, v in found.items()})
+    return Material(**found)
+
+
+def _inside(grid: Grid, cells: Numbers, level: int) -> Numbers:
+    """The elements of the region, of a level, nearest to these; both count from its corner."""
+    return np.clip(cells, 0, np.array(grid.region) * 2**level - 1)
+
+
+def _read(medium: Medium, cells: Numbers, into: Mapping[str, tuple[Floats, Numbers]]) -> None:
+    """Read properties of cells, (n, 3), into arrays at some places, by name."""
+    nx, ny, _ = medium.cells
+    for k in np.unique(cells[:, 2]):
+        row = np.flatnonzero(cells[:, 2] == k)
+        plane, (x, y) = medium.plane(int(k)).given(), cells[row, :2].T
+        for name, (array, places) in into.items():
+            array[places[row]] = np.broadcast_to(plane[name], (ny, nx))[y, x]

@@ -1,0 +1,278 @@
+"""The discontinuous Galerkin scheme on a rank's elements: its fields, and a step as launches.
+
+Nodal collocation on Gauss-Legendre-Lobatto points, with the flux of the Riemann problem or the
+central one, in velocity and stress (or pressure): Wilcox, Stadler, Burstedde & Ghattas, J. Comput.
+Phys. 229:9373, 2010; Hanindhito et al., GAPS, ICS 2022, doi:10.1145/3524059.3532373.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Module, Source
+from groundswell.backends.source import precision
+from groundswell.exchange.communicator import Communicator
+from groundswell.meshes.gll import gll
+from groundswell.seismology.media.material import Material
+from groundswell.solvers.dgwave.elements import RankElements
+from groundswell.solvers.dgwave.equations import Equations, FaceSides
+from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape, pitch
+from groundswell.solvers.dgwave.mesh import USED
+from groundswell.solvers.dgwave.terms import Terms
+from groundswell.solvers.dgwave.traces import Traces
+from groundswell.spectral_elements.element_kernels import (
+    initializer,
+    reference_element_constants,
+)
+from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
+
+KERNELS = Path(__file__).parent / "kernels"
+START = -1  # in place of a stage: before the first one
+
+
+@dataclass(frozen=True, eq=False)
+class Discretisation:
+    """What a rank solves, and on which elements.
+
+    Args:
+        degree: of the elements, N.
+        dtype: floating-point type.
+        dt: time step, s.
+        material: of the elements, arrays (elements,).
+        sides: of their faces.
+        mortar_sides: of the quarters of their faces with finer neighbours.
+        terms: sources and damping.
+    """
+
+    equations: Equations
+    degree: int
+    dtype: str
+    dt: float
+    elements: RankElements
+    material: Material
+    sides: FaceSides
+    mortar_sides: FaceSides
+    terms: Terms
+
+    @property
+    def has_mortars(self) -> bool:
+        """Whether any rank may have faces with finer neighbours."""
+        return bool(np.ptp(self.elements.forest.levels))
+
+    @property
+    def has_whole_jumps(self) -> bool:
+        """Whether the flux at a face has independent velocities and tractions."""
+        return self.has_mortars or self.sides.upwind != 1
+
+    @property
+    def jump(self) -> int:
+        """Values at each node of a face that its flux consists of."""
+        return self.equations.jump(whole=self.has_whole_jumps)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of an element."""
+        return (self.degree + 1) ** 3
+
+
+class Propagation:
+    """Fields on a rank's elements and their step.
+
+    Args:
+        shape: of the blocks of threads; by default the one that was measured to be the fastest.
+        transport: see `connect`.
+
+    Attributes:
+        u: the fields, (elements, fields, nodes).
+        clock: number of steps made, on the device, (1,).
+        traces: the face traces and their exchange.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        comm: Communicator,
+        problem: Discretisation,
+        transport: str = "auto",
+        shape: KernelShape | None = None,
+    ) -> None:
+        self._backend, self._problem = backend, problem
+        equations, degree, dtype = problem.equations, problem.degree, problem.dtype
+        size = np.dtype(dtype).itemsize
+        fields, jump = len(equations.fields), problem.jump
+        self.shape = shape or kernel_shape(backend, degree, fields, jump, size)
+        self._shared_bytes = self.shape.shared_bytes(degree, fields, jump, size)
+        count = problem.elements.count
+        self._u, self._r = (backend.zeros((count, pitch(degree, fields)), dtype) for _ in range(2))
+        values = self._u[:, : fields * problem.nodes]
+        self.u = values.reshape(count, fields, problem.nodes)
+        self.clock = backend.zeros((1,), np.int64)
+        trace = (equations.trace, (degree + 1) ** 2)
+        self.traces = Traces(backend, comm, problem.elements, trace, dtype, transport)
+        self._module = backend.compile(kernel_source("advance.h", problem, self.shape))
+
+    @property
+    def fields(self) -> dict[str, Array]:
+        """Views of the fields by name, (elements, nodes)."""
+        return {name: self.u[:, n] for n, name in enumerate(self._problem.equations.fields)}
+
+    # --- launches ---------------------------------------------------------------------------------
+
+    @cached_property
+    def step(self) -> list[Launch]:
+        """The launches of a step."""
+        stages = [launch for stage in range(SCHEME.stages) for launch in self._stage(stage)]
+        return [*stages, self._module.launch("count_step", Blocks(1, 1), self.clock)]
+
+    def _stage(self, stage: int) -> list[Launch]:
+        outer, everyone = self._problem.elements.outer, self._problem.elements.count
+        few, all_mortars = self._mortar_counts
+        overlapped = self.traces.overlap(
+            stage,
+            SCHEME.stages,
+            outer=[*self.advance(stage, 0, outer), *self._interpolate(stage, 0, few)],
+            inner=[
+                *self.advance(stage, outer, everyone - outer),
+                *self._interpolate(stage, few, all_mortars - few),
+            ],
+        )
+        return [*self._project(stage), *overlapped]
+
+    def advance(self, stage: int, first: int, count: int) -> list[Launch]:
+        """Launches that advance `count` elements from element `first` on by one stage."""
+        if not count:
+            return []
+        blocks = -(-count // self.shape.elements)
+        extent = Blocks(blocks, self.shape.threads(self._problem.degree), self._shared_bytes)
+        terms = (*self._terms, self._stages, self._dt)
+        return [
+            self._module.launch("advance", extent, *self._elements, *terms, stage, first, count)
+        ]
+
+    @property
+    def prepare(self) -> list[Launch]:
+        """Launches before the first step, and after a change of the fields: they store traces."""
+        outer, everyone = self._problem.elements.outer, self._problem.elements.count
+        few, all_mortars = self._mortar_counts
+        return self.traces.overlap(
+            SCHEME.stages - 1,
+            SCHEME.stages,
+            outer=[*self._store_traces(0, outer), *self._interpolate(START, 0, few)],
+            inner=[
+                *self._store_traces(outer, everyone - outer),
+                *self._interpolate(START, few, all_mortars - few),
+            ],
+        )
+
+    def _store_traces(self, first: int, count: int) -> list[Launch]:
+        extent = Blocks(count, self.shape.threads(self._problem.degree))
+        launch = self._module.launch("store_traces", extent, *self._elements, first, count)
+        return [launch] if count else []
+
+    # --- mortars ----------------------------------------------------------------------------------
+
+    @property
+    def _mortar_counts(self) -> tuple[int, int]:
+        """Mortars of elements that share faces with other ranks, which are the first, and all."""
+        elements = self._problem.elements
+        return int((elements.mortars[:, 0] < elements.outer).sum()), len(elements.mortars)
+
+    def _interpolate(self, stage: int, first: int, count: int) -> list[Launch]:
+        """Launches that store the traces of quarters."""
+        if not count:
+            return []
+        extent = Blocks(count, self.shape.threads(self._problem.degree))
+        arguments = (*self._elements, *self._mortars, stage, first, count)
+        return [self._mortar_module.launch("interpolate_traces", extent, *arguments)]
+
+    def _project(self, stage: int) -> list[Launch]:
+        """Launches that find the jumps at mortars."""
+        count = len(self._problem.elements.mortars)
+        if not count:
+            return []
+        extent = Blocks(count, self.shape.threads(self._problem.degree))
+        arguments = (*self._elements, *self._mortars, stage)
+        return [self._mortar_module.launch("project_jumps", extent, *arguments)]
+
+    @cached_property
+    def _mortar_module(self) -> Module:
+        return self._backend.compile(kernel_source("mortars.h", self._problem, self.shape))
+
+    @cached_property
+    def _mortars(self) -> tuple[Array | int, ...]:
+        """The values of MORTAR_ARGUMENTS in kernels/mortars.h."""
+        problem, traces = self._problem, self.traces
+        mortars = problem.elements.mortars
+        own = Material(*(getattr(problem.material, name)[mortars[:, 0]] for name in USED))
+        sides = problem.equations.faces(own, problem.mortar_sides)
+        faces = self._backend.to_device(mortars.astype(np.int32))
+        tables = (traces.quarters, traces.fine, self._as_real(sides), traces.jumps)
+        return (faces, *tables, len(mortars))
+
+    # --- tables -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _elements(self) -> tuple[Array | int, ...]:
+        """The values of ELEMENT_ARGUMENTS in kernels/elements.h."""
+        problem = self._problem
+        materials = problem.equations.materials(problem.material, problem.elements.edges)
+        faces = problem.equations.faces(problem.material, problem.sides)
+        tables = (self._as_real(materials), self._as_real(faces))
+        traces = self.traces
+        counts = (problem.elements.count, traces.slots)
+        where = (traces.neighbours, traces.targets, *counts, self.clock)
+        return (self._u, self._r, *tables, *where)
+
+    @cached_property
+    def _terms(self) -> Sequence[Array]:
+        """The values of TERM_ARGUMENTS in kernels/terms.h."""
+        problem = self._problem
+        return [self._backend.to_device(table) for table in problem.terms.tables(problem.dtype)]
+
+    @cached_property
+    def _stages(self) -> Array:
+        """Coefficients of the stages, see kernels/scheme.h."""
+        dt = self._problem.dt
+        rows = [(a, b * dt, c * dt) for a, b, c in zip(SCHEME.a, SCHEME.b, SCHEME.c, strict=True)]
+        return self._backend.to_device(np.array(rows))
+
+    @cached_property
+    def _dt(self) -> Array:
+        return self._backend.to_device(np.array([self._problem.dt]))
+
+    def _as_real(self, table: NDArray[np.float64]) -> Array:
+        return self._backend.to_device(table.astype(self._problem.dtype))
+
+
+def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Source:
+    """The kernels of a stage, "advance.h", or of faces with finer neighbours, "mortars.h"."""
+    degree = problem.degree
+    constants: dict[str, Constant] = {
+        **precision(problem.dtype),
+        **reference_element_constants(degree),
+        **shape.constants(degree),
+        "ELASTIC": problem.equations.elastic,
+        "CENTRAL": problem.has_whole_jumps,
+        "MORTARS": problem.has_mortars,
+        **_halves(degree),
+        "STAGES": SCHEME.stages,
+        "SOURCES": problem.terms.has_sources,
+        "DAMPING": problem.terms.has_damping,
+        "LIFT": degree * (degree + 1) / 2,  # 1 / the weight of a node at the end of a line
+    }
+    return Source(KERNELS / file, constants)
+
+
+def _halves(degree: int) -> dict[str, Constant]:
+    """Interpolation to the halves of a line of nodes, and its adjoint, see kernels/mortars.h."""
+    points = gll(degree)
+    w = points.weights
+    to = [points.interpolation((points.points + shift) / 2) for shift in (-1, 1)]
+    back = [half.T * w / w[:, None] / 2 for half in to]
+    return {"TO_HALVES": initializer(to), "FROM_HALVES": initializer(back)}

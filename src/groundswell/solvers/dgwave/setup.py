@@ -1,0 +1,346 @@
+"""Host-side preparation: reads the input, chooses the time step, estimates memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.case.quantities import Quantity
+from groundswell.errors import InputError
+from groundswell.exchange.communicator import Communicator
+from groundswell.grids.cartesian import Grid
+from groundswell.grids.geography import Geography
+from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.octree import Forest, partition_curve
+from groundswell.seismology.case.boundaries import cells_across
+from groundswell.seismology.formats.seismograms import require_formats
+from groundswell.seismology.media.material import Material, Medium
+from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
+from groundswell.seismology.receivers import Receiver, place_receivers
+from groundswell.seismology.sources.build import build_sources
+from groundswell.seismology.sources.entries import SourceEntry
+from groundswell.seismology.sources.event import SourceSummary
+from groundswell.seismology.sources.placement import require_sources_inside
+from groundswell.seismology.sources.point_sources import PointSource, SourceContext
+from groundswell.seismology.sources.spectra import highest_frequency
+from groundswell.seismology.time_steps import dividing_step
+from groundswell.simulation.solver import DecompositionSummary
+from groundswell.solvers.dgwave import check
+from groundswell.solvers.dgwave.damping import total_decay
+from groundswell.solvers.dgwave.elements import RankElements
+from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
+from groundswell.solvers.dgwave.mesh import build_forest, build_media, read_material
+from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
+from groundswell.time_integration.step_limits import dg_step
+
+# Points of an element along an axis, per wavelength that a degree resolves with an error of a few
+# per cent after some twenty wavelengths (Ainsworth, J. Comput. Phys. 198:106, 2004).
+POINTS_PER_WAVELENGTH = 5.0
+Floats = NDArray[np.float64]
+SAMPLES_PER_STEP = 4  # of sources, which are linear between samples
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A validated case with its mesh, medium, sources, receivers and time step.
+
+    Args:
+        grid: the elements of the region, and those of damping layers around it.
+        media: average materials of the region's elements, and of those that are halved once, twice
+            and so on.
+        statistics: extremes of the first medium.
+    """
+
+    has_fixed_steps: ClassVar[bool] = True
+
+    case: Any
+    grid: Grid
+    geography: Geography | None
+    media: Sequence[Medium]
+    statistics: MediumStatistics
+
+    @classmethod
+    def from_case(cls, case: Any, comm: Communicator | None = None) -> Setup:
+        """Read and check the data of a case; ranks divide the reading of the medium.
+
+        Raises:
+            InputError: the data do not fit the case, or the case cannot run.
+        """
+        grid, geography = build_grid(case), case.grid.frame
+        media = build_media(case, grid)
+        setup = cls(case, grid, geography, media, medium_statistics(media[0], comm))
+        setup._validate()
+        return setup
+
+    def _validate(self) -> None:
+        """Evaluate all that may raise `InputError`, so that a run does not fail later."""
+        _ = self.forest, self.sampling_stride, self.equations
+        if self.receivers:
+            require_formats(self.case.output.seismograms.formats)
+        require_sources_inside(self.source_entries, self.extent)
+        check.require_shear_in_solids(self)
+        check.require_fields_of_equations(self)
+
+    # --- mesh -------------------------------------------------------------------------------------
+
+    @property
+    def degree(self) -> int:
+        """Degree of the elements."""
+        return int(self.case.method.degree)
+
+    @property
+    def dtype(self) -> str:
+        """NumPy name of the floating-point type."""
+        return str(self.case.run.dtype)
+
+    @property
+    def extent(self) -> tuple[float, float, float]:
+        """Size of the region (x, y, z), m."""
+        x, y, z = (n * h for n, h in zip(self.grid.region, self.grid.spacing, strict=True))
+        return x, y, z
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The elements: bricks, with damping layers, halved where waves are slow."""
+        return build_forest(self.case, self.grid, self.media)
+
+    def elements(self, ranks: int, rank: int) -> RankElements:
+        """The elements of a rank."""
+        return RankElements(self.forest, self.starts(ranks), rank)
+
+    def starts(self, ranks: int) -> Numbers:
+        """The first element of each rank, and the number of elements, (ranks + 1,).
+
+        Raises:
+            InputError: fewer elements than ranks.
+        """
+        if ranks > self.forest.count:
+            raise InputError(
+                f"{self.forest.count} elements cannot be shared by {ranks} ranks; use at most one "
+                "rank for each element"
+            )
+        return partition_curve(np.ones(self.forest.count), ranks)
+
+    def cells(self, leaves: Numbers) -> Numbers:
+        """Indices (x, y, z) of the cells of the grid that elements are parts of, (n, 3)."""
+        return self.forest.anchors(leaves) >> self.forest.max_level
+
+    def material(self, leaves: Numbers) -> Material:
+        """The material of elements; layers continue the outermost elements of the region."""
+        return read_material(self.forest, self.grid, self.media, leaves)
+
+    @cached_property
+    def _speeds(self) -> tuple[Floats, Floats, Floats]:
+        """Edges of all elements, (n, 3), m, and their fastest and slowest waves, (n,), m/s."""
+        lower, upper = self.forest.boxes()
+        material = self.material(np.arange(self.forest.count))
+        slowest = np.where(material.vs > 0, material.vs, material.vp)
+        return upper - lower, np.asarray(material.vp), slowest
+
+    @property
+    def equations(self) -> Equations:
+        """The equations that are solved."""
+        chosen = self.case.method.equations
+        if chosen == "auto":
+            return ACOUSTIC if self.statistics.vs_max is None else ELASTIC
+        if chosen == "acoustic" and self.statistics.vs_max is not None:
+            raise InputError(
+                'method.equations = "acoustic", but the medium has solid cells; set vs = 0 '
+                'everywhere, or use "elastic"'
+            )
+        return ACOUSTIC if chosen == "acoustic" else ELASTIC
+
+    # --- time -------------------------------------------------------------------------------------
+
+    @cached_property
+    def stability_limit(self) -> float:
+        """Longest time step, s; see `dg_step`."""
+        edges, fastest, _ = self._speeds
+        decay = total_decay(self.grid, self.statistics.vp_max)
+        return float(dg_step(edges, fastest, self.degree, self.case.method.flux, decay).min())
+
+    @cached_property
+    def dt(self) -> float:
+        """Time step, s: `time.step`, or the longest stable one that divides the sampling interval.
+
+        Raises:
+            InputError: the step of the case is unstable, or the sampling interval is too short.
+        """
+        step, limit = self.case.time.step, self.stability_limit
+        if step == "auto":
+            return dividing_step(limit, self.case.output.seismograms.interval)
+        if step > limit:
+            raise InputError(
+                f"time.step = {step:g} s is unstable: the limit is {limit:.6g} s for elements of "
+                f"{self.smallest:g} m, degree {self.degree} and waves of "
+                f'{self.statistics.vp_max:g} m/s; shorten it, or use "auto"'
+            )
+        return float(step)
+
+    @property
+    def steps(self) -> int:
+        """Number of time steps of the run."""
+        return ceil(self.case.time.duration / self.dt * (1 - 1e-12))
+
+    @cached_property
+    def sampling_stride(self) -> int:
+        """Number of steps between samples of seismograms.
+
+        Raises:
+            InputError: the interval is not a whole number of steps.
+        """
+        interval = self.case.output.seismograms.interval
+        steps = 1 if interval is None else max(1, round(interval / self.dt))
+        if interval is not None and abs(steps * self.dt - interval) > 1e-6 * interval:
+            raise InputError(
+                f"output.seismograms.interval = {interval:g} s is not a whole number of steps of "
+                f'{self.dt:.9g} s; use a multiple, or time.step = "auto"'
+            )
+        return steps
+
+    # --- sources and receivers --------------------------------------------------------------------
+
+    @cached_property
+    def source_entries(self) -> list[SourceEntry]:
+        """The `[[source]]` entries of the case as point sources."""
+        step, duration = self.dt / SAMPLES_PER_STEP, self.case.time.duration
+        moduli = {"rigidity": self.rigidity, "lame": self.lame}
+        context = SourceContext(self.geography, step, duration, self.grid.spacing, **moduli)
+        return build_sources(self.case.source, context)
+
+    def rigidity(self, x: Any, y: Any, z: Any) -> Any:
+        """mu of the elements at positions, Pa."""
+        found = self._material_at(x, y, z)
+        return found.rho * found.vs**2
+
+    def lame(self, x: Any, y: Any, z: Any) -> Any:
+        """lambda of the elements at positions, Pa."""
+        found = self._material_at(x, y, z)
+        return found.rho * (found.vp**2 - 2 * found.vs**2)
+
+    def _material_at(self, x: Any, y: Any, z: Any) -> Material:
+        points = np.stack(np.broadcast_arrays(x, y, z), axis=-1).reshape(-1, AXES)
+        return self.material(np.maximum(self.forest.locate(points), 0))
+
+    @cached_property
+    def sources(self) -> list[PointSource]:
+        """All point sources."""
+        return [point for entry in self.source_entries for point in entry.points]
+
+    @cached_property
+    def source_summary(self) -> SourceSummary:
+        """Net moment tensor, magnitude and centroid of all sources."""
+        return SourceSummary.from_entries(self.source_entries)
+
+    @cached_property
+    def source_frequency(self) -> float:
+        """Frequency below which every source has 99 % of its energy, Hz."""
+        return highest_frequency(self.sources)
+
+    @cached_property
+    def receivers(self) -> list[Receiver]:
+        """All receivers, including those of a station file."""
+        return place_receivers(self.case)
+
+    # --- what a run costs -------------------------------------------------------------------------
+
+    @cached_property
+    def resolved_frequency(self) -> float:
+        """Frequency at which the shortest wave spans POINTS_PER_WAVELENGTH points, Hz."""
+        edges, _, slowest = self._speeds
+        return float((slowest / edges.max(axis=1)).min() * self.degree / POINTS_PER_WAVELENGTH)
+
+    @property
+    def smallest(self) -> float:
+        """The shortest edge of an element, m."""
+        return float(self._speeds[0].min())
+
+    @property
+    def unknowns(self) -> int:
+        """Values of all fields at all nodes."""
+        return self.forest.count * self._unknowns_per_element
+
+    @property
+    def _unknowns_per_element(self) -> int:
+        return len(self.equations.fields) * (self.degree + 1) ** AXES
+
+    @property
+    def updates_per_step(self) -> int:
+        """Unknowns that a step updates, in all stages."""
+        return self.unknowns * SCHEME.stages
+
+    @property
+    def bytes_per_update(self) -> float:
+        """Compulsory memory traffic of an unknown in a stage, bytes.
+
+        Each stage reads and writes the fields and the register, except that the first does not read
+        the register, and reads and writes the traces of six faces.
+        """
+        n, fields = self.degree + 1, len(self.equations.fields)
+        traces = 2 * 2 * AXES * self.equations.trace / (fields * n)
+        return float((4 - 1 / SCHEME.stages + traces) * np.dtype(self.dtype).itemsize)
+
+    @property
+    def memory(self) -> int:
+        """Device memory of the run, bytes."""
+        return self._memory_of(self.forest.count)
+
+    def _memory_of(self, elements: int) -> int:
+        """Fields, register, and two sets of traces, with their tables."""
+        n = self.degree + 1
+        traces = 2 * 2 * AXES * self.equations.trace * n**2
+        words = 2 * self._unknowns_per_element + traces
+        return elements * (words * np.dtype(self.dtype).itemsize + 2 * 3 * 6 * 8)
+
+    @property
+    def output_bytes(self) -> int:
+        """Size of the samples of seismograms, bytes."""
+        samples = ceil(self.steps / self.sampling_stride)
+        return samples * len(self.receivers) * AXES * np.dtype(self.dtype).itemsize
+
+    def quantities(self) -> list[Quantity]:
+        """Mesh, time step, resolution, sources, receivers and memory."""
+        return check.quantities(self)
+
+    def warnings(self) -> list[str]:
+        """Reasons to expect poor results."""
+        return list(check.warnings(self))
+
+    def decompose(self, ranks: int) -> DecompositionSummary:
+        """Summarise the partition of the elements.
+
+        Raises:
+            InputError: there are fewer elements than ranks.
+        """
+        counts = np.diff(self.starts(ranks))
+        size = self.equations.trace * (self.degree + 1) ** 2 * np.dtype(self.dtype).itemsize
+        traffic = np.zeros((ranks, ranks), np.int64)
+        for rank in range(ranks if ranks > 1 else 0):
+            for peer, faces in self.elements(ranks, rank).shared.items():
+                traffic[rank, peer] = faces.sends.count * size * SCHEME.stages
+        largest = int(counts.max())
+        return DecompositionSummary(
+            ranks,
+            (ranks,),
+            (largest,),
+            largest * self._unknowns_per_element * SCHEME.stages,
+            [self._memory_of(int(count)) for count in counts],
+            traffic,
+        )
+
+
+def build_grid(case: Any) -> Grid:
+    """The elements of a case: those of its region, and the damping layers around it."""
+    boundary = case.boundary
+    x, y, z = (cells_across(boundary.width, edge) for edge in case.grid.spacing)
+    if boundary.sides != "damping":
+        x = y = 0
+    top = z if boundary.top == "damping" else 0
+    bottom = z if boundary.bottom == "damping" else 0
+    return Grid(case.grid.cells, case.grid.spacing, before=(x, y, top), after=(x, y, bottom))

@@ -1,0 +1,136 @@
+"""The DG wave solver on one rank: acoustic or elastic waves on the rank's elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groundswell.backends import Array, Backend, Listing, list_launches
+from groundswell.backends.base import Event, in_order
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
+from groundswell.grids.cartesian import Triple
+from groundswell.outputs.distributed_array import DistributedArray
+from groundswell.simulation.finite_check import NonFiniteSearch
+from groundswell.solvers.dgwave.discretisation import discretise
+from groundswell.solvers.dgwave.outputs import Outputs
+from groundswell.solvers.dgwave.propagation import Propagation
+from groundswell.solvers.dgwave.setup import Setup
+from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
+
+
+class DgWave:
+    """One rank's part of a simulation; `step` advances it by `setup.dt`.
+
+    Args:
+        comm: the ranks that share the elements.
+
+    Attributes:
+        elements: those of this rank.
+        propagation: the scheme on these elements.
+    """
+
+    unit = "MDOF/s"  # million unknowns per second and stage
+    steps_at_once = 1
+
+    def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
+        self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
+        self.elements = setup.elements(self.comm.size, self.comm.rank)
+        problem = discretise(setup, self.elements)
+        transport = setup.case.run.transport
+        self.propagation = Propagation(backend, self.comm, problem, transport)
+        self.outputs = Outputs(self)
+        fields = {"a field": self.propagation.u}
+        self._search = NonFiniteSearch(backend, fields, setup.dt, self._position)
+        records = backend.concurrently(*([launch] for launch in self.outputs.launches))
+        self._step = in_order([*records, *self.propagation.step])
+        self._prepare = in_order(self.propagation.prepare)
+
+    def _position(self, index: Triple) -> str:
+        """Where a value of `propagation.u` lies: (node, field, element)."""
+        lower, upper = self.setup.forest.boxes(self.elements.numbers[index[2] : index[2] + 1])
+        x, y, z = ((lower + upper) / 2)[0]
+        return f"the element around x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m"
+
+    # --- the solver interface ---------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Enqueue the traces of the current fields, which the first stage reads."""
+        self._prepare()
+
+    def step(self) -> None:
+        """Enqueue one step."""
+        self._step()
+
+    def list_step(self) -> Listing:
+        """The launches of a step; arrays bear the names of the checkpoint."""
+        names = {name: distributed.array for name, distributed in self.state().items()}
+        return list_launches(self._step, names, "1 step")
+
+    @property
+    def in_graph(self) -> bool:
+        """Whether a step can be captured in a graph of launches."""
+        return self.propagation.traces.in_graph
+
+    def enqueue_finite_check(self) -> None:
+        """Enqueue a search for values that are not finite."""
+        in_order(self._search.launches)()
+
+    def check_health(self, steps: int, after: Event | None = None) -> None:
+        """Read the result of the last search, or of the last one before the event `after`.
+
+        Raises:
+            RunFailed: a value is not finite, or another rank did not respond.
+        """
+        self.propagation.traces.check(after)
+        self._search.check(steps, after)
+
+    @property
+    def updates_per_step(self) -> int:
+        """Unknowns that a step updates, in all stages."""
+        return self.setup.updates_per_step
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the results, in addition to those of the set-up."""
+        return []
+
+    def time(self, step: int) -> float:
+        """Simulated time after `step` steps, s."""
+        return float(step * self.setup.dt)
+
+    def status(self, step: int) -> str:
+        """Simulated time."""
+        return f"t = {self.time(step):.4g} of {self.time(self.setup.steps):.4g} s"
+
+    def distributed_fields(self) -> dict[str, DistributedArray]:
+        """All fields on all elements, layers included, (elements, (N + 1)^3)."""
+        return {name: self._distributed(array) for name, array in self.propagation.fields.items()}
+
+    def state(self) -> dict[str, DistributedArray]:
+        """The fields, the clock and the recorders; a step begins without the register."""
+        return {
+            "fields": self._distributed(self.propagation.u),
+            "clock": DistributedArray.replicated(self.propagation.clock, self.comm),
+            **self.outputs.state(),
+        }
+
+    def _distributed(self, array: Array) -> DistributedArray:
+        shape = (self.setup.forest.count, *array.shape[1:])
+        own = (((slice(None),), (self.elements.numbers,)),)
+        return DistributedArray(array, shape, own, own)
+
+    def describe_ranks(self) -> dict[str, Any]:
+        """How the ranks share the elements, and the transport that they use."""
+        traces = self.propagation.traces
+        return {
+            "count": self.comm.size,
+            "processes": [self.comm.size],
+            "transport": traces.exchanges[0].path if traces.exchanges else "none: one rank",
+            "elements": [int(count) for count in np.diff(self.setup.starts(self.comm.size))],
+            "bytes_sent_per_step": traces.bytes_sent * SCHEME.stages,
+        }
+
+    def close(self) -> None:
+        """Release memory that ranks share; all ranks must call it."""
+        self.propagation.traces.close()

@@ -1,0 +1,96 @@
+"""Terms of the equations in single elements: point sources, and damping in absorbing layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES, Numbers
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ElementSource:
+    """A point source in an element.
+
+    Args:
+        element: within the rank.
+        place: reference coordinates in the element, -1 to 1 along x, y, z, (3,).
+        rates: of the fields for a unit of the time function, times m^3, (fields,).
+        start, step: time of the first sample, and between samples, s.
+        samples: the time function.
+        volume: of the element, m^3.
+    """
+
+    element: int
+    place: Floats
+    rates: Floats
+    start: float
+    step: float
+    samples: Floats
+    volume: float
+
+    def shape(self, degree: int) -> Floats:
+        """The row of the source in kernels/terms.h: it acts on the nodes as a delta function."""
+        points = gll(degree)
+        along = points.interpolation(self.place) / points.weights
+        return np.concatenate([along.ravel(), self.rates * 2**AXES / self.volume])
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Sources and damping of a rank's elements.
+
+    Args:
+        degree: of the elements.
+        fields: number of fields.
+        count: number of elements.
+        sources: in rising order of their elements.
+        damped: row in `profiles` of each element along x, y, z, or -1, (elements, 3).
+        profiles: rates of decay at the nodes of a line, (rows, N + 1), 1/s.
+    """
+
+    degree: int
+    fields: int
+    count: int
+    sources: Sequence[ElementSource] = ()
+    damped: NDArray[np.int32] | None = None
+    profiles: Floats = field(default_factory=lambda: np.empty((0, 0)))
+
+    @property
+    def has_sources(self) -> bool:
+        """Whether there are sources in these elements."""
+        return bool(self.sources)
+
+    @property
+    def has_damping(self) -> bool:
+        """Whether an element is damped."""
+        return self.damped is not None
+
+    def tables(self, dtype: DTypeLike) -> list[NDArray[np.generic]]:
+        """The tables of TERM_ARGUMENTS in kernels/terms.h, for values of a type."""
+        sources = self.sources or [_NO_SOURCE]
+        lengths = [len(source.samples) for source in sources]
+        nowhere = np.full((1, AXES), -1, np.int32)
+        return [
+            self._first_sources(),
+            np.array([source.shape(self.degree) for source in sources]).astype(dtype),
+            np.array([(source.start, source.step) for source in sources], np.float64),
+            np.cumsum([0, *lengths]).astype(np.int64),
+            np.concatenate([source.samples for source in sources]).astype(dtype),
+            nowhere if self.damped is None else self.damped,
+            np.append(self.profiles.ravel(), 0.0).astype(dtype),
+        ]
+
+    def _first_sources(self) -> Numbers:
+        elements = [source.element for source in self.sources]
+        return np.searchsorted(elements, np.arange(self.count + 1)).astype(np.int64)
+
+
+# Kernels without sources read no tables of them.
+_NO_SOURCE = ElementSource(0, np.zeros(AXES), np.zeros(1), 0.0, 1.0, np.zeros(1), 1.0)

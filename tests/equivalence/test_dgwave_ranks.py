@@ -1,0 +1,210 @@
+"""DG waves on several ranks and on GPUs: every file is that of one rank, bit by bit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gpu import gpu_count
+from ranks import run_cases, run_on_ranks
+from result_comparison import assert_same_results, result_arrays
+from small_cases import write_small_case
+from variants import long_variants
+
+import groundswell as gs
+from groundswell.backends import open_backend
+from groundswell.simulation.preparation import prepare
+from groundswell.solvers.dgwave.case import DgWaveCase
+from groundswell.solvers.dgwave.solver import DgWave
+
+pytestmark = pytest.mark.timeout(300)
+
+INTERRUPTED = Path(__file__).parents[1] / "support" / "interrupted_run_program.py"
+PULSE = {"kind": "gaussian", "sigma": 0.05}
+# At corners and on faces of elements, which different ranks have, and inside them.
+CORNER, FACE, INSIDE = ((400, 400, 200), (200, 330, 200), (570, 120, 310))
+RECEIVERS = [*((x, y, z) for x in (0, 400, 800) for y in (200, 600) for z in (0, 400)), INSIDE]
+WATER = {"vp": 1500, "vs": 0, "rho": 1000}
+ROCK = {"vp": 3000, "vs": 1700, "rho": 2500}
+MEDIA = {
+    "sea": {"kind": "layered", "layers": [{"top": 0, **WATER}, {"top": 200, **ROCK}]},
+    "rock": {"kind": "homogeneous", **ROCK},
+    "water": {"kind": "homogeneous", **WATER},
+}
+
+
+def at(place: tuple[float, float, float]) -> dict[str, float]:
+    return dict(zip(("x", "y", "depth"), place, strict=True))
+
+
+def records(field: str) -> list[dict[str, Any]]:
+    """A line and a plane across all ranks."""
+    line = {"kind": "line", "start": [0, 0, 0], "end": [800, 600, 400], "points": 9}
+    plane = {"kind": "plane", "normal": "z", "at": 200, "points": [9, 7]}
+    what = ["raw", "max", "rms"]
+    return [
+        {"fields": [field, "vx"], "where": line, "what": what, "file": "line.nc"},
+        {"fields": ["vz"], "where": plane, "what": what, "file": "plane.nc"},
+    ]
+
+
+def case(medium: str, degree: int, flux: Any, **changes: Any) -> dict[str, Any]:
+    """24 elements, and those of damping layers."""
+    force = {"kind": "force", "force": [1e9, 2e9, -1e9], **at(FACE)}
+    explosion = {"kind": "explosion", "magnitude": 3, **at(CORNER)}
+    return {
+        "solver": "dgwave",
+        "grid": {"size": [800, 600, 400], "spacing": 200},
+        "time": {"duration": 0.24, "step": 0.004},
+        "medium": MEDIA[medium],
+        "method": {"degree": degree, "flux": flux},
+        "boundary": {"width": 2},
+        "source": [source | {"time_function": PULSE} for source in (force, explosion)],
+        "receiver": [{"name": f"R{n}", **at(place)} for n, place in enumerate(RECEIVERS)],
+        "output": {
+            "seismograms": {"interval": 0.008},
+            "record": records("p" if medium == "water" else "szz"),
+            "final_fields": True,
+        },
+        **changes,
+    }
+
+
+VARIANTS = {
+    "sea": case("sea", 3, "riemann", run={"precision": "single"}),
+    "rock": case("rock", 2, 0.3, boundary={"sides": "periodic"}, run={"precision": "double"}),
+    "water": case("water", 3, "central", boundary={"sides": "rigid", "width": 2}, run={}),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A variant on several ranks."""
+
+    ranks: int
+    variant: str
+    transport: str
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return f"{self.variant}-{self.transport}"
+
+    def case(self, **run: Any) -> dict[str, Any]:
+        found = VARIANTS[self.variant]
+        return {**found, "run": {**found["run"], "transport": self.transport, **run}}
+
+
+QUICK = [
+    Run(2, "sea", "peer"),
+    Run(2, "rock", "mpi"),
+    Run(2, "water", "peer"),
+    Run(5, "sea", "mpi"),
+    Run(5, "rock", "peer"),
+    Run(5, "water", "mpi"),
+]
+LONG = [Run(n, v, t) for n in (2, 3, 5, 8) for v in VARIANTS for t in ("peer", "mpi")]
+LONG = [run for run in LONG if run not in QUICK]
+GPU = [Run(2, variant, t) for variant in VARIANTS for t in ("direct", "peer", "nccl", "mpi")]
+Ran = Callable[[int, str], Path]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
+    """The folder with the results of all cases of so many ranks."""
+
+    @cache
+    def run_all(ranks: int, backend: str) -> Path:
+        if backend == "cuda" and ranks > gpu_count():
+            pytest.skip(f"needs {ranks} GPUs")
+        runs = GPU if backend == "cuda" else [*QUICK, *LONG] if full else QUICK
+        alone = {v: {**c, "run": {**c["run"], "backend": backend}} for v, c in VARIANTS.items()}
+        cases = {run.name: run.case(backend=backend) for run in runs if run.ranks == ranks}
+        return run_cases(ranks, cases or alone, tmp_path_factory.mktemp(f"{backend}-{ranks}"))
+
+    return run_all
+
+
+@pytest.mark.parametrize("run", [*QUICK, *long_variants(LONG)], ids=str)
+def test_any_number_of_ranks_leaves_the_same_files(ran: Ran, run: Run) -> None:
+    found = ran(run.ranks, "cpu") / run.name
+    assert_same_results(found, ran(1, "cpu") / run.variant)
+    told = json.loads((found / "summary.json").read_text())["ranks"]
+    assert told["count"] == run.ranks == len(told["elements"]) and told["bytes_sent_per_step"] > 0
+    assert ("memory" in told["transport"]) == (run.transport == "peer")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_there_is_something_to_compare(ran: Ran, variant: str) -> None:
+    """Every receiver, record and final field has motion."""
+    values = result_arrays(ran(1, "cpu") / variant)
+    dtype = "f8" if variant == "rock" else "f4"
+    velocity = np.frombuffer(values["seismograms.h5:velocity"], dtype)
+    series = velocity.reshape(len(RECEIVERS), 3, -1)
+    assert np.isfinite(series).all() and (np.abs(series).max(axis=(1, 2)) > 0).all()
+    assert {"line.nc", "plane.nc", "fields.vtkhdf"} <= {name.split(":")[0] for name in values}
+
+
+# --- stopped runs ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("wrote", "resumes"), [(2, 1), *long_variants([(1, 3), (3, 2), (2, 5)])])
+def test_stopped_runs_continue_on_any_number_of_ranks(
+    tmp_path: Path, wrote: int, resumes: int
+) -> None:
+    case = write_small_case(tmp_path, "dgwave")
+    reference = gs.run(case, folder=tmp_path / "whole").folder
+    arguments = ("run", case, "-q", "--no-pictures")
+    stopped = run_on_ranks(wrote, INTERRUPTED, "SIGTERM", str(wrote - 1), "40", *arguments)
+    assert stopped.returncode == 130, stopped.stderr
+    assert stopped.stderr.count("stopped by SIGTERM after step") == 1
+    never = ("SIGTERM", "-1", "0")
+    resumed = run_on_ranks(resumes, INTERRUPTED, *never, *arguments, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    summary = json.loads((tmp_path / "results" / "summary.json").read_text())
+    assert 0 < summary["resumed_at"] < 100 == summary["steps"]
+    assert_same_results(tmp_path / "results", reference)
+
+
+# --- on GPUs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(gpu_count() < 2, reason="needs two GPUs")
+@pytest.mark.parametrize("run", GPU, ids=str)
+def test_two_gpus_leave_the_files_of_one(ran: Ran, run: Run) -> None:
+    assert_same_results(ran(run.ranks, "cuda") / run.name, ran(1, "cuda") / run.variant)
+
+
+def after_steps(case: DgWaveCase, backend: Any, steps: int) -> dict[str, Any]:
+    """All fields after some steps, as a graph of launches makes them."""
+    solver = DgWave(prepare(case), backend)
+    solver.prepare()
+    backend.capture(solver.step, in_graph=solver.in_graph).replay(steps)
+    backend.synchronize()
+    return {name: backend.to_host(array) for name, array in solver.propagation.fields.items()}
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("precision", "tolerance"), [("single", 1e-5), ("double", 1e-12)])
+@pytest.mark.parametrize("degree", [2, 4, 7])
+def test_cpu_and_gpu_agree(
+    gpu: Any, variant: str, precision: str, tolerance: float, degree: int
+) -> None:
+    content = {**VARIANTS[variant], "time": {"duration": 10.0}, "run": {"precision": precision}}
+    content["method"] = {**content["method"], "degree": degree}
+    case = DgWaveCase.from_dict(content)
+    on_cpu, on_gpu = (after_steps(case, backend, 200) for backend in (open_backend("cpu"), gpu))
+    for kind in ("v", "sp"):
+        names = [name for name in on_cpu if name[0] in kind]
+        largest = max(np.abs(on_cpu[name]).max() for name in names)
+        difference = max(np.abs(on_cpu[name] - on_gpu[name]).max() for name in names)
+        assert np.isfinite(largest) and largest > 0
+        assert difference < tolerance * largest, f"{kind}: {difference / largest:.2e}"

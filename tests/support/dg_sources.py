@@ -1,0 +1,52 @@
+"""Point sources of dg_scheme.py: what they add to the rates of the fields, per unit of s(t).
+
+A source lies in one element, at reference coordinates in [-1, 1]. On a shared face it belongs to
+one of the elements that meet there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from dg_scheme import Scheme
+from numpy.typing import ArrayLike, NDArray
+
+from groundswell.meshes.gll import gll
+
+Floats = NDArray[np.float64]
+
+
+def delta(scheme: Scheme, element: int, place: ArrayLike) -> Floats:
+    """Nodal values of a delta function in its element, 1/m^3, (n, n, n)."""
+    points = gll(scheme.degree)
+    along = [points.interpolation([xi])[0] / points.weights for xi in np.asarray(place)]
+    volume = scheme.bricks.sizes[element].prod() / 8
+    return np.einsum("i,j,k->kji", *along) / volume
+
+
+def injection(scheme: Scheme, element: int, fields: ArrayLike, values: Floats) -> Floats:
+    """Rates of a state that are zero but in one element: the fields there times these values."""
+    fields = np.asarray(fields, float)
+    rates = np.zeros((scheme.bricks.count, len(fields), *values.shape))
+    rates[element] = fields[:, None, None, None] * values
+    return rates
+
+
+def pressure_source(scheme: Scheme, element: int, place: ArrayLike) -> Floats:
+    """Rates of p, vx, vy, vz by 1 m^3/s of volume: dp/dt = lam delta."""
+    values = scheme.lam[element] * delta(scheme, element, place)
+    return injection(scheme, element, (1, 0, 0, 0), values)
+
+
+def force_source(scheme: Scheme, element: int, place: ArrayLike, force: ArrayLike) -> Floats:
+    """Rates of nine fields by a force (x, y, z), N: dv/dt = force delta / rho."""
+    values = delta(scheme, element, place) / scheme.rho[element]
+    return injection(scheme, element, np.append(np.zeros(6), force), values)
+
+
+def moment_source(scheme: Scheme, element: int, place: ArrayLike, moment: ArrayLike) -> Floats:
+    """Rates of nine fields by a moment rate (xx, yy, zz, yz, xz, xy), N m/s: dS/dt = -M delta.
+
+    In a fluid it must be isotropic.
+    """
+    fields = np.append(-np.asarray(moment, float), np.zeros(3))
+    return injection(scheme, element, fields, delta(scheme, element, place))

@@ -1,0 +1,96 @@
+"""A backend that runs kernels for GPUs on a CPU: tests need no GPU. See cuda_emulation.h."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from groundswell.backends import Blocks, Source, cpu
+from groundswell.backends.cpu import CpuBackend
+
+EMULATED = Path(__file__).with_name("cuda_emulation.h")
+PRELUDE = """
+using std::min;
+struct alignas(8) float2 {
+  float x, y;
+};
+struct alignas(16) double2 {
+  double x, y;
+};
+template <class T> T __ldcg(const T* address) { return *address; }
+template <class T> void __stcg(T* address, T value) { *address = value; }
+template <class T> void __stcs(T* address, T value) { *address = value; }
+inline void __threadfence() {}
+inline unsigned atomicAdd(unsigned* address, unsigned value) {
+  return (*address += value) - value;
+}
+"""
+CALL = """
+#include <utility>
+template <class... A, std::size_t... N>
+bool call(void (*kernel)(A...), const unsigned* size, void** a, std::index_sequence<N...>) {
+  return launch(size[0], size[1], size[2], [=] { kernel(*static_cast<A*>(a[N])...); });
+}
+template <class... A>
+bool call(void (*kernel)(A...), const unsigned* size, void** a) {
+  return call(kernel, size, a, std::index_sequence_for<A...>{});
+}
+"""
+RUN = 'extern "C" bool run_{0}(const unsigned* size, void** a) {{ return call({0}, size, a); }}\n'
+
+
+class EmulatedBackend(CpuBackend):
+    """Runs kernels that are written for GPUs alone, with a thread of the CPU for each of theirs.
+
+    Args:
+        folder: for the compiled kernels.
+        bulk_copy: whether the GPU has bulk copies, as those since sm_90 do.
+    """
+
+    def __init__(self, folder: Path, *, bulk_copy: bool = True) -> None:
+        super().__init__()
+        self._folder, self._count, self._bulk_copy = folder, 0, bulk_copy
+
+    def compile(self, source: Source) -> Any:
+        """Compile the kernels of a source."""
+        self._count += 1
+        path = self._folder / f"{self._count}.so"
+        return EmulatedModule(source.text(), path, "" if self._bulk_copy else "-DHAS_BULK_COPY=0")
+
+
+class EmulatedModule:
+    """Compiled kernels."""
+
+    def __init__(self, text: str, path: Path, option: str = "") -> None:
+        names = [
+            line.split()[1].split("(")[0] for line in text.splitlines() if "KERNEL " in line[:7]
+        ]
+        text = text.replace("extern __shared__ __align__(128) double dynamic_shared_memory[];", "")
+        text = re.sub(r"asm volatile\(\"prefetch[^;]*;[^;]*;", "", text)
+        text = PRELUDE + text + CALL + "".join(RUN.format(name) for name in names)
+        flags = "-std=c++20 -O0 -shared -fPIC -fno-gnu-unique -pthread -w -ffp-contract=off".split()
+        flags.append("-Wl,-Bsymbolic")  # the C library has functions of names such as `advance`
+        command = [cpu._compiler(), *flags, *option.split(), "-x", "c++", "-", "-include"]
+        command += [str(EMULATED), "-o", str(path)]
+        subprocess.run(command, input=text, text=True, check=True, timeout=120)
+        self._library = ctypes.CDLL(str(path))
+
+    def launch(self, name: str, extent: Any, *arguments: Any) -> Callable[[], None]:
+        """A launch of a kernel."""
+        size = (-(-extent.count // 32), 32, 0)
+        if isinstance(extent, Blocks):
+            size = (extent.count, extent.threads, extent.shared_bytes)
+        values = [ctypes.c_longlong(a if isinstance(a, int) else a.ctypes.data) for a in arguments]
+        pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
+        run = getattr(self._library, f"run_{name}")
+        run.restype = ctypes.c_bool
+
+        def launched() -> None:
+            assert arguments and values  # which the launch keeps alive
+            assert run((ctypes.c_uint * 3)(*size), pointers), f"{name} needs more shared memory"
+
+        return launched

@@ -1,0 +1,278 @@
+"""Cases of DG waves: what is said of each mistake, what set-up chooses, and its warnings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from dgwave_cases import DROP, EXPLOSION, SHEAR, WATER, build, setup
+
+import groundswell as gs
+from groundswell.errors import CaseError, InputError, RunFailed
+from groundswell.solvers.dgwave.discretisation import discretise
+from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
+from groundswell.time_integration.step_limits import dg_step
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "dgwave" / "marine_survey.toml"
+
+# --- mistakes -------------------------------------------------------------------------------------
+
+LAYERS = {
+    "kind": "layered",
+    "layers": [{"top": 0, **{k: WATER[k] for k in ("vp", "vs", "rho")}},
+               {"top": 400, "vp": 3000, "vs": 1700, "rho": 2500}],
+}  # fmt: skip
+BOX = {"kind": "box", "low": [0, 0, 0], "high": [1, 1, 1]}
+LINE = {"kind": "line", "start": [0, 0, 0], "end": [800, 0, 0], "points": 3}
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    entry = {"fields": ["vx"], "where": LINE, "what": "raw", "file": "a.nc"}
+    return {"output__record": [entry | changes]}
+
+
+MISTAKES = [
+    ({"method__degree": 0}, "method.degree", "must be at least 1"),
+    ({"method__degree": 16}, "method.degree", "must be at most 15"),
+    ({"method__degree": 2.5}, "method.degree", "must be a whole number"),
+    ({"method__degree": True}, "method.degree", "must be a whole number"),
+    ({"method__flux": "upwind"}, "method.flux", 'must be "riemann", "central", or a number from 0'),
+    ({"method__flux": 1.1}, "method.flux", "or a number from 0 (central) to 1 (Riemann)"),
+    ({"method__flux": -0.1}, "method.flux", "or a number from 0 (central) to 1 (Riemann)"),
+    ({"method__flux": True}, "method.flux", 'must be "riemann"'),
+    ({"method__flux": [1]}, "method.flux", 'must be "riemann"'),
+    ({"method__flux": float("nan")}, "method.flux", 'must be "riemann"'),
+    ({"method__equations": "fluid"}, "method.equations", 'must be "auto", "acoustic" or "elastic"'),
+    ({"boundary__top": "periodic"}, "boundary.top", 'must be "damping", "absorbing", "free-surf'),
+    ({"boundary__sides": "pml"}, "boundary.sides", '"rigid" or "periodic"'),
+    ({"boundary__width": 0}, "boundary.width", "at least 1"),
+    ({"time__duration": DROP}, "time.duration", "is required"),
+    ({"time__step": "1 s"}, "time.step", "at most the duration, 0.1 s"),
+    ({"source": []}, "source", "must not be empty"),
+    ({"grid__size": [850, 800, 600]}, "grid.size[0]", "nearest: 800 m or 1000 m"),
+    ({"output__seismograms": {"interval": 1}}, "output.seismograms.interval", "at most"),
+    (record(where=BOX), "output.record[0].where.kind", "points, line or plane"),
+    (record(where={"kind": "all"}), "output.record[0].where.kind", "points, line or plane"),
+    (record(fields=["T"]), "output.record[0].fields[0]", "must be p, vx"),
+    (record(file="seismograms.h5"), "output.record[0].file", ""),
+    ({"run__processes": [2, 1, 1]}, "run.processes", "is not for this solver; leave it out"),
+    ({"run__overlap": False}, "run.overlap", "is not for this solver; leave it out"),
+    ({"run__codec": "mpc"}, "run.codec", "is not for this solver; leave it out"),
+    ({"attenuation": {"model": "constant"}}, "attenuation", "is not a key here"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "key", "allowed"), MISTAKES)
+def test_each_mistake_is_one_problem(changes: dict[str, Any], key: str, allowed: str) -> None:
+    with pytest.raises(CaseError) as caught:
+        build(**changes)
+    [problem] = caught.value.problems
+    assert problem.key == key and allowed in problem.allowed
+
+
+MISFITS = [
+    ({"medium": WATER}, r"source\[0\] has a moment with shear, and lies in a fluid; use an expl"),
+    ({"medium": WATER, "method__equations": "elastic"}, "has a moment with shear, and lies in a f"),
+    ({"medium": LAYERS}, "moment with shear, and lies in a fluid"),
+    ({"method__equations": "acoustic"}, 'equations = "acoustic", but the medium has solid cells'),
+    ({"time__step": 0.05}, r"time.step = 0.05 s is unstable: the limit is 0.00"),
+    ({"time__step": 0.005, "output__seismograms": {"interval": 0.007}}, "not a whole number of st"),
+    ({"source__0__x": 900}, r"source\[0\]\.x = 900: lies outside the region"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), MISFITS)
+def test_what_does_not_fit_is_told(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        setup(**changes)
+
+
+def test_fields_of_other_equations_are_not_recorded(tmp_path: Path) -> None:
+    acoustic = {"medium": WATER, "source": [EXPLOSION]}
+    for changes, field in (({}, "p"), (acoustic, "sxx")):
+        case = build(tmp_path, **changes, **record(fields=[field]))
+        with pytest.raises(InputError, match=f'equations have no "{field}"; use '):
+            gs.run(case, folder=tmp_path / "results")
+
+
+def test_more_ranks_than_elements_are_refused() -> None:
+    few = setup(boundary__sides="periodic", boundary__bottom="rigid")
+    assert few.decompose(48).ranks == 48
+    with pytest.raises(InputError, match="48 elements cannot be shared by 49 ranks; use at most"):
+        few.decompose(49)
+
+
+# --- what set-up chooses --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("flux", "found"), [("riemann", 1), ("central", 0), (0.25, 0.25), (1, 1)])
+def test_fluxes(flux: Any, found: float) -> None:
+    assert build(method__flux=flux).method.flux == found
+
+
+def test_equations_follow_the_medium() -> None:
+    sources = {"source": [EXPLOSION]}
+    assert setup().equations is ELASTIC
+    assert setup(medium=WATER, **sources).equations is ACOUSTIC
+    assert setup(medium=LAYERS, **sources).equations is ELASTIC
+    assert setup(medium=WATER, method__equations="elastic", **sources).equations is ELASTIC
+
+
+def test_shear_below_the_sea_is_allowed() -> None:
+    assert setup(medium=LAYERS, source__0__depth=500).equations is ELASTIC
+
+
+def test_layers_lie_outside_the_region() -> None:
+    found = setup(boundary__top="damping")
+    assert found.grid.cells == (8, 8, 7) and found.grid.region == (4, 4, 3)
+    assert found.forest.count == 8 * 8 * 7
+    assert [line[0] for line in found.forest.edges] == [-400, -400, -400]
+    assert found.extent == (800, 800, 600)
+    reflecting = setup(boundary__sides="absorbing", boundary__bottom="rigid")
+    assert reflecting.grid.cells == (4, 4, 3)
+
+
+def test_damping_rises_into_the_layers() -> None:
+    found = setup()
+    terms = discretise(found, found.elements(1, 0)).terms
+    cells = found.cells(found.elements(1, 0).numbers)
+    assert terms.damped is not None and terms.profiles.shape == (2 * 5, 3)
+    assert (terms.damped[:, 2] >= 0).tolist() == (cells[:, 2] >= 3).tolist()
+    assert (terms.damped[:, 0] >= 0).tolist() == ((cells[:, 0] < 2) | (cells[:, 0] > 5)).tolist()
+    for axis in range(3):
+        for cell in range(found.grid.cells[axis]):
+            rows = np.unique(terms.damped[cells[:, axis] == cell, axis])
+            assert len(rows) == 1  # one profile for all elements of a layer
+    west, east = terms.profiles[:2], terms.profiles[2:4]
+    assert west[0, -1] == west.min() == east[0, 0] == 0 and (np.diff(east.ravel()) >= 0).all()
+    assert np.allclose(west[:, ::-1], east) and east[-1, -1] == east.max() > 0
+
+
+def test_the_time_step_divides_the_sampling_interval() -> None:
+    open_sides = {"boundary": {"sides": "absorbing", "bottom": "absorbing"}}
+    found = setup(output__seismograms={"interval": 0.02}, **open_sides)
+    limit = dg_step((200, 200, 200), 3000, 2)
+    assert found.stability_limit == limit and found.dt <= limit
+    assert found.dt * found.sampling_stride == pytest.approx(0.02, rel=1e-12)
+    assert found.steps == round(0.1 / found.dt)
+    longer = setup(method__flux="central", **open_sides)
+    assert longer.stability_limit == dg_step((200, 200, 200), 3000, 2, 0.0) > limit
+
+
+@pytest.mark.parametrize(("degree", "width"), [(1, 1), (1, 6), (3, 1), (5, 1)])
+@pytest.mark.parametrize("flux", ["riemann", "central"])
+def test_strong_damping_is_stable(degree: int, width: int, flux: Any) -> None:
+    """Layers that are thin need a shorter step; noise decays in them."""
+    size = {"grid__size": [200, 200, 200], "source__0__x": 50, "source__0__y": 50}
+    place = {"source__0__depth": 50, "receiver": []}
+    method = {"method": {"degree": degree, "flux": flux}, "boundary__width": width}
+    with gs.Simulation(build(**size, **place, **method, time__duration=9)) as simulation:
+        solver: Any = simulation.solver
+        noise = np.random.default_rng(2).standard_normal(solver.propagation.u.shape)
+        solver.propagation.u[...] = noise
+        solver.prepare()
+        for _ in range(300):
+            solver.step()
+        assert np.abs(solver.propagation.u[:, 6:]).max() < 1
+
+
+def test_memory_is_what_a_run_allocates() -> None:
+    found = setup()
+    count, n = found.forest.count, 3
+    expected = count * (2 * 9 * n**3 + 2 * 6 * 6 * n**2) * 4 + count * 2 * 3 * 6 * 8
+    assert found.memory == expected
+    assert found.updates_per_step == count * 9 * n**3 * 5
+
+
+def test_ranks_share_the_elements_evenly() -> None:
+    found = setup()
+    parts = np.diff(found.starts(7))
+    assert parts.sum() == found.forest.count and np.ptp(parts) <= 1
+    summary = found.decompose(7)
+    assert (summary.traffic == summary.traffic.T).all() and summary.traffic.sum() > 0
+
+
+# --- warnings -------------------------------------------------------------------------------------
+
+
+def test_sources_that_elements_do_not_resolve() -> None:
+    sharp = {"kind": "gaussian", "sigma": "0.01 s"}
+    [warning] = setup(source__0__time_function=sharp).warnings()
+    assert "the elements resolve 3.4 Hz" in warning and "raise method.degree" in warning
+    slow = {"kind": "gaussian", "sigma": "0.3 s"}
+    assert setup(source__0__time_function=slow, time__duration=3).warnings() == []
+
+
+def test_steps_that_are_far_too_short() -> None:
+    slow = {"kind": "gaussian", "sigma": "0.3 s"}
+    changes = {"source__0__time_function": slow, "time__duration": 3, "time__step": 0.002}
+    [warning] = setup(**changes).warnings()
+    assert "far shorter than the stable" in warning
+
+
+def test_the_example_can_run_as_it_is() -> None:
+    found = gs.check(EXAMPLE)
+    assert found["warnings"] == [] and found["problems"] == []
+    assert found["unknowns"] * found["steps"] < 2e9  # half a minute on two cores
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("degree", [2, 3, 4])
+def test_a_value_that_is_not_finite_ends_the_run(degree: int) -> None:
+    """The message names the element and the time, wherever padding follows the fields."""
+    with gs.Simulation(build(method__degree=degree)) as simulation:
+        solver: Any = simulation.solver
+        leaf = int(solver.elements.numbers[17])
+        solver.propagation.u[17, 3, 5] = np.nan
+        lower, upper = solver.setup.forest.boxes(np.array([leaf]))
+        x, y, z = ((lower + upper) / 2)[0]
+        solver.enqueue_finite_check()
+        place = f"the element around x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m"
+        with pytest.raises(RunFailed, match="a field is not finite at") as caught:
+            solver.check_health(3)
+        assert place in str(caught.value) and "(step 3)" in str(caught.value)
+
+
+def test_an_exploding_run_ends_with_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = build(tmp_path, time__duration=20, time__step=0.0118, method__degree=2)
+    monkeypatch.setattr("groundswell.solvers.dgwave.setup.Setup.dt", 0.04)
+    with pytest.raises(RunFailed, match="the run is unstable, or its input is invalid"):
+        gs.run(case, folder=tmp_path / "results")
+
+
+def test_acoustic_and_elastic_equations_of_water_agree(tmp_path: Path) -> None:
+    """The same explosion in water by both sets of equations."""
+    found = []
+    for equations in ("acoustic", "elastic"):
+        changes = {"medium": WATER, "source": [EXPLOSION], "method__equations": equations}
+        case = build(tmp_path, **changes, time__duration=0.4, run__precision="double")
+        found.append(gs.run(case, folder=tmp_path / equations).seismograms.values)
+    largest = np.abs(found[0]).max()
+    assert largest > 0 and np.abs(found[0] - found[1]).max() < 1e-12 * largest
+
+
+def test_all_outputs(tmp_path: Path) -> None:
+    """Seismograms in three formats, records, and final fields."""
+    plane = {"kind": "plane", "normal": "z", "at": 0, "points": [5, 5]}
+    formats = {"interval": 0.01, "formats": ["hdf5", "sac", "mseed"]}
+    records = [
+        {"fields": ["vx", "szz"], "where": LINE, "what": ["raw", "max"], "file": "line.nc"},
+        {"fields": ["vz"], "where": plane, "what": ["rms"], "file": "plane.nc"},
+    ]
+    changes = {"output__record": records, "output__seismograms": formats}
+    case = build(tmp_path, source=[SHEAR], output__final_fields=True, **changes)
+    result = gs.run(case, folder=tmp_path / "results")
+    files = json.loads((tmp_path / "results" / "summary.json").read_text())["files"]
+    assert {"seismograms.h5", "seismograms.mseed", "line.nc", "plane.nc", "fields.vtkhdf"} < {
+        *files
+    }
+    assert np.isfinite(result.seismograms).all() and float(np.abs(result.seismograms).max()) > 0
+    line = result.records["line.nc"]
+    assert {"vx", "szz"} <= set(line)

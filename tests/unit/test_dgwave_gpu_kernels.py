@@ -1,0 +1,87 @@
+"""The kernels of DG waves for GPUs against their oracle, with and without a GPU."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dg_problems import CLOSED, TORUS, Problem, Variant, error
+from emulated_backend import EmulatedBackend
+from variants import long_variants
+
+from groundswell.backends import Backend
+from groundswell.solvers.dgwave.kernel_shapes import KernelShape
+
+TOLERANCE = {"float64": 1e-13, "float32": 2e-6}
+
+# 12 elements in blocks of five are two blocks and a part of one.
+MIXED = Variant(2, True, 0.3, (False, True, False), fluid=0.4, damping=True, sources=4)
+FLUID = Variant(1, False, 1.0, TORUS, sources=3, damping=True)
+SOLID = Variant(3, True, 1.0, CLOSED, sources=3, counts=(2, 1, 2))
+CASES = [  # problem, shape of the blocks, and whether the GPU has bulk copies
+    (MIXED, KernelShape(3, elements=5), True),
+    (MIXED, KernelShape(2, in_shared=False), True),
+    (FLUID, KernelShape(1, elements=5), False),
+    (SOLID, KernelShape(2), True),
+]
+LONG = [
+    (MIXED, KernelShape(1, elements=7), False),
+    (FLUID, KernelShape(2, elements=8, in_shared=False), True),
+    (SOLID, KernelShape(4, elements=3), True),
+    (SOLID, KernelShape(2), False),
+    (SOLID, KernelShape(3, in_shared=False), True),
+    (Variant(4, False, 0.0, CLOSED, counts=(2, 2, 1)), KernelShape(5), True),
+    (Variant(5, True, 0.0, TORUS, counts=(2, 1, 1)), KernelShape(2, in_shared=False), True),
+    (Variant(6, True, 1.0, damping=True, counts=(2, 1, 1)), KernelShape(3), True),
+    (Variant(7, False, 0.3, TORUS, counts=(1, 1, 2)), KernelShape(2, elements=2), True),
+]
+
+
+def check(backend: Backend, variant: Variant, dtype: str, shape: KernelShape | None = None) -> None:
+    """The solver finds what the oracle finds, whatever traces, register and padding hold before."""
+    problem = Problem(variant)
+    found = problem.found(problem.propagation(backend, dtype, shape), backend, 2)
+    assert error(found, problem.expected(2)) < TOLERANCE[dtype]
+
+
+@pytest.mark.parametrize(("variant", "shape", "bulk_copy"), [*CASES, *long_variants(LONG)], ids=str)
+def test_blocks_of_any_shape_advance_as_the_scheme_does(
+    tmp_path: Path, variant: Variant, shape: KernelShape, bulk_copy: bool
+) -> None:
+    """Blocks that are incomplete too, and elements that stay in global memory."""
+    check(EmulatedBackend(tmp_path, bulk_copy=bulk_copy), variant, "float64", shape)
+
+
+def test_single_precision(tmp_path: Path) -> None:
+    check(EmulatedBackend(tmp_path), FLUID, "float32", KernelShape(2, elements=5))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("elastic", [True, False])
+@pytest.mark.parametrize("degree", range(1, 16))
+def test_steps_on_a_gpu_are_the_schemes(gpu: Any, degree: int, elastic: bool, dtype: str) -> None:
+    """With the shape that the solver chooses."""
+    few = (3, 2, 2) if degree < 8 else (2, 1, 2)
+    for upwind, damping in ((1.0, False), (0.3, True)):
+        variant = Variant(degree, elastic, upwind, (False, True, False), 0.4, counts=few)
+        check(gpu, replace(variant, damping=damping, sources=3 * damping), dtype)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("degree", [1, 4, 7, 15])
+def test_finer_neighbours_on_a_gpu(gpu: Any, degree: int, dtype: str) -> None:
+    few = (2, 2, 1) if degree < 8 else (2, 1, 1)
+    for elastic, upwind in ((True, 1.0), (False, 0.3)):
+        variant = Variant(degree, elastic, upwind, (True, False, False), 0.4, counts=few)
+        check(gpu, replace(variant, halved=0.5), dtype)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("variant", "shape"), [case[:2] for case in (*CASES, *LONG)], ids=str)
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_other_shapes_on_a_gpu(gpu: Any, variant: Variant, shape: KernelShape, dtype: str) -> None:
+    check(gpu, variant, dtype, shape)
