@@ -6,6 +6,7 @@ mkdir -p "$OUT"
 python=${PYTHON:-python3}
 export PYTHONUNBUFFERED=1
 $python -c "from groundswell.bench import run_bench; run_bench('earthquake', output='$OUT')"
+$python -m groundswell bench dgwave --backend cuda --output "$OUT"
 $python -m groundswell bench poisson --full --backend cuda --output "$OUT"
 $python benchmarks/poisson_variants.py 2>&1 | tee "$OUT/poisson_variants.txt"
 bench="$python benchmarks/earthquake_kernels.py"

@@ -26,6 +26,6 @@ ranks="benchmarks/solver_ranks.py"
   done
 } 2>&1 | tee "$OUT/ranks.txt"
 $mpirun -n "$GPUS" $python -m groundswell bench poisson --full --backend cuda --output "$OUT"
-for subject in cavity earthquake exchange; do
+for subject in cavity dgwave earthquake exchange; do
   $mpirun -n "$GPUS" $python -m groundswell bench $subject --backend cuda --output "$OUT"
 done

@@ -39,6 +39,14 @@ from groundswell.linear.chebyshev import chebyshev_source
 from groundswell.linear.operators import convert_source
 from groundswell.outputs.launches import recorder_source
 from groundswell.simulation.finite_check import search_source
+from groundswell.solvers.dgwave.benchmarks.ghosts import pack_source
+from groundswell.solvers.dgwave.benchmarks.ladder import F1S, VERSIONS, ladder_source
+from groundswell.solvers.dgwave.benchmarks.problems import (
+    TABLE_2,
+    Configuration,
+    cubes,
+    discretise,
+)
 from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
 from groundswell.solvers.poisson.element_operator import (
     DEFAULTS,
@@ -122,6 +130,11 @@ LIMITS = {
     "add_up_sums": (64, 64),
     "stream_eight": (32, 40),
     "multiply_add": (72, 128),
+    "volume": (44, 70),
+    "flux": (56, 70),
+    "volume_and_flux": (64, 70),
+    "integrate": (20, 22),
+    "pack_elements": (24, 24),
     "sum_products": (60, 60),
     "add_up_parts": (48, 48),
     "sum_over_ranks": (40, 40),
@@ -370,6 +383,23 @@ def test_the_rest_of_poissons_kernels(check: Check, dtype: str, precision: str) 
     check(Source(OPERATOR_KERNELS / "tabulate_metric.h", constants), precision)
     check(multiply_source(dtype), precision)
     check(Source(ROOFLINE, {"DOUBLE_PRECISION": 1}), "double")
+
+
+@pytest.mark.parametrize("configuration", TABLE_2, ids=str)
+@pytest.mark.parametrize("degree", [3, 7])
+def test_the_kernels_of_the_dg_waves_benchmark(
+    check: Check, degree: int, configuration: Configuration
+) -> None:
+    problem, precision = (
+        discretise(configuration, degree, cubes((1, 1, 1))),
+        configuration.precision,
+    )
+    spills = {"volume_and_flux": 160, "flux": 16}
+    for version in VERSIONS:
+        blocks = 1024 // problem.nodes if version is F1S else 0
+        check(ladder_source(problem, version, blocks), precision, LIMITS, spills)
+    for whole in (True, False):
+        check(pack_source(configuration.dtype, 9 * problem.nodes, 3, whole), precision)
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

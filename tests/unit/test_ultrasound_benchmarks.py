@@ -12,6 +12,7 @@ from variants import long_variants
 
 from groundswell.backends import open_backend
 from groundswell.bench import Session, measure
+from groundswell.bench.rig import counts
 from groundswell.bench.tables import show
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.solvers.ultrasound.benchmarks import BENCHMARK, Sizes, draw
@@ -22,7 +23,6 @@ from groundswell.solvers.ultrasound.benchmarks.blocks import (
     medium_of,
     small_setup,
 )
-from groundswell.solvers.ultrasound.benchmarks.ranks import counts
 from groundswell.solvers.ultrasound.benchmarks.single import parts_of
 from groundswell.solvers.ultrasound.window import Window, bell, bell_shape
 

@@ -1,16 +1,20 @@
-"""Timing of exchanges between ranks, with time limits and handling of failed transports."""
+"""Timing of launches on one rank, and of exchanges between ranks.
+
+Measurements of several ranks have time limits, and survive transports that fail.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from statistics import median
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from groundswell.backends import Array, Backend, Graph
+from groundswell.backends import Array, Backend, Graph, Launch
 from groundswell.backends.base import in_order
 from groundswell.bench.tables import Row
 from groundswell.exchange.mpi_communicator import MpiCommunicator
@@ -24,6 +28,17 @@ FEWEST, MOST = 2, 2000  # exchanges per repeat
 LONGEST_SILENCE = 30.0  # s that a rank waits for another one during a measurement
 FASTEST = {"cuda": "direct", "cpu": "peer"}  # the transport that is usually fastest, by backend
 IN_STEP = 4  # exchanges that synchronize the ranks before the clock starts
+ALONE_SECONDS, MOST_ALONE = 0.1, 1000  # of a measurement on one rank, and its most repetitions
+
+
+def alone(backend: Backend, launches: Sequence[Launch]) -> float:
+    """Seconds for launches on this rank only: the median of REPEATS after a warm-up."""
+    graph = backend.capture(in_order(launches))
+    graph.replay(1)
+    one = backend.measure_seconds(lambda: graph.replay(1))
+    times = int(np.clip(ALONE_SECONDS / one, 1, MOST_ALONE))
+    found = [backend.measure_seconds(lambda: graph.replay(times)) for _ in range(REPEATS)]
+    return median(found) / times
 
 
 class Rig:
@@ -40,6 +55,7 @@ class Rig:
     Attributes:
         comm: a communicator for the measurements. It differs from the job's own, so that a rank
             that gives up cannot disturb later collective operations.
+        part: name of the part that is measured.
         notes: what was not measured, and why.
         remembered: cached measurements.
     """
@@ -54,7 +70,7 @@ class Rig:
 
     def begin(self, part: str, seconds: float) -> None:
         """Start a part of the measurements."""
-        self._part, self._end = part, time.monotonic() + seconds
+        self.part, self._end = part, time.monotonic() + seconds
         self._lost: set[str] = set()
 
     @property
@@ -82,7 +98,7 @@ class Rig:
         return None if errors else result
 
     def _note(self, text: str) -> None:
-        note = f"{self._part}: {text}"
+        note = f"{self.part}: {text}"
         self.notes += [note] if note not in self.notes else []
 
     def exchange(self, transport: str, make: Callable[[], Any]) -> Row | None:
@@ -134,3 +150,30 @@ class Rig:
         array = self.backend.zeros(shape, dtype)
         self.backend.assign(array, np.ones((), dtype))
         return array
+
+
+# --- some of the ranks ----------------------------------------------------------------------------
+
+
+def counts(ranks: int) -> list[int]:
+    """Powers of two below the number of ranks, and this number."""
+    return [*(2**n for n in range((ranks - 1).bit_length())), ranks]
+
+
+def on_some(rig: Rig, count: int, seconds: float, measure: Callable[[Rig], Any]) -> Any:
+    """The measurement of the first `count` ranks while the others wait; all ranks get it.
+
+    Args:
+        seconds: time limit.
+        measure: called with the rig of these ranks.
+    """
+    job = rig.comm
+    comm = job.mpi_comm.Split(int(job.rank >= count), job.rank)
+    found = None
+    if job.rank < count:
+        some = Rig(rig.backend, MpiCommunicator(comm), rig.transports)
+        some.begin(rig.part, seconds)
+        found = measure(some)
+        rig.notes += [note for note in some.notes if note not in rig.notes]
+    with timeout_of(max(timeout_seconds(), seconds)):
+        return job.bcast(found)

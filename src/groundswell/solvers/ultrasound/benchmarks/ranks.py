@@ -7,10 +7,8 @@ from functools import partial
 from typing import Any
 
 from groundswell.backends.base import in_order
-from groundswell.bench.rig import FASTEST, Rig
+from groundswell.bench.rig import FASTEST, Rig, counts, on_some
 from groundswell.bench.tables import Row
-from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.waiting import timeout_of, timeout_seconds
 from groundswell.solvers.ultrasound.benchmarks.blocks import (
     CUTS,
     LOSSY,
@@ -149,30 +147,10 @@ def measure_weak(rig: Rig, edge: int, overlap: int) -> Iterator[Row]:
     """
     alone = None
     for count in counts(rig.comm.size):
-        row = _on_some(rig, count, partial(_weak, edge=edge, overlap=overlap))
+        row = on_some(rig, count, SECONDS, partial(_weak, edge=edge, overlap=overlap))
         if row:
             alone = alone or row["seconds"]
             yield row | {"efficiency": alone / row["seconds"]}
-
-
-def counts(ranks: int) -> list[int]:
-    """Powers of two below the number of ranks, and this number."""
-    return [*(2**n for n in range((ranks - 1).bit_length())), ranks]
-
-
-def _on_some(rig: Rig, count: int, measure: Any) -> Row | None:
-    """The measurement of the first `count` ranks while the others wait."""
-    job = rig.comm
-    comm = job.mpi_comm.Split(int(job.rank >= count), job.rank)
-    found = None
-    if job.rank < count:
-        some = Rig(rig.backend, MpiCommunicator(comm), rig.transports)
-        some.begin("weak", SECONDS)
-        found = measure(some)
-        rig.notes += [note for note in some.notes if note not in rig.notes]
-    with timeout_of(max(timeout_seconds(), SECONDS)):
-        told: Row | None = job.bcast(found)
-    return told
 
 
 def _weak(rig: Rig, edge: int, overlap: int) -> Row | None:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Sequence
 from math import prod
-from statistics import median
-
-import numpy as np
 
 from groundswell.backends import Backend, Launch
-from groundswell.backends.base import in_order
 from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
+from groundswell.bench.rig import alone
 from groundswell.bench.tables import Row
 from groundswell.solvers.ultrasound.benchmarks.blocks import (
     CUTS,
@@ -25,8 +22,6 @@ from groundswell.solvers.ultrasound.benchmarks.blocks import (
 )
 from groundswell.solvers.ultrasound.propagation import Propagation, can_fuse
 from groundswell.solvers.ultrasound.window import Window
-
-REPEATS, LEAST_SECONDS, MOST_TIMES = 5, 0.1, 1000
 
 
 def measure_single(backend: Backend, edges: Sequence[int]) -> Iterator[Row]:
@@ -134,13 +129,3 @@ def transform_pair(propagation: Propagation) -> list[Launch]:
 def transform_seconds(propagation: Propagation, pair: float) -> float:
     """Time of all transforms of a step, from the time of a pair."""
     return transform_count(propagation) / 2 * pair
-
-
-def alone(backend: Backend, launches: Sequence[Launch]) -> float:
-    """Seconds for launches on this rank only: the median of REPEATS after a warm-up."""
-    graph = backend.capture(in_order(launches))
-    graph.replay(1)
-    one = backend.measure_seconds(lambda: graph.replay(1))
-    times = int(np.clip(LEAST_SECONDS / one, 1, MOST_TIMES))
-    found = [backend.measure_seconds(lambda: graph.replay(times)) for _ in range(REPEATS)]
-    return median(found) / times

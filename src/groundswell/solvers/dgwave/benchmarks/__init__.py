@@ -1,0 +1,93 @@
+"""Benchmarks of DG waves, as in Hanindhito et al., GAPS (ICS 2022): kernels, degrees and ranks.
+
+On one rank, their versions of the kernels beside the solver's own, with rooflines (figure 4), and
+elements of 64 and 512 nodes (figure 5). On several ranks, what whole elements, variables and
+materials, or face traces add to a step (figures 6 and 7), and weak scaling (figure 8).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from groundswell.backends import Backend
+from groundswell.bench import Benchmark, Session
+from groundswell.bench.rig import Rig
+from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.probe import find_obstacles
+from groundswell.exchange.requirements import obstacle
+from groundswell.grids.cartesian import Triple
+from groundswell.solvers.dgwave.benchmarks.draw import draw
+from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2, Configuration
+from groundswell.solvers.dgwave.benchmarks.ranks import THREADED
+from groundswell.solvers.dgwave.benchmarks.tables import TABLES
+
+__all__ = ["BENCHMARK", "Sizes", "draw"]
+
+TRANSPORTS = {
+    "cuda": ("mpi", "mpi-gpu", "peer", "nccl"),
+    "cpu": ("mpi", "mpi-thread", "peer"),
+}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of the measured problems.
+
+    Args:
+        cells: elements of the box on one device.
+        host: elements of the box on the CPU beside a GPU.
+        nodes: approximate nodes of the cubes of two degrees; fewer if memory is short.
+        shared, weak: elements of each rank's box, for the exchange and for weak scaling.
+        configurations: of the exchange.
+    """
+
+    cells: Triple
+    host: Triple
+    nodes: int
+    shared: Triple
+    weak: Triple
+    configurations: tuple[Configuration, ...]
+
+
+SMALL, LARGE = (8, 8, 8), (32, 32, 32)
+DOUBLE = tuple(each for each in TABLE_2 if each.precision == "double")
+FULL = {
+    "cuda": Sizes(LARGE, SMALL, 63_000_000, LARGE, LARGE, TABLE_2),
+    "cpu": Sizes((12, 12, 12), SMALL, 1_000_000, SMALL, SMALL, TABLE_2),
+}
+SIZES = {
+    "cuda": replace(FULL["cuda"], configurations=DOUBLE),
+    "cpu": Sizes((6, 6, 6), SMALL, 110_000, (4, 4, 4), (4, 4, 4), DOUBLE[1:]),
+}
+
+
+def prepare(session: Session) -> dict[str, Any]:
+    """Measure the bandwidth of all ranks, and find the transports that work."""
+    backend, job = session.backend, session.comm
+    job.allgather(None)  # ranks of one host share its bandwidth, so they measure together
+    bandwidths = job.allgather(backend.measure_bandwidth())
+    facts: dict[str, Any] = {"bandwidths": bandwidths, "bandwidth": sum(bandwidths)}
+    facts["about"] = (
+        f"memory: {facts['bandwidth'] / 1e9:,.0f} GB/s; GDOF/s: billion values of all fields and "
+        "nodes a second and stage"
+    )
+    if isinstance(job, MpiCommunicator):
+        reasons = _find_obstacles(backend, job)
+        works = [name for name, why in reasons.items() if not why]
+        session.rig = Rig(backend, job, works)
+        session.rig.notes += [f"{name}: {why}" for name, why in reasons.items() if why]
+        facts |= {"works": works, "notes": session.rig.notes}
+    return facts
+
+
+def _find_obstacles(backend: Backend, job: MpiCommunicator) -> dict[str, str | None]:
+    """Why transports do not work; None if they do."""
+    reasons = find_obstacles(backend, job, TRANSPORTS[backend.name])
+    if not backend.on_host:
+        why = reasons["mpi-gpu"] or obstacle("mpi-thread", backend, job)
+        reasons |= dict.fromkeys(THREADED, why)
+    return reasons
+
+
+BENCHMARK = Benchmark(SIZES, prepare, TABLES, draw, FULL)

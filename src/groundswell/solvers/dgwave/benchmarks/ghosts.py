@@ -1,0 +1,192 @@
+"""Ghost elements: whole elements of other ranks beside those of a rank, and their exchange.
+
+The paper sends all that its program keeps of an element, or only variables and materials (section
+7.4). A kernel packs elements into messages, which arrive where faces read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Backend, Blocks, Launch, Source
+from groundswell.backends.source import precision
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.connect import connect
+from groundswell.exchange.messages import Message, TransferRequest
+from groundswell.exchange.transfer import Maker
+from groundswell.meshes.hexahedra import Numbers
+from groundswell.solvers.dgwave.elements import OUTSIDE, RankElements
+from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.benchmarks.ladder import Ladder
+
+PACK = Path(__file__).parent / "kernels" / "pack_elements.h"
+LOCAL, GHOST, NONE = range(3)  # see kernels/neighbours.h
+
+WHOLE, REDUCED = "whole elements", "variables, materials"  # what is sent of an element
+INVERSE_MASSES = 4  # arrays of nodal values that the paper's whole elements have, too (table 4)
+
+
+@dataclass(frozen=True, eq=False)
+class Ghosts:
+    """The elements of other ranks that share faces with a rank's elements.
+
+    Args:
+        kinds: LOCAL or GHOST, what lies beyond each face, (elements, 6).
+        numbers: the ghost beyond each face of kind GHOST, (elements, 6).
+        sends: the elements that each other rank needs, in the order of the message, by rank.
+        receives: number of ghosts from each other rank, by rank. Ghosts are numbered by rank, then
+            in the order of the message.
+    """
+
+    kinds: NDArray[np.int8]
+    numbers: Numbers
+    sends: Mapping[int, Numbers]
+    receives: Mapping[int, int]
+
+    @classmethod
+    def of(cls, elements: RankElements) -> Ghosts:
+        """The ghosts of a rank's elements; messages are ordered by leaf."""
+        beyond = elements.neighbours
+        owners = np.searchsorted(elements.starts, beyond, side="right") - 1
+        remote = (beyond != OUTSIDE) & (owners != elements.rank)
+        numbers = np.zeros(beyond.shape, np.int64)
+        sends: dict[int, Numbers] = {}
+        receives: dict[int, int] = {}
+        for peer in np.unique(owners[remote]).tolist():
+            shared = remote & (owners == peer)
+            outer = np.flatnonzero(shared.any(axis=1))
+            sends[peer] = outer[np.argsort(elements.numbers[outer])]
+            leaves, places = np.unique(beyond[shared], return_inverse=True)
+            numbers[shared] = sum(receives.values()) + places.ravel()
+            receives[peer] = len(leaves)
+        return cls(np.where(remote, GHOST, LOCAL).astype(np.int8), numbers, sends, receives)
+
+    @property
+    def count(self) -> int:
+        """Number of ghosts."""
+        return sum(self.receives.values())
+
+
+class GhostExchange:
+    """The exchange of a ladder's ghost elements; all ranks must make it together.
+
+    Args:
+        sent: WHOLE or REDUCED.
+        transport: see `connect`.
+
+    Attributes:
+        bytes_sent: by this rank in a stage.
+        path: how data travel, in words.
+        in_graph: whether a graph of launches can hold the exchange.
+        compute: the launches of a step without exchange.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        comm: Communicator,
+        ladder: Ladder,
+        sent: str,
+        transport: str | Maker,
+    ) -> None:
+        self._backend, self._ladder, self._whole = backend, ladder, sent == WHOLE
+        ghosts, record = ladder.ghosts, self._record_bytes
+        messages = [
+            Message(peer, 0, len(sends) * record, ghosts.receives[peer] * record)
+            for peer, sends in ghosts.sends.items()
+        ]
+        request = TransferRequest(backend, comm, messages, fixed_buffers=True)
+        self._exchange = exchange = connect(request, transport)
+        self.bytes_sent = sum(message.send_bytes for message in messages)
+        self.path, self.in_graph = exchange.path, exchange.in_graph
+        self.compute = ladder.step
+        received = [_places(b.address, b.size // record, record) for b in exchange.received]
+        if received:
+            backend.assign(ladder.ghost_fields, np.concatenate(received))
+        self._pack = self._packing()
+
+    def step(self, *, overlap: bool) -> list[Launch]:
+        """The launches of a step.
+
+        Args:
+            overlap: whether elements that need no ghost hide the exchange.
+        """
+        ladder, exchange, backend = self._ladder, self._exchange, self._backend
+        outer, count = ladder.elements.outer, ladder.elements.count
+        first, rest = ladder.find_rates(0, outer), ladder.find_rates(outer, count - outer)
+        pack = [*exchange.open, *self._pack]
+        rates = [*exchange.start, *exchange.finish, *first, *rest]
+        if overlap:
+            fork, join = backend.fork(exchange.start), backend.join(exchange.finish)
+            rates = [*fork, *rest, *join, *first]
+        return [
+            launch
+            for stage in range(SCHEME.stages)
+            for launch in (*pack, *rates, ladder.integrate(stage))
+        ]
+
+    def check(self) -> None:
+        """Raise RunFailed if a wait for another rank timed out."""
+        self._exchange.check()
+
+    def close(self) -> None:
+        """Release memory that ranks share; all ranks must call it."""
+        self._exchange.close()
+
+    # --- messages ---------------------------------------------------------------------------------
+
+    @property
+    def _rest(self) -> int:
+        """Values of an element's record that are not those of a field."""
+        elastic, nodes = self._ladder.u.shape[1] > 4, self._ladder.u.shape[2]
+        return INVERSE_MASSES * nodes * self._whole + (3 if elastic else 2)
+
+    @property
+    def _record_bytes(self) -> int:
+        _, fields, nodes = self._ladder.u.shape
+        values = (3 if self._whole else 1) * fields * nodes + self._rest
+        return int(values * self._ladder.u.dtype.itemsize)
+
+    def _packing(self) -> list[Launch]:
+        """The launch that packs all messages."""
+        ladder, backend, record = self._ladder, self._backend, self._record_bytes
+        sends, buffers = list(ladder.ghosts.sends.values()), self._exchange.sent
+        if not sends:
+            return []
+        places: Sequence[Numbers] = [
+            _places(buffer.address, len(listed), record)
+            for listed, buffer in zip(sends, buffers, strict=True)
+        ]
+        listed = np.concatenate(sends)
+        rest = backend.zeros((len(listed), self._rest), ladder.u.dtype)
+        tables = [backend.to_device(table) for table in (listed, np.concatenate(places))]
+        module = backend.compile(
+            pack_source(str(ladder.u.dtype), ladder.u[0].size, self._rest, self._whole)
+        )
+        arrays = (ladder.u, ladder.r, ladder.rates, rest, *tables)
+        extent = Blocks(len(listed), ladder.threads)
+        return [module.launch("pack_elements", extent, *arrays, len(listed))]
+
+
+def pack_source(dtype: str, values: int, rest: int, whole: bool) -> Source:
+    """The kernel that packs elements.
+
+    Args:
+        values: of the fields of an element.
+        rest: other values of its record.
+        whole: whether the record has contributions and register, too.
+    """
+    sizes = {"VALUES": values, "REST": rest, "WHOLE_ELEMENTS": whole}
+    return Source(PACK, {**precision(dtype), **sizes, "MAX_THREADS_PER_BLOCK": 512})
+
+
+def _places(address: int, count: int, size: int) -> Numbers:
+    return address + size * np.arange(count, dtype=np.int64)

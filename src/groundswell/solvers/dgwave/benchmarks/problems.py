@@ -1,0 +1,136 @@
+"""The problems of the benchmark: configurations of table 2, on bricks with a varying material."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from groundswell.backends import Array, Backend
+from groundswell.grids.cartesian import Triple
+from groundswell.meshes.hexahedra import Numbers
+from groundswell.meshes.octree import partition_curve, uniform_forest
+from groundswell.seismology.media.material import Material
+from groundswell.solvers.dgwave.elements import OUTSIDE, RankElements
+from groundswell.solvers.dgwave.equations import (
+    ACOUSTIC,
+    ELASTIC,
+    FREE_SURFACE,
+    Equations,
+    FaceSides,
+)
+from groundswell.solvers.dgwave.propagation import Discretisation
+from groundswell.solvers.dgwave.terms import Terms
+from groundswell.time_integration.step_limits import dg_step
+
+EDGE = 100.0  # of elements, m
+VP, VS, RHO = 3000.0, 1700.0, 2200.0  # means: m/s, m/s, kg/m^3
+VARIATION = 0.1  # of the material
+PRECISIONS = {"double": "float64", "single": "float32"}
+CHUNK = 1024  # elements
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A wave simulator of table 2.
+
+    Args:
+        equations: "acoustic" or "elastic".
+        flux: "Riemann" or "central".
+        precision: "double" or "single".
+    """
+
+    equations: str
+    flux: str
+    precision: str
+
+    @property
+    def name(self) -> str:
+        """Equations and flux."""
+        return f"{self.equations}, {self.flux}"
+
+    @property
+    def solved(self) -> Equations:
+        """The equations of the solver."""
+        return ELASTIC if self.equations == "elastic" else ACOUSTIC
+
+    @property
+    def upwind(self) -> float:
+        """The share of the Riemann flux."""
+        return 1.0 if self.flux == "Riemann" else 0.0
+
+    @property
+    def dtype(self) -> str:
+        """NumPy name of the floating-point type."""
+        return PRECISIONS[self.precision]
+
+    @property
+    def size(self) -> int:
+        """Bytes of a value."""
+        return int(np.dtype(self.dtype).itemsize)
+
+    @property
+    def row(self) -> dict[str, str]:
+        """The beginning of a row of a table."""
+        return {"configuration": self.name, "precision": self.precision}
+
+
+TABLE_2 = tuple(
+    Configuration(equations, flux, precision)
+    for precision in PRECISIONS
+    for equations, flux in (("acoustic", "Riemann"), ("elastic", "central"), ("elastic", "Riemann"))
+)
+
+
+def cubes(cells: Triple, ranks: int = 1, rank: int = 0, *, periodic: bool = True) -> RankElements:
+    """A rank's share of a box of cubes.
+
+    Args:
+        cells: of the whole box, along x, y and z.
+        periodic: along all axes.
+    """
+    edges = tuple(EDGE * np.arange(n + 1) for n in cells)
+    forest = uniform_forest(edges, 0, (periodic,) * 3)
+    return RankElements(forest, partition_curve(np.ones(forest.count), ranks), rank)
+
+
+def discretise(configuration: Configuration, degree: int, elements: RankElements) -> Discretisation:
+    """What a rank solves; outer faces are free surfaces."""
+    material = _material(configuration, elements.numbers)
+    beyond, outside = elements.neighbours, elements.neighbours == OUTSIDE
+    other = _material(configuration, np.where(outside, elements.numbers[:, None], beyond))
+    reflection = np.full(beyond.shape, FREE_SURFACE)
+    upwind, equations = configuration.upwind, configuration.solved
+    return Discretisation(
+        equations=equations,
+        degree=degree,
+        dtype=configuration.dtype,
+        dt=dg_step((EDGE,) * 3, VP * (1 + VARIATION), degree, upwind),
+        elements=elements,
+        material=material,
+        sides=FaceSides(other, outside, reflection, upwind),
+        terms=Terms(degree, len(equations.fields), elements.count),
+    )
+
+
+def _material(configuration: Configuration, leaves: Numbers) -> Material:
+    """The material of leaves, arrays of their shape."""
+    factor = 1 + VARIATION * np.sin(leaves)
+    vs = VS if configuration.solved.elastic else 0.0
+    return Material(VP * factor, vs * factor, RHO * factor)
+
+
+def fill(backend: Backend, u: Array, leaves: Numbers) -> None:
+    """Set fields (elements, fields, nodes) to values other than 0, which differ by element.
+
+    They depend on the leaf alone in the first CHUNK elements. Others repeat these.
+    """
+    fields, nodes = u.shape[1:]
+    inside = np.cos(0.1 * np.arange(fields * nodes)).reshape(fields, nodes)
+    values = np.sin(leaves[:CHUNK])[:, None, None] * inside
+    backend.assign(u[:CHUNK], values.astype(str(u.dtype)))
+    filled = CHUNK
+    while filled < len(leaves):
+        part = u[filled : 2 * filled]
+        backend.assign(part, u[: len(part)])
+        filled *= 2

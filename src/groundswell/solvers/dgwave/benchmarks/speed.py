@@ -1,0 +1,235 @@
+"""Speed on one device: versions of the kernels, rooflines, and two degrees (figures 4 and 5).
+
+Speeds are unknowns (values of all fields at all nodes) per second and stage.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+
+from groundswell.backends import Backend, open_backend
+from groundswell.bench import Session
+from groundswell.bench.rig import alone
+from groundswell.bench.tables import Row
+from groundswell.errors import BackendError
+from groundswell.solvers.dgwave.benchmarks.ladder import (
+    BASE,
+    F1,
+    F1S,
+    MOST_THREADS,
+    SOLVER,
+    Ladder,
+    SolverSteps,
+    Steps,
+    Version,
+    ladder_source,
+)
+from groundswell.solvers.dgwave.benchmarks.problems import (
+    TABLE_2,
+    Configuration,
+    cubes,
+    discretise,
+    fill,
+)
+from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Cost, Element, total
+from groundswell.solvers.dgwave.propagation import Discretisation
+from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
+
+DEGREE, LOW_DEGREE = 7, 3  # 512 and 64 nodes
+RESIDENT = (1024, 1536)  # threads of a multiprocessor that limits of registers allow, for f1s
+ROOM = 0.7  # share of free memory that a problem may take
+
+
+# --- versions of the kernels (figure 4) -----------------------------------------------------------
+
+
+def measure_kernels(session: Session) -> Iterator[Row]:
+    """All versions in all configurations, after those of a GPU's host.
+
+    Yields:
+        Rows: `configuration`, `precision`, `degree`, `device` ("cpu" or "cuda"), `version`,
+        `elements`, `seconds` of a stage, `kernels`: seconds of each in a stage, `GDOFS`: billion
+        unknowns per second and stage, `bytes` and `flops` of an unknown, `share` of the bandwidth,
+        `over_base`: speed over the base version, `over_cpu`: speed over the solver on the CPU, None
+        if that was not measured, and `blocks`, see `Ladder`.
+    """
+    here, bandwidth = session.backend, session.measured["bandwidth"]
+    mesh, host = cubes(session.sizes.cells), None if here.on_host else _open_host(session)
+    host_mesh = cubes(session.sizes.host)
+    for configuration in TABLE_2:
+        on_host: list[Row] = []
+        if host:
+            problem = discretise(configuration, DEGREE, host_mesh)
+            rate = session.measured["host_bandwidth"]
+            on_host = _measured_all(host, problem, configuration, (BASE, None), rate)
+            yield from _compared(on_host, on_host)
+        problem = discretise(configuration, DEGREE, mesh)
+        rows = _measured_all(here, problem, configuration, (BASE, F1, F1S, None), bandwidth)
+        yield from _compared(rows, rows if here.on_host else on_host)
+
+
+def _open_host(session: Session) -> Backend | None:
+    """The CPU beside a GPU; None, with a note, if it cannot run kernels."""
+    try:
+        host = open_backend("cpu")
+        session.measured["host"] = host.device
+        session.measured["host_bandwidth"] = host.measure_bandwidth()
+    except BackendError as error:
+        session.measured["notes"].append(f"kernels: the CPU: {error}")
+        return None
+    return host
+
+
+def _compared(rows: Sequence[Row], on_cpu: Sequence[Row]) -> Iterator[Row]:
+    """Rows with speeds over their first, and over the last of the CPU: the base and the solver."""
+    for row in rows:
+        over_cpu = row["GDOFS"] / on_cpu[-1]["GDOFS"] if on_cpu else None
+        yield row | {"over_base": row["GDOFS"] / rows[0]["GDOFS"], "over_cpu": over_cpu}
+
+
+def _measured_all(
+    backend: Backend,
+    problem: Discretisation,
+    configuration: Configuration,
+    versions: Sequence[Version | None],
+    bandwidth: float,
+) -> list[Row]:
+    """A row for each version, without comparisons; None is the solver's own kernel."""
+    for version in filter(None, versions):
+        for blocks in register_limits(backend, problem, version):
+            backend.compile(ladder_source(problem, version, blocks))  # all of them at a time
+    return [_measured(backend, problem, configuration, each, bandwidth) for each in versions]
+
+
+def _measured(
+    backend: Backend,
+    problem: Discretisation,
+    configuration: Configuration,
+    version: Version | None,
+    bandwidth: float,
+) -> Row:
+    timed = [
+        _timed(backend, problem, version, blocks)
+        for blocks in register_limits(backend, problem, version)
+    ]
+    fastest = min(timed, key=lambda row: float(row["seconds"]))
+    element, count = Element(configuration, problem.degree), problem.elements.count
+    cost = total(COSTS[name](element) for name in fastest["kernels"])
+    return {
+        **configuration.row,
+        "degree": problem.degree,
+        "device": backend.name,
+        "version": version.name if version else SOLVER,
+        "elements": count,
+        **fastest,
+        **rates(count * element.unknowns, fastest["seconds"], cost, bandwidth),
+    }
+
+
+def rates(unknowns: int, seconds: float, cost: Cost, bandwidth: float) -> Row:
+    """The speed of a stage, what it costs, and the share of the bandwidth that it reaches."""
+    speed = unknowns / seconds
+    counted = {"bytes": cost.bytes, "flops": cost.flops}
+    return {"GDOFS": speed / 1e9, **counted, "share": speed * cost.bytes / bandwidth}
+
+
+def register_limits(
+    backend: Backend, problem: Discretisation, version: Version | None
+) -> list[int]:
+    """Values to try for the `blocks` of a `Ladder`."""
+    if version is not F1S or backend.on_host:
+        return [0]
+    return [max(1, n // min(problem.nodes, MOST_THREADS)) for n in RESIDENT]
+
+
+def _timed(backend: Backend, problem: Discretisation, version: Version | None, blocks: int) -> Row:
+    """Seconds of a stage, and of each kernel in it."""
+    gc.collect()
+    steps = _steps(backend, problem, version, blocks)
+    fill(backend, steps.u, problem.elements.numbers)
+    stage = alone(backend, steps.step) / SCHEME.stages
+    kernels = {name: alone(backend, found) / SCHEME.stages for name, found in steps.kernels.items()}
+    return {"seconds": stage, "kernels": kernels, "blocks": blocks}
+
+
+def _steps(
+    backend: Backend, problem: Discretisation, version: Version | None, blocks: int
+) -> Steps:
+    return Ladder(backend, problem, version, blocks) if version else SolverSteps(backend, problem)
+
+
+# --- rooflines ------------------------------------------------------------------------------------
+
+
+def find_rooflines(session: Session) -> Iterator[Row]:
+    """The device's kernels of `measure_kernels`, and those of other degrees, with their rooflines.
+
+    Yields:
+        Rows: `configuration`, `precision`, `degree`, `version`, `kernel`, `seconds` of a stage,
+        `GDOFS`, `flops` and `bytes` of an unknown, `intensity`: flops per byte, `GFLOPS`,
+        `roofline`: GFLOP/s at the measured bandwidth, and `share` of it.
+    """
+    measured = session.measured
+    others = [row for row in measured["degrees"] if row["degree"] != DEGREE]
+    for row in [*measured["kernels"], *others]:
+        if row["device"] != measured["backend"]:
+            continue
+        configuration = _configuration(row)
+        element = Element(configuration, row["degree"])
+        for kernel, seconds in row["kernels"].items():
+            cost, unknowns = COSTS[kernel](element), row["elements"] * element.unknowns
+            yield {
+                **configuration.row,
+                **{name: row[name] for name in ("degree", "version")},
+                "kernel": kernel,
+                "seconds": seconds,
+                **rates(unknowns, seconds, cost, measured["bandwidth"]),
+                "intensity": cost.flops / cost.bytes,
+                "GFLOPS": cost.flops * unknowns / seconds / 1e9,
+                "roofline": cost.flops / cost.bytes * measured["bandwidth"] / 1e9,
+            }
+
+
+def _configuration(row: Row) -> Configuration:
+    equations, flux = row["configuration"].split(", ")
+    return Configuration(equations, flux, row["precision"])
+
+
+# --- degrees (figure 5) ---------------------------------------------------------------------------
+
+
+def measure_degrees(session: Session) -> Iterator[Row]:
+    """Elements of 64 and 512 nodes, with equally many nodes in all.
+
+    Yields:
+        Rows as of `measure_kernels`, with `over_64`: speed over elements of 64 nodes, instead of
+        the other comparisons.
+    """
+    backend, bandwidth = session.backend, session.measured["bandwidth"]
+    edge = fitting_edge(backend, session.sizes.nodes)
+    meshes = {
+        degree: cubes((edge * (DEGREE + 1) // (degree + 1),) * 3) for degree in (LOW_DEGREE, DEGREE)
+    }
+    for configuration in TABLE_2:
+        problems = [discretise(configuration, n, mesh) for n, mesh in meshes.items()]
+        for version in (F1S, None):
+            rows = [_measured(backend, p, configuration, version, bandwidth) for p in problems]
+            yield from (row | {"over_64": row["GDOFS"] / rows[0]["GDOFS"]} for row in rows)
+
+
+def fitting_edge(backend: Backend, nodes: int) -> int:
+    """Elements of 512 nodes along the edge of a cube of so many nodes, or as many as fit."""
+    gc.collect()
+    backend.measure_bandwidth()  # it returns unused memory to the device
+    free = ROOM * backend.memory_info()[0]
+    fitting = min(nodes, free / max(map(_bytes_of_node, TABLE_2)))
+    return max(1, round((fitting / (DEGREE + 1) ** 3) ** (1 / 3)))
+
+
+def _bytes_of_node(configuration: Configuration) -> float:
+    """Device memory of a node: fields, register, and contributions or two sets of traces."""
+    element = Element(configuration, LOW_DEGREE)
+    fields, traces = element.unknowns, 2 * element.traces
+    most = 2 * fields + max(fields, traces)
+    return float(most * configuration.size / (LOW_DEGREE + 1) ** 3)

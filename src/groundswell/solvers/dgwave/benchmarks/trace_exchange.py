@@ -1,0 +1,73 @@
+"""The solver's own kernel on several ranks, with and without the exchange of face traces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from groundswell.backends import Backend, Launch
+from groundswell.backends.base import in_order
+from groundswell.exchange.communicator import Communicator
+from groundswell.solvers.dgwave.benchmarks.problems import fill
+from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
+from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
+
+STAGES = range(SCHEME.stages)
+
+
+class TraceExchange:
+    """The solver's own kernel on a rank's elements; all ranks must make it together.
+
+    Args:
+        transport: see `connect`.
+
+    Attributes:
+        bytes_sent: by this rank in a stage.
+        path: how data travel, in words.
+        in_graph: whether a graph of launches can hold the exchange.
+    """
+
+    def __init__(
+        self, backend: Backend, comm: Communicator, problem: Discretisation, transport: str
+    ) -> None:
+        self._elements = problem.elements
+        self._propagation = Propagation(backend, comm, problem, transport)
+        self.u, traces = self._propagation.u, self._propagation.traces
+        fill(backend, self.u, problem.elements.numbers)
+        in_order(self._propagation.prepare)()
+        self.bytes_sent, self.in_graph = traces.bytes_sent, traces.in_graph
+        self.path = traces.exchanges[0].path if traces.exchanges else ""
+
+    @property
+    def compute(self) -> list[Launch]:
+        """The launches of a step without exchange."""
+        return [*(launch for stage in STAGES for launch in self._advance(stage)), self._count]
+
+    def step(self, *, overlap: bool) -> list[Launch]:
+        """The launches of a step.
+
+        Args:
+            overlap: whether elements that share no face with other ranks hide the exchange.
+        """
+        if overlap:
+            return self._propagation.step
+        exchange = self._propagation.traces.overlap
+        stages = [exchange(n, len(STAGES), outer=self._advance(n), inner=[]) for n in STAGES]
+        return [*(launch for stage in stages for launch in stage), self._count]
+
+    def check(self) -> None:
+        """Raise RunFailed if a wait for another rank timed out."""
+        self._propagation.traces.check()
+
+    def close(self) -> None:
+        """Release memory that ranks share; all ranks must call it."""
+        self._propagation.traces.close()
+
+    def _advance(self, stage: int) -> Sequence[Launch]:
+        outer, count = self._elements.outer, self._elements.count
+        advance = self._propagation.advance
+        return [*advance(stage, 0, outer), *advance(stage, outer, count - outer)]
+
+    @property
+    def _count(self) -> Launch:
+        """The launch that counts the step, which is the last one."""
+        return self._propagation.step[-1]

@@ -1,0 +1,166 @@
+"""Arithmetic and memory traffic of the kernels, counted by hand, for rooflines.
+
+Arithmetic: operations as the kernels write them. A sum, a difference or a product is one, a fused
+multiply-add two, a change of sign none. Products of constants of an element or a face, such as the
+scaled derivatives, are none either.
+
+Traffic: each value of an array that a kernel reads or writes counts once, as if a cache held all
+that a kernel uses several times. Faces count by value, not by the sectors of 32 bytes that a GPU
+fetches. The tables of elements and faces count, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from groundswell.solvers.dgwave.benchmarks.problems import Configuration
+from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
+
+FACES = 6
+AGAIN = 1 - 1 / SCHEME.stages  # mean share of stages that read the register
+
+# Operations at a node, by equations: what a node of a line adds to the derivatives at another
+# (add_slopes), and the rates from all derivatives (find_rates).
+SLOPES = {"acoustic": 4, "elastic": 12}
+RATES = {"acoustic": 4, "elastic": 18}
+
+# Operations at a node of a face: the flux (find_jump), by equations and kind; and what it adds to
+# the derivatives (add_jump).
+JUMP = {
+    ("acoustic", "Riemann"): 6,
+    ("acoustic", "central"): 10,
+    ("elastic", "Riemann"): 18,
+    ("elastic", "central"): 33,
+}
+ADDED = {"acoustic": 4, "elastic": 12}
+
+# Values of a Material and a Face in the kernels.
+MATERIAL = {"acoustic": 6, "elastic": 8}
+FACE = {"acoustic": 4, "elastic": 6}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Operations and bytes for an unknown and a stage."""
+
+    flops: float
+    bytes: float
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    """The sum of costs."""
+    found = list(costs)
+    return Cost(sum(cost.flops for cost in found), sum(cost.bytes for cost in found))
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element of a configuration.
+
+    Args:
+        degree: N.
+    """
+
+    configuration: Configuration
+    degree: int
+
+    @property
+    def unknowns(self) -> int:
+        """Values of all fields at all nodes."""
+        return self.fields * (self.degree + 1) ** 3
+
+    @property
+    def fields(self) -> int:
+        """Number of fields."""
+        return len(self.configuration.solved.fields)
+
+    @property
+    def face_nodes(self) -> int:
+        """Nodes of all faces; those at edges count for each of their faces."""
+        return FACES * (self.degree + 1) ** 2
+
+    @property
+    def surface(self) -> int:
+        """Nodes on faces; each counts once."""
+        return (self.degree + 1) ** 3 - max(self.degree - 1, 0) ** 3
+
+    @property
+    def traces(self) -> int:
+        """Values of one side of all faces."""
+        return self.face_nodes * self.configuration.solved.trace
+
+    def cost(self, flops: float, values: float, table_bytes: float = 0) -> Cost:
+        """The cost for an unknown, from operations, values and other bytes of the element."""
+        moved = values * self.configuration.size + table_bytes
+        return Cost(flops / self.unknowns, moved / self.unknowns)
+
+
+def _volume_flops(element: Element) -> int:
+    equations, n = element.configuration.equations, element.degree + 1
+    return n**3 * (3 * n * SLOPES[equations] + RATES[equations])
+
+
+def _jump_flops(element: Element) -> int:
+    """Of the flux at all faces, added to the derivatives."""
+    equations, flux = element.configuration.equations, element.configuration.flux
+    return element.face_nodes * (JUMP[equations, flux] + ADDED[equations])
+
+
+def _flux_flops(element: Element) -> int:
+    """Of the flux at all faces, whose rates are added to the contributions."""
+    more = RATES[element.configuration.equations] + element.fields
+    return _jump_flops(element) + element.face_nodes * more
+
+
+def _materials(element: Element) -> int:
+    return MATERIAL[element.configuration.equations]
+
+
+def _faces(element: Element) -> int:
+    return FACES * FACE[element.configuration.equations]
+
+
+NUMBER, KIND, ADDRESS = 4, 1, 8  # bytes of entries of tables
+
+
+def volume(element: Element) -> Cost:
+    """Reads the fields, and writes the contributions."""
+    return element.cost(_volume_flops(element), 2 * element.unknowns + _materials(element))
+
+
+def flux(element: Element) -> Cost:
+    """Reads both sides of all faces; reads and writes the contributions on the surface."""
+    values = 2 * element.traces + 2 * element.fields * element.surface
+    tables = _materials(element) + _faces(element)
+    return element.cost(_flux_flops(element), values + tables, ADDRESS)  # the key of the element
+
+
+def volume_and_flux(element: Element) -> Cost:
+    """Reads the fields and the other side of all faces, and writes the contributions."""
+    values = 2 * element.unknowns + element.traces + _materials(element) + _faces(element)
+    flops = _volume_flops(element) + _flux_flops(element)
+    return element.cost(flops, values, FACES * (NUMBER + KIND))
+
+
+def integrate(element: Element) -> Cost:
+    """Reads the contributions; reads and writes register and fields."""
+    n = element.unknowns
+    return element.cost((2 + 2 * AGAIN) * n, (4 + AGAIN) * n)
+
+
+def advance(element: Element) -> Cost:
+    """Reads and writes fields, register and traces."""
+    n = element.unknowns
+    flops = _volume_flops(element) + _jump_flops(element) + (2 + 2 * AGAIN) * n
+    values = (3 + AGAIN) * n + 2 * element.traces + _materials(element) + _faces(element)
+    return element.cost(flops, values, 2 * FACES * ADDRESS)
+
+
+COSTS: dict[str, Callable[[Element], Cost]] = {
+    "volume": volume,
+    "flux": flux,
+    "volume_and_flux": volume_and_flux,
+    "integrate": integrate,
+    "advance": advance,
+}

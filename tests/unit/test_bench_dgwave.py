@@ -1,0 +1,131 @@
+"""The benchmark of DG waves: its tables and its picture, on problems of a few elements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from ranks import run_to_json
+from variants import long_variants
+
+from groundswell.backends import open_backend
+from groundswell.bench import Session, benchmark, measure, rig
+from groundswell.bench.tables import show
+from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.solvers.dgwave.benchmarks import BENCHMARK, Sizes, draw, speed
+from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2
+from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Element
+
+FEW = (2, 1, 1)
+SMALL = Sizes(FEW, FEW, 512, FEW, FEW, TABLE_2[:1])
+VERSIONS = ["base", "f1", "f1s", "solver"]
+ON_RANKS = """
+import json, sys
+from groundswell.backends import open_backend
+from groundswell.bench import Session, measure
+from groundswell.exchange.mpi_communicator import get_communicator
+from groundswell.solvers.dgwave.benchmarks import BENCHMARK, Sizes
+from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2
+few = (2, 2, 2)
+sizes = Sizes(few, few, 512, few, few, TABLE_2[:1])
+found = measure(BENCHMARK, Session(open_backend("cpu"), get_communicator(), sizes))
+if get_communicator().first:
+    json.dump(found, open(sys.argv[1], "w"))
+"""
+
+
+@pytest.fixture(scope="module")
+def alone() -> dict[str, Any]:
+    """Of two configurations, with short measurements."""
+    with patch.object(rig, "ALONE_SECONDS", 1e-3), patch.object(speed, "TABLE_2", TABLE_2[2:4]):
+        return measure(BENCHMARK, Session(open_backend("cpu"), SerialCommunicator(), SMALL))
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    found: dict[str, Any] = run_to_json(2, ON_RANKS, tmp_path_factory.mktemp("bench"))
+    return found
+
+
+def test_it_is_registered() -> None:
+    assert benchmark("dgwave") is BENCHMARK
+
+
+def test_versions_of_the_kernels(alone: dict[str, Any]) -> None:
+    rows = alone["kernels"]
+    assert [row["version"] for row in rows] == 2 * VERSIONS
+    for row in rows:
+        unknowns = 2 * 512 * (9 if row["configuration"] == "elastic, Riemann" else 4)
+        assert row["GDOFS"] == pytest.approx(unknowns / row["seconds"] / 1e9)
+        share = 1e9 * row["GDOFS"] * row["bytes"] / alone["bandwidth"]
+        assert row["share"] == pytest.approx(share)
+        assert row["device"] == "cpu" and row["elements"] == 2
+    assert [row["over_base"] for row in rows[::4]] == [1, 1]
+    assert [row["over_cpu"] for row in rows[3::4]] == [1, 1]
+    assert rows[1]["over_base"] == pytest.approx(rows[0]["seconds"] / rows[1]["seconds"])
+    assert [list(row["kernels"]) for row in rows[:4]] == [
+        ["volume", "flux", "integrate"],
+        ["volume_and_flux", "integrate"],
+        ["volume_and_flux", "integrate"],
+        ["advance"],
+    ]
+
+
+def test_rooflines(alone: dict[str, Any]) -> None:
+    """One for each kernel of these, and of the low degree."""
+    rows = alone["rooflines"]
+    assert len(rows) == 2 * (3 + 2 + 2 + 1) + 2 * (2 + 1)
+    for row in rows:
+        cost = COSTS[row["kernel"]](Element(speed._configuration(row), row["degree"]))
+        assert row["intensity"] == pytest.approx(cost.flops / cost.bytes)
+        assert row["GFLOPS"] == pytest.approx(row["GDOFS"] * cost.flops)
+        assert row["GFLOPS"] / row["roofline"] == pytest.approx(row["share"])
+
+
+def test_degrees_have_equally_many_nodes(alone: dict[str, Any]) -> None:
+    rows = alone["degrees"]
+    assert [row["version"] for row in rows] == 2 * ["f1s", "f1s", "solver", "solver"]
+    assert [(row["degree"], row["elements"]) for row in rows] == 4 * [(3, 8), (7, 1)]
+    assert rows[1]["over_64"] == pytest.approx(rows[0]["seconds"] / rows[1]["seconds"])
+
+
+def test_fewer_nodes_where_memory_is_short() -> None:
+    backend = open_backend("cpu")
+    assert speed.fitting_edge(backend, 63_000_000 // 125) == 10
+    with patch.object(backend, "memory_info", return_value=(2**30, 2**31)):
+        edge = speed.fitting_edge(backend, 63_000_000)
+    assert 512 * edge**3 * 9 * 8 * 3 < 2**30  # fields, register and contributions
+    assert edge > 10
+
+
+def test_tables_of_one_rank(alone: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    show(BENCHMARK.tables, alone)
+    said = capsys.readouterr().out
+    assert "84.15x" in said and "1.12x" in said and "volume_and_flux" in said
+
+
+@pytest.mark.full
+def test_on_two_ranks(shared: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    assert not shared["notes"]
+    rows = shared["exchange"]
+    assert len(rows) == 3 * 3 * 2
+    for row in rows:
+        assert row["overhead"] == pytest.approx(max(0, 1 - row["compute"] / row["seconds"]))
+        assert (row["elements"], row["outer"]) == (8, 8)
+        assert row["GDOFS"] == pytest.approx(16 * 4 * 512 / row["seconds"] / 1e9)
+    # Two layers of four elements; table 4 of the paper, but for the properties of an element.
+    whole, reduced, traces = dict.fromkeys(row["sent_bytes"] for row in rows)
+    assert whole == 8 * 8 * (16 * 512 + 2) and reduced == 8 * 8 * (4 * 512 + 2)
+    assert traces == 8 * 8 * 2 * 64
+    assert [row["ranks"] for row in shared["weak"]] == [1, 2, 1, 2]
+    assert [row["efficiency"] for row in shared["weak"][::2]] == [1, 1]
+    show(BENCHMARK.tables, shared)
+    assert "face traces" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("which", ["alone", *long_variants(["shared"])])
+def test_its_picture(which: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    found = request.getfixturevalue(which)
+    assert draw(found, tmp_path / "bench.png").stat().st_size > 10_000
