@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emulated_backend import EmulatedBackend
 from ranks import run_to_json
 
 from groundswell.backends import Backend, open_backend
@@ -123,7 +124,7 @@ def test_blocks_of_threads_find_the_same(
     backend: Backend, tmp_path: Path, version: Version, configuration: Configuration
 ) -> None:
     """As on a GPU, also where free surfaces end the elements."""
-    emulated = pytest.importorskip("emulated_backend").EmulatedBackend(tmp_path)
+    emulated = EmulatedBackend(tmp_path)
     problem = discretise(configuration, 2, cubes((2, 1, 2), periodic=version is BASE))
     found = advanced(emulated, problem, version)
     assert difference(found, advanced(backend, problem, None)) < TOLERANCE["double"]

@@ -10,6 +10,7 @@ from groundswell.backends import Array, Backend
 from groundswell.grids.cartesian import Triple
 from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree import partition_curve, uniform_forest
+from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.elements import OUTSIDE, RankElements
 from groundswell.solvers.dgwave.equations import (
@@ -105,12 +106,18 @@ def discretise(configuration: Configuration, degree: int, elements: RankElements
         equations=equations,
         degree=degree,
         dtype=configuration.dtype,
-        dt=dg_step((EDGE,) * 3, VP * (1 + VARIATION), degree, upwind),
+        dt=float(dg_step((EDGE,) * 3, VP * (1 + VARIATION), degree, upwind)),
         elements=elements,
         material=material,
         sides=FaceSides(other, outside, reflection, upwind),
+        mortar_sides=_no_mortars(upwind),
         terms=Terms(degree, len(equations.fields), elements.count),
     )
+
+
+def _no_mortars(upwind: float) -> FaceSides:
+    nothing = np.empty((0, QUARTERS))
+    return FaceSides(Material(nothing, nothing, nothing), nothing.astype(bool), nothing, upwind)
 
 
 def _material(configuration: Configuration, leaves: Numbers) -> Material:
