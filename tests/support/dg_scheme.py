@@ -88,7 +88,7 @@ class Scheme:
         degree: N.
         rho, lam, mu: of each element, (elements, 1, 1, 1), or of each node; lam is rho c^2 in a
             fluid.
-        theta: 1 upwind flux, 0 central flux. Boundaries always have the upwind flux.
+        theta: 1 upwind flux, 0 central flux. Absorbing boundaries always have the upwind flux.
         damping: rate sigma of -sigma u, of each element or node.
     """
 
@@ -181,7 +181,8 @@ class Scheme:
         own = self._trace(u, element, face, sign)
         beyond = self.bricks.faces[element][face]
         if isinstance(beyond, Boundary):
-            return corrections(own, own.mirrored(beyond.reflection), 1.0)
+            theta = self.theta if beyond.reflection else 1.0
+            return corrections(own, own.mirrored(beyond.reflection), theta)
         if isinstance(beyond, Finer):
             others = [self._trace(u, other, face ^ 1, sign) for other in beyond.elements]
             return self._on_quarters(own, others, axis)

@@ -16,6 +16,7 @@ from groundswell.backends import open_backend
 from groundswell.grids.cartesian import GHOSTS, Grid, Layout, Part
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered
+from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake import setup as earthquake_setup
 from groundswell.solvers.earthquake.effective import UNCORRECTED, Rows, effective_rows, mean_of_two
 from groundswell.solvers.earthquake.materials import Materials
@@ -303,7 +304,7 @@ def growth(materials: list[Any], fraction: float, **sections: Any) -> float:
         "grid": {"size": (2 * H, 2 * H, 16 * H), "spacing": H},
         "medium": {"kind": "layered", "layers": layers},
         "boundary": {"top": "absorbing", "sides": "periodic", "width": 1},
-        "source": [sim.SILENCE],
+        "source": [tables.SILENCE],
     }
     setup = Setup.from_case(sim.make_case(time={"duration": 1.0}, **sections))
     step = fraction * setup.stability_limit
@@ -345,7 +346,7 @@ def test_ordinary_layers_keep_their_q() -> None:
         time={"duration": 1.0},
         medium={"kind": "layered", "layers": [{"top": 0.0, **soft}, {"top": 760.0, **rock}]},
         attenuation={"model": "constant"},
-        source=[sim.SILENCE],
+        source=[tables.SILENCE],
     )
     rows = Setup.from_case(case).rows
     assert rows is not None
@@ -360,7 +361,7 @@ def test_ordinary_layers_allow_the_step_of_the_fastest_of_them() -> None:
         grid={"size": (2000.0, 2000.0, 2000.0), "spacing": H},
         time={"duration": 1.0},
         medium={"kind": "layered", "layers": layers},
-        source=[sim.SILENCE],
+        source=[tables.SILENCE],
     )
     found = Setup.from_case(case)
     assert found.limiting_speed == found.max_wave_speed == ROCK["vp"]
@@ -376,7 +377,7 @@ def test_a_rank_has_its_part_of_the_rows() -> None:
         time={"duration": 1.0},
         medium={"kind": "layered", "layers": [{"top": 0.0, **SOFT}, {"top": 730.0, **ROCK}]},
         boundary={"width": 4},
-        source=[sim.SILENCE],
+        source=[tables.SILENCE],
     )
     setup = Setup.from_case(case)
     whole = _materials(setup, Part.whole(setup.grid))

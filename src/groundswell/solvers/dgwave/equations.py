@@ -24,8 +24,8 @@ class FaceSides:
             (elements, faces).
         is_boundary: (elements, faces).
         reflection: of boundaries, (elements, faces); see the constants above.
-        upwind: 1 for the Riemann flux at interior faces, 0 for the central flux. Boundaries have
-            the Riemann flux.
+        upwind: 1 for the Riemann flux, 0 for the central flux. Absorbing boundaries always have the
+            Riemann flux: a central flux absorbs nothing.
     """
 
     beyond: Material
@@ -127,4 +127,5 @@ def _weights(own: Floats, other: Floats) -> tuple[Floats, Floats]:
 
 
 def _upwind(sides: FaceSides) -> Floats:
-    return np.where(sides.is_boundary, 1.0, sides.upwind)
+    absorbing = sides.is_boundary & (sides.reflection == ABSORBING)
+    return np.where(absorbing, 1.0, sides.upwind)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend
+from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.solvers.earthquake.verification.energy import Box, step_through
-from groundswell.solvers.earthquake.verification.simulation import Floats, Point
+from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.verify import Check
 
 H = 100.0  # m, edge of a cell
@@ -82,12 +83,12 @@ class Room:
             medium={"kind": "homogeneous", **ROCK},
             boundary={"top": "absorbing", "sides": self.sides, "width": self.width},
             source=self._sources(size / 2),
-            receiver=sim.receivers(self._places(size / 2)),
+            receiver=tables.receivers(self._places(size / 2)),
             run={"precision": "single"},
         )
         return sim.motion(case, backend)[1]
 
-    def _places(self, middle: float) -> list[Point]:
+    def _places(self, middle: float) -> list[tuple[float, float, float]]:
         """On one wall, up to its corners: incidence from 0 to 45 degrees along y and z, then 55."""
         half = 0.5 * self.cells * H
         across = [(0, 0), (0.5, 0), (0.99, 0), (0, 0.5), (0, 0.99), (0.7, 0.7), (0.99, 0.99)]
@@ -100,10 +101,10 @@ class Room:
             "delay": PULSE / 2 / self.frequency,
         }
         if self.wave == "P":
-            return [sim.point([middle] * 3, history, kind="explosion", moment=1e16)]
+            return [tables.point([middle] * 3, history, kind="explosion", moment=1e16)]
         arms = ((X, (0, 1, 0)), (Y, (-1, 0, 0)))  # two couples turn the same way about z
         return [
-            sim.point(
+            tables.point(
                 middle + end * H / 2 * arm,
                 history,
                 kind="force",
@@ -161,7 +162,7 @@ class Column:
             time={"duration": 8 * period + 40 * H / self.speed},
             medium={"kind": "homogeneous", **ROCK},
             boundary={"top": "absorbing", "sides": "periodic", "width": WIDTH},
-            source=[sim.SILENCE],
+            source=[tables.SILENCE],
         )
         found = sim.build(case, backend)
         self._set_packet(found)
@@ -217,14 +218,14 @@ def static_offset(backend: Backend, full: bool) -> list[Check]:
         time={"duration": steps * 0.0078 * (1 if full else 2), "step": 0.0078 * (1 if full else 2)},
         medium={"kind": "homogeneous", **ROCK},
         source=[
-            sim.point(
+            tables.point(
                 (middle, middle, 2800.0),
                 {"kind": "gaussian", "sigma": 0.25, "delay": 1.0},
                 kind="double-couple",
                 **{"strike": 30.0, "dip": 60.0, "rake": 40.0, "moment": 1e16},
             )
         ],
-        receiver=sim.receivers([(middle + 1500.0, middle + 500.0, 0.0), (1000.0, 6500.0, 0.0)]),
+        receiver=tables.receivers([(middle + 1500.0, middle + 500.0, 0.0), (1000.0, 6500.0, 0.0)]),
         run={"precision": "single"},
     )
     time, velocity = sim.motion(case, backend)
@@ -258,7 +259,7 @@ def _basin(cells: int, sides: str, width: int) -> EarthquakeCase:
         medium={"kind": "layered", "layers": [{"top": 0.0, **SEDIMENT}, {"top": soft, **ROCK}]},
         boundary={"sides": sides, "width": width},
         source=[
-            sim.point(
+            tables.point(
                 (0.45 * size, 0.55 * size, 0.7 * soft),
                 # No moment is left in the end, so that no strain stays.
                 {"kind": "ricker", "frequency": 1.0, "delay": 1.5},

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend
 from groundswell.seismology.attenuation import Relaxation
+from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -149,8 +150,8 @@ class Walk:
             },
             attenuation=self.ground.section(self.scale),
             boundary={"top": "absorbing", "sides": "periodic"},
-            source=[sim.SILENCE],
-            receiver=sim.receivers(places),
+            source=[tables.SILENCE],
+            receiver=tables.receivers(places),
         )
 
     def _set_pulse(self, found: Earthquake) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS
 from groundswell.seismology.media.layered import Layer
+from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -81,12 +82,12 @@ class Box:
         return sim.make_case(
             grid={"size": np.multiply(self.rho.shape[::-1], SPACING).tolist(), "spacing": SPACING},
             time={"duration": 1e3 * step, "step": step},
-            medium=sim.layered_medium(LAYERS),
+            medium=tables.layered_medium(LAYERS),
             boundary={
                 "top": "free-surface" if self.free_surface else "absorbing",
                 **{"sides": "periodic", "width": 1},
             },
-            source=[sim.SILENCE],
+            source=[tables.SILENCE],
         )
 
     def fill(self, found: Earthquake) -> None:

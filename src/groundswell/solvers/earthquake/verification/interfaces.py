@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.backends import Backend
+from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -81,8 +82,8 @@ class Column:
             time={"duration": there_and_back / self.speed(self.above)},
             medium={"kind": "layered", "layers": layers},
             boundary={"top": "absorbing", "sides": "periodic"},
-            source=[sim.SILENCE],
-            receiver=sim.receivers([(H, H, n * H) for n in (NEAR, FAR)]),
+            source=[tables.SILENCE],
+            receiver=tables.receivers([(H, H, n * H) for n in (NEAR, FAR)]),
         )
 
     def _set_pulse(self, found: Earthquake) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend
+from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.verify import Check
@@ -99,13 +100,13 @@ def _motion(
         attenuation={"model": "constant"},
         boundary={"sides": sides, "width": 6},
         source=[
-            sim.point(
+            tables.point(
                 positions[place],
                 {"kind": "gaussian", "sigma": 0.1},
                 kind="force",
                 force=[1e10 * f for f in PLACES[place][1]],
             )
         ],
-        receiver=sim.receivers(positions.values()),
+        receiver=tables.receivers(positions.values()),
     )
     return sim.motion(case, backend)[1]

@@ -11,21 +11,15 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS, Grid
-from groundswell.seismology.media.layered import Layer
-from groundswell.seismology.reference.misfit import envelope_misfit, phase_misfit
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
-from groundswell.verify import needs
 
 Floats = NDArray[np.float64]
-Point = tuple[float, float, float]
 
 OFFSETS = dict(zip((*VELOCITIES, *STRESSES), (*VELOCITY_OFFSETS, *STRESS_OFFSETS), strict=True))
 STEPS_AT_ONCE = 1000  # fewer than a ring of samples holds
-
-needs_misfits = needs("obspy", extra="seismology")
 
 
 def make_case(**sections: Any) -> EarthquakeCase:
@@ -33,18 +27,6 @@ def make_case(**sections: Any) -> EarthquakeCase:
     return EarthquakeCase(
         **{"output": {"shaking_map": False}, "run": {"precision": "double"}} | sections
     )
-
-
-def point(position: Any, history: dict[str, Any], **source: Any) -> dict[str, Any]:
-    """A `[[source]]` table of a source at (x, y, depth), m."""
-    x, y, depth = map(float, position)
-    return {"x": x, "y": y, "depth": depth, "time_function": history, **source}
-
-
-def layered_medium(layers: Iterable[Layer]) -> dict[str, Any]:
-    """The `[medium]` table of a stack of layers."""
-    given = [{k: v for k, v in vars(layer).items() if v is not None} for layer in layers]
-    return {"kind": "layered", "layers": given}
 
 
 def build(case: EarthquakeCase, backend: Backend, *, closed: bool = False) -> Earthquake:
@@ -60,20 +42,6 @@ def motion(case: EarthquakeCase, backend: Backend) -> tuple[Floats, Floats]:
     found = build(case, backend)
     steps = found.setup.steps
     return found.setup.dt * np.arange(steps, dtype=float), seismograms(found, steps)
-
-
-# A case must have a source; this one does nothing that rounding could show.
-SILENCE = point(
-    (0, 0, 0), {"kind": "gaussian", "sigma": 1.0}, kind="force", force=[1e-300, 0.0, 0.0]
-)
-
-
-def receivers(positions: Any) -> list[dict[str, Any]]:
-    """The `[[receiver]]` tables of positions (x, y, depth), m."""
-    return [
-        {"name": f"R{n}", "x": float(x), "y": float(y), "depth": float(z)}
-        for n, (x, y, z) in enumerate(positions)
-    ]
 
 
 def seismograms(found: Earthquake, steps: int) -> Floats:
@@ -118,17 +86,3 @@ def read(found: Earthquake, names: Iterable[str]) -> dict[str, Floats]:
     return {
         name: found.backend.to_host(found.fields[name].interior).astype(float) for name in names
     }
-
-
-def worst_misfits(
-    series: Any, exact: Any, time: Floats, band: tuple[float, float]
-) -> tuple[float, float]:
-    """Largest envelope and phase misfit, %, of any component of any receiver, (receivers, 3, n).
-
-    Components are measured by the strongest one of their receiver.
-    """
-    step = float(time[1] - time[0])
-    pairs = list(zip(series, exact, strict=True))
-    envelope = max(envelope_misfit(a, b, step, band).max() for a, b in pairs)
-    phase = max(phase_misfit(a, b, step, band).max() for a, b in pairs)
-    return 100 * float(envelope), 100 * float(phase)

@@ -10,6 +10,7 @@ from math import log
 import numpy as np
 
 from groundswell.backends import Backend
+from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -118,7 +119,7 @@ def _box(count: int, dt: float) -> EarthquakeCase:
         time={"duration": TIME, "step": dt},
         medium={"kind": "homogeneous", "vp": VP, "vs": VS, "rho": RHO},
         boundary={"top": "absorbing", "sides": "periodic", "width": 1},
-        source=[sim.SILENCE],
+        source=[tables.SILENCE],
     )
 
 
@@ -154,9 +155,9 @@ def _motion(backend: Backend, refinement: int, full: bool) -> Floats:
         medium={"kind": "homogeneous", "vp": VP, "vs": VS, "rho": RHO},
         boundary={"top": "absorbing", "width": 4},
         source=[
-            sim.point(place, pulse, kind="force", force=[2e9, 1e9, -1e9]),
-            sim.point(place, pulse, kind="double-couple", **couple),
+            tables.point(place, pulse, kind="force", force=[2e9, 1e9, -1e9]),
+            tables.point(place, pulse, kind="double-couple", **couple),
         ],
-        receiver=sim.receivers([(middle + 400, middle + 300, middle - 300)]),
+        receiver=tables.receivers([(middle + 400, middle + 300, middle - 300)]),
     )
     return sim.motion(case, backend)[1][..., ::refinement]
