@@ -90,6 +90,8 @@ class Propagation:
 
     Attributes:
         u: the fields, (elements, fields, nodes).
+        r: the register of the Runge-Kutta scheme, (elements, fields, nodes); after the first stage
+            of a step it holds the rates of the fields.
         clock: number of steps made, on the device, (1,).
         traces: the face traces and their exchange.
     """
@@ -110,8 +112,10 @@ class Propagation:
         self._shared_bytes = self.shape.shared_bytes(degree, fields, jump, size)
         count = problem.elements.count
         self._u, self._r = (backend.zeros((count, pitch(degree, fields)), dtype) for _ in range(2))
-        values = self._u[:, : fields * problem.nodes]
-        self.u = values.reshape(count, fields, problem.nodes)
+        self.u, self.r = (
+            array[:, : fields * problem.nodes].reshape(count, fields, problem.nodes)
+            for array in (self._u, self._r)
+        )
         self.clock = backend.zeros((1,), np.int64)
         trace = (equations.trace, (degree + 1) ** 2)
         self.traces = Traces(backend, comm, problem.elements, trace, dtype, transport)
@@ -127,10 +131,11 @@ class Propagation:
     @cached_property
     def step(self) -> list[Launch]:
         """The launches of a step."""
-        stages = [launch for stage in range(SCHEME.stages) for launch in self._stage(stage)]
+        stages = [launch for stage in range(SCHEME.stages) for launch in self.stage(stage)]
         return [*stages, self._module.launch("count_step", Blocks(1, 1), self.clock)]
 
-    def _stage(self, stage: int) -> list[Launch]:
+    def stage(self, stage: int) -> list[Launch]:
+        """The launches of a stage of a step."""
         outer, everyone = self._problem.elements.outer, self._problem.elements.count
         few, all_mortars = self._mortar_counts
         overlapped = self.traces.overlap(

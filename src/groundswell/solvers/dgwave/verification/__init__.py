@@ -1,0 +1,20 @@
+"""Problems with known answers for the DG wave solver."""
+
+from __future__ import annotations
+
+PROBLEMS = [
+    "waves:plane_waves",
+    "waves:standing_waves",
+    "waves:interface_waves",
+    "interfaces:normal_incidence",
+    "interfaces:oblique_incidence",
+    "interfaces:halved_elements",
+    "energy:conservation",
+    "energy:time_steps",
+    "energy:spectrum",
+    "damping:layers",
+    "fullspace:double_couple",
+    "lamb:vertical_force",
+    "layered:loh1",
+    "layered:interfaces_on_faces",
+]

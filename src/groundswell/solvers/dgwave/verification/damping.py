@@ -1,0 +1,158 @@
+"""Damping layers: the amplitude of waves that return from them.
+
+A packet of plane waves enters the layer below a strip of elements that is periodic along x and y.
+The motion that a much deeper strip does not have has returned from the layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import ceil, cos, radians, sin
+
+import numpy as np
+
+from groundswell.backends import Backend
+from groundswell.backends.base import in_order
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES
+from groundswell.seismology.problems.tables import SILENCE
+from groundswell.seismology.reference.medium import HomogeneousMedium
+from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWave, PlaneWaves
+from groundswell.solvers.dgwave.case import DgWaveCase
+from groundswell.solvers.dgwave.damping import strongest_decay
+from groundswell.solvers.dgwave.setup import Setup
+from groundswell.solvers.dgwave.solver import DgWave
+from groundswell.solvers.dgwave.verification.boxes import Floats
+from groundswell.solvers.dgwave.verification.simulation import make_case
+from groundswell.time_integration.step_limits import dg_step
+from groundswell.verify import Check
+
+ROCK = HomogeneousMedium(vp=6000.0, vs=3464.0, rho=2700.0)
+H = 100.0  # m, edge of an element
+DEGREE = 4
+WIDTH = 10  # elements of the layer
+LENGTHS = (1.25, 2.5, 5.0)  # wavelengths, elements: 5, 10 and 20 points
+# Largest amplitude that may return, %, by angle of incidence, degrees.
+LIMITS = {False: {0: 0.1, 45: 0.5}, True: {0: 0.1, 30: 0.2, 45: 0.5, 60: 3.0}}
+
+
+@dataclass(frozen=True)
+class Packet:
+    """Waves of kind "P" or "S" in the strip, at an angle to the vertical, degrees.
+
+    Args:
+        length: of the waves, elements.
+    """
+
+    kind: str
+    angle: float
+    length: float
+
+    @property
+    def wave(self) -> PlaneWave:
+        """The plane wave, which goes down."""
+        along, down = sin(radians(self.angle)), cos(radians(self.angle))
+        if self.kind == "P":
+            return PlaneWave.p(ROCK, (along, 0.0, down))
+        return PlaneWave.s(ROCK, (along, 0.0, down), (down, 0.0, -along))
+
+    @property
+    def half_width(self) -> float:
+        """Of the envelope, along the vertical, m."""
+        return 1.5 * self.length * H / cos(radians(self.angle))
+
+    @property
+    def depth(self) -> int:
+        """Elements above the layer."""
+        return ceil(5 * self.half_width / H)
+
+    @property
+    def speed(self) -> float:
+        """Of the packet along the vertical, m/s."""
+        return cos(radians(self.angle)) / float(np.linalg.norm(self.wave.slowness))
+
+    @property
+    def duration(self) -> float:
+        """Until all that the layer returns is in the strip, s."""
+        return (self.depth + 2 * WIDTH) * H / self.speed
+
+    @property
+    def step(self) -> float:
+        """A time step that is stable with and without the layer, s."""
+        decay = strongest_decay(WIDTH * H, ROCK.vp)
+        return 0.999 * float(dg_step(self.spacing, ROCK.vp, DEGREE, decay=decay))
+
+    @property
+    def spacing(self) -> tuple[float, float, float]:
+        """Edges of the elements, m; a period of the waves along x is a number of them."""
+        along = sin(radians(self.angle))
+        width = self.length * H / along if along else H
+        return width / max(1, round(width / H)), H, H
+
+    def fields(self, points: Floats) -> Floats:
+        """The fields at the start, (9, ...), at points (3, ...)."""
+        omega = 2 * np.pi / (self.length * H * float(np.linalg.norm(self.wave.slowness)))
+        waves = PlaneWaves([self.wave], Harmonic(omega))
+        envelope = np.exp(-(((points[2] - self.depth * H / 2) / self.half_width) ** 2) * 4)
+        return envelope * np.concatenate([waves.stress(points, 0.0), waves.velocity(points, 0.0)])
+
+    def returned(self, backend: Backend) -> float:
+        """Amplitude that returns from the layer, over that of the packet."""
+        deep = self.depth + ceil(self.duration * ROCK.vp / H / 2) + WIDTH
+        with_layer = self._motion(backend, self.depth, "damping")
+        without = self._motion(backend, deep, "absorbing")
+        start = self._motion(backend, self.depth, "absorbing", duration=0.0)
+        return _norm(with_layer - without) / _norm(start)
+
+    def _motion(
+        self, backend: Backend, depth: int, bottom: str, duration: float | None = None
+    ) -> Floats:
+        """Velocity in the elements above the layer, from the top down, (layers, 3, nodes)."""
+        found = DgWave(Setup.from_case(self._case(depth, bottom)), backend)
+        setup = found.setup
+        lower, upper = setup.forest.boxes(found.elements.numbers)
+        inside = (gll(DEGREE).points + 1) / 2
+        z, y, x = np.meshgrid(inside, inside, inside, indexing="ij")
+        at = np.stack([x.ravel(), y.ravel(), z.ravel()])
+        points = lower.T[..., None] + (upper - lower).T[..., None] * at[:, None]
+        backend.assign(found.propagation.u, self.fields(points).swapaxes(0, 1))
+        found.prepare()
+        end = self.duration if duration is None else duration
+        backend.capture(in_order(found.propagation.step)).replay(round(end / setup.dt))
+        backend.synchronize()
+        u = np.asarray(backend.to_host(found.propagation.u))
+        kept = np.lexsort((lower[:, 0], lower[:, 2]))
+        return u[kept[lower[kept, 2] < (self.depth - 0.5) * H], -AXES:]
+
+    def _case(self, depth: int, bottom: str) -> DgWaveCase:
+        edge = self.spacing[0]
+        along = sin(radians(self.angle))
+        across = round(self.length * H / along / edge) if along else 1
+        return make_case(
+            grid={"size": (across * edge, H, depth * H), "spacing": self.spacing},
+            time={"duration": self.duration, "step": self.step},
+            medium={"kind": "homogeneous", "vp": ROCK.vp, "vs": ROCK.vs, "rho": ROCK.rho},
+            method={"degree": DEGREE},
+            boundary={
+                "top": "absorbing",
+                "sides": "periodic",
+                "bottom": bottom,
+                "width": WIDTH,
+            },
+            source=[SILENCE],
+        )
+
+
+def layers(backend: Backend, full: bool) -> Iterator[Check]:
+    """P and S waves of three lengths, at normal and at oblique incidence, and ten elements."""
+    for angle, limit in LIMITS[full].items():
+        for kind, length in product("PS", LENGTHS):
+            found = 100 * Packet(kind, angle, length).returned(backend)
+            name = f"{kind} wave of {length:g} elements at {angle} degrees: returned amplitude"
+            yield Check.at_most(name, found, limit, "%", f"{WIDTH} elements of degree {DEGREE}")
+
+
+def _norm(velocity: Floats) -> float:
+    return float(np.linalg.norm(velocity * np.sqrt(gll(DEGREE).cube_weights)))

@@ -1,0 +1,128 @@
+"""Energy: the central flux conserves it, the Riemann flux loses some, and none gains any.
+
+Media and fields are random, some elements are fluid, and some halved. Rates are those of the
+semi-discrete scheme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from groundswell.backends import Backend
+from groundswell.backends.base import in_order
+from groundswell.meshes.octree import Forest, uniform_forest
+from groundswell.meshes.octree_refinement import balance, refine
+from groundswell.solvers.dgwave.equations import FREE_SURFACE, RIGID
+from groundswell.solvers.dgwave.verification.boxes import Box, Floats, Media
+from groundswell.verify import Check
+
+ROUNDING = 1e-13
+ENDS = (FREE_SURFACE, RIGID, RIGID, FREE_SURFACE, FREE_SURFACE, RIGID)
+KINDS = {"solid and fluid elements": False, "fluid elements": True}  # acoustic equations
+FLUXES = {"central flux": 0.0, "mean of both fluxes": 0.5, "Riemann flux": 1.0}
+DEGREES = {False: (3,), True: (1, 2, 3, 5, 7)}
+STEPS = 200
+
+
+def conservation(backend: Backend, full: bool) -> Iterator[Check]:
+    """Rates of energy in closed boxes, over the energy norms of the fields and their rates."""
+    for (name, acoustic), halved, degree in product(KINDS.items(), (False, True), DEGREES[full]):
+        title = f"{name}{', some halved' * halved}, degree {degree}: energy rate"
+        for flux, upwind in FLUXES.items():
+            rate = _energy_rate(backend, _box(degree, acoustic, halved, upwind))
+            if upwind == 0:
+                yield Check.near(f"{title}, {flux}", rate, 0, ROUNDING)
+            else:
+                yield Check.at_most(f"{title}, {flux}", rate, -1e-3)
+
+
+def _energy_rate(backend: Backend, box: Box) -> float:
+    u = box.random_fields(1)
+    rates = box.rates(backend, u)
+    norms = [np.sqrt(box.product(f, f).sum()) for f in (u, rates)]
+    return float(box.product(u, rates).sum() / np.prod(norms))
+
+
+def time_steps(backend: Backend, full: bool) -> Iterator[Check]:
+    """Energy lost by the time scheme with the central flux, which falls with its order."""
+    losses = []
+    for courant in (0.5, 0.25):
+        box = _box(3, False, True, 0.0, courant)
+        u = box.random_fields(1)
+        found = box.advanced(backend, u, STEPS / courant * box.dt)
+        losses.append(float(1 - box.product(found, found).sum() / box.product(u, u).sum()))
+    note = f"losses {losses[0]:.2e}, {losses[1]:.2e}"
+    yield Check.at_least("time steps: energy lost over a fixed time", losses[1], 0.0, note=note)
+    order = float(np.log2(losses[0] / losses[1]))
+    yield Check.at_least("time steps: order of the loss", order, 4.0, note=note)
+
+
+def spectrum(backend: Backend, full: bool) -> Iterator[Check]:
+    """Eigenvalues of small schemes, one element beside eight halved ones: none has growth."""
+    for degree, acoustic, upwind in product((2, 3) if full else (2,), (True, False), (0.0, 1.0)):
+        box = Box(
+            _halve(_bricks((2, 1, 1)), 0.6),
+            degree,
+            _random_media(2, acoustic),
+            acoustic,
+            upwind,
+            ENDS,
+        )
+        values = np.linalg.eigvals(_matrix(backend, box))
+        largest = float(values.real.max() / np.abs(values).max())
+        kind = "fluid elements" if acoustic else "solid elements"
+        flux = "Riemann flux" if upwind else "central flux"
+        name = f"{kind}, degree {degree}, {flux}: largest real part of {len(values)} eigenvalues"
+        yield Check.at_most(name, largest, ROUNDING, note="over the largest magnitude")
+
+
+def _matrix(backend: Backend, box: Box) -> Floats:
+    """The semi-discrete scheme; fields are scaled so that their energy is a sum of squares."""
+    units = np.eye(box.random_fields(0).size).reshape(-1, *box.random_fields(0).shape)
+    found = box.start(backend, units[0])
+    launch = in_order([*found.prepare, *found.stage(0)])
+    columns = []
+    for unit in units:
+        backend.assign(found.u, unit)
+        launch()
+        backend.synchronize()
+        columns.append(np.array(backend.to_host(found.r)).ravel())
+    scale = np.sqrt([box.product(unit, unit).sum() for unit in units])
+    return np.array(columns).T * scale[:, None] / scale
+
+
+# --- random boxes ---------------------------------------------------------------------------------
+
+
+def _box(degree: int, acoustic: bool, halved: bool, upwind: float, courant: float = 1.0) -> Box:
+    bricks = _bricks((3, 2, 3))
+    forest = _halve(bricks, 0.4) if halved else bricks
+    media = _random_media(3, 1.0 if acoustic else 0.3)
+    return Box(forest, degree, media, acoustic, upwind, ENDS, courant)
+
+
+def _bricks(counts: tuple[int, int, int]) -> Forest:
+    """Bricks of random edges."""
+    rng = np.random.default_rng(6)
+    edges = [np.concatenate([[0.0], np.cumsum(rng.uniform(0.5, 1.5, n))]) for n in counts]
+    return uniform_forest(edges)
+
+
+def _halve(bricks: Forest, share: float) -> Forest:
+    """The forest with the elements of low x divided into eight, up to a share of its length."""
+    end = share * bricks.edges[0][-1]
+    return balance(refine(bricks, lambda lower, upper: upper[:, 0] <= end, 1))
+
+
+def _random_media(seed: int, fluids: float) -> Media:
+    """Random speeds and densities of each element; a share of the elements is fluid."""
+
+    def media(centres: Floats) -> list[Floats]:
+        rng, count = np.random.default_rng(seed), centres.shape[1]
+        vs, ratio, rho = rng.uniform([[0.5], [1.6], [1.0]], [[1.0], [2.0], [2.0]], (3, count))
+        return [vs * ratio, np.where(rng.random(count) < fluids, 0.0, vs), rho]
+
+    return media
