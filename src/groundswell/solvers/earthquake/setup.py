@@ -15,7 +15,8 @@ from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.grids.geography import Geography
-from groundswell.seismology.attenuation import Relaxation, fit
+from groundswell.seismology.attenuation import Relaxation
+from groundswell.seismology.attenuation_fit import fit
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.formats.seismograms import require_formats
 from groundswell.seismology.media.build import build_medium
