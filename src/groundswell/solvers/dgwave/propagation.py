@@ -20,6 +20,7 @@ from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.gll import gll
 from groundswell.seismology.media.material import Material
+from groundswell.solvers.dgwave.attenuation import MaxwellBodies
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import Equations, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape, pitch
@@ -48,6 +49,7 @@ class Discretisation:
         sides: of their faces.
         mortar_sides: of the quarters of their faces with finer neighbours.
         terms: sources and damping.
+        bodies: attenuation; the material is then unrelaxed.
     """
 
     equations: Equations
@@ -59,6 +61,12 @@ class Discretisation:
     sides: FaceSides
     mortar_sides: FaceSides
     terms: Terms
+    bodies: MaxwellBodies | None = None
+
+    @property
+    def mechanisms(self) -> int:
+        """Number of mechanisms of attenuation."""
+        return self.bodies.mechanisms if self.bodies else 0
 
     @property
     def has_mortars(self) -> bool:
@@ -90,6 +98,7 @@ class Propagation:
 
     Attributes:
         u: the fields, (elements, fields, nodes).
+        memory: the memory variables of attenuation, (elements, mechanisms, strains, nodes).
         clock: number of steps made, on the device, (1,).
         traces: the face traces and their exchange.
     """
@@ -112,6 +121,8 @@ class Propagation:
         self._u, self._r = (backend.zeros((count, pitch(degree, fields)), dtype) for _ in range(2))
         values = self._u[:, : fields * problem.nodes]
         self.u = values.reshape(count, fields, problem.nodes)
+        variables = (count, problem.mechanisms, equations.strains, problem.nodes)
+        self.memory, self._memory_register = (backend.zeros(variables, dtype) for _ in range(2))
         self.clock = backend.zeros((1,), np.int64)
         trace = (equations.trace, (degree + 1) ** 2)
         self.traces = Traces(backend, comm, problem.elements, trace, dtype, transport)
@@ -227,7 +238,17 @@ class Propagation:
         traces = self.traces
         counts = (problem.elements.count, traces.slots)
         where = (traces.neighbours, traces.targets, *counts, self.clock)
-        return (self._u, self._r, *tables, *where)
+        return (self._u, self._r, *tables, *where, *self._memory)
+
+    @cached_property
+    def _memory(self) -> tuple[Array, ...]:
+        """The values of MEMORY_ARGUMENTS in kernels/attenuation.h."""
+        problem = self._problem
+        if problem.bodies is None:
+            return ()
+        moduli = problem.equations.relaxed(problem.material, problem.bodies)
+        tables = (self._as_real(problem.bodies.rates), self._as_real(moduli))
+        return (self.memory, self._memory_register, *tables)
 
     @cached_property
     def _terms(self) -> Sequence[Array]:
@@ -264,6 +285,7 @@ def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Sou
         "STAGES": SCHEME.stages,
         "SOURCES": problem.terms.has_sources,
         "DAMPING": problem.terms.has_damping,
+        "MECHANISMS": problem.mechanisms,
         "LIFT": degree * (degree + 1) / 2,  # 1 / the weight of a node at the end of a line
     }
     return Source(KERNELS / file, constants)

@@ -100,12 +100,18 @@ struct Block {
 #if SOURCES
     sources.add(e, j, k, [&](const real* shape) { return shape[i]; }, rates);
 #endif
+    [[maybe_unused]] real decay = 0;
 #if DAMPING
     if (damping.inside(e)) {
-      const real decay = damping.along(e, 0, i) + damping.along(e, 1, j) + damping.along(e, 2, k);
+      decay = damping.along(e, 0, i) + damping.along(e, 1, j) + damping.along(e, 2, k);
       UNROLL
       for (int c = 0; c < FIELDS; ++c) rates[c] = FMA(-decay, u[c * CUBE + node], rates[c]);
     }
+#endif
+#if MECHANISMS
+    all.memory.advance(
+        e, node, stage, slopes, decay, [](const real* from) { return *from; },
+        [](real* to, real value) { *to = value; }, rates);
 #endif
     const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
     UNROLL
