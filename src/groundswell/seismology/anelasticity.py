@@ -57,12 +57,16 @@ def attenuation_quantities(
 
 
 def attenuation_warnings(
-    relaxation: Relaxation | None, statistics: MediumStatistics, resolved: float
+    relaxation: Relaxation | None,
+    statistics: MediumStatistics,
+    resolved: float,
+    remedy: str = "narrow attenuation.band",
 ) -> Iterator[str]:
     """Reasons to expect wrong attenuation, each with its remedy.
 
     Args:
         resolved: frequency up to which the run resolves waves, Hz.
+        remedy: for a poor fit.
     """
     if relaxation is None:
         return
@@ -72,10 +76,7 @@ def attenuation_warnings(
             "lower qp there"
         )
     if relaxation.error > Q_MISFIT:
-        yield (
-            f"Q(f) differs from its target by up to {100 * relaxation.error:.0f} %; "
-            "narrow attenuation.band"
-        )
+        yield (f"Q(f) differs from its target by up to {100 * relaxation.error:.0f} %; {remedy}")
     if resolved > (highest := relaxation.band[1]):
         yield (
             f"the run resolves {resolved:.3g} Hz, but Q is fitted up to {highest:g} Hz; widen "

@@ -66,10 +66,11 @@ def _inverse_q(material: Material) -> tuple[Values, Values]:
 
 
 def largest_decay(relaxation: Relaxation | None, statistics: MediumStatistics) -> float:
-    """A bound of the rate at which attenuation damps waves of any frequency, 1/s.
+    """A bound of the rate at which attenuation damps waves, 1/s.
 
-    The amplitude of short waves decays by sum_l omega_l y_l / 2, and no stress by more than twice
-    that of P and S waves together.
+    Stress that changes fast decays by sum_l omega_l y_l: of mean stress and shear, not more than of
+    P and S waves together. The variables of a mechanism decay faster than omega_l by less than that
+    where elements damp what they do not resolve.
     """
     if relaxation is None:
         return 0.0

@@ -89,7 +89,8 @@ def warnings(setup: Setup) -> Iterator[str]:
             f"{resolved:.3g} Hz; low-pass the results there, lengthen the source, use elements of "
             f"{edge:.3g} m, or raise method.degree"
         )
-    yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved)
+    remedy = "narrow attenuation.band, or raise method.mechanisms"
+    yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)
     if setup.stability_limit > STEP_RATIO * setup.dt:
         yield (
             f"the time step of {setup.dt:.3g} s is far shorter than the stable "

@@ -200,10 +200,10 @@ class Setup:
     def stability_limit(self) -> float:
         """Longest time step, s; see `dg_step` and `decay_step`."""
         edges, fastest, _ = self._speeds
-        damping = total_decay(self.grid, self.statistics.vp_max)
-        decay = damping + largest_decay(self.relaxation, self.statistics)
+        decay = total_decay(self.grid, self.statistics.vp_max)
+        decay += largest_decay(self.relaxation, self.statistics)
         waves = dg_step(edges, fastest, self.degree, self.case.method.flux, decay).min()
-        return float(min(waves, decay_step(damping + fastest_relaxation(self.relaxation))))
+        return float(min(waves, decay_step(decay + fastest_relaxation(self.relaxation))))
 
     @cached_property
     def dt(self) -> float:
