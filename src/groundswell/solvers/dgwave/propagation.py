@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,7 @@ from groundswell.spectral_elements.element_kernels import (
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KERNELS = Path(__file__).parent / "kernels"
+BEYOND = 16  # values, as many as a vector of a CPU has
 START = -1  # in place of a stage: before the first one
 
 
@@ -122,7 +124,9 @@ class Propagation:
         values = self._u[:, : fields * problem.nodes]
         self.u = values.reshape(count, fields, problem.nodes)
         variables = (count, problem.mechanisms, equations.strains, problem.nodes)
-        self.memory, self._memory_register = (backend.zeros(variables, dtype) for _ in range(2))
+        self.memory, self._memory_register = (
+            _readable_beyond(backend, variables, dtype) for _ in range(2)
+        )
         self.clock = backend.zeros((1,), np.int64)
         trace = (equations.trace, (degree + 1) ** 2)
         self.traces = Traces(backend, comm, problem.elements, trace, dtype, transport)
@@ -289,6 +293,12 @@ def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Sou
         "LIFT": degree * (degree + 1) / 2,  # 1 / the weight of a node at the end of a line
     }
     return Source(KERNELS / file, constants)
+
+
+def _readable_beyond(backend: Backend, shape: tuple[int, ...], dtype: str) -> Array:
+    """Zeros; kernels on CPUs, which read whole vectors, may read some values behind them."""
+    values = backend.zeros((prod(shape) + BEYOND,), dtype)
+    return values[: prod(shape)].reshape(shape)
 
 
 def _halves(degree: int) -> dict[str, Constant]:

@@ -9,6 +9,13 @@ INLINE Lanes load_lanes(const real* row, int n) {
   return lanes;
 }
 
+// Also reads what follows the row, which is faster than a part of a vector.
+INLINE Lanes load_whole_lanes(const real* row, int n) {
+  Lanes lanes;
+  memcpy(&lanes, row + n * VECTOR, sizeof(Lanes));
+  return lanes;
+}
+
 INLINE void store_lanes(real* row, int n, const Lanes& lanes) {
   const int left = NODES - n * VECTOR;
   memcpy(row + n * VECTOR, &lanes, (left < VECTOR ? left : VECTOR) * sizeof(real));
@@ -122,7 +129,7 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
 #if MECHANISMS
   const Lanes decay = DAMPING && damping.inside(e) ? decay_of_lanes(damping, e, j, k, n) : Lanes{};
   all.memory.advance(
-      e, (k * NODES + j) * NODES, stage, slopes, decay, [&](const real* row) { return load_lanes(row, n); },
+      e, (k * NODES + j) * NODES, stage, slopes, decay, [&](const real* row) { return load_whole_lanes(row, n); },
       [&](real* row, const Lanes& lanes) { store_lanes(row, n, lanes); }, rates);
 #endif
   const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
