@@ -36,6 +36,13 @@ MEDIA = {
     "sea": {"kind": "layered", "layers": [{"top": 0, **WATER}, {"top": 200, **ROCK}]},
     "rock": {"kind": "homogeneous", **ROCK},
     "water": {"kind": "homogeneous", **WATER},
+    "soft": {
+        "kind": "layered",
+        "layers": [
+            {"top": 0, **WATER, "qp": 300, "qs": 300},
+            {"top": 200, **ROCK, "qp": 60, "qs": 30},
+        ],
+    },
 }
 
 
@@ -80,6 +87,14 @@ VARIANTS = {
     "sea": case("sea", 3, "riemann", run={"precision": "single"}),
     "rock": case("rock", 2, 0.3, boundary={"sides": "periodic"}, run={"precision": "double"}),
     "water": case("water", 3, "central", boundary={"sides": "rigid", "width": 2}, run={}),
+    "soft": case(
+        "soft",
+        2,
+        "riemann",
+        attenuation={"model": "power-law", "exponent": 0.4},
+        refinement={"frequency": 8, "levels": 1},
+        run={"precision": "single"},
+    ),
 }
 
 
@@ -108,6 +123,7 @@ QUICK = [
     Run(5, "sea", "mpi"),
     Run(5, "rock", "peer"),
     Run(5, "water", "mpi"),
+    Run(3, "soft", "peer"),
 ]
 LONG = [Run(n, v, t) for n in (2, 3, 5, 8) for v in VARIANTS for t in ("peer", "mpi")]
 LONG = [run for run in LONG if run not in QUICK]

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from dg_attenuation import Anelastic
 from dg_bricks import Bricks
 from dg_scheme import Scheme, advanced, step_limit
 from dg_sources import delta, injection
@@ -17,6 +18,7 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.meshes.octree import Forest, uniform_forest
 from groundswell.meshes.octree_refinement import balance, refine
 from groundswell.seismology.media.material import Material
+from groundswell.solvers.dgwave.attenuation import MaxwellBodies
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
@@ -39,6 +41,7 @@ class Variant:
         sources: number of point sources.
         counts: of elements along x, y and z.
         halved: share of these that are divided into eight.
+        mechanisms: of attenuation.
     """
 
     degree: int
@@ -51,6 +54,7 @@ class Variant:
     counts: tuple[int, int, int] = (3, 2, 2)
     seed: int = 0
     halved: float = 0.0
+    mechanisms: int = 0
 
 
 class Problem:
@@ -58,6 +62,7 @@ class Problem:
 
     Attributes:
         u: the fields at the start, (elements, fields, n, n, n).
+        memory: the memory variables at the start, (elements, mechanisms, strains, n, n, n).
     """
 
     def __init__(self, variant: Variant) -> None:
@@ -79,6 +84,11 @@ class Problem:
         if variant.elastic:
             self._as_pressure(self.u)
         self.sources = [self._source(rng) for _ in range(variant.sources)]
+        mechanisms = variant.mechanisms
+        self.omega = rng.uniform(0.1, 1.5, mechanisms) / self.dt
+        self.fractions = rng.uniform(0, 0.9 / max(mechanisms, 1), (2, count, mechanisms))
+        variables = (count, mechanisms, self.equations.strains, n, n, n)
+        self.memory = rng.standard_normal(variables) / self.dt
 
     def _as_pressure(self, u: Floats) -> None:
         """Let the stress of fluid elements be a pressure."""
@@ -124,17 +134,31 @@ class Problem:
         return step_limit(self.scheme, 1.0)
 
     def expected(self, steps: int) -> Floats:
-        """The fields after some steps."""
+        """The fields and memory variables after some steps; see `pack`."""
         shares = [
             injection(self.scheme, s.element, s.rates, delta(self.scheme, s.element, s.place))
             for s in self.sources
         ]
 
-        def rates(u: Floats, t: float) -> Floats:
-            terms = zip(self.sources, shares, strict=True)
-            return self.scheme.rates(u) + sum(amplitude(s, t) * share for s, share in terms)
+        anelastic = Anelastic(self.scheme, self.omega, *self.fractions)
 
-        return advanced(rates, self.u, self.dt, steps)
+        def rates(state: Floats, t: float) -> Floats:
+            terms = zip(self.sources, shares, strict=True)
+            fields, variables = anelastic.rates(*self.unpack(state))
+            return self.pack(fields + sum(amplitude(s, t) * f for s, f in terms), variables)
+
+        return advanced(rates, self.pack(self.u, self.memory), self.dt, steps)
+
+    def pack(self, u: Any, memory: Any) -> Floats:
+        """Fields and memory variables, of like size, as one array, (elements, values, n, n, n)."""
+        nodes, count = self.u.shape[2:], len(self.u)
+        strains = self.dt * memory.reshape(count, self.memory[0, ..., 0, 0, 0].size, *nodes)
+        return np.concatenate([u.reshape(self.u.shape), strains], axis=1)
+
+    def unpack(self, state: Floats) -> tuple[Floats, Floats]:
+        """Fields and memory variables from one array."""
+        fields = self.u.shape[1]
+        return state[:, :fields], state[:, fields:].reshape(self.memory.shape) / self.dt
 
     # --- the solver -------------------------------------------------------------------------------
 
@@ -146,8 +170,17 @@ class Problem:
         terms = self._terms(elements)
         material = of_elements(self.material, elements.numbers)
         sides, degree = (self._sides(elements), self._mortar_sides(elements)), self.variant.degree
+        bodies = MaxwellBodies(self.omega, *self.fractions[:, elements.numbers])
         return Discretisation(
-            self.equations, degree, dtype, self.dt, elements, material, *sides, terms
+            self.equations,
+            degree,
+            dtype,
+            self.dt,
+            elements,
+            material,
+            *sides,
+            terms,
+            bodies if self.variant.mechanisms else None,
         )
 
     def _sides(self, elements: RankElements) -> FaceSides:
@@ -184,18 +217,19 @@ class Problem:
         problem = self.discretisation(dtype)
         found = Propagation(backend, SerialCommunicator(), problem, shape=shape)
         poison(backend, found)
-        start = self.u[problem.elements.numbers].reshape(found.u.shape)
-        backend.assign(found.u, start.astype(dtype))
+        for array, start in ((found.u, self.u), (found.memory, self.memory)):
+            mine = start[problem.elements.numbers].reshape(array.shape)
+            backend.assign(array, mine.astype(dtype))
         return found
 
     def found(self, propagation: Propagation, backend: Backend, steps: int) -> Any:
-        """The fields after some steps of the solver."""
+        """The fields and memory variables after some steps of the solver; see `pack`."""
         in_order(propagation.prepare)()
         step = in_order(propagation.step)
         for _ in range(steps):
             step()
         backend.synchronize()
-        return backend.to_host(propagation.u).reshape(self.u.shape)
+        return self.pack(*map(backend.to_host, (propagation.u, propagation.memory)))
 
 
 def halve(bricks: Forest, chosen: NDArray[np.bool_]) -> Forest:
@@ -210,10 +244,11 @@ def halve(bricks: Forest, chosen: NDArray[np.bool_]) -> Forest:
 
 
 def poison(backend: Backend, propagation: Propagation) -> None:
-    """Set fields with their padding, register and traces to NaN."""
+    """Set fields with their padding, registers and traces to NaN."""
     for array in (
         propagation._u,
         propagation._r,
+        propagation._memory_register,
         propagation.traces._memory,
         propagation.traces.jumps,
     ):

@@ -146,15 +146,19 @@ class Scheme:
 
     def _element(self, u: Floats, element: int) -> Floats:
         own = u[..., element, :, :, :, :]
-        force, gradient = self._volume(own, element)
+        rate = self._material(element, *self.slopes(u, element), own.shape[-4])
+        return rate - self.of_nodes(self.damping)[element] * own
+
+    def slopes(self, u: Floats, element: int) -> tuple[Floats, Floats]:
+        """div S and the derivatives of v along each axis, with the terms of the faces."""
+        force, gradient = self._volume(u[..., element, :, :, :, :], element)
         for face in range(6):
             axis, sign = face // 2, 2 * (face % 2) - 1
             change_T, change_v = self._face(u, element, face)
             lift = 2 / self.bricks.sizes[element, axis] / gll(self.degree).weights[0]
             force[ON_FACE[face]] += lift * change_T
             gradient[axis][ON_FACE[face]] += lift * sign * change_v
-        rate = self._material(element, force, gradient, own.shape[-4])
-        return rate - self.of_nodes(self.damping)[element] * own
+        return force, gradient
 
     def _volume(self, own: Floats, element: int) -> tuple[Floats, Floats]:
         """div S and the derivatives of v along each axis: (..., 3, nodes), (3, ..., 3, nodes)."""

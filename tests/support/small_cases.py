@@ -74,8 +74,16 @@ CASES: dict[str, Content] = {
     "dgwave": {
         "grid": {"size": ["1200 m", "1200 m", "900 m"], "spacing": "300 m"},
         "time": {"duration": "1 s", "step": "10 ms"},
-        "medium": {"kind": "homogeneous", "vp": 1800, "vs": 1000, "rho": 2600},
-        "method": {"degree": 2},
+        "medium": {
+            "kind": "homogeneous",
+            "vp": 1800,
+            "vs": 1000,
+            "rho": 2600,
+            "qp": 60,
+            "qs": 40,
+        },
+        "attenuation": {"model": "constant"},
+        "method": {"degree": 2, "mechanisms": 2},
         "boundary": {"width": 1},
         "source": [
             {

@@ -101,7 +101,13 @@ def ultrasound_sources(dtype: str, *, heterogeneous: bool) -> list[Source]:
 
 
 def dgwave_source(
-    dtype: str, degree: int, *, elastic: bool, upwind: float, file: str = "advance.h"
+    dtype: str,
+    degree: int,
+    *,
+    elastic: bool,
+    upwind: float,
+    file: str = "advance.h",
+    mechanisms: int = 0,
 ) -> Source:
     """A stage of DG waves with sources and damping, in the shape that an H100 has.
 
@@ -120,6 +126,7 @@ def dgwave_source(
         has_mortars=mortars,
         has_whole_jumps=whole,
         terms=SimpleNamespace(has_sources=True, has_damping=True),
+        mechanisms=mechanisms,
     )
     shape = kernel_shape(h100, degree, len(equations.fields), jump, size)
     return kernel_source(file, problem, shape)

@@ -8,7 +8,8 @@ from bloch_waves import WAVES, quality_factor, wavenumber
 from scipy.optimize import linprog
 
 from groundswell.errors import InputError
-from groundswell.seismology.attenuation import MECHANISMS, Relaxation, fit
+from groundswell.seismology.attenuation import MECHANISMS, Relaxation
+from groundswell.seismology.attenuation_fit import fit
 
 BAND = (0.1, 10.0)
 FREQUENCIES = np.geomspace(*BAND, 801)  # 1 Hz, the transition, is among them
@@ -243,6 +244,27 @@ def test_waves_of_all_kinds_along_all_axes_meet_the_same_q(q: float, tolerance: 
             k = wavenumber(relaxation, wave, f, qp=1.5 * q, qs=q)
             asked = 1.5 * q if wave.motion == wave.axis else q
             assert quality_factor(k) == pytest.approx(asked, rel=tolerance), (wave, f)
+
+
+@pytest.mark.parametrize(
+    ("mechanisms", "constant", "power_law"), [(2, 0.18, 0.16), (3, 0.04, 0.045), (4, 0.013, 0.04)]
+)
+@pytest.mark.parametrize("q", [10, 50, 300])
+def test_mechanisms_at_a_point_are_a_maxwell_body(
+    mechanisms: int, constant: float, power_law: float, q: float
+) -> None:
+    """Debye peaks side by side, near the band, since the fastest one limits the time step."""
+    for model, tolerance in (("constant", constant), ("power-law", power_law)):
+        relaxation = fit(model, 0.6, 1.0, BAND, mechanisms=mechanisms)
+        fractions = relaxation.weights(1 / q) / mechanisms
+        assert relaxation.tau.shape == (mechanisms,) and (fractions > 0).all()
+        modulus = np.ones(len(FREQUENCIES), complex)
+        for tau, fraction in zip(relaxation.tau, fractions, strict=True):
+            modulus -= fraction / (1 + 2j * np.pi * FREQUENCIES * tau)
+        assert np.allclose(relaxation.modulus(FREQUENCIES, q), modulus, rtol=1e-14)
+        error = worst_of(modulus, q, MODELS[model])
+        assert error < tolerance and error < 1.05 * relaxation.error + 1e-4
+        assert (2 * np.pi * relaxation.tau).min() > 1 / 30.1
 
 
 def test_fit_is_remembered_and_cannot_be_altered() -> None:

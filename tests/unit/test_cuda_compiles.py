@@ -205,6 +205,7 @@ DG_LIMITS = {
     (13, False): ((128, 128), (0, 176)),
     (13, True): ((136, 128), (0, 1760)),  # too large for shared memory in double precision
 }
+MORE_REGISTERS, MORE_SPILLS = 12, 120  # of `advance` with attenuation, at most
 LONG_DG = [limits for limits in DG_LIMITS if limits[0] not in (3, 7)]
 
 # Bytes that a thread may spill: around the call that divides in double precision, where two
@@ -311,6 +312,19 @@ def test_the_kernels_of_dg_waves(
     column = ("single", "double").index(precision)
     source = dgwave_source(dtype, degree, elastic=elastic, upwind=upwind)
     check(source, precision, {**LIMITS, "advance": registers}, {"advance": spills[column]})
+
+
+@pytest.mark.parametrize(("degree", "elastic"), short_and_long(DG_LIMITS, LONG_DG))
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_attenuation_of_dg_waves_takes_few_registers(
+    check: Check, dtype: str, precision: str, degree: int, elastic: bool
+) -> None:
+    registers, spills = DG_LIMITS[degree, elastic]
+    column = ("single", "double").index(precision)
+    most = tuple(n + MORE_REGISTERS for n in registers)
+    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, mechanisms=3)
+    spilled = spills[column] + MORE_SPILLS
+    check(source, precision, {**LIMITS, "advance": most}, {"advance": spilled})
 
 
 @pytest.mark.parametrize("elastic", [True, False])

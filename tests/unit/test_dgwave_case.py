@@ -61,7 +61,7 @@ MISTAKES = [
     ({"run__processes": [2, 1, 1]}, "run.processes", "is not for this solver; leave it out"),
     ({"run__overlap": False}, "run.overlap", "is not for this solver; leave it out"),
     ({"run__codec": "mpc"}, "run.codec", "is not for this solver; leave it out"),
-    ({"attenuation": {"model": "constant"}}, "attenuation", "is not a key here"),
+    ({"attenuation": {"model": "constant"}}, "attenuation.model", "needs qp and qs in [medium]"),
 ]  # fmt: skip
 
 

@@ -25,6 +25,8 @@ CASES = [  # problem, shape of the blocks, and whether the GPU has bulk copies
     (MIXED, KernelShape(2, in_shared=False), True),
     (FLUID, KernelShape(1, elements=5), False),
     (SOLID, KernelShape(2), True),
+    (replace(MIXED, mechanisms=3, halved=0.3), KernelShape(2, elements=2), True),
+    (replace(FLUID, mechanisms=2), KernelShape(2, in_shared=False), True),
 ]
 LONG = [
     (MIXED, KernelShape(1, elements=7), False),
@@ -36,6 +38,7 @@ LONG = [
     (Variant(5, True, 0.0, TORUS, counts=(2, 1, 1)), KernelShape(2, in_shared=False), True),
     (Variant(6, True, 1.0, damping=True, counts=(2, 1, 1)), KernelShape(3), True),
     (Variant(7, False, 0.3, TORUS, counts=(1, 1, 2)), KernelShape(2, elements=2), True),
+    (replace(SOLID, mechanisms=4), KernelShape(2, in_shared=False), False),
 ]
 
 
@@ -78,6 +81,16 @@ def test_finer_neighbours_on_a_gpu(gpu: Any, degree: int, dtype: str) -> None:
     for elastic, upwind in ((True, 1.0), (False, 0.3)):
         variant = Variant(degree, elastic, upwind, (True, False, False), 0.4, counts=few)
         check(gpu, replace(variant, halved=0.5), dtype)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("degree", [1, 2, 4, 7, 8, 12, 15])
+def test_attenuation_on_a_gpu(gpu: Any, degree: int, dtype: str) -> None:
+    few = (3, 2, 1) if degree < 8 else (2, 1, 1)
+    for elastic, upwind, mechanisms in ((True, 1.0, 3), (True, 0.3, 6), (False, 1.0, 2)):
+        variant = Variant(degree, elastic, upwind, (True, False, False), 0.4, True, counts=few)
+        check(gpu, replace(variant, mechanisms=mechanisms), dtype)
 
 
 @pytest.mark.gpu

@@ -30,12 +30,22 @@ QUICK = [
     Variant(2, True, 1.0, TORUS, fluid=0.4, halved=0.3, sources=4),
     Variant(3, False, 0.0, (True, False, True), damping=True, halved=0.5, counts=(2, 2, 2)),
     Variant(4, True, 0.3, (False, True, False), fluid=0.4, halved=0.5, counts=(2, 2, 1)),
+    Variant(2, True, 0.3, TORUS, fluid=0.4, damping=True, sources=4, mechanisms=3, halved=0.3),
+    Variant(3, False, 1.0, CLOSED, sources=3, mechanisms=4),
+    Variant(5, True, 1.0, (True, False, True), damping=True, mechanisms=2, counts=(2, 1, 2)),
+    Variant(4, False, 0.0, CLOSED, damping=True, halved=0.5, mechanisms=2, counts=(2, 1, 2)),
 ]
 LONG = [
     *(
         Variant(degree, elastic, upwind, sides, 0.4, damping=True, sources=6, seed=1)
         for degree, elastic, upwind, sides in product(
             range(1, 10), (True, False), (0.0, 0.3, 1.0), (CLOSED, (True, False, True))
+        )
+    ),
+    *(
+        Variant(degree, elastic, upwind, CLOSED, 0.4, True, 3, seed=2, mechanisms=mechanisms)
+        for degree, elastic, (upwind, mechanisms) in product(
+            (1, 4, 6, 7, 8), (True, False), ((0.3, 6), (1.0, 3))
         )
     ),
     *(
@@ -75,6 +85,7 @@ def test_steps_are_the_schemes(backend: Backend, variant: Variant, dtype: str) -
         sources=st.integers(1, 5),
         counts=st.tuples(*[st.integers(1, 3)] * 3),
         halved=st.sampled_from((0.0, 0.0, 0.4)),
+        mechanisms=st.sampled_from((0, 3)),
         seed=st.integers(0, 2**32),
     )
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,3 +64,12 @@ def dg_step(
     inverse = np.sum(1 / np.asarray(edges, float), axis=-1)
     undamped = 3 * courant / (inverse * np.asarray(speed, float) * (degree + 1) ** 2)
     return np.minimum(undamped, 1 / (UNDAMPED_SHARE / undamped + decay / LARGEST_DECAY))
+
+
+def decay_step(rate: float) -> float:
+    """Stable time step of the same scheme for u' = -rate u, s; infinite if nothing decays.
+
+    Args:
+        rate: the largest, 1/s.
+    """
+    return LARGEST_DECAY / rate if rate else inf

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import AfterValidator, ValidationInfo, field_validator
 
 from groundswell.case.common import Case, NotEmpty, TimeSection
-from groundswell.case.problems import reject
+from groundswell.case.problems import Violation, reject
 from groundswell.seismology.case.grid import GridSection, Position, misplaced
-from groundswell.seismology.case.media import ArraySection, AwpSection, MediumSection
+from groundswell.seismology.case.media import (
+    ArraySection,
+    Attenuation,
+    AwpSection,
+    MediumSection,
+    NoAttenuation,
+)
 from groundswell.seismology.case.sources import (
     EventSection,
     Receiver,
@@ -40,7 +47,7 @@ def _placed_receiver(receiver: Receiver, info: ValidationInfo) -> Receiver:
 
 
 class SeismicCase(Case):
-    """A case with `[grid]`, `[medium]`, `[[source]]` and receivers.
+    """A case with `[grid]`, `[medium]`, `[attenuation]`, `[[source]]` and receivers.
 
     `output` of a subclass has `seismograms`.
     """
@@ -48,6 +55,7 @@ class SeismicCase(Case):
     time: TimeSection
     grid: GridSection
     medium: MediumSection
+    attenuation: Attenuation = NoAttenuation(model="none")
     event: EventSection = EventSection()
     source: Annotated[tuple[Annotated[Source, AfterValidator(_placed_source)], ...], NotEmpty]
     receiver: tuple[Annotated[Receiver, AfterValidator(_placed_receiver)], ...] = ()
@@ -65,6 +73,14 @@ class SeismicCase(Case):
             reject([((key,), allowed)])
         return medium
 
+    @field_validator("attenuation")
+    @classmethod
+    def _has_q(cls, attenuation: Attenuation, info: ValidationInfo) -> Attenuation:
+        medium = info.data.get("medium")
+        if attenuation.model != "none" and medium and medium.has_q is False:
+            reject([(("model",), 'needs qp and qs in [medium]; add them, or use "none"')])
+        return attenuation
+
     @field_validator("receiver")
     @classmethod
     def _unique(cls, receiver: tuple[Receiver, ...]) -> tuple[Receiver, ...]:
@@ -77,3 +93,12 @@ class SeismicCase(Case):
         if receivers and info.data.get("receiver"):
             reject([((), "give stations as [[receiver]] or in a file, not both")])
         return receivers
+
+    def violations(self) -> Iterator[Violation]:
+        """A medium with quality factors in a case without `attenuation.model`."""
+        if "attenuation" not in self.model_fields_set and self.medium.has_q:
+            models = '"constant", "power-law" or, to ignore them, "none"'
+            yield (
+                ("attenuation", "model"),
+                f"is required since the medium has qp and qs: {models}",
+            )

@@ -17,6 +17,7 @@ from groundswell.seismology.case.media import ArraySection, AwpSection
 from groundswell.seismology.case.outputs import SeismogramOutput
 
 MAX_DEGREE = 15
+MAX_MECHANISMS = 6  # fits with more are no better
 FLUXES = {"riemann": 1.0, "central": 0.0}
 ELASTIC_FIELDS = ("vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy")
 
@@ -32,15 +33,17 @@ def _upwind(value: Any) -> float:
 
 
 class MethodSection(Section):
-    """`[method]`: degree of the elements, flux between them, and equations.
+    """`[method]`: degree of the elements, flux between them, equations, and attenuation.
 
     The equations are acoustic, with pressure and velocity, if the whole medium is fluid; otherwise
     they are elastic. `flux` is the share of the Riemann flux; the rest is the central flux.
+    Attenuation has `mechanisms` relaxation mechanisms at each point.
     """
 
     degree: Annotated[int, Field(ge=1, le=MAX_DEGREE, strict=True)] = 4
     flux: Annotated[float, PlainValidator(_upwind)] = 1.0
     equations: Literal["auto", "acoustic", "elastic"] = "auto"
+    mechanisms: Annotated[int, Field(ge=2, le=MAX_MECHANISMS, strict=True)] = 3
 
 
 class RefinementSection(Section):

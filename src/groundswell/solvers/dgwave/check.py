@@ -12,6 +12,7 @@ from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import InputError, listed
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.meshes.hexahedra import AXES
+from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
 from groundswell.seismology.sources.quantities import source_quantities
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("speed_min", medium.speed_min, "slowest wave", "m/s", text, WAVES)
     text = f"up to {frequency:.3g} Hz"
     yield Quantity("resolved_frequency", frequency, "frequencies", "Hz", text, WAVES)
+    yield from attenuation_quantities(setup.relaxation, medium, WAVES)
     fluid = medium.fluid_cells
     text = f"{fluid:,} elements of the region"
     yield Quantity("fluid_cells", fluid, "fluid" * bool(fluid), "elements", text, WAVES)
@@ -87,6 +89,8 @@ def warnings(setup: Setup) -> Iterator[str]:
             f"{resolved:.3g} Hz; low-pass the results there, lengthen the source, use elements of "
             f"{edge:.3g} m, or raise method.degree"
         )
+    remedy = "narrow attenuation.band, or raise method.mechanisms"
+    yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)
     if setup.stability_limit > STEP_RATIO * setup.dt:
         yield (
             f"the time step of {setup.dt:.3g} s is far shorter than the stable "

@@ -49,7 +49,7 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
         setup.dtype,
         setup.dt,
         elements,
-        setup.material(elements.numbers),
+        setup.unrelaxed(elements.numbers),
         _sides(setup, elements),
         _mortar_sides(setup, elements),
         Terms(
@@ -59,6 +59,7 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
             _sources(setup, elements),
             *damping_tables(setup, elements),
         ),
+        setup.bodies(elements.numbers),
     )
 
 
@@ -80,8 +81,8 @@ def _mortar_sides(setup: Setup, elements: RankElements) -> FaceSides:
 
 
 def _material(setup: Setup, leaves: Numbers) -> Material:
-    """The material of leaves, arrays of their shape."""
-    given = setup.material(leaves.ravel()).given()
+    """The unrelaxed material of leaves, arrays of their shape."""
+    given = setup.unrelaxed(leaves.ravel()).given()
     return Material(**{name: values.reshape(leaves.shape) for name, values in given.items()})
 
 

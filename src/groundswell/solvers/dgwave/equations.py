@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.seismology.media.material import Material, lame
+from groundswell.solvers.dgwave.attenuation import MaxwellBodies
 
 Floats = NDArray[np.float64]
 
@@ -40,11 +41,13 @@ class Equations(Protocol):
     Attributes:
         fields: names, in the order of the kernels.
         trace: values at each node of a face that the other side needs.
+        strains: strain rates that stress depends on.
         elastic: whether they are the elastic ones.
     """
 
     fields: tuple[str, ...]
     trace: int
+    strains: int
     elastic: bool
 
     def jump(self, *, whole: bool) -> int:
@@ -65,12 +68,19 @@ class Equations(Protocol):
     def faces(self, material: Material, sides: FaceSides) -> Floats:
         """The `Face` of each face in the kernels, (elements, faces, n)."""
 
+    def relaxed(self, material: Material, bodies: MaxwellBodies) -> Floats:
+        """The `Relaxed` of each mechanism in the kernels, (elements, mechanisms, n).
+
+        Args:
+            material: unrelaxed, arrays (elements,).
+        """
+
 
 class Acoustic:
     """Pressure and velocity in a fluid: kernels/acoustic.h."""
 
     fields: tuple[str, ...] = ("p", "vx", "vy", "vz")
-    trace, elastic = 2, False
+    trace, strains, elastic = 2, 1, False
 
     def jump(self, *, whole: bool) -> int:
         """See `Equations`."""
@@ -86,12 +96,16 @@ class Acoustic:
         weight, share = _weights(material.rho * material.vp, sides.beyond.rho * sides.beyond.vp)
         return np.stack([weight, share, sides.reflection, _upwind(sides)], axis=-1)
 
+    def relaxed(self, material: Material, bodies: MaxwellBodies) -> Floats:
+        """See `Equations`."""
+        return ((material.rho * material.vp**2)[:, None] * bodies.p)[..., None]
+
 
 class Elastic:
     """Stress and velocity in a solid or a fluid: kernels/elastic.h."""
 
     fields: tuple[str, ...] = ("sxx", "syy", "szz", "syz", "sxz", "sxy", "vx", "vy", "vz")
-    trace, elastic = 6, True
+    trace, strains, elastic = 6, 6, True
 
     def jump(self, *, whole: bool) -> int:
         """See `Equations`."""
@@ -109,6 +123,12 @@ class Elastic:
         p = _weights(material.rho * material.vp, beyond.rho * beyond.vp)
         s = _weights(material.rho * material.vs, beyond.rho * beyond.vs)
         return np.stack([*p, *s, sides.reflection, _upwind(sides)], axis=-1)
+
+    def relaxed(self, material: Material, bodies: MaxwellBodies) -> Floats:
+        """See `Equations`."""
+        lam, mu = (modulus[:, None] for modulus in lame(material))
+        of_s = mu * bodies.s
+        return np.stack([(lam + 2 * mu) * bodies.p - 2 * of_s, of_s], axis=-1)
 
 
 ACOUSTIC, ELASTIC = Acoustic(), Elastic()

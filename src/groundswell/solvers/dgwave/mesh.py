@@ -17,6 +17,7 @@ from groundswell.seismology.media.material import Material, Medium
 
 Floats = NDArray[np.float64]
 USED = ("vp", "vs", "rho")  # of a material
+QUALITY = ("qp", "qs")  # with attenuation too
 
 
 def build_media(case: Any, grid: Grid) -> list[Medium]:
@@ -90,9 +91,11 @@ def _read_slowest(grid: Grid, speeds: Sequence[Floats], lower: Floats, upper: Fl
     return found
 
 
-def read_material(forest: Forest, grid: Grid, media: Sequence[Medium], leaves: Numbers) -> Material:
-    """The material of elements; layers continue the outermost elements of the region."""
-    found = {name: np.empty(len(leaves)) for name in USED}
+def read_material(
+    forest: Forest, grid: Grid, media: Sequence[Medium], leaves: Numbers, names: Sequence[str]
+) -> Material:
+    """Properties of elements; layers continue the outermost elements of the region."""
+    found = {name: np.empty(len(leaves)) for name in names}
     levels, anchors = forest.levels[leaves], forest.anchors(leaves)
     for level in np.unique(levels):
         chosen = np.flatnonzero(levels == level)
@@ -108,10 +111,14 @@ def _inside(grid: Grid, cells: Numbers, level: int) -> Numbers:
 
 
 def _read(medium: Medium, cells: Numbers, into: Mapping[str, tuple[Floats, Numbers]]) -> None:
-    """Read properties of cells, (n, 3), into arrays at some places, by name."""
+    """Read properties of cells, (n, 3), into arrays at some places, by name.
+
+    Quality factors that the medium lacks are infinite.
+    """
     nx, ny, _ = medium.cells
     for k in np.unique(cells[:, 2]):
         row = np.flatnonzero(cells[:, 2] == k)
         plane, (x, y) = medium.plane(int(k)).given(), cells[row, :2].T
         for name, (array, places) in into.items():
-            array[places[row]] = np.broadcast_to(plane[name], (ny, nx))[y, x]
+            values = plane.get(name, np.array(np.inf))
+            array[places[row]] = np.broadcast_to(values, (ny, nx))[y, x]

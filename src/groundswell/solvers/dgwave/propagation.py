@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.gll import gll
 from groundswell.seismology.media.material import Material
+from groundswell.solvers.dgwave.attenuation import MaxwellBodies
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import Equations, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape, pitch
@@ -33,6 +35,7 @@ from groundswell.spectral_elements.element_kernels import (
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KERNELS = Path(__file__).parent / "kernels"
+BEYOND = 16  # values, as many as a vector of a CPU has
 START = -1  # in place of a stage: before the first one
 
 
@@ -48,6 +51,7 @@ class Discretisation:
         sides: of their faces.
         mortar_sides: of the quarters of their faces with finer neighbours.
         terms: sources and damping.
+        bodies: attenuation; the material is then unrelaxed.
     """
 
     equations: Equations
@@ -59,6 +63,12 @@ class Discretisation:
     sides: FaceSides
     mortar_sides: FaceSides
     terms: Terms
+    bodies: MaxwellBodies | None = None
+
+    @property
+    def mechanisms(self) -> int:
+        """Number of mechanisms of attenuation."""
+        return self.bodies.mechanisms if self.bodies else 0
 
     @property
     def has_mortars(self) -> bool:
@@ -92,6 +102,7 @@ class Propagation:
         u: the fields, (elements, fields, nodes).
         r: the register of the Runge-Kutta scheme, (elements, fields, nodes); after the first stage
             of a step it holds the rates of the fields.
+        memory: the memory variables of attenuation, (elements, mechanisms, strains, nodes).
         clock: number of steps made, on the device, (1,).
         traces: the face traces and their exchange.
     """
@@ -115,6 +126,10 @@ class Propagation:
         self.u, self.r = (
             array[:, : fields * problem.nodes].reshape(count, fields, problem.nodes)
             for array in (self._u, self._r)
+        )
+        variables = (count, problem.mechanisms, equations.strains, problem.nodes)
+        self.memory, self._memory_register = (
+            _readable_beyond(backend, variables, dtype) for _ in range(2)
         )
         self.clock = backend.zeros((1,), np.int64)
         trace = (equations.trace, (degree + 1) ** 2)
@@ -232,7 +247,17 @@ class Propagation:
         traces = self.traces
         counts = (problem.elements.count, traces.slots)
         where = (traces.neighbours, traces.targets, *counts, self.clock)
-        return (self._u, self._r, *tables, *where)
+        return (self._u, self._r, *tables, *where, *self._memory)
+
+    @cached_property
+    def _memory(self) -> tuple[Array, ...]:
+        """The values of MEMORY_ARGUMENTS in kernels/attenuation.h."""
+        problem = self._problem
+        if problem.bodies is None:
+            return ()
+        moduli = problem.equations.relaxed(problem.material, problem.bodies)
+        tables = (self._as_real(problem.bodies.rates), self._as_real(moduli))
+        return (self.memory, self._memory_register, *tables)
 
     @cached_property
     def _terms(self) -> Sequence[Array]:
@@ -269,9 +294,16 @@ def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Sou
         "STAGES": SCHEME.stages,
         "SOURCES": problem.terms.has_sources,
         "DAMPING": problem.terms.has_damping,
+        "MECHANISMS": problem.mechanisms,
         "LIFT": degree * (degree + 1) / 2,  # 1 / the weight of a node at the end of a line
     }
     return Source(KERNELS / file, constants)
+
+
+def _readable_beyond(backend: Backend, shape: tuple[int, ...], dtype: str) -> Array:
+    """Zeros; kernels on CPUs, which read whole vectors, may read some values behind them."""
+    values = backend.zeros((prod(shape) + BEYOND,), dtype)
+    return values[: prod(shape)].reshape(shape)
 
 
 def _halves(degree: int) -> dict[str, Constant]:

@@ -18,6 +18,8 @@ from groundswell.grids.cartesian import Grid
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree import Forest, partition_curve
+from groundswell.seismology.anelasticity import fit_case
+from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.formats.seismograms import require_formats
 from groundswell.seismology.media.material import Material, Medium
@@ -32,12 +34,24 @@ from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import dividing_step
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.dgwave import check
+from groundswell.solvers.dgwave.attenuation import (
+    MaxwellBodies,
+    fastest_relaxation,
+    largest_decay,
+    unrelaxed,
+)
 from groundswell.solvers.dgwave.damping import total_decay
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
-from groundswell.solvers.dgwave.mesh import build_forest, build_media, read_material
+from groundswell.solvers.dgwave.mesh import (
+    QUALITY,
+    USED,
+    build_forest,
+    build_media,
+    read_material,
+)
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
-from groundswell.time_integration.step_limits import dg_step
+from groundswell.time_integration.step_limits import decay_step, dg_step
 
 # Points of an element along an axis, per wavelength that a degree resolves with an error of a few
 # per cent after some twenty wavelengths (Ainsworth, J. Comput. Phys. 198:106, 2004).
@@ -80,7 +94,7 @@ class Setup:
 
     def _validate(self) -> None:
         """Evaluate all that may raise `InputError`, so that a run does not fail later."""
-        _ = self.forest, self.sampling_stride, self.equations
+        _ = self.relaxation, self.forest, self.sampling_stride, self.equations
         if self.receivers:
             require_formats(self.case.output.seismograms.formats)
         require_sources_inside(self.source_entries, self.extent)
@@ -132,16 +146,40 @@ class Setup:
         return self.forest.anchors(leaves) >> self.forest.max_level
 
     def material(self, leaves: Numbers) -> Material:
-        """The material of elements; layers continue the outermost elements of the region."""
-        return read_material(self.forest, self.grid, self.media, leaves)
+        """The material of elements at the reference frequency of attenuation.
+
+        Layers continue the outermost elements of the region.
+        """
+        names = USED if self.relaxation is None else (*USED, *QUALITY)
+        return read_material(self.forest, self.grid, self.media, leaves, names)
+
+    def unrelaxed(self, leaves: Numbers) -> Material:
+        """The material of elements with the speeds of waves of the highest frequencies."""
+        material, settings = self.material(leaves), self.case.attenuation
+        if self.relaxation is None:
+            return material
+        return unrelaxed(material, self.relaxation, float(settings.reference))
+
+    @cached_property
+    def relaxation(self) -> Relaxation | None:
+        """Relaxation mechanisms; None without attenuation."""
+        settings, mechanisms = self.case.attenuation, self.case.method.mechanisms
+        return fit_case(settings, self.statistics, mechanisms)
+
+    def bodies(self, leaves: Numbers) -> MaxwellBodies | None:
+        """The Maxwell bodies of elements; None without attenuation."""
+        if self.relaxation is None:
+            return None
+        return MaxwellBodies.of(self.material(leaves), self.relaxation)
 
     @cached_property
     def _speeds(self) -> tuple[Floats, Floats, Floats]:
         """Edges of all elements, (n, 3), m, and their fastest and slowest waves, (n,), m/s."""
         lower, upper = self.forest.boxes()
-        material = self.material(np.arange(self.forest.count))
+        everywhere = np.arange(self.forest.count)
+        material, fastest = self.material(everywhere), self.unrelaxed(everywhere).vp
         slowest = np.where(material.vs > 0, material.vs, material.vp)
-        return upper - lower, np.asarray(material.vp), slowest
+        return upper - lower, np.asarray(fastest), slowest
 
     @property
     def equations(self) -> Equations:
@@ -160,10 +198,12 @@ class Setup:
 
     @cached_property
     def stability_limit(self) -> float:
-        """Longest time step, s; see `dg_step`."""
+        """Longest time step, s; see `dg_step` and `decay_step`."""
         edges, fastest, _ = self._speeds
         decay = total_decay(self.grid, self.statistics.vp_max)
-        return float(dg_step(edges, fastest, self.degree, self.case.method.flux, decay).min())
+        decay += largest_decay(self.relaxation, self.statistics)
+        waves = dg_step(edges, fastest, self.degree, self.case.method.flux, decay).min()
+        return float(min(waves, decay_step(decay + fastest_relaxation(self.relaxation))))
 
     @cached_property
     def dt(self) -> float:
@@ -280,11 +320,18 @@ class Setup:
         """Compulsory memory traffic of an unknown in a stage, bytes.
 
         Each stage reads and writes the fields and the register, except that the first does not read
-        the register, and reads and writes the traces of six faces.
+        the register, and reads and writes the traces of six faces. The memory variables of
+        attenuation add to the traffic, but not to the unknowns.
         """
         n, fields = self.degree + 1, len(self.equations.fields)
         traces = 2 * 2 * AXES * self.equations.trace / (fields * n)
-        return float((4 - 1 / SCHEME.stages + traces) * np.dtype(self.dtype).itemsize)
+        values = 1 + self._memory_variables / fields
+        return float(((4 - 1 / SCHEME.stages) * values + traces) * np.dtype(self.dtype).itemsize)
+
+    @property
+    def _memory_variables(self) -> int:
+        """Memory variables of attenuation at a node."""
+        return self.equations.strains * len(self.relaxation.tau) if self.relaxation else 0
 
     @property
     def memory(self) -> int:
@@ -292,10 +339,10 @@ class Setup:
         return self._memory_of(self.forest.count)
 
     def _memory_of(self, elements: int) -> int:
-        """Fields, register, and two sets of traces, with their tables."""
+        """Fields, memory variables, registers, and two sets of traces, with their tables."""
         n = self.degree + 1
         traces = 2 * 2 * AXES * self.equations.trace * n**2
-        words = 2 * self._unknowns_per_element + traces
+        words = 2 * (self._unknowns_per_element + self._memory_variables * n**AXES) + traces
         return elements * (words * np.dtype(self.dtype).itemsize + 2 * 3 * 6 * 8)
 
     @property

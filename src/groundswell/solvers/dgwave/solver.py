@@ -108,12 +108,18 @@ class DgWave:
         return {name: self._distributed(array) for name, array in self.propagation.fields.items()}
 
     def state(self) -> dict[str, DistributedArray]:
-        """The fields, the clock and the recorders; a step begins without the register."""
+        """All that a step begins with: not the registers."""
         return {
             "fields": self._distributed(self.propagation.u),
+            **self._memory(),
             "clock": DistributedArray.replicated(self.propagation.clock, self.comm),
             **self.outputs.state(),
         }
+
+    def _memory(self) -> dict[str, DistributedArray]:
+        """The memory variables of attenuation."""
+        memory = self.propagation.memory
+        return {"memory_variables": self._distributed(memory)} if memory.shape[1] else {}
 
     def _distributed(self, array: Array) -> DistributedArray:
         shape = (self.setup.forest.count, *array.shape[1:])

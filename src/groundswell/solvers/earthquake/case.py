@@ -13,10 +13,6 @@ from groundswell.case.recording import Recordable
 from groundswell.case.units import Count, Flag
 from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.boundaries import Width
-from groundswell.seismology.case.media import (
-    Attenuation,
-    NoAttenuation,
-)
 from groundswell.seismology.case.outputs import Interval, SeismogramOutput
 
 
@@ -92,7 +88,6 @@ class EarthquakeCase(SeismicCase):
 
     solver: Literal["earthquake"] = "earthquake"
     output: EarthquakeOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
-    attenuation: Attenuation = NoAttenuation(model="none")
     boundary: BoundarySection = BoundarySection()
 
     @field_validator("output")
@@ -101,20 +96,3 @@ class EarthquakeCase(SeismicCase):
         if time := info.data.get("time"):
             reject(output.longer_than(time.duration))
         return output
-
-    @field_validator("attenuation")
-    @classmethod
-    def _has_q(cls, attenuation: Attenuation, info: ValidationInfo) -> Attenuation:
-        medium = info.data.get("medium")
-        if attenuation.model != "none" and medium and medium.has_q is False:
-            reject([(("model",), 'needs qp and qs in [medium]; add them, or use "none"')])
-        return attenuation
-
-    def violations(self) -> Iterator[Violation]:
-        """A medium with quality factors in a case without `attenuation.model`."""
-        if "attenuation" not in self.model_fields_set and self.medium.has_q:
-            models = '"constant", "power-law" or, to ignore them, "none"'
-            yield (
-                ("attenuation", "model"),
-                f"is required since the medium has qp and qs: {models}",
-            )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
+from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.sources.quantities import source_quantities
 from groundswell.solvers.earthquake.matched_layers import soft_ground_reflection
 
@@ -56,9 +57,7 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("vs_min_cell", medium.vs_min_cell, group=WAVES)
     text = f"up to {frequency:.3g} Hz"
     yield Quantity("resolved_frequency", frequency, "frequencies", "Hz", text, WAVES)
-    error = setup.relaxation.error if setup.relaxation else None
-    text = "" if error is None else f"at most {100 * error:.2g} %"
-    yield Quantity("attenuation_error", error, "error of Q(f)" * bool(text), "", text, WAVES)
+    yield from attenuation_quantities(setup.relaxation, medium, WAVES)
     fluid = medium.fluid_cells
     yield Quantity("fluid_cells", fluid, "fluid" * bool(fluid), "cells", f"{fluid:,} cells", WAVES)
     floored = dict(medium.floored)

@@ -15,7 +15,8 @@ from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.grids.geography import Geography
-from groundswell.seismology.attenuation import Relaxation, fit
+from groundswell.seismology.anelasticity import fit_case
+from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.formats.seismograms import require_formats
 from groundswell.seismology.media.build import build_medium
@@ -87,7 +88,8 @@ class Setup:
         geography = case.grid.frame
         medium = build_medium(case.medium, grid.region, grid.spacing, geography)
         statistics = medium_statistics(medium, comm)
-        setup = cls(case, grid, geography, medium, statistics, _relaxation(case, statistics))
+        relaxation = fit_case(case.attenuation, statistics)
+        setup = cls(case, grid, geography, medium, statistics, relaxation)
         setup._validate()
         return setup
 
@@ -370,17 +372,3 @@ def build_grid(case: Any) -> Grid:
         x = y = 0
     top = 0 if boundary.top == "free-surface" else z
     return Grid(case.grid.cells, case.grid.spacing, before=(x, y, top), after=(x, y, z))
-
-
-def _relaxation(case: Any, statistics: MediumStatistics) -> Relaxation | None:
-    settings = case.attenuation
-    if settings.model == "none":
-        return None
-    if statistics.qs_min is None and statistics.qp_min is None:
-        raise InputError(
-            f'attenuation.model = "{settings.model}", but the medium has no quality factors; give '
-            'qp and qs, or a q_rule, or set attenuation.model = "none"'
-        )
-    smallest = min(q for q in (10.0, statistics.qp_min, statistics.qs_min) if q is not None)
-    exponent, transition = getattr(settings, "exponent", 0.0), getattr(settings, "transition", 1.0)
-    return fit(settings.model, exponent, transition, settings.band, smallest)

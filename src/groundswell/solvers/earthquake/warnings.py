@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from groundswell.seismology.anelasticity import attenuation_warnings
 from groundswell.seismology.sources.spectra import energy_below
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
 
 # Thresholds
-Q_MISFIT = 0.1  # relative error of Q
-QP_QS = 1.001  # Qp/Qs over its limit; published models round their Q
 STEP_RATIO = 1.3  # longest stable step over the chosen one
 INTERVAL_SHIFT = 0.1  # relative change of a sampling interval
 MAGNITUDE_ERROR = 0.1
@@ -62,23 +61,7 @@ def _material(setup: Setup) -> Iterator[str]:
 
 
 def _attenuation(setup: Setup) -> Iterator[str]:
-    if setup.relaxation is None:
-        return
-    if (setup.statistics.qp_qs_max or 0) > QP_QS:
-        yield (
-            "qp / qs exceeds 3/4 (vp / vs)^2 in some cells, so pure compression gains energy; "
-            "lower qp there"
-        )
-    if setup.relaxation.error > Q_MISFIT:
-        yield (
-            f"Q(f) differs from its target by up to {100 * setup.relaxation.error:.0f} %; "
-            "narrow attenuation.band"
-        )
-    if setup.resolved_frequency > (highest := setup.relaxation.band[1]):
-        yield (
-            f"the grid resolves {setup.resolved_frequency:.3g} Hz, but Q is fitted up to "
-            f"{highest:g} Hz; widen attenuation.band"
-        )
+    return attenuation_warnings(setup.relaxation, setup.statistics, setup.resolved_frequency)
 
 
 def _long_waves(setup: Setup) -> Iterator[str]:

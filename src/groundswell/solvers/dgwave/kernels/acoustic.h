@@ -78,3 +78,19 @@ INLINE void find_rates(const Material& m, const Slopes<Value>& slopes, Value (&r
   UNROLL
   for (int c = 0; c < 3; ++c) rates[1 + c] = -m.buoyancy * slopes.gradient[c];
 }
+
+// The divergence of velocity; and what a mechanism takes from the bulk modulus, Pa.
+constexpr int STRAINS = 1;
+struct Relaxed {
+  real bulk;
+};
+
+template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
+  strain[0] = slopes.divergence;
+}
+
+// Takes the stress rates of a mechanism off; pressure has the other sign.
+template <class Value>
+INLINE void take_off(const Relaxed& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
+  rates[0] = FMA(m.bulk, strain[0], rates[0]);
+}

@@ -102,10 +102,15 @@ struct Block {
 #endif
 #if DAMPING
     if (damping.inside(e)) {
-      const real decay = damping.along(e, 0, i) + damping.along(e, 1, j) + damping.along(e, 2, k);
+      const real decay = damping.at(e, i, j, k);
       UNROLL
       for (int c = 0; c < FIELDS; ++c) rates[c] = FMA(-decay, u[c * CUBE + node], rates[c]);
     }
+#endif
+#if MECHANISMS
+    all.memory.advance(
+        e, node, stage, slopes, DAMPING ? damping.at(e, i, j, k) : REAL(0), [](const real* from) { return *from; },
+        [](real* to, real value) { *to = value; }, rates);
 #endif
     const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
     UNROLL

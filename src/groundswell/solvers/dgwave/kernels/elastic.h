@@ -97,3 +97,30 @@ INLINE void find_rates(const Material& m, const Slopes<Value>& slopes, Value (&r
     rates[STRESSES + c] = m.buoyancy * slopes.force[c];
   }
 }
+
+// Strain rates xx, yy, zz and twice those yz, xz, xy; and what a mechanism takes from lambda and mu, Pa.
+constexpr int STRAINS = 6;
+struct Relaxed {
+  real lambda, mu;
+};
+
+template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
+  const auto& g = slopes.velocity;
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    const int a = (c + 1) % 3, b = (c + 2) % 3;
+    strain[c] = g[c][c];
+    strain[3 + c] = g[a][b] + g[b][a];
+  }
+}
+
+// Takes the stress rates of a mechanism off.
+template <class Value>
+INLINE void take_off(const Relaxed& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
+  const Value bulk = m.lambda * (strain[0] + strain[1] + strain[2]);
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    rates[c] -= FMA(2 * m.mu, strain[c], bulk);
+    rates[3 + c] = FMA(-m.mu, strain[3 + c], rates[3 + c]);
+  }
+}

@@ -15,6 +15,7 @@
 #else
 #include "acoustic.h"
 #endif
+#include "attenuation.h"
 
 constexpr int FACES = 6, FACE_NODES = FACES * PLANE;
 constexpr int VALUES = FIELDS * CUBE, PITCH_OF_ELEMENTS = (VALUES + 3) / 4 * 4;
@@ -35,6 +36,9 @@ struct Elements {
   index_t count, slots;  // elements, and traces in a half of the rank's own
   long long time;  // of the stage: stages since the start of the run
   int stage;
+#if MECHANISMS
+  Memory memory;
+#endif
 
   // Where an entry of a table lies, of the traces that this stage reads or, if `next`, stores.
   METHOD real* locate(long long entry, bool next) const {
@@ -89,9 +93,9 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
 
 #define ELEMENT_ARGUMENTS                                                                      \
   real *u, real *r, const Material *materials, const Face *faces, const long long *neighbours, \
-      const long long *targets, index_t elements, index_t slots, const long long *clock
+      const long long *targets, index_t elements, index_t slots, const long long *clock MEMORY_ARGUMENTS
 #define ELEMENTS_AT(stage)                                                    \
   {                                                                           \
     u, r, materials, faces, neighbours, targets, elements, slots,             \
-        clock[0] * STAGES + (stage), static_cast<int>(stage)                  \
+        clock[0] * STAGES + (stage), static_cast<int>(stage) MEMORY_TERM      \
   }

@@ -45,6 +45,7 @@ struct Damping {
     const int row = rows[3 * e + axis];
     return row < 0 ? REAL(0) : profiles[row * NODES + n];
   }
+  METHOD real at(index_t e, int i, int j, int k) const { return along(e, 0, i) + along(e, 1, j) + along(e, 2, k); }
 };
 
 #define TERM_ARGUMENTS                                                                             \

@@ -17,4 +17,5 @@ PROBLEMS = [
     "lamb:vertical_force",
     "layered:loh1",
     "layered:interfaces_on_faces",
+    "attenuation:quality",
 ]

@@ -1,0 +1,84 @@
+"""Attenuation: a generalised Maxwell body in each element, see kernels/attenuation.h.
+
+With unrelaxed moduli M_u, the modulus of waves of angular frequency w is
+
+    M(w) = M_u (1 - sum_l y_l / (1 + i w / omega_l)),
+
+where mechanism l relaxes the fraction y_l at the frequency omega_l. P waves have the fractions of
+Qp and the modulus lambda + 2 mu, S waves those of Qs and mu.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.seismology.attenuation import Relaxation
+from groundswell.seismology.media.material import Material, Values
+from groundswell.seismology.media.statistics import MediumStatistics
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MaxwellBodies:
+    """The Maxwell bodies of some elements.
+
+    Args:
+        rates: relaxation frequencies omega, 1/s, (mechanisms,).
+        p, s: fractions y of P and of S waves, (elements, mechanisms).
+    """
+
+    rates: Floats
+    p: Floats
+    s: Floats
+
+    @property
+    def mechanisms(self) -> int:
+        """Number of mechanisms."""
+        return len(self.rates)
+
+    @classmethod
+    def of(cls, material: Material, relaxation: Relaxation) -> MaxwellBodies:
+        """The bodies with the quality factors of a material, arrays (elements,)."""
+        p, s = (relaxation.weights(x).T / len(relaxation.tau) for x in _inverse_q(material))
+        return cls(1 / relaxation.tau, p, s)
+
+
+def unrelaxed(material: Material, relaxation: Relaxation, reference: float) -> Material:
+    """The material with its unrelaxed speeds, elastic.
+
+    Args:
+        material: with the speeds of waves of the frequency `reference`, Hz.
+    """
+    ratios = (relaxation.modulus_ratio(x, reference) for x in _inverse_q(material))
+    p, s = (np.sqrt(ratio) for ratio in ratios)
+    return Material(material.vp * p, material.vs * s, material.rho)
+
+
+def _inverse_q(material: Material) -> tuple[Values, Values]:
+    """1/Qp and 1/Qs; fluids have no S waves."""
+    assert material.qp is not None and material.qs is not None
+    qs = np.where(material.vs > 0, material.qs, np.inf)
+    return 1 / material.qp, 1 / qs
+
+
+def largest_decay(relaxation: Relaxation | None, statistics: MediumStatistics) -> float:
+    """A bound of the rate at which attenuation damps waves, 1/s.
+
+    Stress that changes fast decays by sum_l omega_l y_l: of mean stress and shear, not more than of
+    P and S waves together. The variables of a mechanism decay faster than omega_l by less than that
+    where elements damp what they do not resolve.
+    """
+    if relaxation is None:
+        return 0.0
+    smallest = [q for q in (statistics.qp_min, statistics.qs_min) if q is not None]
+    weights = relaxation.weights(1 / np.array(smallest)) / len(relaxation.tau)
+    return float((weights.T / relaxation.tau).sum())
+
+
+def fastest_relaxation(relaxation: Relaxation | None) -> float:
+    """The largest relaxation frequency, 1/s."""
+    return float((1 / relaxation.tau).max()) if relaxation else 0.0

@@ -1,0 +1,48 @@
+// Attenuation: memory variables of a generalised Maxwell body at each node. Mechanism l has the relaxation
+// frequency omega_l. Its variable theta_l follows the strain rate e, and takes stress rates off:
+//   d theta_l / dt = omega_l (e - theta_l),   d S / dt = M e - sum_l M_l theta_l
+// with unrelaxed moduli M. Kaeser, Dumbser, de la Puente & Igel, Geophys. J. Int. 168:224, 2007,
+// doi:10.1111/j.1365-246X.2006.03193.x.
+#pragma once
+#include "scheme.h"
+
+#if MECHANISMS
+//   theta, r [elements][MECHANISMS][STRAINS][CUBE]: the variables, and the register of the low-storage scheme
+//   rates [MECHANISMS]: omega, 1/s
+//   moduli [elements][MECHANISMS]: M_l
+struct Memory {
+  real *theta, *r;
+  const real* rates;
+  const Relaxed* moduli;
+
+  // Takes the stress rates of a node off, and advances its variables, which are at `place` among the nodes of
+  // element e. A Value is several nodes on a CPU; `load` and `store` move it. decay: rate of damping.
+  template <class Value, class Load, class Store>
+  METHOD void advance(index_t e, int place, const Stage& stage, const Slopes<Value>& slopes, Value decay,
+                      const Load& load, const Store& store, Value (&field_rates)[FIELDS]) const {
+    const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
+    Value strain[STRAINS];
+    strain_rates(slopes, strain);
+    for (int l = 0; l < MECHANISMS; ++l) {
+      const index_t first = (e * MECHANISMS + l) * (STRAINS * CUBE) + place;
+      Value old[STRAINS];
+      UNROLL
+      for (int c = 0; c < STRAINS; ++c) {
+        const index_t n = first + c * CUBE;
+        old[c] = load(theta + n);
+        const Value rate = FMA(-decay, old[c], rates[l] * (strain[c] - old[c]));
+        const Value now = a != 0 ? FMA(a, load(r + n), rate) : rate;
+        store(r + n, now);
+        store(theta + n, FMA(b, now, old[c]));
+      }
+      take_off(moduli[e * MECHANISMS + l], old, field_rates);
+    }
+  }
+};
+
+#define MEMORY_ARGUMENTS , real *theta, real *memory_register, const real *relaxation_rates, const Relaxed *relaxed
+#define MEMORY_TERM , { theta, memory_register, relaxation_rates, relaxed }
+#else
+#define MEMORY_ARGUMENTS
+#define MEMORY_TERM
+#endif
