@@ -40,11 +40,13 @@ class Equations(Protocol):
     Attributes:
         fields: names, in the order of the kernels.
         trace: values at each node of a face that the other side needs.
+        columns: values at each node that are differentiated in elements that are not bricks.
         elastic: whether they are the elastic ones.
     """
 
     fields: tuple[str, ...]
     trace: int
+    columns: int
     elastic: bool
 
     def jump(self, *, whole: bool) -> int:
@@ -70,7 +72,7 @@ class Acoustic:
     """Pressure and velocity in a fluid: kernels/acoustic.h."""
 
     fields: tuple[str, ...] = ("p", "vx", "vy", "vz")
-    trace, elastic = 2, False
+    trace, columns, elastic = 2, 4, False
 
     def jump(self, *, whole: bool) -> int:
         """See `Equations`."""
@@ -91,7 +93,7 @@ class Elastic:
     """Stress and velocity in a solid or a fluid: kernels/elastic.h."""
 
     fields: tuple[str, ...] = ("sxx", "syy", "szz", "syz", "sxz", "sxy", "vx", "vy", "vz")
-    trace, elastic = 6, True
+    trace, columns, elastic = 6, 12, True
 
     def jump(self, *, whole: bool) -> int:
         """See `Equations`."""

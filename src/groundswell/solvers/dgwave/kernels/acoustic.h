@@ -10,6 +10,8 @@ constexpr int FIELDS = 4, TRACE = 2;
 INLINE constexpr int traced_field(int axis, int n) { return n ? 1 + axis : 0; }
 INLINE constexpr int sign_of_mirror(int n) { return n ? -1 : 1; }
 
+constexpr int COLUMNS = FIELDS;  // what is differentiated
+
 struct Material {
   real bulk, buoyancy;  // bulk modulus, Pa; 1 / density
   real z;               // impedance
@@ -78,3 +80,7 @@ INLINE void find_rates(const Material& m, const Slopes<Value>& slopes, Value (&r
   UNROLL
   for (int c = 0; c < 3; ++c) rates[1 + c] = -m.buoyancy * slopes.gradient[c];
 }
+
+#if CURVED
+#include "curved_acoustic.h"
+#endif
