@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from dg_scheme import ON_FACE, SHEARS, STRESS_ROWS, Floats, Trace, apply, corrections
 from numpy.typing import ArrayLike
+from scipy.spatial import KDTree
 
 from groundswell.meshes.gll import gll
 
@@ -71,32 +73,22 @@ class CurvedScheme:
 
     # --- faces ------------------------------------------------------------------------------------
 
-    def _wrapped(self, points: Floats) -> Floats:
-        """Positions on a torus, as points on circles: equal ones are close together."""
-        columns = []
-        for x, period in zip(np.moveaxis(points, -1, 0), self.periods, strict=True):
-            if period is None:
-                columns.append(x)
-            else:
-                angle = 2 * np.pi * x / period
-                columns += [period * np.cos(angle), period * np.sin(angle)]
-        return np.stack(columns, axis=-1)
-
     @cached_property
     def beyond(self) -> dict[tuple[int, int], Beyond]:
         """What lies beyond each face that is not a boundary."""
         keys = [(e, f) for e in range(self.count) for f in range(6)]
         positions = np.moveaxis(self.nodes, -1, 1)
-        at = {
-            k: self._wrapped(positions[k[0]][ON_FACE[k[1]]].reshape(3, -1).T) for k in keys
-        }
-        size = np.ptp(self.nodes.reshape(-1, 3), axis=0).max()
+        at = np.stack([positions[e][ON_FACE[f]].reshape(3, -1).T for e, f in keys])
+        middles, size = at.mean(axis=1), np.ptp(self.nodes.reshape(-1, 3), axis=0).max()
         found = {}
-        for key in keys:
-            for other in keys:
-                distances = np.linalg.norm(at[key][:, None] - at[other], axis=-1)
-                if other != key and distances.min(axis=1).max() < 1e-9 * size:
-                    found[key] = Beyond(*other, distances.argmin(axis=1))
+        for steps in product(*((-1, 0, 1) if p else (0,) for p in self.periods)):
+            shift = np.array([n * (p or 0.0) for n, p in zip(steps, self.periods, strict=True)])
+            others = KDTree(middles + shift).query_ball_point(middles, 1e-9 * size)
+            for own, those in enumerate(others):
+                for other in those:
+                    distances = np.linalg.norm(at[own][:, None] - at[other] - shift, axis=-1)
+                    if distances.min(axis=1).max() < 1e-9 * size and other != own:
+                        found[keys[own]] = Beyond(*keys[other], distances.argmin(axis=1))
         return found
 
     def _basis(self, element: int, face: int) -> tuple[Floats, Floats]:
