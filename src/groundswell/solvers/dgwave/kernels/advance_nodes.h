@@ -190,11 +190,14 @@ struct Block {
       if (at >= FACE_NODES) break;
       real* const target = all.target(e, face);
       if (!target) continue;
-      real trace[TRACE];
-      const int node = node_of_face(face, p);
-      trace_at(all, e, face, node, [&](int field) { return now[field * CUBE + node]; }, trace);
+#if CURVED
+      const real* const fields = now + node_of_face(face, p);
+      store_trace(all, e, face, p, [&](int field) { return fields[field * CUBE]; }, target);
+#else
       UNROLL
-      for (int n = 0; n < TRACE; ++n) target[n * PLANE + p] = trace[n];
+      for (int n = 0; n < TRACE; ++n)
+        target[n * PLANE + p] = now[traced_field(face / 2, n) * CUBE + node_of_face(face, p)];
+#endif
     }
   }
 };

@@ -183,16 +183,14 @@ PART void store_element_traces(const Elements& all, index_t e) {
     if (!target) continue;
 #if CURVED
     for (int p = 0; p < PLANE; ++p) {
-      const int node = node_of_face(face, p);
-      real trace[TRACE];
-      trace_at(all, e, face, node, [&](int field) { return u[field * CUBE + node]; }, trace);
-      for (int n = 0; n < TRACE; ++n) target[n * PLANE + p] = trace[n];
+      const real* const at = u + node_of_face(face, p);
+      store_trace(all, e, face, p, [&](int field) { return at[field * CUBE]; }, target);
     }
-    continue;
-#endif
+#else
     for (int n = 0; n < TRACE; ++n)
       for (int p = 0; p < PLANE; ++p)
         target[n * PLANE + p] = u[traced_field(face / 2, n) * CUBE + node_of_face(face, p)];
+#endif
   }
 }
 

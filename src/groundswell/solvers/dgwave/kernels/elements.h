@@ -78,16 +78,16 @@ struct OtherSide {
   }
 };
 
-// The trace of a face of element e at a node. `value(field)` is that of the node.
-template <class Values>
-INLINE void trace_at(const Elements& all, index_t e, int face, int node, const Values& value, real (&trace)[TRACE]) {
 #if CURVED
-  find_trace(normal_at(all.metrics_of(e), face, node), value, trace);
-#else
+// Stores the trace of a face of element e at its node p, where the fields are `value(field)`.
+template <class Values>
+INLINE void store_trace(const Elements& all, index_t e, int face, int p, const Values& value, real* target) {
+  real trace[TRACE];
+  find_trace(normal_at(all.metrics_of(e), face, node_of_face(face, p)), value, trace);
   UNROLL
-  for (int n = 0; n < TRACE; ++n) trace[n] = value(traced_field(face / 2, n));
-#endif
+  for (int n = 0; n < TRACE; ++n) target[n * PLANE + p] = trace[n];
 }
+#endif
 
 // The jump at a node of a face of element e. `value(field)` is this element's at that node.
 template <class Values>
