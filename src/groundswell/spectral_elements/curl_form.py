@@ -49,6 +49,21 @@ def gradient_norms(metrics: Floats) -> Floats:
     return np.asarray(np.linalg.norm(vectors, axis=2).sum(axis=1) / jacobians(metrics))
 
 
+def longest_edges(nodes: Floats, degree: int) -> Floats:
+    """The longest line through the nodes of each element along an axis, (elements,), m.
+
+    Args:
+        nodes: see `curl_form`.
+    """
+    cubes, w = _cubes(nodes, degree), gll(degree).weights
+    found = np.zeros(len(nodes))
+    for axis in range(AXES):
+        speeds = np.linalg.norm([_derivative(x, axis) for x in cubes], axis=0)
+        lengths = (np.moveaxis(speeds, AXES - axis, -1) * w).sum(axis=-1)
+        found = np.maximum(found, lengths.reshape(len(found), -1).max(axis=1))
+    return found
+
+
 def require_valid(nodes: Floats, degree: int, numbers: NDArray[np.integer]) -> None:
     """Check the Jacobian at all nodes.
 

@@ -16,6 +16,7 @@ info = SolverInfo(
     package=__name__,
     case=".case:DgWaveCase",
     solver=".solver:DgWave",
+    problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
     pictures=".plots:PICTURES",
     results={name: f".results:{name}" for name in ("seismograms", "stream", "records")},

@@ -15,6 +15,7 @@ from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.boundaries import Width
 from groundswell.seismology.case.media import ArraySection, AwpSection
 from groundswell.seismology.case.outputs import SeismogramOutput
+from groundswell.seismology.case.topography import TopographySection
 
 MAX_DEGREE = 15
 FLUXES = {"riemann": 1.0, "central": 0.0}
@@ -108,6 +109,7 @@ class DgWaveCase(SeismicCase):
     method: MethodSection = MethodSection()
     refinement: RefinementSection | None = None
     boundary: BoundarySection = BoundarySection()
+    topography: TopographySection | None = None
 
     @field_validator("refinement")
     @classmethod
@@ -117,6 +119,15 @@ class DgWaveCase(SeismicCase):
         if refinement and isinstance(info.data.get("medium"), AwpSection | ArraySection):
             reject([((), "needs a medium that is not given for the elements of [grid] alone")])
         return refinement
+
+    @field_validator("topography")
+    @classmethod
+    def _is_conforming(
+        cls, topography: TopographySection | None, info: ValidationInfo
+    ) -> TopographySection | None:
+        if topography and info.data.get("refinement"):
+            reject([((), "does not go with [refinement]; use smaller elements, or a flat surface")])
+        return topography
 
     @field_validator("output")
     @classmethod

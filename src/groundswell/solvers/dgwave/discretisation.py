@@ -59,6 +59,7 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
             _sources(setup, elements),
             *damping_tables(setup, elements),
         ),
+        setup.shapes.metrics(elements.numbers, setup.dtype) if setup.is_curved else None,
     )
 
 
@@ -92,12 +93,8 @@ def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
     """The point sources in a rank's elements; on a face, the first leaf has them."""
     if not setup.sources:
         return []
-    positions = np.array([source.position for source in setup.sources])
-    low, high = (np.array([line[n] for line in setup.forest.edges]) for n in (0, -1))
-    leaves = setup.forest.locate(np.clip(positions, low, high))
+    leaves, inside = setup.locate(np.array([source.position for source in setup.sources]))
     places = {int(leaf): n for n, leaf in enumerate(elements.numbers)}
-    lower, upper = setup.forest.boxes(leaves)
-    inside = 2 * (positions - lower) / (upper - lower) - 1
     found = [
         _source(setup, source, places[int(leaf)], leaf, place)
         for source, leaf, place in zip(setup.sources, leaves, inside, strict=True)
@@ -109,15 +106,14 @@ def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
 def _source(
     setup: Setup, source: PointSource, element: int, leaf: Numbers, place: Floats
 ) -> ElementSource:
-    lower, upper = setup.forest.boxes(np.array([leaf]))
     return ElementSource(
         element,
-        np.clip(place, -1.0, 1.0),
+        place,
         _rates(setup, source, leaf),
         source.start,
         source.step,
         source.samples,
-        float(np.prod(upper - lower)),
+        setup.volume(leaf),
     )
 
 

@@ -16,7 +16,8 @@ from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Grid
 from groundswell.grids.geography import Geography
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
+from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.octree import Forest, partition_curve
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.formats.seismograms import require_formats
@@ -30,12 +31,15 @@ from groundswell.seismology.sources.placement import require_sources_inside
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import dividing_step
+from groundswell.seismology.topography import build_elevation
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.dgwave import check
 from groundswell.solvers.dgwave.damping import total_decay
+from groundswell.solvers.dgwave.curved import METRICS, CurvedElements
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.mesh import build_forest, build_media, read_material
+from groundswell.solvers.dgwave.surface import Surface
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import dg_step
 
@@ -80,7 +84,7 @@ class Setup:
 
     def _validate(self) -> None:
         """Evaluate all that may raise `InputError`, so that a run does not fail later."""
-        _ = self.forest, self.sampling_stride, self.equations
+        _ = self.forest, self.surface, self.sampling_stride, self.equations
         if self.receivers:
             require_formats(self.case.output.seismograms.formats)
         require_sources_inside(self.source_entries, self.extent)
@@ -88,6 +92,60 @@ class Setup:
         check.require_fields_of_equations(self)
 
     # --- mesh -------------------------------------------------------------------------------------
+
+    @cached_property
+    def surface(self) -> Surface | None:
+        """The surface along which elements are stretched; None if it is flat."""
+        if self.case.topography is None:
+            return None
+        elevation = build_elevation(self.case.topography, self.extent[:2], self.geography)
+        surface = Surface(elevation, self.grid, self.degree)
+        surface.require_valid(periodic=self.case.boundary.sides == "periodic")
+        return surface
+
+    @cached_property
+    def hexahedra(self) -> Hexahedra:
+        """The elements, for output."""
+        if self.surface is None:
+            return Leaves(self.forest)
+        return Leaves(self.forest, self.surface.deform, self.degree)
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether elements are not bricks."""
+        return self.surface is not None
+
+    @cached_property
+    def shapes(self) -> CurvedElements:
+        """Geometry of elements that are not bricks."""
+        return CurvedElements(self.hexahedra, self.degree)
+
+    def locate(self, points: Floats) -> tuple[Numbers, Floats]:
+        """The elements that hold positions, and reference coordinates in them.
+
+        Args:
+            points: x, y and depth below the surface, (n, 3), m; positions beyond the elements count
+                as at their ends.
+
+        Returns:
+            (n,) and (n, 3).
+        """
+        inside = points if self.surface is None else self.surface.bricks_of(points)
+        low, high = (np.array([line[n] for line in self.forest.edges]) for n in (0, -1))
+        leaves = self.forest.locate(np.clip(inside, low, high))
+        lower, upper = self.forest.boxes(leaves)
+        return leaves, np.clip(2 * (inside - lower) / (upper - lower) - 1, -1.0, 1.0)
+
+    def volume(self, leaf: int | Numbers) -> float:
+        """Volume of a brick, m^3, or of the reference element of others."""
+        if self.is_curved:
+            return 2.0**AXES
+        lower, upper = self.forest.boxes(np.array([leaf]))
+        return float(np.prod(upper - lower))
+
+    def place(self, points: Floats) -> Floats:
+        """Coordinates x, y, z of positions (x, y, depth below the surface), (n, 3), m."""
+        return points if self.surface is None else self.surface.place(points)
 
     @property
     def degree(self) -> int:
@@ -138,9 +196,11 @@ class Setup:
     @cached_property
     def _speeds(self) -> tuple[Floats, Floats, Floats]:
         """Edges of all elements, (n, 3), m, and their fastest and slowest waves, (n,), m/s."""
-        lower, upper = self.forest.boxes()
         material = self.material(np.arange(self.forest.count))
         slowest = np.where(material.vs > 0, material.vs, material.vp)
+        if self.is_curved:
+            return self.shapes.edges, np.asarray(material.vp), slowest
+        lower, upper = self.forest.boxes()
         return upper - lower, np.asarray(material.vp), slowest
 
     @property
@@ -226,7 +286,7 @@ class Setup:
 
     def _material_at(self, x: Any, y: Any, z: Any) -> Material:
         points = np.stack(np.broadcast_arrays(x, y, z), axis=-1).reshape(-1, AXES)
-        return self.material(np.maximum(self.forest.locate(points), 0))
+        return self.material(self.locate(points)[0])
 
     @cached_property
     def sources(self) -> list[PointSource]:
@@ -254,7 +314,8 @@ class Setup:
     def resolved_frequency(self) -> float:
         """Frequency at which the shortest wave spans POINTS_PER_WAVELENGTH points, Hz."""
         edges, _, slowest = self._speeds
-        return float((slowest / edges.max(axis=1)).min() * self.degree / POINTS_PER_WAVELENGTH)
+        longest = self.shapes.longest if self.is_curved else edges.max(axis=1)
+        return float((slowest / longest).min() * self.degree / POINTS_PER_WAVELENGTH)
 
     @property
     def smallest(self) -> float:
@@ -280,11 +341,13 @@ class Setup:
         """Compulsory memory traffic of an unknown in a stage, bytes.
 
         Each stage reads and writes the fields and the register, except that the first does not read
-        the register, and reads and writes the traces of six faces.
+        the register, and reads and writes the traces of six faces; of elements that are not bricks,
+        it reads the metric terms.
         """
         n, fields = self.degree + 1, len(self.equations.fields)
         traces = 2 * 2 * AXES * self.equations.trace / (fields * n)
-        return float((4 - 1 / SCHEME.stages + traces) * np.dtype(self.dtype).itemsize)
+        metrics = METRICS / fields * self.is_curved
+        return float((4 - 1 / SCHEME.stages + traces + metrics) * np.dtype(self.dtype).itemsize)
 
     @property
     def memory(self) -> int:
@@ -292,10 +355,11 @@ class Setup:
         return self._memory_of(self.forest.count)
 
     def _memory_of(self, elements: int) -> int:
-        """Fields, register, and two sets of traces, with their tables."""
+        """Fields, register, metric terms, and two sets of traces, with their tables."""
         n = self.degree + 1
         traces = 2 * 2 * AXES * self.equations.trace * n**2
-        words = 2 * self._unknowns_per_element + traces
+        metrics = METRICS * n**AXES * self.is_curved
+        words = 2 * self._unknowns_per_element + traces + metrics
         return elements * (words * np.dtype(self.dtype).itemsize + 2 * 3 * 6 * 8)
 
     @property
