@@ -14,8 +14,8 @@ from dg_scheme import Scheme, step_limit
 from numpy.typing import NDArray
 
 from groundswell.exchange.communicator import Communicator
-from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.hexahedra import positions
+from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.mesh import Mesh
 from groundswell.solvers.dgwave.propagation import Discretisation
 from groundswell.spectral_elements.curl_form import curl_form

@@ -53,7 +53,9 @@ def test_metrics_of_parallelepipeds_are_exact() -> None:
 
 def test_metrics_approach_those_of_the_map() -> None:
     """The products in the curl form alias; they do not where the map is of half the degree."""
-    bent = Box((2, 1, 1), deform=lambda x: x + 0.1 * np.sin(2 * x @ np.ones((3, 3)) + [0, 1, 2]), order=3)
+    bent = Box(
+        (2, 1, 1), deform=lambda x: x + 0.1 * np.sin(2 * x @ np.ones((3, 3)) + [0, 1, 2]), order=3
+    )
     errors = []
     for degree in (3, 6, 8):
         nodes = positions(bent, degree, [0, 1])

@@ -126,7 +126,7 @@ def _read_esri(path: Path, geographic: bool) -> ElevationMap:
         raise InputError(f"{path} has {values.size} elevations; nrows x ncols are {ny} x {nx}")
     values[values == header.get("nodata_value", np.nan)] = np.nan
     x, y = (
-        header[name] + step * (np.arange(n) + (0.0 if at_centre else 0.5))
+        np.asarray(header[name] + step * (np.arange(n) + (0.0 if at_centre else 0.5)))
         for name, n in zip(low, (nx, ny), strict=True)
     )
     return ElevationMap(x, y, values.reshape(ny, nx)[::-1], str(path), geographic)
@@ -146,8 +146,7 @@ def _spline(
     edges = np.meshgrid(*(np.linspace(0, length, 65) for length in size))
     needed = project(*edges)
     columns, rows = (
-        _window(axis, at, found.source)
-        for axis, at in zip((found.x, found.y), needed, strict=True)
+        _window(axis, at, found.source) for axis, at in zip((found.x, found.y), needed, strict=True)
     )
     x, y, values = found.x[columns], found.y[rows], found.values[rows, columns]
     if not np.isfinite(values).all():

@@ -85,7 +85,7 @@ def require_valid(nodes: Floats, degree: int, numbers: NDArray[np.integer]) -> N
             raise InputError(
                 f"element {numbers[part][element]} is inverted, flat or not finite at x = {x:.6g} "
                 f"m, y = {y:.6g} m, z = {z:.6g} m: its Jacobian there is "
-                f"{found[element, node]:.3g} m^3; use a smoother surface or mesh, or larger elements"
+                f"{found[element, node]:.3g} m^3; use a smoother mesh, or larger elements"
             )
 
 

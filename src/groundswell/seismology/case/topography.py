@@ -54,6 +54,4 @@ class FileTopography(Section):
     coordinates: Literal["region", "geographic"] = "region"
 
 
-TopographySection = Annotated[
-    FormulaTopography | ArrayTopography | FileTopography, TaggedUnion()
-]
+TopographySection = Annotated[FormulaTopography | ArrayTopography | FileTopography, TaggedUnion()]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
 
 MESH, WAVES, SOURCES = "Elements and time steps", "What the elements resolve", "Sources, receivers"
+DEPTH_ROUNDING = 1e-3  # m
 STEP_RATIO = 1.3  # longest stable step over the chosen one
 FLUXES = {0.0: "central", 1.0: "Riemann"}
 
@@ -38,6 +39,10 @@ def _mesh(setup: Setup) -> Iterator[Quantity]:
     region = f"{format_extent(grid.region)} elements, {format_extent(size)} km"
     yield Quantity("region", grid.region, "region", "elements", region, MESH)
     yield Quantity("spacing", grid.spacing, unit="m", group=MESH)
+    if setup.surface is not None:
+        low, high = setup.surface.range
+        text = f"elevations of {low:.5g} to {high:.5g} m"
+        yield Quantity("topography", [low, high], "topography", "m", text, MESH)
     kind = "elastic" if setup.equations.elastic else "acoustic"
     flux = FLUXES.get(setup.case.method.flux, f"{setup.case.method.flux:g} of Riemann's")
     text = f"{kind}, degree {setup.degree}, {flux} flux, {setup.unknowns:,} unknowns"
@@ -91,6 +96,28 @@ def warnings(setup: Setup) -> Iterator[str]:
         yield (
             f"the time step of {setup.dt:.3g} s is far shorter than the stable "
             f"{setup.stability_limit:.3g} s; lengthen time.step, or sample seismograms less often"
+        )
+
+
+def require_above_the_bottom(setup: Setup) -> None:
+    """Check that depths below the surface lie in the region, which is less deep below valleys.
+
+    Raises:
+        InputError: a source or receiver lies below the region.
+    """
+    if setup.surface is None:
+        return
+    places = [(f"receiver {r.name}", r.position) for r in setup.receivers]
+    for n, entry in enumerate(setup.source_entries):
+        places += [(f"source[{n}]", point.position) for point in entry.points]
+    if not places:
+        return
+    x, y, depth = np.array([place for _, place in places]).T
+    floor = setup.extent[2] + setup.surface.height(x, y)
+    for n in np.flatnonzero(depth > floor + DEPTH_ROUNDING)[:1]:
+        raise InputError(
+            f"{places[n][0]} lies below the region, which is {floor[n]:g} m deep there, at a depth "
+            f"of {depth[n]:g} m; move it, or enlarge grid.size"
         )
 
 

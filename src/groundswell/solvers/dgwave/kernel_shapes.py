@@ -41,9 +41,7 @@ class KernelShape:
             **limit,
         }
 
-    def shared_bytes(
-        self, degree: int, fields: int, jump: int, size: int, columns: int = 0
-    ) -> int:
+    def shared_bytes(self, degree: int, fields: int, jump: int, size: int, columns: int = 0) -> int:
         """Dynamic shared memory of a block.
 
         Args:

@@ -55,9 +55,7 @@ class Outputs:
         self._backend, self._comm = solver.backend, solver.comm
         self._fields = solver.propagation.fields
         setup, clock = self._setup, solver.propagation.clock
-        domain = ElementDomain(
-            self._comm, setup.hexahedra, setup.degree, solver.elements.numbers
-        )
+        domain = ElementDomain(self._comm, setup.hexahedra, setup.degree, solver.elements.numbers)
         recordable = {name: RECORDABLE[name] for name in self._fields}
         self._recording = Recording(domain, recordable, setup.dtype, setup.dt, steps=setup.steps)
         sections = setup.case.output.record

@@ -34,8 +34,8 @@ from groundswell.seismology.time_steps import dividing_step
 from groundswell.seismology.topography import build_elevation
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.dgwave import check
-from groundswell.solvers.dgwave.damping import total_decay
 from groundswell.solvers.dgwave.curved import METRICS, CurvedElements
+from groundswell.solvers.dgwave.damping import total_decay
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.mesh import build_forest, build_media, read_material
@@ -88,6 +88,7 @@ class Setup:
         if self.receivers:
             require_formats(self.case.output.seismograms.formats)
         require_sources_inside(self.source_entries, self.extent)
+        check.require_above_the_bottom(self)
         check.require_shear_in_solids(self)
         check.require_fields_of_equations(self)
 

@@ -7,6 +7,7 @@ depth over the stretching of its column; x and y are the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,16 @@ class Surface:
         """Of the region along x, y, z, m."""
         return np.multiply(self.grid.region, self.grid.spacing)
 
+    @cached_property
+    def _heights(self) -> Floats:
+        """Elevations at the nodes of the region's surface, (ny, nx)."""
+        return self.elevation(*np.meshgrid(*self._lines()))
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest elevation at nodes, m."""
+        return float(self._heights.min()), float(self._heights.max())
+
     def require_valid(self, *, periodic: bool) -> None:
         """Check the elevations at all nodes of the surface.
 
@@ -51,9 +62,7 @@ class Surface:
         Raises:
             InputError: they are not finite, too deep for the region, or differ at periodic sides.
         """
-        points = self._lines()
-        x, y = np.meshgrid(*points)
-        heights, depth = self.elevation(x, y), self.size[2]
+        heights, depth = self._heights, self.size[2]
         lowest = heights.min()  # NaN if one is
         if not (np.isfinite(heights).all() and lowest > (LEAST_DEPTH - 1) * depth):
             raise InputError(
