@@ -29,20 +29,8 @@ def quantities(setup: Setup) -> list[Quantity]:
 
 
 def _mesh(setup: Setup) -> Iterator[Quantity]:
-    grid, dt, steps = setup.grid, setup.dt, setup.steps
-    text = describe_grid(grid.cells, grid.spacing, "elements of {} m") + ", layers included"
-    yield Quantity("grid", grid.cells, "grid", text=text, group=MESH)
-    total = setup.forest.count
-    text = f"{total:,}, the smallest of {setup.smallest:g} m" if total > grid.count else ""
-    yield Quantity("elements", total, "halved elements" * bool(text), text=text, group=MESH)
-    size = [cells * edge / 1e3 for cells, edge in zip(grid.region, grid.spacing, strict=True)]
-    region = f"{format_extent(grid.region)} elements, {format_extent(size)} km"
-    yield Quantity("region", grid.region, "region", "elements", region, MESH)
-    yield Quantity("spacing", grid.spacing, unit="m", group=MESH)
-    if setup.surface is not None:
-        low, high = setup.surface.range
-        text = f"elevations of {low:.5g} to {high:.5g} m"
-        yield Quantity("topography", [low, high], "topography", "m", text, MESH)
+    yield from setup.grid_quantities()
+    dt, steps = setup.dt, setup.steps
     kind = "elastic" if setup.equations.elastic else "acoustic"
     flux = FLUXES.get(setup.case.method.flux, f"{setup.case.method.flux:g} of Riemann's")
     text = f"{kind}, degree {setup.degree}, {flux} flux, {setup.unknowns:,} unknowns"
@@ -59,6 +47,24 @@ def _mesh(setup: Setup) -> Iterator[Quantity]:
     text = f"every {interval:.6g} s"
     yield Quantity("sampling", interval, label, "s", text, MESH)
     yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), MESH)
+
+
+def grid_quantities(setup: Setup) -> Iterator[Quantity]:
+    """Elements and size of the region."""
+    grid = setup.grid
+    text = describe_grid(grid.cells, grid.spacing, "elements of {} m") + ", layers included"
+    yield Quantity("grid", grid.cells, "grid", text=text, group=MESH)
+    total = setup.count
+    text = f"{total:,}, the smallest of {setup.smallest:g} m" if total > grid.count else ""
+    yield Quantity("elements", total, "halved elements" * bool(text), text=text, group=MESH)
+    size = [cells * edge / 1e3 for cells, edge in zip(grid.region, grid.spacing, strict=True)]
+    region = f"{format_extent(grid.region)} elements, {format_extent(size)} km"
+    yield Quantity("region", grid.region, "region", "elements", region, MESH)
+    yield Quantity("spacing", grid.spacing, unit="m", group=MESH)
+    if setup.surface is not None:
+        low, high = setup.surface.range
+        text = f"elevations of {low:.5g} to {high:.5g} m"
+        yield Quantity("topography", [low, high], "topography", "m", text, MESH)
 
 
 def _waves(setup: Setup) -> Iterator[Quantity]:
@@ -86,7 +92,7 @@ def warnings(setup: Setup) -> Iterator[str]:
     """Reasons to expect poor results, each with its remedy."""
     resolved, emitted = setup.resolved_frequency, setup.source_frequency
     if emitted > resolved:
-        edge = max(setup.grid.spacing) * resolved / emitted
+        edge = float(setup.longest.max()) * resolved / emitted
         yield (
             f"the sources have energy up to {emitted:.3g} Hz, but the elements resolve "
             f"{resolved:.3g} Hz; low-pass the results there, lengthen the source, use elements of "

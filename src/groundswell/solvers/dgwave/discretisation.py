@@ -11,14 +11,8 @@ from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.sources.point_sources import PointSource
-from groundswell.solvers.dgwave.damping import damping_tables
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
-from groundswell.solvers.dgwave.equations import (
-    ABSORBING,
-    FREE_SURFACE,
-    RIGID,
-    FaceSides,
-)
+from groundswell.solvers.dgwave.equations import FaceSides
 from groundswell.solvers.dgwave.propagation import Discretisation
 from groundswell.solvers.dgwave.terms import ElementSource, Terms
 
@@ -27,13 +21,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-REFLECTION = {
-    "free-surface": FREE_SURFACE,
-    "rigid": RIGID,
-    "absorbing": ABSORBING,
-    "damping": ABSORBING,  # behind the layer
-    "periodic": ABSORBING,  # no face has it
-}
 TENSOR = (0, 1, 2, 5, 4, 3)  # of a moment (xx, yy, zz, xy, xz, yz) in the order of the stresses
 
 
@@ -57,17 +44,15 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
             len(setup.equations.fields),
             elements.count,
             _sources(setup, elements),
-            *damping_tables(setup, elements),
+            *setup.damping(elements),
         ),
         setup.shapes.metrics(elements.numbers, setup.dtype) if setup.is_curved else None,
     )
 
 
 def _sides(setup: Setup, elements: RankElements) -> FaceSides:
-    boundary, beyond = setup.case.boundary, elements.neighbours
-    outside = beyond == OUTSIDE
-    ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
-    reflection = np.broadcast_to([REFLECTION[end] for end in ends], outside.shape)
+    beyond = elements.neighbours
+    outside, reflection = beyond == OUTSIDE, setup.reflection(elements)
     material = _material(setup, np.where(outside, elements.numbers[:, None], beyond))
     return FaceSides(material, outside, reflection, float(setup.case.method.flux))
 

@@ -13,6 +13,13 @@ from groundswell.seismology.media.material import Material, lame
 Floats = NDArray[np.float64]
 
 FREE_SURFACE, ABSORBING, RIGID = -1.0, 0.0, 1.0  # reflection coefficients of boundaries
+REFLECTION = {
+    "free-surface": FREE_SURFACE,
+    "rigid": RIGID,
+    "absorbing": ABSORBING,
+    "damping": ABSORBING,  # behind the layer
+    "periodic": ABSORBING,  # no face has it
+}
 
 
 @dataclass(frozen=True, eq=False)

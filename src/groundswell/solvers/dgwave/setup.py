@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -18,6 +18,7 @@ from groundswell.grids.cartesian import Grid
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
 from groundswell.meshes.leaves import Leaves
+from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.octree import Forest, partition_curve
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.formats.seismograms import require_formats
@@ -35,9 +36,9 @@ from groundswell.seismology.topography import build_elevation
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.dgwave import check
 from groundswell.solvers.dgwave.curved import METRICS, CurvedElements
-from groundswell.solvers.dgwave.damping import total_decay
+from groundswell.solvers.dgwave.damping import damping_tables, total_decay
 from groundswell.solvers.dgwave.elements import RankElements
-from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
+from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, REFLECTION, Equations
 from groundswell.solvers.dgwave.mesh import build_forest, build_media, read_material
 from groundswell.solvers.dgwave.surface import Surface
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -84,13 +85,16 @@ class Setup:
 
     def _validate(self) -> None:
         """Evaluate all that may raise `InputError`, so that a run does not fail later."""
-        _ = self.forest, self.surface, self.sampling_stride, self.equations
+        _ = self.connectivity, self.surface, self.sampling_stride, self.equations
         if self.receivers:
             require_formats(self.case.output.seismograms.formats)
-        require_sources_inside(self.source_entries, self.extent)
-        check.require_above_the_bottom(self)
+        self._require_positions()
         check.require_shear_in_solids(self)
         check.require_fields_of_equations(self)
+
+    def _require_positions(self) -> None:
+        require_sources_inside(self.source_entries, self.extent)
+        check.require_above_the_bottom(self)
 
     # --- mesh -------------------------------------------------------------------------------------
 
@@ -137,6 +141,16 @@ class Setup:
         lower, upper = self.forest.boxes(leaves)
         return leaves, np.clip(2 * (inside - lower) / (upper - lower) - 1, -1.0, 1.0)
 
+    def reflection(self, elements: RankElements) -> Floats:
+        """Reflection coefficients of faces that are boundaries, (elements, 6)."""
+        boundary = self.case.boundary
+        ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
+        return np.broadcast_to([REFLECTION[end] for end in ends], (elements.count, len(ends)))
+
+    def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+        """See `damping_tables`."""
+        return damping_tables(self, elements)
+
     def volume(self, leaf: int | Numbers) -> float:
         """Volume of a brick, m^3, or of the reference element of others."""
         if self.is_curved:
@@ -169,9 +183,19 @@ class Setup:
         """The elements: bricks, with damping layers, halved where waves are slow."""
         return build_forest(self.case, self.grid, self.media)
 
+    @property
+    def connectivity(self) -> Forest | Mesh:
+        """The elements, for what lies beyond their faces."""
+        return self.forest
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
+        return self.connectivity.count
+
     def elements(self, ranks: int, rank: int) -> RankElements:
         """The elements of a rank."""
-        return RankElements(self.forest, self.starts(ranks), rank)
+        return RankElements(self.connectivity, self.starts(ranks), rank)
 
     def starts(self, ranks: int) -> Numbers:
         """The first element of each rank, and the number of elements, (ranks + 1,).
@@ -179,12 +203,12 @@ class Setup:
         Raises:
             InputError: fewer elements than ranks.
         """
-        if ranks > self.forest.count:
+        if ranks > self.count:
             raise InputError(
-                f"{self.forest.count} elements cannot be shared by {ranks} ranks; use at most one "
+                f"{self.count} elements cannot be shared by {ranks} ranks; use at most one "
                 "rank for each element"
             )
-        return partition_curve(np.ones(self.forest.count), ranks)
+        return partition_curve(np.ones(self.count), ranks)
 
     def cells(self, leaves: Numbers) -> Numbers:
         """Indices (x, y, z) of the cells of the grid that elements are parts of, (n, 3)."""
@@ -197,7 +221,7 @@ class Setup:
     @cached_property
     def _speeds(self) -> tuple[Floats, Floats, Floats]:
         """Edges of all elements, (n, 3), m, and their fastest and slowest waves, (n,), m/s."""
-        material = self.material(np.arange(self.forest.count))
+        material = self.material(np.arange(self.count))
         slowest = np.where(material.vs > 0, material.vs, material.vp)
         if self.is_curved:
             return self.shapes.edges, np.asarray(material.vp), slowest
@@ -223,8 +247,13 @@ class Setup:
     def stability_limit(self) -> float:
         """Longest time step, s; see `dg_step`."""
         edges, fastest, _ = self._speeds
-        decay = total_decay(self.grid, self.statistics.vp_max)
-        return float(dg_step(edges, fastest, self.degree, self.case.method.flux, decay).min())
+        step = dg_step(edges, fastest, self.degree, self.case.method.flux, self.decay)
+        return float(step.min())
+
+    @property
+    def decay(self) -> float:
+        """The largest rate of decay in damping layers, 1/s."""
+        return total_decay(self.grid, self.statistics.vp_max)
 
     @cached_property
     def dt(self) -> float:
@@ -314,9 +343,13 @@ class Setup:
     @cached_property
     def resolved_frequency(self) -> float:
         """Frequency at which the shortest wave spans POINTS_PER_WAVELENGTH points, Hz."""
-        edges, _, slowest = self._speeds
-        longest = self.shapes.longest if self.is_curved else edges.max(axis=1)
-        return float((slowest / longest).min() * self.degree / POINTS_PER_WAVELENGTH)
+        slowest = self._speeds[2]
+        return float((slowest / self.longest).min() * self.degree / POINTS_PER_WAVELENGTH)
+
+    @property
+    def longest(self) -> Floats:
+        """The longest edge of each element, (elements,), m."""
+        return self.shapes.longest if self.is_curved else self._speeds[0].max(axis=1)
 
     @property
     def smallest(self) -> float:
@@ -326,7 +359,7 @@ class Setup:
     @property
     def unknowns(self) -> int:
         """Values of all fields at all nodes."""
-        return self.forest.count * self._unknowns_per_element
+        return self.count * self._unknowns_per_element
 
     @property
     def _unknowns_per_element(self) -> int:
@@ -353,7 +386,7 @@ class Setup:
     @property
     def memory(self) -> int:
         """Device memory of the run, bytes."""
-        return self._memory_of(self.forest.count)
+        return self._memory_of(self.count)
 
     def _memory_of(self, elements: int) -> int:
         """Fields, register, metric terms, and two sets of traces, with their tables."""
@@ -368,6 +401,10 @@ class Setup:
         """Size of the samples of seismograms, bytes."""
         samples = ceil(self.steps / self.sampling_stride)
         return samples * len(self.receivers) * AXES * np.dtype(self.dtype).itemsize
+
+    def grid_quantities(self) -> Iterator[Quantity]:
+        """Elements and size of the region, for `groundswell check`."""
+        return check.grid_quantities(self)
 
     def quantities(self) -> list[Quantity]:
         """Mesh, time step, resolution, sources, receivers and memory."""

@@ -116,7 +116,7 @@ class DgWave:
         }
 
     def _distributed(self, array: Array) -> DistributedArray:
-        shape = (self.setup.forest.count, *array.shape[1:])
+        shape = (self.setup.count, *array.shape[1:])
         own = (((slice(None),), (self.elements.numbers,)),)
         return DistributedArray(array, shape, own, own)
 
