@@ -83,6 +83,7 @@ def case(medium: str, degree: int, flux: Any, **changes: Any) -> dict[str, Any]:
     }
 
 
+HILLS = {"kind": "formula", "elevation": "60 + 40 * sin(x / 130) * cos(y / 110)"}
 VARIANTS = {
     "sea": case("sea", 3, "riemann", run={"precision": "single"}),
     "rock": case("rock", 2, 0.3, boundary={"sides": "periodic"}, run={"precision": "double"}),
@@ -95,6 +96,7 @@ VARIANTS = {
         refinement={"frequency": 8, "levels": 1},
         run={"precision": "single"},
     ),
+    "hills": case("rock", 3, "riemann", topography=HILLS, run={"precision": "single"}),
 }
 
 
@@ -120,10 +122,12 @@ QUICK = [
     Run(2, "sea", "peer"),
     Run(2, "rock", "mpi"),
     Run(2, "water", "peer"),
+    Run(2, "hills", "peer"),
     Run(5, "sea", "mpi"),
     Run(5, "rock", "peer"),
     Run(5, "water", "mpi"),
     Run(3, "soft", "peer"),
+    Run(5, "hills", "mpi"),
 ]
 LONG = [Run(n, v, t) for n in (2, 3, 5, 8) for v in VARIANTS for t in ("peer", "mpi")]
 LONG = [run for run in LONG if run not in QUICK]

@@ -9,23 +9,14 @@ import numpy as np
 from dg_scheme import Scheme
 from numpy.typing import NDArray
 
-from groundswell.meshes.gll import gll
-
 Floats = NDArray[np.float64]
-
-
-def weights(scheme: Scheme) -> Floats:
-    """Quadrature weights of the nodes, (elements, n, n, n): they add up to the volume."""
-    n = scheme.degree + 1
-    volumes = scheme.bricks.sizes.prod(axis=1) / 8
-    return volumes[:, None, None, None] * gll(scheme.degree).cube_weights.reshape(n, n, n)
 
 
 def energy(scheme: Scheme, u: Floats) -> Floats:
     """Sum of rho v.v / 2 + S:C^-1:S / 2, or p^2 / (2 lam), over the nodes."""
     v = u[..., -3:, :, :, :]
     density = scheme.rho * (v**2).sum(axis=-4) + strain_energy(scheme, u)
-    return (weights(scheme) * density / 2).sum(axis=(-4, -3, -2, -1))
+    return (scheme.weights * density / 2).sum(axis=(-4, -3, -2, -1))
 
 
 def strain_energy(scheme: Scheme, u: Floats) -> Floats:
@@ -52,7 +43,7 @@ class Coordinates(NamedTuple):
     @property
     def shape(self) -> tuple[int, ...]:
         """Of a state."""
-        return (self.scheme.bricks.count, self.fields, *(self.scheme.degree + 1,) * 3)
+        return (self.scheme.count, self.fields, *(self.scheme.degree + 1,) * 3)
 
     def stiffness(self) -> tuple[Floats, Floats, Floats]:
         """Factors of mean stress, of deviatoric stress and of shear stress."""
@@ -62,7 +53,7 @@ class Coordinates(NamedTuple):
 
     def state(self, c: Floats) -> Floats:
         """The state of coordinates (..., size)."""
-        root = np.sqrt(weights(self.scheme))[:, None]
+        root = np.sqrt(self.scheme.weights)[:, None]
         c = c.reshape(*c.shape[:-1], *self.shape) / root
         mean, deviator, shear = (f[:, None] for f in self.stiffness())
         v = c[..., -3:, :, :, :] / np.sqrt(self.scheme.of_nodes(self.scheme.rho))[:, None]
@@ -76,7 +67,7 @@ class Coordinates(NamedTuple):
 
     def of(self, u: Floats) -> Floats:
         """The coordinates of states."""
-        root = np.sqrt(weights(self.scheme))[:, None]
+        root = np.sqrt(self.scheme.weights)[:, None]
         mean, deviator, shear = (f[:, None] for f in self.stiffness())
         v = u[..., -3:, :, :, :] * np.sqrt(self.scheme.of_nodes(self.scheme.rho))[:, None]
         if self.fields == 4:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends.base import Backend, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
+from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.octree import Forest, uniform_forest
 from groundswell.meshes.octree_refinement import balance, refine
 from groundswell.seismology.media.material import Material
@@ -72,6 +73,7 @@ class Problem:
         self.edges = [np.cumsum(rng.uniform(0.5, 1.5, n + 1)) for n in variant.counts]
         bricks = uniform_forest(self.edges, 0, variant.periodic)
         self.forest: Forest = halve(bricks, rng.random(bricks.count) < variant.halved)
+        self.mesh: Forest | Mesh = self.forest
         count, n = self.forest.count, variant.degree + 1
         vs = rng.uniform(0.5, 1.0, count)
         self.material = Material(vs * rng.uniform(1.6, 2.0, count), vs, rng.uniform(1, 2, count))
@@ -104,8 +106,11 @@ class Problem:
             rates[1:6] = [*rates[:1]] * 2 + [0] * 3
         rates /= np.abs(delta(self.scheme, element, place)).max() * self.dt
         start, step = rng.uniform(-0.5, 1.5) * self.dt, rng.uniform(0.1, 0.9) * self.dt
-        volume = float(self.scheme.bricks.sizes[element].prod())
+        volume = self._volume(element)
         return ElementSource(element, place, rates, start, step, rng.uniform(1, 2, 4), volume)
+
+    def _volume(self, element: int) -> float:
+        return float(self.scheme.bricks.sizes[element].prod())
 
     # --- the oracle -------------------------------------------------------------------------------
 
@@ -166,7 +171,7 @@ class Problem:
         """What a rank solves."""
         size, rank = (comm.size, comm.rank) if comm else (1, 0)
         starts = np.linspace(0, self.forest.count, size + 1).astype(int)
-        elements = RankElements(self.forest, starts, rank)
+        elements = RankElements(self.mesh, starts, rank)
         terms = self._terms(elements)
         material = of_elements(self.material, elements.numbers)
         sides, degree = (self._sides(elements), self._mortar_sides(elements)), self.variant.degree
@@ -186,7 +191,7 @@ class Problem:
     def _sides(self, elements: RankElements) -> FaceSides:
         outside = elements.neighbours == OUTSIDE
         beyond = np.where(outside, elements.numbers[:, None], elements.neighbours)
-        reflection = np.broadcast_to(self.reflection, outside.shape)
+        reflection = np.broadcast_to(self.reflection, (self.forest.count, 6))[elements.numbers]
         return FaceSides(
             of_elements(self.material, beyond), outside, reflection, self.variant.upwind
         )

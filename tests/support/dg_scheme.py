@@ -102,7 +102,22 @@ class Scheme:
 
     def of_nodes(self, values: ArrayLike) -> Floats:
         """A property of each node, (elements, n, n, n)."""
-        return np.broadcast_to(values, (self.bricks.count, *(self.degree + 1,) * 3))
+        return np.broadcast_to(values, (self.count, *(self.degree + 1,) * 3))
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
+        return self.bricks.count
+
+    @property
+    def jacobians(self) -> Floats:
+        """Volumes over those of the reference element, at the nodes, (elements, n, n, n)."""
+        return self.of_nodes(self.bricks.sizes.prod(axis=1)[:, None, None, None] / 8)
+
+    @property
+    def weights(self) -> Floats:
+        """Quadrature weights of the nodes, (elements, n, n, n): they add up to the volume."""
+        return self.jacobians * gll(self.degree).cube_weights.reshape((self.degree + 1,) * 3)
 
     @cached_property
     def impedances(self) -> Floats:

@@ -19,14 +19,13 @@ def delta(scheme: Scheme, element: int, place: ArrayLike) -> Floats:
     """Nodal values of a delta function in its element, 1/m^3, (n, n, n)."""
     points = gll(scheme.degree)
     along = [points.interpolation([xi])[0] / points.weights for xi in np.asarray(place)]
-    volume = scheme.bricks.sizes[element].prod() / 8
-    return np.einsum("i,j,k->kji", *along) / volume
+    return np.einsum("i,j,k->kji", *along) / scheme.jacobians[element]
 
 
 def injection(scheme: Scheme, element: int, fields: ArrayLike, values: Floats) -> Floats:
     """Rates of a state that are zero but in one element: the fields there times these values."""
     fields = np.asarray(fields, float)
-    rates = np.zeros((scheme.bricks.count, len(fields), *values.shape))
+    rates = np.zeros((scheme.count, len(fields), *values.shape))
     rates[element] = fields[:, None, None, None] * values
     return rates
 

@@ -108,16 +108,18 @@ def dgwave_source(
     upwind: float,
     file: str = "advance.h",
     mechanisms: int = 0,
+    curved: bool = False,
 ) -> Source:
     """A stage of DG waves with sources and damping, in the shape that an H100 has.
 
     Args:
         file: "mortars.h" for the kernels of faces with finer neighbours.
+        curved: whether elements are not bricks.
     """
     equations, size = ELASTIC if elastic else ACOUSTIC, np.dtype(dtype).itemsize
     h100: Any = SimpleNamespace(on_host=False, shared_bytes_per_block=227 * 1024)
     mortars = file == "mortars.h"
-    whole = mortars or upwind != 1
+    whole = mortars or curved or upwind != 1
     jump = equations.jump(whole=whole)
     problem: Any = SimpleNamespace(
         degree=degree,
@@ -125,10 +127,12 @@ def dgwave_source(
         equations=equations,
         has_mortars=mortars,
         has_whole_jumps=whole,
+        is_curved=curved,
         terms=SimpleNamespace(has_sources=True, has_damping=True),
         mechanisms=mechanisms,
     )
-    shape = kernel_shape(h100, degree, len(equations.fields), jump, size)
+    columns = equations.columns if curved else 0
+    shape = kernel_shape(h100, degree, len(equations.fields), jump, size, columns)
     return kernel_source(file, problem, shape)
 
 

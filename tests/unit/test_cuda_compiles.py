@@ -206,6 +206,21 @@ DG_LIMITS = {
     (13, True): ((136, 128), (0, 1760)),  # too large for shared memory in double precision
 }
 MORE_REGISTERS, MORE_SPILLS = 12, 120  # of `advance` with attenuation, at most
+CURVED_LIMITS = {  # of elements that are not bricks, in the shapes that are fastest for bricks
+    (1, False): ((88, 128), (0, 0)),
+    (1, True): ((106, 140), (0, 0)),
+    (3, False): ((48, 88), (330, 280)),
+    (3, True): ((64, 202), (80, 0)),
+    (4, False): ((118, 64), (0, 210)),
+    (4, True): ((80, 138), (16, 16)),
+    (7, False): ((64, 178), (200, 0)),
+    (7, True): ((96, 255), (280, 0)),
+    (10, False): ((80, 208), (240, 0)),
+    (10, True): ((140, 255), (340, 240)),
+    (13, False): ((138, 140), (0, 630)),
+    (13, True): ((140, 80), (480, 7200)),  # too large for shared memory in double precision
+}
+LONG_CURVED = [limits for limits in CURVED_LIMITS if limits[0] not in (3, 7)]
 LONG_DG = [limits for limits in DG_LIMITS if limits[0] not in (3, 7)]
 
 # Bytes that a thread may spill: around the call that divides in double precision, where two
@@ -325,6 +340,18 @@ def test_attenuation_of_dg_waves_takes_few_registers(
     source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, mechanisms=3)
     spilled = spills[column] + MORE_SPILLS
     check(source, precision, {**LIMITS, "advance": most}, {"advance": spilled})
+
+
+@pytest.mark.parametrize(("degree", "elastic"), short_and_long(CURVED_LIMITS, LONG_CURVED))
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_kernels_of_curved_elements(
+    check: Check, dtype: str, precision: str, degree: int, elastic: bool
+) -> None:
+    registers, spills = CURVED_LIMITS[degree, elastic]
+    column = ("single", "double").index(precision)
+    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, curved=True)
+    limits = {**LIMITS, "store_traces": (36, 48), "advance": registers}
+    check(source, precision, limits, {"advance": spills[column]})
 
 
 @pytest.mark.parametrize("elastic", [True, False])

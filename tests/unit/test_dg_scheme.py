@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dg_bricks import Boundary, Bricks, Coarser, Finer, Neighbour, equal, lattice
-from dg_energy import Coordinates, energy, random_state, weights
+from dg_energy import Coordinates, energy, random_state
 from dg_meshes import homogeneous, interface, random_medium
 from dg_scheme import ON_FACE, Scheme, Trace, advanced, corrections, step_limit
 from dg_sources import force_source, moment_source, pressure_source
@@ -22,7 +22,7 @@ SMALL = equal((2, 1, 1))
 
 def integral(scheme: Scheme, f: Floats) -> Floats:
     """Of each field over the mesh."""
-    return (weights(scheme)[:, None] * f).sum(axis=(-5, -3, -2, -1))
+    return (scheme.weights[:, None] * f).sum(axis=(-5, -3, -2, -1))
 
 
 # --- neighbours -----------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def moments(scheme: Scheme, element: int, f: Floats) -> Floats:
     """Integrals of f times 1, x, y, z, x y z over an element."""
     x, y, z = scheme.bricks.positions(scheme.degree)[:, element]
     products = np.stack([np.ones_like(x), x, y, z, x * y * z])
-    return np.einsum("kji,mkji,...kji->...m", weights(scheme)[element], products, f)
+    return np.einsum("kji,mkji,...kji->...m", scheme.weights[element], products, f)
 
 
 def test_moments_of_sources() -> None:

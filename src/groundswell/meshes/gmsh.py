@@ -11,7 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import count
 from pathlib import Path
@@ -48,8 +48,31 @@ _TENSOR_8 = np.argsort((_VTK[:CORNERS] + 1) @ (1, 3, 9))
 ORDERS = {"hexahedron": _TENSOR_8, "hexahedron20": _TENSOR_27, "hexahedron27": _TENSOR_27}
 
 
+@dataclass(frozen=True, eq=False)
+class GmshGroups:
+    """A mesh with its physical groups.
+
+    Args:
+        mesh: the elements.
+        sides: boundary tags of its sides by name.
+        volumes: tag of the physical volume of each element, 0 if it has none, (elements,).
+        volume_names: names of the physical volumes by tag; an unnamed one is called by its number.
+    """
+
+    mesh: Mesh
+    sides: dict[str, int]
+    volumes: Numbers
+    volume_names: dict[int, str]
+
+
 def read_gmsh(path: Path | str) -> tuple[Mesh, dict[str, int]]:
-    """Read hexahedra of order 1 or 2, and the tags of their sides by name.
+    """Read hexahedra, and the tags of their sides by name; see `read_gmsh_groups`."""
+    found = read_gmsh_groups(path)
+    return found.mesh, found.sides
+
+
+def read_gmsh_groups(path: Path | str) -> GmshGroups:
+    """Read hexahedra of order 1 or 2 with their physical surfaces and volumes.
 
     Sides are physical surfaces; an unnamed surface is called by its number. Boundary faces in no
     physical surface form a side of their own with the lowest free number. Left-handed elements are
@@ -62,8 +85,13 @@ def read_gmsh(path: Path | str) -> tuple[Mesh, dict[str, int]]:
     """
     path = Path(path)
     try:
-        names = _surface_names(_read_bytes(path))
-        return _build_mesh(_read_meshio(path), names)
+        content = _read_bytes(path)
+        source = _read_meshio(path)
+        mesh, sides = _build_mesh(source, _group_names(content, 2))
+        volumes = _hexahedra(source)[2]
+        given = _group_names(content, AXES)
+        tags = np.unique(volumes[volumes > 0]).tolist()
+        return GmshGroups(mesh, sides, volumes, {tag: given.get(tag, str(tag)) for tag in tags})
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
@@ -99,19 +127,19 @@ def _read_meshio(path: Path) -> Any:
         ) from error
 
 
-def _surface_names(content: bytes) -> dict[int, str]:
-    """Names of physical surfaces; meshio drops those that a volume or a curve has too."""
+def _group_names(content: bytes, dimension: int) -> dict[int, str]:
+    """Names of physical groups; meshio drops those that another dimension has too."""
     section = re.search(rb"\$PhysicalNames(.*?)\$EndPhysicalNames", content, re.DOTALL)
     lines = section[1].decode(errors="replace") if section else ""
-    named = re.findall(r'^\s*2\s+(-?\d+)\s+"(.+)"\s*$', lines, re.MULTILINE)
-    return {abs(int(tag)): name for tag, name in named}
+    named = re.findall(r'^\s*(\d)\s+(-?\d+)\s+"(.+)"\s*$', lines, re.MULTILINE)
+    return {abs(int(tag)): name for of, tag, name in named if int(of) == dimension}
 
 
 # --- elements -------------------------------------------------------------------------------------
 
 
 def _build_mesh(source: Any, names: dict[int, str]) -> tuple[Mesh, dict[str, int]]:
-    kind, numbers = _hexahedra(source)
+    kind, numbers, _ = _hexahedra(source)
     order = 1 if kind == "hexahedron" else 2
     nodes = source.points[numbers]
     if kind == "hexahedron20":
@@ -125,9 +153,15 @@ def _build_mesh(source: Any, names: dict[int, str]) -> tuple[Mesh, dict[str, int
     return _tag_boundary(mesh, source.points[vertices], names)
 
 
-def _hexahedra(source: Any) -> tuple[str, Numbers]:
-    """The cell type, and meshio's numbers of the cells' nodes, (elements, nodes)."""
-    blocks = [block for block in source.cells if block.dim == AXES and len(block)]
+def _hexahedra(source: Any) -> tuple[str, Numbers, Numbers]:
+    """The cell type, meshio's numbers of the cells' nodes, (elements, nodes), and volume tags."""
+    tags = source.cell_data.get("gmsh:physical")
+    found = [
+        (block, np.zeros(len(block), np.int64) if tags is None else np.abs(tags[n]))
+        for n, block in enumerate(source.cells)
+        if block.dim == AXES and len(block)
+    ]
+    blocks = [block for block, _ in found]
     kinds = {block.type for block in blocks}
     if len(kinds) != 1 or not kinds <= ORDERS.keys():
         raise InputError(_unsupported_cells(source.cells, kinds))
@@ -136,7 +170,9 @@ def _hexahedra(source: Any) -> tuple[str, Numbers]:
         raise InputError("elements refer to nodes that the file lacks; save it again")
     # Version 2.2 repeats elements that are in several physical volumes.
     _, first = np.unique(np.sort(numbers[:, :CORNERS], axis=1), axis=0, return_index=True)
-    return kinds.pop(), numbers[np.sort(first)]
+    volumes = np.concatenate([tags for _, tags in found]).astype(np.int64)
+    chosen = np.sort(first)
+    return kinds.pop(), numbers[chosen], volumes[chosen]
 
 
 def _unsupported_cells(cells: Iterable[Any], kinds: set[str]) -> str:

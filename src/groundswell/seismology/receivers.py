@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from groundswell.errors import InputError
-from groundswell.seismology.case.grid import GridSection, misplaced
+from groundswell.seismology.case.grid import GridSection
 from groundswell.seismology.case.sources import Receiver as StationSection
 from groundswell.seismology.case.sources import long_codes, repeated_codes
 from groundswell.seismology.formats.stations import read_stations
@@ -35,7 +35,7 @@ def place_receivers(case: Any) -> list[Receiver]:
     from_file = read_stations(case.resolve(case.receivers.file)) if case.receivers else []
     for station in from_file:
         problems = chain(
-            misplaced(station, case.grid), long_codes(station, case.output.seismograms.formats)
+            case.grid.misplaced(station), long_codes(station, case.output.seismograms.formats)
         )
         for (key,), problem in problems:
             value = getattr(station, str(key))

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, ValidationInfo, field_validator
 
 from groundswell.case.common import Case, NotEmpty, TimeSection
 from groundswell.case.problems import Violation, reject
-from groundswell.seismology.case.grid import GridSection, Position, misplaced
+from groundswell.seismology.case.grid import GridSection, Position
 from groundswell.seismology.case.media import (
     ArraySection,
     Attenuation,
@@ -32,7 +32,7 @@ from groundswell.seismology.case.sources import (
 def _placed_source(source: Source, info: ValidationInfo) -> Source:
     grid = info.data.get("grid")
     if grid and isinstance(source, Position):
-        reject(misplaced(source, grid))
+        reject(grid.misplaced(source))
     if grid and isinstance(source, SrfRupture):
         reject(misplaced_rupture(source, grid))
     return source
@@ -40,7 +40,7 @@ def _placed_source(source: Source, info: ValidationInfo) -> Source:
 
 def _placed_receiver(receiver: Receiver, info: ValidationInfo) -> Receiver:
     if grid := info.data.get("grid"):
-        reject(misplaced(receiver, grid))
+        reject(grid.misplaced(receiver))
     if output := info.data.get("output"):
         reject(long_codes(receiver, output.seismograms.formats))
     return receiver

@@ -117,6 +117,25 @@ class GridSection(Section):
             x, y = map(float, self.frame.to_grid(x, y))
         return x, y, position.depth
 
+    def misplaced(self, position: Position) -> Iterator[Violation]:
+        """Yield the violations of a position outside the region."""
+        if position.depth < 0:
+            yield ("depth",), "lies above the surface; depth is positive downwards"
+        elif position.depth > self.size[2]:
+            deep = f"lies below the region, which is {self.size[2]:g} m deep"
+            yield ("depth",), f"{deep}; {_MOVE}"
+        keys = ("longitude", "latitude") if position.geographic else ("x", "y")
+        try:
+            located = self.locate(position)
+        except InputError as error:
+            yield (keys[0],), str(error)
+            return
+        for key, axis, coordinate, size in zip(keys, "xy", located, self.size, strict=False):
+            # Projections round positions on the edge by up to a millimetre.
+            if not -1e-3 <= coordinate <= size + 1e-3:
+                where = f"{axis} is {coordinate:.6g} m, not 0 to {size:g} m"
+                yield (key,), f"lies outside the region: {where}; {_MOVE}"
+
     def violations(self) -> Iterator[Violation]:
         """Sizes that are not whole numbers of cells, and projections that do not fit the region."""
         for axis, (size, h) in enumerate(zip(self.size, self.spacing, strict=True)):
@@ -136,23 +155,3 @@ def _uneven(size: float, h: float) -> Iterator[str]:
         below = int(size / h)
         nearest = [f"{n * h:.10g} m" for n in (below, below + 1) if n]
         yield f"must be a whole number of cells of {h:g} m; nearest: {' or '.join(nearest)}"
-
-
-def misplaced(position: Position, grid: GridSection) -> Iterator[Violation]:
-    """Yield the violations of a position outside the region."""
-    if position.depth < 0:
-        yield ("depth",), "lies above the surface; depth is positive downwards"
-    elif position.depth > grid.size[2]:
-        deep = f"lies below the region, which is {grid.size[2]:g} m deep"
-        yield ("depth",), f"{deep}; {_MOVE}"
-    keys = ("longitude", "latitude") if position.geographic else ("x", "y")
-    try:
-        located = grid.locate(position)
-    except InputError as error:
-        yield (keys[0],), str(error)
-        return
-    for key, axis, coordinate, size in zip(keys, "xy", located, grid.size, strict=False):
-        # Projections round positions on the edge by up to a millimetre.
-        if not -1e-3 <= coordinate <= size + 1e-3:
-            outside = f"lies outside the region: {axis} is {coordinate:.6g} m, not 0 to {size:g} m"
-            yield (key,), f"{outside}; {_MOVE}"

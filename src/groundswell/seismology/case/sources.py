@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from groundswell.case.common import DataFile, Section, TaggedUnion, exactly_one
 from groundswell.case.problems import Violation, reject
 from groundswell.case.units import Angle, Count, Force, Length, Moment, Number, Positive, Time
-from groundswell.seismology.case.grid import GridSection, Position, misplaced
+from groundswell.seismology.case.grid import GridSection, Position
 from groundswell.seismology.sources.time_functions import AnyTimeFunction
 
 # --- the event ------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def misplaced_rupture(rupture: SrfRupture, grid: GridSection) -> Iterator[Violat
             yield ("kind",), f"has longitudes and latitudes; {needed}"
         return
     x, y = rupture.place
-    yield from misplaced(Position(x=x, y=y, depth=rupture.depth or 0.0), grid)
+    yield from grid.misplaced(Position(x=x, y=y, depth=rupture.depth or 0.0))
     if rupture.azimuth is not None and grid.geography is not None:
         yield ("azimuth",), "is given by [grid.geography]; leave it out"
 

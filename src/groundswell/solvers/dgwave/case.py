@@ -15,6 +15,13 @@ from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.boundaries import Width
 from groundswell.seismology.case.media import ArraySection, AwpSection
 from groundswell.seismology.case.outputs import SeismogramOutput
+from groundswell.seismology.case.topography import TopographySection
+from groundswell.solvers.dgwave.unstructured_case import (
+    AnyGrid,
+    AnyMedium,
+    MeshSection,
+    VolumesSection,
+)
 
 MAX_DEGREE = 15
 MAX_MECHANISMS = 6  # fits with more are no better
@@ -59,19 +66,22 @@ class RefinementSection(Section):
 
 
 Boundary = Literal["damping", "absorbing", "free-surface", "rigid"]
+SurfaceCondition = Literal["absorbing", "free-surface", "rigid"]
 
 
 class BoundarySection(Section):
     """`[boundary]`: conditions at the top, the sides and the bottom of the region.
 
     "damping" adds layers of elements outside the region, `width` elements or metres wide, in which
-    waves decay; "absorbing" absorbs waves at normal incidence only.
+    waves decay; "absorbing" absorbs waves at normal incidence only. On a mesh from a file,
+    `surfaces` gives the conditions at its physical surfaces, by name.
     """
 
     top: Boundary = "free-surface"
     sides: Literal[Boundary, "periodic"] = "damping"
     bottom: Boundary = "damping"
     width: Width = 6
+    surfaces: dict[str, SurfaceCondition] = {}
 
 
 class DgWaveOutput(OutputSection):
@@ -99,18 +109,46 @@ class DgWaveRun(RunSection):
 class DgWaveCase(SeismicCase):
     """The case of acoustic or elastic waves: `[grid]`, `[medium]`, `[[source]]` and its outputs.
 
-    The cells of `[grid]` are the elements.
+    The cells of `[grid]` are the elements, or those of a mesh in a file.
 
     Raises:
         CaseError: the case is invalid; lists every problem.
     """
 
     solver: Literal["dgwave"] = "dgwave"
+    grid: AnyGrid  # type: ignore[assignment]
+    medium: AnyMedium  # type: ignore[assignment]
     output: DgWaveOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: DgWaveRun = DgWaveRun()
     method: MethodSection = MethodSection()
     refinement: RefinementSection | None = None
     boundary: BoundarySection = BoundarySection()
+    topography: TopographySection | None = None
+
+    @field_validator("medium")
+    @classmethod
+    def _is_of_the_grid(cls, medium: Any, info: ValidationInfo) -> Any:
+        of_volumes = isinstance(medium, VolumesSection)
+        if "grid" in info.data and isinstance(info.data["grid"], MeshSection) != of_volumes:
+            allowed = "of a mesh, and no other kind: name its physical volumes"
+            reject([(("kind",), f'must be "volumes" in the case {allowed}')])
+        return medium
+
+    @field_validator("boundary")
+    @classmethod
+    def _is_for_the_grid(cls, boundary: BoundarySection, info: ValidationInfo) -> BoundarySection:
+        given, on_mesh = boundary.model_fields_set, isinstance(info.data.get("grid"), MeshSection)
+        wrong = given - {"surfaces"} if on_mesh else given & {"surfaces"}
+        allowed = "mesh from a file" if not on_mesh else "grid of bricks; use boundary.surfaces"
+        reject([((key,), f"is for a {allowed}") for key in sorted(wrong)])
+        return boundary
+
+    @field_validator("refinement", "topography")
+    @classmethod
+    def _has_a_grid(cls, section: Any, info: ValidationInfo) -> Any:
+        if section and isinstance(info.data.get("grid"), MeshSection):
+            reject([((), "is for a grid of bricks; leave it out, or change the mesh")])
+        return section
 
     @field_validator("refinement")
     @classmethod
@@ -120,6 +158,15 @@ class DgWaveCase(SeismicCase):
         if refinement and isinstance(info.data.get("medium"), AwpSection | ArraySection):
             reject([((), "needs a medium that is not given for the elements of [grid] alone")])
         return refinement
+
+    @field_validator("topography")
+    @classmethod
+    def _is_conforming(
+        cls, topography: TopographySection | None, info: ValidationInfo
+    ) -> TopographySection | None:
+        if topography and info.data.get("refinement"):
+            reject([((), "does not go with [refinement]; use smaller elements, or a flat surface")])
+        return topography
 
     @field_validator("output")
     @classmethod

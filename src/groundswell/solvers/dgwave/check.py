@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
 
 MESH, WAVES, SOURCES = "Elements and time steps", "What the elements resolve", "Sources, receivers"
+DEPTH_ROUNDING = 1e-3  # m
 STEP_RATIO = 1.3  # longest stable step over the chosen one
 FLUXES = {0.0: "central", 1.0: "Riemann"}
 
@@ -29,16 +30,8 @@ def quantities(setup: Setup) -> list[Quantity]:
 
 
 def _mesh(setup: Setup) -> Iterator[Quantity]:
-    grid, dt, steps = setup.grid, setup.dt, setup.steps
-    text = describe_grid(grid.cells, grid.spacing, "elements of {} m") + ", layers included"
-    yield Quantity("grid", grid.cells, "grid", text=text, group=MESH)
-    total = setup.forest.count
-    text = f"{total:,}, the smallest of {setup.smallest:g} m" if total > grid.count else ""
-    yield Quantity("elements", total, "halved elements" * bool(text), text=text, group=MESH)
-    size = [cells * edge / 1e3 for cells, edge in zip(grid.region, grid.spacing, strict=True)]
-    region = f"{format_extent(grid.region)} elements, {format_extent(size)} km"
-    yield Quantity("region", grid.region, "region", "elements", region, MESH)
-    yield Quantity("spacing", grid.spacing, unit="m", group=MESH)
+    yield from setup.grid_quantities()
+    dt, steps = setup.dt, setup.steps
     kind = "elastic" if setup.equations.elastic else "acoustic"
     flux = FLUXES.get(setup.case.method.flux, f"{setup.case.method.flux:g} of Riemann's")
     text = f"{kind}, degree {setup.degree}, {flux} flux, {setup.unknowns:,} unknowns"
@@ -55,6 +48,24 @@ def _mesh(setup: Setup) -> Iterator[Quantity]:
     text = f"every {interval:.6g} s"
     yield Quantity("sampling", interval, label, "s", text, MESH)
     yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), MESH)
+
+
+def grid_quantities(setup: Setup) -> Iterator[Quantity]:
+    """Elements and size of the region."""
+    grid = setup.grid
+    text = describe_grid(grid.cells, grid.spacing, "elements of {} m") + ", layers included"
+    yield Quantity("grid", grid.cells, "grid", text=text, group=MESH)
+    total = setup.count
+    text = f"{total:,}, the smallest of {setup.smallest:g} m" if total > grid.count else ""
+    yield Quantity("elements", total, "halved elements" * bool(text), text=text, group=MESH)
+    size = [cells * edge / 1e3 for cells, edge in zip(grid.region, grid.spacing, strict=True)]
+    region = f"{format_extent(grid.region)} elements, {format_extent(size)} km"
+    yield Quantity("region", grid.region, "region", "elements", region, MESH)
+    yield Quantity("spacing", grid.spacing, unit="m", group=MESH)
+    if setup.surface is not None:
+        low, high = setup.surface.range
+        text = f"elevations of {low:.5g} to {high:.5g} m"
+        yield Quantity("topography", [low, high], "topography", "m", text, MESH)
 
 
 def _waves(setup: Setup) -> Iterator[Quantity]:
@@ -83,7 +94,7 @@ def warnings(setup: Setup) -> Iterator[str]:
     """Reasons to expect poor results, each with its remedy."""
     resolved, emitted = setup.resolved_frequency, setup.source_frequency
     if emitted > resolved:
-        edge = max(setup.grid.spacing) * resolved / emitted
+        edge = float(setup.longest.max()) * resolved / emitted
         yield (
             f"the sources have energy up to {emitted:.3g} Hz, but the elements resolve "
             f"{resolved:.3g} Hz; low-pass the results there, lengthen the source, use elements of "
@@ -95,6 +106,28 @@ def warnings(setup: Setup) -> Iterator[str]:
         yield (
             f"the time step of {setup.dt:.3g} s is far shorter than the stable "
             f"{setup.stability_limit:.3g} s; lengthen time.step, or sample seismograms less often"
+        )
+
+
+def require_above_the_bottom(setup: Setup) -> None:
+    """Check that depths below the surface lie in the region, which is less deep below valleys.
+
+    Raises:
+        InputError: a source or receiver lies below the region.
+    """
+    if setup.surface is None:
+        return
+    places = [(f"receiver {r.name}", r.position) for r in setup.receivers]
+    for n, entry in enumerate(setup.source_entries):
+        places += [(f"source[{n}]", point.position) for point in entry.points]
+    if not places:
+        return
+    x, y, depth = np.array([place for _, place in places]).T
+    floor = setup.extent[2] + setup.surface.height(x, y)
+    for n in np.flatnonzero(depth > floor + DEPTH_ROUNDING)[:1]:
+        raise InputError(
+            f"{places[n][0]} lies below the region, which is {floor[n]:g} m deep there, at a depth "
+            f"of {depth[n]:g} m; move it, or enlarge grid.size"
         )
 
 

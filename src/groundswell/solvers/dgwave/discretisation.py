@@ -11,14 +11,8 @@ from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.sources.point_sources import PointSource
-from groundswell.solvers.dgwave.damping import damping_tables
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
-from groundswell.solvers.dgwave.equations import (
-    ABSORBING,
-    FREE_SURFACE,
-    RIGID,
-    FaceSides,
-)
+from groundswell.solvers.dgwave.equations import FaceSides
 from groundswell.solvers.dgwave.propagation import Discretisation
 from groundswell.solvers.dgwave.terms import ElementSource, Terms
 
@@ -27,13 +21,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-REFLECTION = {
-    "free-surface": FREE_SURFACE,
-    "rigid": RIGID,
-    "absorbing": ABSORBING,
-    "damping": ABSORBING,  # behind the layer
-    "periodic": ABSORBING,  # no face has it
-}
 TENSOR = (0, 1, 2, 5, 4, 3)  # of a moment (xx, yy, zz, xy, xz, yz) in the order of the stresses
 
 
@@ -57,17 +44,16 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
             len(setup.equations.fields),
             elements.count,
             _sources(setup, elements),
-            *damping_tables(setup, elements),
+            *setup.damping(elements),
         ),
         setup.bodies(elements.numbers),
+        setup.shapes.metrics(elements.numbers, setup.dtype) if setup.is_curved else None,
     )
 
 
 def _sides(setup: Setup, elements: RankElements) -> FaceSides:
-    boundary, beyond = setup.case.boundary, elements.neighbours
-    outside = beyond == OUTSIDE
-    ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
-    reflection = np.broadcast_to([REFLECTION[end] for end in ends], outside.shape)
+    beyond = elements.neighbours
+    outside, reflection = beyond == OUTSIDE, setup.reflection(elements)
     material = _material(setup, np.where(outside, elements.numbers[:, None], beyond))
     return FaceSides(material, outside, reflection, float(setup.case.method.flux))
 
@@ -93,12 +79,8 @@ def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
     """The point sources in a rank's elements; on a face, the first leaf has them."""
     if not setup.sources:
         return []
-    positions = np.array([source.position for source in setup.sources])
-    low, high = (np.array([line[n] for line in setup.forest.edges]) for n in (0, -1))
-    leaves = setup.forest.locate(np.clip(positions, low, high))
+    leaves, inside = setup.locate(np.array([source.position for source in setup.sources]))
     places = {int(leaf): n for n, leaf in enumerate(elements.numbers)}
-    lower, upper = setup.forest.boxes(leaves)
-    inside = 2 * (positions - lower) / (upper - lower) - 1
     found = [
         _source(setup, source, places[int(leaf)], leaf, place)
         for source, leaf, place in zip(setup.sources, leaves, inside, strict=True)
@@ -110,15 +92,14 @@ def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
 def _source(
     setup: Setup, source: PointSource, element: int, leaf: Numbers, place: Floats
 ) -> ElementSource:
-    lower, upper = setup.forest.boxes(np.array([leaf]))
     return ElementSource(
         element,
-        np.clip(place, -1.0, 1.0),
+        place,
         _rates(setup, source, leaf),
         source.start,
         source.step,
         source.samples,
-        float(np.prod(upper - lower)),
+        setup.volume(leaf),
     )
 
 

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.mesh import Mesh
+from groundswell.meshes.mesh_faces import find_mesh_faces
 from groundswell.meshes.octree import Forest
-from groundswell.meshes.octree_faces import FaceKind, LeafFaces, find_faces
+from groundswell.meshes.octree_faces import QUARTERS, FaceKind, find_faces
 
 FACES = 2 * AXES
 OUTSIDE = -1
@@ -27,6 +29,7 @@ class Links:
         quarter: the quarter of this face that the link is for, or WHOLE, (links,). This rank sends
             its trace of that quarter, or of the whole face.
         beyond: the leaf beyond, (links,).
+        face_beyond: the face of that leaf, (links,).
         quarter_beyond: the quarter of the face beyond that this face is, or WHOLE. The other side
             sends its trace of that.
     """
@@ -35,6 +38,7 @@ class Links:
     face: Numbers
     quarter: Numbers
     beyond: Numbers
+    face_beyond: Numbers
     quarter_beyond: Numbers
 
     @property
@@ -61,17 +65,57 @@ class SharedFaces:
 
 
 @dataclass(frozen=True, eq=False)
-class RankElements:
-    """The elements of one rank: a range of the leaves of a forest.
+class FacesBeyond:
+    """What lies beyond the faces of elements.
 
     Args:
-        forest: balanced across faces.
+        kinds, neighbours, quarters: see `LeafFaces`; `neighbours` is (elements, 6, 4).
+        faces, turns: see `MeshFaces`.
+    """
+
+    kinds: NDArray[np.int8]
+    neighbours: Numbers
+    quarters: NDArray[np.int8]
+    faces: Numbers
+    turns: Numbers
+
+    @classmethod
+    def of_leaves(cls, forest: Forest, leaves: Numbers) -> FacesBeyond:
+        """Those of leaves of a forest, whose axes are those of their neighbours."""
+        found = find_faces(forest, leaves)
+        opposite = np.broadcast_to(np.arange(FACES) ^ 1, found.kinds.shape)
+        return cls(**vars(found), faces=opposite, turns=np.zeros_like(opposite))
+
+    @classmethod
+    def of_mesh(cls, mesh: Mesh, elements: Numbers) -> FacesBeyond:
+        """Those of elements of an unstructured mesh."""
+        found = find_mesh_faces(mesh)
+        beyond = found.neighbours[elements]
+        neighbours = np.full((*beyond.shape, QUARTERS), OUTSIDE, np.int64)
+        neighbours[..., 0] = beyond
+        kinds = np.where(beyond == OUTSIDE, FaceKind.BOUNDARY, FaceKind.SAME).astype(np.int8)
+        nothing = np.full(beyond.shape, WHOLE, np.int8)
+        return cls(kinds, neighbours, nothing, found.faces[elements], found.turns[elements])
+
+
+@dataclass(frozen=True, eq=False)
+class RankElements:
+    """The elements of one rank: a range of the leaves of a forest, or of the elements of a mesh.
+
+    Args:
+        mesh: a forest that is balanced across faces, or an unstructured mesh.
         starts: the first leaf of each rank, and the number of leaves, (ranks + 1,).
     """
 
-    forest: Forest
+    mesh: Forest | Mesh
     starts: Numbers
     rank: int
+
+    @property
+    def forest(self) -> Forest:
+        """The mesh, which must be a forest."""
+        assert isinstance(self.mesh, Forest)
+        return self.mesh
 
     @property
     def count(self) -> int:
@@ -99,6 +143,16 @@ class RankElements:
         return self._faces.neighbours[self.numbers - self._first, :, 0]
 
     @cached_property
+    def turns(self) -> Numbers:
+        """How each face lies in the element beyond, see `MeshFaces`, (elements, 6)."""
+        return self._faces.turns[self.numbers - self._first]
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether any rank may have faces with finer neighbours."""
+        return isinstance(self.mesh, Forest) and bool(np.ptp(self.mesh.levels))
+
+    @cached_property
     def mortars(self) -> Numbers:
         """The faces with finer neighbours, (mortars, 2): element and face; outer elements first."""
         return np.argwhere(self.kinds == FaceKind.FINER)
@@ -115,6 +169,7 @@ class RankElements:
             face,
             np.where(finer, quarter, WHOLE),
             beyond[element, face, quarter],
+            self._faces.faces[order][element, face],
             self._faces.quarters[order][element, face].astype(np.int64),
         )
 
@@ -138,14 +193,14 @@ class RankElements:
 
     @property
     def edges(self) -> NDArray[np.float64]:
-        """Edge lengths of the elements along x, y, z, (elements, 3), m."""
+        """Edge lengths of the leaves of a forest along x, y, z, (elements, 3), m."""
         lower, upper = self.forest.boxes(self.numbers)
         return upper - lower
 
     def _shared(self, links: Links) -> SharedFaces:
         """Both sides order a message by the leaf, face and quarter that send it."""
         sends = np.lexsort((links.quarter, links.face, self.numbers[links.element]))
-        receives = np.lexsort((links.quarter_beyond, links.face ^ 1, links.beyond))
+        receives = np.lexsort((links.quarter_beyond, links.face_beyond, links.beyond))
         return SharedFaces(links.take(sends), links.take(receives))
 
     @property
@@ -153,9 +208,12 @@ class RankElements:
         return int(self.starts[self.rank])
 
     @cached_property
-    def _faces(self) -> LeafFaces:
+    def _faces(self) -> FacesBeyond:
         """What lies beyond the faces of the leaves, in their own order."""
-        return find_faces(self.forest, np.arange(self._first, self._first + self.count))
+        own = np.arange(self._first, self._first + self.count)
+        if isinstance(self.mesh, Forest):
+            return FacesBeyond.of_leaves(self.mesh, own)
+        return FacesBeyond.of_mesh(self.mesh, own)
 
     @cached_property
     def _is_outer(self) -> NDArray[np.bool_]:

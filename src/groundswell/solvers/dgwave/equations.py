@@ -14,6 +14,13 @@ from groundswell.solvers.dgwave.attenuation import MaxwellBodies
 Floats = NDArray[np.float64]
 
 FREE_SURFACE, ABSORBING, RIGID = -1.0, 0.0, 1.0  # reflection coefficients of boundaries
+REFLECTION = {
+    "free-surface": FREE_SURFACE,
+    "rigid": RIGID,
+    "absorbing": ABSORBING,
+    "damping": ABSORBING,  # behind the layer
+    "periodic": ABSORBING,  # no face has it
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +49,14 @@ class Equations(Protocol):
         fields: names, in the order of the kernels.
         trace: values at each node of a face that the other side needs.
         strains: strain rates that stress depends on.
+        columns: values at each node that are differentiated in elements that are not bricks.
         elastic: whether they are the elastic ones.
     """
 
     fields: tuple[str, ...]
     trace: int
     strains: int
+    columns: int
     elastic: bool
 
     def jump(self, *, whole: bool) -> int:
@@ -80,7 +89,7 @@ class Acoustic:
     """Pressure and velocity in a fluid: kernels/acoustic.h."""
 
     fields: tuple[str, ...] = ("p", "vx", "vy", "vz")
-    trace, strains, elastic = 2, 1, False
+    trace, strains, columns, elastic = 2, 1, 4, False
 
     def jump(self, *, whole: bool) -> int:
         """See `Equations`."""
@@ -105,7 +114,7 @@ class Elastic:
     """Stress and velocity in a solid or a fluid: kernels/elastic.h."""
 
     fields: tuple[str, ...] = ("sxx", "syy", "szz", "syz", "sxz", "sxy", "vx", "vy", "vz")
-    trace, strains, elastic = 6, 6, True
+    trace, strains, columns, elastic = 6, 6, 12, True
 
     def jump(self, *, whole: bool) -> int:
         """See `Equations`."""

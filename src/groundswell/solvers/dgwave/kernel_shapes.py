@@ -17,7 +17,8 @@ class KernelShape:
         layers: nodes of a line along z that have a thread at a time.
         elements: elements of a block.
         blocks: blocks that fit on a multiprocessor, which limits registers; 0 for no limit.
-        in_shared: whether fields and register of the elements are in shared memory.
+        in_shared: whether fields and register of the elements are in shared memory; of elements
+            that are not bricks, what is differentiated.
     """
 
     layers: int
@@ -40,16 +41,18 @@ class KernelShape:
             **limit,
         }
 
-    def shared_bytes(self, degree: int, fields: int, jump: int, size: int) -> int:
+    def shared_bytes(self, degree: int, fields: int, jump: int, size: int, columns: int = 0) -> int:
         """Dynamic shared memory of a block.
 
         Args:
             fields: number of fields.
             jump: values of a face node's flux.
             size: bytes of a value.
+            columns: values of a node that are differentiated; 0 in bricks, where they are fields.
         """
-        arrays = 2 * self.in_shared * pitch(degree, fields)
-        return self.elements * (arrays + 6 * jump * (degree + 1) ** 2) * size
+        inside = columns * (degree + 1) ** 3 if columns else 2 * pitch(degree, fields)
+        faces = 6 * jump * (degree + 1) ** 2
+        return self.elements * (self.in_shared * inside + faces) * size
 
 
 HOST = KernelShape(1, in_shared=False)
@@ -80,15 +83,18 @@ def pitch(degree: int, fields: int) -> int:
     return -(-fields * (degree + 1) ** 3 // ALIGNMENT) * ALIGNMENT
 
 
-def kernel_shape(backend: Backend, degree: int, fields: int, jump: int, size: int) -> KernelShape:
+def kernel_shape(
+    backend: Backend, degree: int, fields: int, jump: int, size: int, columns: int = 0
+) -> KernelShape:
     """The shape for a degree, a number of fields and a type of values of `size` bytes.
 
-    Elements that are too large for shared memory stay in global memory.
+    Elements that are too large for shared memory stay in global memory. For the arguments see
+    `KernelShape.shared_bytes`.
     """
     if backend.on_host:
         return HOST
     column = 2 * (fields < 9) + (size == 4)
     shape = KernelShape(*MEASURED[degree][column])
-    if shape.shared_bytes(degree, fields, jump, size) <= backend.shared_bytes_per_block:
+    if shape.shared_bytes(degree, fields, jump, size, columns) <= backend.shared_bytes_per_block:
         return shape
     return KernelShape(shape.layers, in_shared=False)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Launch
 from groundswell.case.recording import PointsWhere
-from groundswell.meshes.leaves import Leaves
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recorder import Recorders
@@ -56,9 +55,7 @@ class Outputs:
         self._backend, self._comm = solver.backend, solver.comm
         self._fields = solver.propagation.fields
         setup, clock = self._setup, solver.propagation.clock
-        domain = ElementDomain(
-            self._comm, Leaves(setup.forest), setup.degree, solver.elements.numbers
-        )
+        domain = ElementDomain(self._comm, setup.hexahedra, setup.degree, solver.elements.numbers)
         recordable = {name: RECORDABLE[name] for name in self._fields}
         self._recording = Recording(domain, recordable, setup.dtype, setup.dt, steps=setup.steps)
         sections = setup.case.output.record
@@ -77,7 +74,8 @@ class Outputs:
         setup, receivers = self._setup, self._setup.receivers
         if not receivers:
             return []
-        where = PointsWhere(kind="points", positions=tuple(r.position for r in receivers))
+        places = setup.place(np.array([r.position for r in receivers]))
+        where = PointsWhere(kind="points", positions=tuple(map(tuple, places.tolist())))
         fields = [RECORDABLE[name] for name in VELOCITIES]
         selection = self._recording.domain.select(where, fields)
         self._own = selection.place[0]
@@ -147,7 +145,7 @@ class Outputs:
         setup = self._setup
         if not setup.case.output.final_fields:
             return []
-        mesh, numbers = Leaves(setup.forest), self._solver.elements.numbers
+        mesh, numbers = setup.hexahedra, self._solver.elements.numbers
         whole = {
             name: gather_on_root(self._comm, mesh, numbers, self._backend.to_host(array))
             for name, array in self._fields.items()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,8 @@ class Discretisation:
         mortar_sides: of the quarters of their faces with finer neighbours.
         terms: sources and damping.
         bodies: attenuation; the material is then unrelaxed.
+        metrics: J a^d at the nodes of elements that are not bricks, see `curl_form`, (elements, 9,
+            nodes); None in bricks.
     """
 
     equations: Equations
@@ -70,15 +73,32 @@ class Discretisation:
         """Number of mechanisms of attenuation."""
         return self.bodies.mechanisms if self.bodies else 0
 
+    metrics: NDArray[np.floating[Any]] | None = None
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether the elements are not bricks."""
+        return self.metrics is not None
+
+    @property
+    def columns(self) -> int:
+        """See `KernelShape.shared_bytes`."""
+        return self.equations.columns if self.is_curved else 0
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """Edges of bricks, or of the reference elements of others, (elements, 3), m."""
+        return np.full((self.elements.count, 3), 2.0) if self.is_curved else self.elements.edges
+
     @property
     def has_mortars(self) -> bool:
         """Whether any rank may have faces with finer neighbours."""
-        return bool(np.ptp(self.elements.forest.levels))
+        return self.elements.has_levels
 
     @property
     def has_whole_jumps(self) -> bool:
         """Whether the flux at a face has independent velocities and tractions."""
-        return self.has_mortars or self.sides.upwind != 1
+        return self.has_mortars or self.is_curved or self.sides.upwind != 1
 
     @property
     def jump(self) -> int:
@@ -118,9 +138,9 @@ class Propagation:
         self._backend, self._problem = backend, problem
         equations, degree, dtype = problem.equations, problem.degree, problem.dtype
         size = np.dtype(dtype).itemsize
-        fields, jump = len(equations.fields), problem.jump
-        self.shape = shape or kernel_shape(backend, degree, fields, jump, size)
-        self._shared_bytes = self.shape.shared_bytes(degree, fields, jump, size)
+        fields, jump, columns = len(equations.fields), problem.jump, problem.columns
+        self.shape = shape or kernel_shape(backend, degree, fields, jump, size, columns)
+        self._shared_bytes = self.shape.shared_bytes(degree, fields, jump, size, columns)
         count = problem.elements.count
         self._u, self._r = (backend.zeros((count, pitch(degree, fields)), dtype) for _ in range(2))
         self.u, self.r = (
@@ -241,13 +261,13 @@ class Propagation:
     def _elements(self) -> tuple[Array | int, ...]:
         """The values of ELEMENT_ARGUMENTS in kernels/elements.h."""
         problem = self._problem
-        materials = problem.equations.materials(problem.material, problem.elements.edges)
+        materials = problem.equations.materials(problem.material, problem.edges)
         faces = problem.equations.faces(problem.material, problem.sides)
         tables = (self._as_real(materials), self._as_real(faces))
         traces = self.traces
         counts = (problem.elements.count, traces.slots)
         where = (traces.neighbours, traces.targets, *counts, self.clock)
-        return (self._u, self._r, *tables, *where, *self._memory)
+        return (self._u, self._r, *tables, *where, *self._memory, *self._geometry)
 
     @cached_property
     def _memory(self) -> tuple[Array, ...]:
@@ -258,6 +278,16 @@ class Propagation:
         moduli = problem.equations.relaxed(problem.material, problem.bodies)
         tables = (self._as_real(problem.bodies.rates), self._as_real(moduli))
         return (self.memory, self._memory_register, *tables)
+
+    @cached_property
+    def _geometry(self) -> tuple[Array, ...]:
+        """The values of GEOMETRY_ARGUMENTS in kernels/elements.h."""
+        problem = self._problem
+        if problem.metrics is None:
+            return ()
+        turns = problem.elements.turns.astype(np.int32)
+        metrics = problem.metrics.astype(problem.dtype, copy=False)
+        return (self._backend.to_device(metrics), self._backend.to_device(turns))
 
     @cached_property
     def _terms(self) -> Sequence[Array]:
@@ -290,6 +320,7 @@ def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Sou
         "ELASTIC": problem.equations.elastic,
         "CENTRAL": problem.has_whole_jumps,
         "MORTARS": problem.has_mortars,
+        "CURVED": problem.is_curved,
         **_halves(degree),
         "STAGES": SCHEME.stages,
         "SOURCES": problem.terms.has_sources,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -16,7 +16,9 @@ from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Grid
 from groundswell.grids.geography import Geography
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
+from groundswell.meshes.leaves import Leaves
+from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.octree import Forest, partition_curve
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.attenuation import Relaxation
@@ -32,6 +34,7 @@ from groundswell.seismology.sources.placement import require_sources_inside
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import dividing_step
+from groundswell.seismology.topography import build_elevation
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.dgwave import check
 from groundswell.solvers.dgwave.attenuation import (
@@ -40,9 +43,10 @@ from groundswell.solvers.dgwave.attenuation import (
     largest_decay,
     unrelaxed,
 )
-from groundswell.solvers.dgwave.damping import total_decay
+from groundswell.solvers.dgwave.curved import METRICS, CurvedElements
+from groundswell.solvers.dgwave.damping import damping_tables, total_decay
 from groundswell.solvers.dgwave.elements import RankElements
-from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
+from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, REFLECTION, Equations
 from groundswell.solvers.dgwave.mesh import (
     QUALITY,
     USED,
@@ -50,6 +54,7 @@ from groundswell.solvers.dgwave.mesh import (
     build_media,
     read_material,
 )
+from groundswell.solvers.dgwave.surface import Surface
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import decay_step, dg_step
 
@@ -94,14 +99,82 @@ class Setup:
 
     def _validate(self) -> None:
         """Evaluate all that may raise `InputError`, so that a run does not fail later."""
-        _ = self.relaxation, self.forest, self.sampling_stride, self.equations
+        _ = self.relaxation, self.connectivity, self.surface, self.sampling_stride, self.equations
         if self.receivers:
             require_formats(self.case.output.seismograms.formats)
-        require_sources_inside(self.source_entries, self.extent)
+        self._require_positions()
         check.require_shear_in_solids(self)
         check.require_fields_of_equations(self)
 
+    def _require_positions(self) -> None:
+        require_sources_inside(self.source_entries, self.extent)
+        check.require_above_the_bottom(self)
+
     # --- mesh -------------------------------------------------------------------------------------
+
+    @cached_property
+    def surface(self) -> Surface | None:
+        """The surface along which elements are stretched; None if it is flat."""
+        if self.case.topography is None:
+            return None
+        elevation = build_elevation(self.case.topography, self.extent[:2], self.geography)
+        surface = Surface(elevation, self.grid, self.degree)
+        surface.require_valid(periodic=self.case.boundary.sides == "periodic")
+        return surface
+
+    @cached_property
+    def hexahedra(self) -> Hexahedra:
+        """The elements, for output."""
+        if self.surface is None:
+            return Leaves(self.forest)
+        return Leaves(self.forest, self.surface.deform, self.degree)
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether elements are not bricks."""
+        return self.surface is not None
+
+    @cached_property
+    def shapes(self) -> CurvedElements:
+        """Geometry of elements that are not bricks."""
+        return CurvedElements(self.hexahedra, self.degree)
+
+    def locate(self, points: Floats) -> tuple[Numbers, Floats]:
+        """The elements that hold positions, and reference coordinates in them.
+
+        Args:
+            points: x, y and depth below the surface, (n, 3), m; positions beyond the elements count
+                as at their ends.
+
+        Returns:
+            (n,) and (n, 3).
+        """
+        inside = points if self.surface is None else self.surface.bricks_of(points)
+        low, high = (np.array([line[n] for line in self.forest.edges]) for n in (0, -1))
+        leaves = self.forest.locate(np.clip(inside, low, high))
+        lower, upper = self.forest.boxes(leaves)
+        return leaves, np.clip(2 * (inside - lower) / (upper - lower) - 1, -1.0, 1.0)
+
+    def reflection(self, elements: RankElements) -> Floats:
+        """Reflection coefficients of faces that are boundaries, (elements, 6)."""
+        boundary = self.case.boundary
+        ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
+        return np.broadcast_to([REFLECTION[end] for end in ends], (elements.count, len(ends)))
+
+    def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+        """See `damping_tables`."""
+        return damping_tables(self, elements)
+
+    def volume(self, leaf: int | Numbers) -> float:
+        """Volume of a brick, m^3, or of the reference element of others."""
+        if self.is_curved:
+            return 2.0**AXES
+        lower, upper = self.forest.boxes(np.array([leaf]))
+        return float(np.prod(upper - lower))
+
+    def place(self, points: Floats) -> Floats:
+        """Coordinates x, y, z of positions (x, y, depth below the surface), (n, 3), m."""
+        return points if self.surface is None else self.surface.place(points)
 
     @property
     def degree(self) -> int:
@@ -124,9 +197,19 @@ class Setup:
         """The elements: bricks, with damping layers, halved where waves are slow."""
         return build_forest(self.case, self.grid, self.media)
 
+    @property
+    def connectivity(self) -> Forest | Mesh:
+        """The elements, for what lies beyond their faces."""
+        return self.forest
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
+        return self.connectivity.count
+
     def elements(self, ranks: int, rank: int) -> RankElements:
         """The elements of a rank."""
-        return RankElements(self.forest, self.starts(ranks), rank)
+        return RankElements(self.connectivity, self.starts(ranks), rank)
 
     def starts(self, ranks: int) -> Numbers:
         """The first element of each rank, and the number of elements, (ranks + 1,).
@@ -134,12 +217,12 @@ class Setup:
         Raises:
             InputError: fewer elements than ranks.
         """
-        if ranks > self.forest.count:
+        if ranks > self.count:
             raise InputError(
-                f"{self.forest.count} elements cannot be shared by {ranks} ranks; use at most one "
+                f"{self.count} elements cannot be shared by {ranks} ranks; use at most one "
                 "rank for each element"
             )
-        return partition_curve(np.ones(self.forest.count), ranks)
+        return partition_curve(np.ones(self.count), ranks)
 
     def cells(self, leaves: Numbers) -> Numbers:
         """Indices (x, y, z) of the cells of the grid that elements are parts of, (n, 3)."""
@@ -175,10 +258,12 @@ class Setup:
     @cached_property
     def _speeds(self) -> tuple[Floats, Floats, Floats]:
         """Edges of all elements, (n, 3), m, and their fastest and slowest waves, (n,), m/s."""
-        lower, upper = self.forest.boxes()
-        everywhere = np.arange(self.forest.count)
+        everywhere = np.arange(self.count)
         material, fastest = self.material(everywhere), self.unrelaxed(everywhere).vp
         slowest = np.where(material.vs > 0, material.vs, material.vp)
+        if self.is_curved:
+            return self.shapes.edges, np.asarray(fastest), slowest
+        lower, upper = self.forest.boxes()
         return upper - lower, np.asarray(fastest), slowest
 
     @property
@@ -200,10 +285,14 @@ class Setup:
     def stability_limit(self) -> float:
         """Longest time step, s; see `dg_step` and `decay_step`."""
         edges, fastest, _ = self._speeds
-        decay = total_decay(self.grid, self.statistics.vp_max)
-        decay += largest_decay(self.relaxation, self.statistics)
+        decay = self.decay + largest_decay(self.relaxation, self.statistics)
         waves = dg_step(edges, fastest, self.degree, self.case.method.flux, decay).min()
         return float(min(waves, decay_step(decay + fastest_relaxation(self.relaxation))))
+
+    @property
+    def decay(self) -> float:
+        """The largest rate of decay in damping layers, 1/s."""
+        return total_decay(self.grid, self.statistics.vp_max)
 
     @cached_property
     def dt(self) -> float:
@@ -266,7 +355,7 @@ class Setup:
 
     def _material_at(self, x: Any, y: Any, z: Any) -> Material:
         points = np.stack(np.broadcast_arrays(x, y, z), axis=-1).reshape(-1, AXES)
-        return self.material(np.maximum(self.forest.locate(points), 0))
+        return self.material(self.locate(points)[0])
 
     @cached_property
     def sources(self) -> list[PointSource]:
@@ -293,8 +382,13 @@ class Setup:
     @cached_property
     def resolved_frequency(self) -> float:
         """Frequency at which the shortest wave spans POINTS_PER_WAVELENGTH points, Hz."""
-        edges, _, slowest = self._speeds
-        return float((slowest / edges.max(axis=1)).min() * self.degree / POINTS_PER_WAVELENGTH)
+        slowest = self._speeds[2]
+        return float((slowest / self.longest).min() * self.degree / POINTS_PER_WAVELENGTH)
+
+    @property
+    def longest(self) -> Floats:
+        """The longest edge of each element, (elements,), m."""
+        return self.shapes.longest if self.is_curved else self._speeds[0].max(axis=1)
 
     @property
     def smallest(self) -> float:
@@ -304,7 +398,7 @@ class Setup:
     @property
     def unknowns(self) -> int:
         """Values of all fields at all nodes."""
-        return self.forest.count * self._unknowns_per_element
+        return self.count * self._unknowns_per_element
 
     @property
     def _unknowns_per_element(self) -> int:
@@ -320,13 +414,15 @@ class Setup:
         """Compulsory memory traffic of an unknown in a stage, bytes.
 
         Each stage reads and writes the fields and the register, except that the first does not read
-        the register, and reads and writes the traces of six faces. The memory variables of
-        attenuation add to the traffic, but not to the unknowns.
+        the register, and reads and writes the traces of six faces; of elements that are not bricks,
+        it reads the metric terms. The memory variables of attenuation add to the traffic, but not
+        to the unknowns.
         """
         n, fields = self.degree + 1, len(self.equations.fields)
         traces = 2 * 2 * AXES * self.equations.trace / (fields * n)
         values = 1 + self._memory_variables / fields
-        return float(((4 - 1 / SCHEME.stages) * values + traces) * np.dtype(self.dtype).itemsize)
+        words = (4 - 1 / SCHEME.stages) * values + traces + METRICS / fields * self.is_curved
+        return float(words * np.dtype(self.dtype).itemsize)
 
     @property
     def _memory_variables(self) -> int:
@@ -336,13 +432,15 @@ class Setup:
     @property
     def memory(self) -> int:
         """Device memory of the run, bytes."""
-        return self._memory_of(self.forest.count)
+        return self._memory_of(self.count)
 
     def _memory_of(self, elements: int) -> int:
-        """Fields, memory variables, registers, and two sets of traces, with their tables."""
+        """Fields, memory variables, registers, metric terms, and two sets of traces."""
         n = self.degree + 1
         traces = 2 * 2 * AXES * self.equations.trace * n**2
-        words = 2 * (self._unknowns_per_element + self._memory_variables * n**AXES) + traces
+        metrics = METRICS * n**AXES * self.is_curved
+        variables = self._unknowns_per_element + self._memory_variables * n**AXES
+        words = 2 * variables + traces + metrics
         return elements * (words * np.dtype(self.dtype).itemsize + 2 * 3 * 6 * 8)
 
     @property
@@ -350,6 +448,10 @@ class Setup:
         """Size of the samples of seismograms, bytes."""
         samples = ceil(self.steps / self.sampling_stride)
         return samples * len(self.receivers) * AXES * np.dtype(self.dtype).itemsize
+
+    def grid_quantities(self) -> Iterator[Quantity]:
+        """Elements and size of the region, for `groundswell check`."""
+        return check.grid_quantities(self)
 
     def quantities(self) -> list[Quantity]:
         """Mesh, time step, resolution, sources, receivers and memory."""

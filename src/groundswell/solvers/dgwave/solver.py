@@ -48,8 +48,8 @@ class DgWave:
 
     def _position(self, index: Triple) -> str:
         """Where a value of `propagation.u` lies: (node, field, element)."""
-        lower, upper = self.setup.forest.boxes(self.elements.numbers[index[2] : index[2] + 1])
-        x, y, z = ((lower + upper) / 2)[0]
+        element = self.elements.numbers[index[2] : index[2] + 1]
+        x, y, z = self.setup.hexahedra.geometry_nodes(element)[0].mean(axis=0)
         return f"the element around x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m"
 
     # --- the solver interface ---------------------------------------------------------------------
@@ -122,7 +122,7 @@ class DgWave:
         return {"memory_variables": self._distributed(memory)} if memory.shape[1] else {}
 
     def _distributed(self, array: Array) -> DistributedArray:
-        shape = (self.setup.forest.count, *array.shape[1:])
+        shape = (self.setup.count, *array.shape[1:])
         own = (((slice(None),), (self.elements.numbers,)),)
         return DistributedArray(array, shape, own, own)
 

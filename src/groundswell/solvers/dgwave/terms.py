@@ -24,7 +24,7 @@ class ElementSource:
         rates: of the fields for a unit of the time function, times m^3, (fields,).
         start, step: time of the first sample, and between samples, s.
         samples: the time function.
-        volume: of the element, m^3.
+        volume: of the element, m^3; of the reference element, 8, unless it is a brick.
     """
 
     element: int

@@ -96,7 +96,7 @@ class Traces:
         faces, quarters = (elements.count, FACES), (len(elements.mortars), QUARTERS)
         tables = Tables(*(np.zeros(s, np.int64) for s in (faces, faces, quarters, quarters)))
         own = self._slot(links.element, links.face, WHOLE)
-        other = self._slot(elements.place(links.beyond), links.face ^ 1, links.quarter_beyond)
+        other = self._slot(elements.place(links.beyond), links.face_beyond, links.quarter_beyond)
         self._put_received(tables, links, other)
         self._put_sent(tables, links, np.where(links.quarter == WHOLE, own, self._sent_slot(links)))
         element, face = elements.mortars.T

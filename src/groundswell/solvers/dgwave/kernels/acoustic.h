@@ -10,6 +10,8 @@ constexpr int FIELDS = 4, TRACE = 2;
 INLINE constexpr int traced_field(int axis, int n) { return n ? 1 + axis : 0; }
 INLINE constexpr int sign_of_mirror(int n) { return n ? -1 : 1; }
 
+constexpr int COLUMNS = FIELDS;  // what is differentiated
+
 struct Material {
   real bulk, buoyancy;  // bulk modulus, Pa; 1 / density
   real z;               // impedance
@@ -94,3 +96,6 @@ template <class Value>
 INLINE void take_off(const Relaxed& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
   rates[0] = FMA(m.bulk, strain[0], rates[0]);
 }
+#if CURVED
+#include "curved_acoustic.h"
+#endif

@@ -30,9 +30,14 @@ KERNEL store_traces(ELEMENT_ARGUMENTS, index_t first, index_t count) {
       const int face = at / PLANE, p = at % PLANE;
       real* const target = all.target(e, face);
       if (target) {
+#if CURVED
+        const real* const u = all.u + e * PITCH_OF_ELEMENTS + node_of_face(face, p);
+        store_trace(all, e, face, p, [&](int field) { return u[field * CUBE]; }, target);
+#else
         for (int n = 0; n < TRACE; ++n)
           target[n * PLANE + p] =
               all.u[e * PITCH_OF_ELEMENTS + traced_field(face / 2, n) * CUBE + node_of_face(face, p)];
+#endif
       }
     }
   }

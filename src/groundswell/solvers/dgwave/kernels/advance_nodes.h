@@ -1,14 +1,17 @@
 // A stage on a GPU: each block holds ELEMENTS elements, a thread for each of LAYERS nodes of a line along z at
 // a time. If fields and register are IN_SHARED memory, new fields replace the register there, and faces take
-// their traces from it. Otherwise new fields are found when no thread reads the old ones any more.
+// their traces from it. Otherwise new fields are found when no thread reads the old ones any more. Of elements that
+// are not bricks, what is differentiated is IN_SHARED memory, and fields and register are not.
 #pragma once
 #include "bulk_copy.h"
 
+#define FETCHED (IN_SHARED && !CURVED)
 
 constexpr int THREADS = PLANE * LAYERS;  // of an element
 constexpr int TURNS = (FACE_NODES + THREADS - 1) / THREADS;
 constexpr int ROW = NODES | 1;  // rows of a table start in different banks
 constexpr int PITCH = PITCH_OF_ELEMENTS;
+constexpr int IN_SHARED_OF_ELEMENT = FETCHED ? 2 * PITCH : IN_SHARED ? COLUMNS * CUBE : 0;  // values
 
 // Fetches fields and register of a block's elements into shared memory.
 struct Fetch {
@@ -45,6 +48,7 @@ struct Block {
   index_t e;
   int t;
   real *u, *r;  // of the element, in shared memory if they are there
+  real* columns;  // (COLUMNS, CUBE), see `column`
   real* jumps;   // (FACES, JUMP, PLANE)
   const real (*derivative)[ROW];
 
@@ -63,11 +67,42 @@ struct Block {
       if (at >= FACE_NODES) break;
       const int node = node_of_face(face, p);
       real jump[JUMP];
-      jump_at(all, m, e, face, sides[turn], [&](int field) { return u[field * CUBE + node]; }, jump);
+      jump_at(all, m, e, face, node, sides[turn], [&](int field) { return u[field * CUBE + node]; }, jump);
       UNROLL
       for (int n = 0; n < JUMP; ++n) jumps[(face * JUMP + n) * PLANE + p] = jump[n];
     }
   }
+
+#if CURVED
+  METHOD auto metric_at(int node) const {
+    return [metrics = all.metrics_of(e), node](int n) { return metrics[n * CUBE + node]; };
+  }
+#endif
+
+  // What is differentiated at a node.
+  METHOD real column(int n, int node) const {
+#if CURVED && !IN_SHARED
+    return find_column(n, metric_at(node), [&](int field) { return u[field * CUBE + node]; });
+#else
+    return columns[n * CUBE + node];
+#endif
+  }
+
+#if CURVED
+  METHOD void load_metric(int node, real (&metric)[METRICS]) const {
+    UNROLL
+    for (int n = 0; n < METRICS; ++n) metric[n] = metric_at(node)(n);
+  }
+
+  METHOD void find_columns() const {
+    for (int node = t; node < CUBE; node += THREADS) {
+      const auto metric = metric_at(node);
+      UNROLL
+      for (int n = 0; n < COLUMNS; ++n)
+        columns[n * CUBE + node] = find_column(n, metric, [&](int field) { return u[field * CUBE + node]; });
+    }
+  }
+#endif
 
   METHOD void advance_node(const Material& m, int i, int j, int k) const {
     Slopes<real> slopes{};
@@ -78,7 +113,7 @@ struct Block {
       UNROLL
       for (int axis = 0; axis < 3; ++axis)
         add_slopes(slopes, axis, factor[axis] * m.scale[axis],
-                   [&](int field) { return u[field * CUBE + along[axis]]; });
+                   [&](int n) { return column(n, along[axis]); });
     }
     const int place[3] = {i, j, k}, within[3] = {k * NODES + j, k * NODES + i, j * NODES + i};
     UNROLL
@@ -90,7 +125,23 @@ struct Block {
       for (int n = 0; n < JUMP; ++n) jump[n] = jumps[((2 * axis + high) * JUMP + n) * PLANE + within[axis]];
       add_jump(m, jump, axis, high ? REAL(1) : REAL(-1), m.scale[axis] * LIFT, slopes);
     }
+#if CURVED
+    real metric[METRICS];
+    load_metric((k * NODES + j) * NODES + i, metric);
+    map_slopes(metric, slopes);
+#endif
     update(m, slopes, i, j, k);
+  }
+
+  // The share of node i of a row in a source.
+  METHOD real along_x(const real* shape, int i, int node) const {
+#if CURVED
+    real metric[METRICS];
+    load_metric(node, metric);
+    return shape[i] * inverse_jacobian(metric);
+#else
+    return shape[i];
+#endif
   }
 
   METHOD void update(const Material& m, const Slopes<real>& slopes, int i, int j, int k) const {
@@ -98,7 +149,7 @@ struct Block {
     real rates[FIELDS];
     find_rates(m, slopes, rates);
 #if SOURCES
-    sources.add(e, j, k, [&](const real* shape) { return shape[i]; }, rates);
+    sources.add(e, j, k, [&](const real* shape) { return along_x(shape, i, node); }, rates);
 #endif
 #if DAMPING
     if (damping.inside(e)) {
@@ -118,9 +169,11 @@ struct Block {
       const int n = c * CUBE + node;
       const real now = a != 0 ? FMA(a, r[n], rates[c]) : rates[c];
       all.r[e * PITCH + n] = now;
-#if IN_SHARED
+#if FETCHED
       r[n] = FMA(b, now, u[n]);
       all.u[e * PITCH + n] = r[n];
+#elif IN_SHARED
+      u[n] = FMA(b, now, u[n]);
 #endif
     }
   }
@@ -142,9 +195,14 @@ struct Block {
       if (at >= FACE_NODES) break;
       real* const target = all.target(e, face);
       if (!target) continue;
+#if CURVED
+      const real* const fields = now + node_of_face(face, p);
+      store_trace(all, e, face, p, [&](int field) { return fields[field * CUBE]; }, target);
+#else
       UNROLL
       for (int n = 0; n < TRACE; ++n)
         target[n * PLANE + p] = now[traced_field(face / 2, n) * CUBE + node_of_face(face, p)];
+#endif
     }
   }
 };
@@ -155,9 +213,9 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
   SHARED(real, derivative, [NODES][ROW]);
   const int mine = threadIdx.x / THREADS, t = threadIdx.x % THREADS;
   const index_t e = first + (mine < count ? mine : 0);  // idle threads only take part in barriers
-  DYNAMIC_SHARED(real, memory);  // fields and register of all elements if IN_SHARED, and their jumps
+  DYNAMIC_SHARED(real, memory);  // IN_SHARED_OF_ELEMENT values of all elements, and their jumps
   real *const from_u = all.u + first * PITCH, *const from_r = all.r + first * PITCH;
-#if IN_SHARED
+#if FETCHED
   real *const first_u = memory, *const first_r = memory + ELEMENTS * PITCH;
   const Fetch fetch{from_u, from_r, first_u, first_r, count * PITCH};
   const bool with_r = stage.a != 0;  // the first stage needs no register
@@ -173,17 +231,21 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
   real *const u = first_u + (e - first) * PITCH, *const r = first_r + (e - first) * PITCH;
   for (int n = threadIdx.x; n < PLANE; n += blockDim.x) derivative[n / NODES][n % NODES] = DERIVATIVE_AT[n / NODES][n % NODES];
   const Material m = all.materials[e];
-  real* const jumps = memory + 2 * IN_SHARED * ELEMENTS * PITCH + mine * FACES * JUMP * PLANE;
-  const Block block{all, sources, damping, stage, e, t, u, r, jumps, derivative};
+  real* const columns = CURVED ? memory + mine * IN_SHARED_OF_ELEMENT : u;
+  real* const jumps = memory + ELEMENTS * IN_SHARED_OF_ELEMENT + mine * FACES * JUMP * PLANE;
+  const Block block{all, sources, damping, stage, e, t, u, r, columns, jumps, derivative};
   OtherSide sides[TURNS];
   block.load_other_sides(sides);  // they arrive while the block waits for its elements
   BARRIER();
-#if IN_SHARED && HAS_BULK_COPY
+#if FETCHED && HAS_BULK_COPY
   wait_mbarrier(arrivals, 0);
+#endif
+#if CURVED && IN_SHARED
+  if (mine < count) block.find_columns();
 #endif
   if (mine < count) block.find_jumps(m, sides);
   BARRIER();
-#if IN_SHARED && HAS_BULK_COPY
+#if FETCHED && HAS_BULK_COPY
   if (with_r) wait_mbarrier(arrivals + 1, 0);
 #endif
   const int i = t % NODES, j = t / NODES % NODES;
@@ -194,5 +256,5 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
   for (int k = t / PLANE; k < NODES && mine < count; k += LAYERS) block.update_fields(i, j, k);
   BARRIER();
 #endif
-  if (mine < count) block.store_traces(IN_SHARED ? r : u);
+  if (mine < count) block.store_traces(FETCHED ? r : u);
 }

@@ -24,6 +24,12 @@ INLINE void store_lanes(real* row, int n, const Lanes& lanes) {
 // An element's old values, the jumps at its faces, and its derivatives, scaled to its edges.
 struct Element {
   alignas(64) Cube u[FIELDS];
+#if CURVED
+  alignas(64) Cube differentiated[COLUMNS];
+  METHOD const Cube& column(int n) const { return differentiated[n]; }
+#else
+  METHOD const Cube& column(int n) const { return u[n]; }
+#endif
   alignas(64) real jumps[FACES][JUMP][NODES][PITCH];
   alignas(64) Plane along_x;  // what the value at each node adds to the derivatives of its row
   real along_y[NODES][NODES], along_z[NODES][NODES];
@@ -44,6 +50,30 @@ PART void load_element(const Elements& all, const Material& m, index_t e, Elemen
   }
 }
 
+#if CURVED
+// The metric of vector n of a row.
+INLINE void load_metric(const Elements& all, index_t e, int row, int n, Lanes (&metric)[METRICS]) {
+  const real* const from = all.metrics_of(e) + row * NODES;
+  UNROLL
+  for (int m = 0; m < METRICS; ++m) metric[m] = load_lanes(from + m * CUBE, n);
+}
+
+PART void find_columns(const Elements& all, index_t e, Element& element) {
+  for (int row = 0; row < PLANE; ++row) {
+    UNROLL
+    for (int n = 0; n < VECTORS; ++n) {
+      Lanes metric[METRICS];
+      load_metric(all, e, row, n, metric);
+      UNROLL
+      for (int c = 0; c < COLUMNS; ++c)
+        lanes_at(element.differentiated[c][0][0] + row * PITCH, n) =
+            find_column(c, [&](int m) { return metric[m]; },
+                        [&](int field) { return lanes_at(element.u[field][0][0] + row * PITCH, n); });
+    }
+  }
+}
+#endif
+
 PART void find_jumps(const Elements& all, const Material& m, index_t e, Element& element) {
   for (int face = 0; face < FACES; ++face) {
     for (int slow = 0; slow < NODES; ++slow) {
@@ -54,7 +84,7 @@ PART void find_jumps(const Elements& all, const Material& m, index_t e, Element&
         OtherSide side;
         side.load(all, e, face, p);
         real jump[JUMP];
-        jump_at(all, m, e, face, side, [&](int field) { return element.u[field][0][0][place]; }, jump);
+        jump_at(all, m, e, face, node, side, [&](int field) { return element.u[field][0][0][place]; }, jump);
         for (int n = 0; n < JUMP; ++n) element.jumps[face][n][slow][fast] = jump[n];
       }
     }
@@ -65,9 +95,9 @@ PART void find_jumps(const Elements& all, const Material& m, index_t e, Element&
 INLINE void differentiate_row(const Element& element, int j, int k, int n, Slopes<Lanes>& slopes) {
   UNROLL
   for (int w = 0; w < NODES; ++w) {
-    add_slopes(slopes, 0, lanes_at(element.along_x[w], n), [&](int field) { return element.u[field][k][j][w]; });
-    add_slopes(slopes, 1, element.along_y[j][w], [&](int field) { return lanes_at(element.u[field][k][w], n); });
-    add_slopes(slopes, 2, element.along_z[k][w], [&](int field) { return lanes_at(element.u[field][w][j], n); });
+    add_slopes(slopes, 0, lanes_at(element.along_x[w], n), [&](int c) { return element.column(c)[k][j][w]; });
+    add_slopes(slopes, 1, element.along_y[j][w], [&](int c) { return lanes_at(element.column(c)[k][w], n); });
+    add_slopes(slopes, 2, element.along_z[k][w], [&](int c) { return lanes_at(element.column(c)[w][j], n); });
   }
 }
 
@@ -118,9 +148,16 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
   Slopes<Lanes> slopes{};
   differentiate_row(element, j, k, n, slopes);
   add_faces(element, m, j, k, n, slopes);
+#if CURVED
+  Lanes metric[METRICS];
+  load_metric(all, e, k * NODES + j, n, metric);
+  map_slopes(metric, slopes);
+#endif
   Lanes rates[FIELDS];
   find_rates(m, slopes, rates);
-#if SOURCES
+#if SOURCES && CURVED
+  sources.add(e, j, k, [&](const real* shape) { return load_lanes(shape, n) * inverse_jacobian(metric); }, rates);
+#elif SOURCES
   sources.add(e, j, k, [&](const real* shape) { return load_lanes(shape, n); }, rates);
 #endif
 #if DAMPING
@@ -146,6 +183,9 @@ INLINE void advance_element(const Elements& all, const Sources& sources, const D
                             index_t e, Element& element) {
   const Material m = all.materials[e];
   load_element(all, m, e, element);
+#if CURVED
+  find_columns(all, e, element);
+#endif
   find_jumps(all, m, e, element);
   for (int row = 0; row < PLANE; ++row)
     UNROLL
@@ -158,9 +198,16 @@ PART void store_element_traces(const Elements& all, index_t e) {
   for (int face = 0; face < FACES; ++face) {
     real* const target = all.target(e, face);
     if (!target) continue;
+#if CURVED
+    for (int p = 0; p < PLANE; ++p) {
+      const real* const at = u + node_of_face(face, p);
+      store_trace(all, e, face, p, [&](int field) { return at[field * CUBE]; }, target);
+    }
+#else
     for (int n = 0; n < TRACE; ++n)
       for (int p = 0; p < PLANE; ++p)
         target[n * PLANE + p] = u[traced_field(face / 2, n) * CUBE + node_of_face(face, p)];
+#endif
   }
 }
 

@@ -11,6 +11,17 @@ INLINE constexpr int stress(int a, int b) { return a == b ? a : 6 - a - b; }
 INLINE constexpr int traced_field(int axis, int n) { return n < 3 ? stress(axis, n) : STRESSES + n - 3; }
 INLINE constexpr int sign_of_mirror(int n) { return n < 3 ? 1 : -1; }
 
+// What is differentiated: velocity, and the traction across each axis. In bricks these are fields.
+#if CURVED
+constexpr int COLUMNS = 12;
+INLINE constexpr int velocity_column(int c) { return c; }
+INLINE constexpr int traction_column(int axis, int c) { return 3 + 3 * axis + c; }
+#else
+constexpr int COLUMNS = FIELDS;
+INLINE constexpr int velocity_column(int c) { return STRESSES + c; }
+INLINE constexpr int traction_column(int axis, int c) { return stress(c, axis); }
+#endif
+
 struct Material {
   real lambda, mu, buoyancy;  // Pa, Pa, 1 / density
   real zp, zs;                // impedances of P and S waves
@@ -38,8 +49,8 @@ template <class Value, class Factor, class Values>
 INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {
   UNROLL
   for (int c = 0; c < 3; ++c) {
-    slopes.velocity[c][axis] = FMA(factor, value(STRESSES + c), slopes.velocity[c][axis]);
-    slopes.force[c] = FMA(factor, value(stress(c, axis)), slopes.force[c]);
+    slopes.velocity[c][axis] = FMA(factor, value(velocity_column(c)), slopes.velocity[c][axis]);
+    slopes.force[c] = FMA(factor, value(traction_column(axis, c)), slopes.force[c]);
   }
 }
 
@@ -124,3 +135,6 @@ INLINE void take_off(const Relaxed& m, const Value (&strain)[STRAINS], Value (&r
     rates[3 + c] = FMA(-m.mu, strain[3 + c], rates[3 + c]);
   }
 }
+#if CURVED
+#include "curved_elastic.h"
+#endif

@@ -10,6 +10,9 @@
 #pragma once
 #include "scheme.h"
 #include "spectral_elements/kernels/reference_element.h"
+#if CURVED
+#include "curved.h"
+#endif
 #if ELASTIC
 #include "elastic.h"
 #else
@@ -39,6 +42,12 @@ struct Elements {
 #if MECHANISMS
   Memory memory;
 #endif
+#if CURVED
+  const real* metrics;  // see curved.h
+  const int* turns;     // of the faces beyond, (elements, FACES), see `turned`
+
+  METHOD const real* metrics_of(index_t e) const { return metrics + e * METRICS * CUBE; }
+#endif
 
   // Where an entry of a table lies, of the traces that this stage reads or, if `next`, stores.
   METHOD real* locate(long long entry, bool next) const {
@@ -65,14 +74,28 @@ struct OtherSide {
     entry = all.neighbour(e, face);
     if (!entry) return;
     const real* const from = all.locate(MORTARS && entry & 2 ? entry - 2 : entry, false);
+#if CURVED
+    p = turned(p, all.turns[e * FACES + face]);
+#endif
     UNROLL
     for (int n = 0; n < TRACE; ++n) values[n] = from[n * PLANE + p];
   }
 };
 
+#if CURVED
+// Stores the trace of a face of element e at its node p, where the fields are `value(field)`.
+template <class Values>
+INLINE void store_trace(const Elements& all, index_t e, int face, int p, const Values& value, real* target) {
+  real trace[TRACE];
+  find_trace(normal_at(all.metrics_of(e), face, node_of_face(face, p)), value, trace);
+  UNROLL
+  for (int n = 0; n < TRACE; ++n) target[n * PLANE + p] = trace[n];
+}
+#endif
+
 // The jump at a node of a face of element e. `value(field)` is this element's at that node.
 template <class Values>
-INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, const OtherSide& side,
+INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, int node, const OtherSide& side,
                     const Values& value, real (&jump)[JUMP]) {
 #if MORTARS
   if (side.entry & 2) {
@@ -83,19 +106,37 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
 #endif
   const Face sides = all.faces[e * FACES + face];
   real own[TRACE], other[TRACE];
+#if CURVED
+  const Normal normal = normal_at(all.metrics_of(e), face, node);
+  find_trace(normal, value, own);
+  UNROLL
+  for (int n = 0; n < TRACE; ++n)
+    other[n] = side.entry ? sign_of_other(n) * side.values[n] : sign_of_mirror(n) * sides.reflection * own[n];
+  find_jump(m, sides, normal, own, other, jump);
+#else
   UNROLL
   for (int n = 0; n < TRACE; ++n) {
     own[n] = value(traced_field(face / 2, n));
     other[n] = side.entry ? side.values[n] : sign_of_mirror(n) * sides.reflection * own[n];
   }
   find_jump(m, sides, face / 2, face % 2 ? REAL(1) : REAL(-1), own, other, jump);
+#endif
 }
+
+#if CURVED
+#define GEOMETRY_ARGUMENTS , const real *metrics, const int *turns
+#define GEOMETRY , metrics, turns
+#else
+#define GEOMETRY_ARGUMENTS
+#define GEOMETRY
+#endif
 
 #define ELEMENT_ARGUMENTS                                                                      \
   real *u, real *r, const Material *materials, const Face *faces, const long long *neighbours, \
-      const long long *targets, index_t elements, index_t slots, const long long *clock MEMORY_ARGUMENTS
-#define ELEMENTS_AT(stage)                                                    \
-  {                                                                           \
-    u, r, materials, faces, neighbours, targets, elements, slots,             \
-        clock[0] * STAGES + (stage), static_cast<int>(stage) MEMORY_TERM      \
+      const long long *targets, index_t elements, index_t slots,                               \
+      const long long *clock MEMORY_ARGUMENTS GEOMETRY_ARGUMENTS
+#define ELEMENTS_AT(stage)                                                        \
+  {                                                                               \
+    u, r, materials, faces, neighbours, targets, elements, slots,                 \
+        clock[0] * STAGES + (stage), static_cast<int>(stage) MEMORY_TERM GEOMETRY \
   }

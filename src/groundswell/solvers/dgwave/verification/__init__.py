@@ -18,4 +18,8 @@ PROBLEMS = [
     "layered:loh1",
     "layered:interfaces_on_faces",
     "attenuation:quality",
+    "curved:plane_waves",
+    "curved:uniform_fields",
+    "curved:energy",
+    "curved:tilted_surface",
 ]

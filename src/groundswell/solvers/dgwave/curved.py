@@ -1,0 +1,82 @@
+"""Elements that are not bricks: metric terms, and the lengths that limit steps and frequencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from groundswell.errors import InputError
+from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers, positions
+from groundswell.spectral_elements.curl_form import (
+    curl_form,
+    gradient_norms,
+    jacobians,
+    longest_edges,
+    require_valid,
+)
+from groundswell.spectral_elements.geometry import chunks
+
+Floats = NDArray[np.float64]
+
+METRICS = 9  # values at a node
+
+
+@dataclass(frozen=True, eq=False)
+class CurvedElements:
+    """The geometry of elements at the nodes of a degree."""
+
+    mesh: Hexahedra
+    degree: int
+
+    @cached_property
+    def edges(self) -> Floats:
+        """Edges of bricks with the same stable step, (elements, 3), m.
+
+        At the node where they are least, 1 / hx + 1 / hy + 1 / hz is half of |a^r| + |a^s| + |a^t|.
+
+        Raises:
+            InputError: a Jacobian is not positive.
+        """
+        return 2 * AXES / self._lengths[0][:, None] * np.ones(AXES)
+
+    @property
+    def longest(self) -> Floats:
+        """The longest line of nodes in each element, (elements,), m."""
+        return self._lengths[1]
+
+    @cached_property
+    def _lengths(self) -> tuple[Floats, Floats]:
+        norms, longest = np.empty((2, self.mesh.count))
+        for part in self._chunks(self.mesh.count):
+            numbers = np.arange(self.mesh.count)[part]
+            nodes = self._nodes(numbers)
+            require_valid(nodes, self.degree, numbers)
+            norms[part] = gradient_norms(curl_form(nodes, self.degree)).max(axis=1)
+            longest[part] = longest_edges(nodes, self.degree)
+        return norms, longest
+
+    def metrics(self, elements: Numbers, dtype: DTypeLike) -> NDArray[np.floating]:
+        """J a^d at the nodes of elements, (elements, 9, nodes); see `curl_form`.
+
+        Raises:
+            InputError: its products exceed the range of the type.
+        """
+        found = np.empty((len(elements), METRICS, (self.degree + 1) ** AXES), dtype)
+        for part in self._chunks(len(elements)):
+            metrics = curl_form(self._nodes(elements[part]), self.degree)
+            square, limits = jacobians(metrics) ** 2, np.finfo(dtype)
+            if not (limits.tiny < square.min() and square.max() < limits.max):
+                raise InputError(
+                    'elements are too small or too large for run.precision = "single"; use "double"'
+                )
+            found[part] = metrics
+        return found
+
+    def _nodes(self, elements: ArrayLike) -> Floats:
+        return positions(self.mesh, self.degree, elements)
+
+    def _chunks(self, count: int) -> list[slice]:
+        return list(chunks(count, (self.degree + 1) ** AXES))

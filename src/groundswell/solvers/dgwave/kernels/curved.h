@@ -1,0 +1,52 @@
+// Geometry of elements that are not bricks: J a^d at the nodes, the gradient of reference axis d times the
+// Jacobian, (elements, 9, CUBE), of which component b of axis d is row 3 d + b.
+//
+// Fluxes across reference axes are differentiated, and velocities' derivatives (pressure's in a fluid) combined.
+// The two are adjoint, so that a central flux conserves energy: Warburton, SIAM J. Sci. Comput. 35:A1987, 2013;
+// Kozdon & Wilcox, J. Sci. Comput. 2018, doi:10.1007/s10915-018-0682-1. Material.scale is 1.
+#pragma once
+#include "spectral_elements/kernels/reference_element.h"
+
+constexpr int METRICS = 9;
+
+// The outward unit normal of a face at a node, and the surface Jacobian.
+struct Normal {
+  real along[3], area;
+};
+
+// metrics: of the element.
+INLINE Normal normal_at(const real* metrics, int face, int node) {
+  Normal normal;
+  real square = 0;
+  UNROLL
+  for (int b = 0; b < 3; ++b) {
+    normal.along[b] = metrics[(face / 2 * 3 + b) * CUBE + node];
+    square = FMA(normal.along[b], normal.along[b], square);
+  }
+  normal.area = sqrt(square);
+  const real scale = (face % 2 ? REAL(1) : REAL(-1)) / normal.area;
+  UNROLL
+  for (int b = 0; b < 3; ++b) normal.along[b] *= scale;
+  return normal;
+}
+
+template <class Value> INLINE Value inverse_root(Value value) {
+  constexpr int COUNT = sizeof(Value) / sizeof(real);
+  UNROLL
+  for (int n = 0; n < COUNT; ++n) reinterpret_cast<real*>(&value)[n] = 1 / sqrt(reinterpret_cast<real*>(&value)[n]);
+  return value;
+}
+
+// 1 / J, from the determinant of J a^d, which is J^2.
+template <class Value> INLINE Value inverse_jacobian(const Value (&m)[METRICS]) {
+  const Value x = m[4] * m[8] - m[5] * m[7], y = m[5] * m[6] - m[3] * m[8], z = m[3] * m[7] - m[4] * m[6];
+  return inverse_root<Value>(m[0] * x + m[1] * y + m[2] * z);
+}
+
+// Where node p of this side's face is among the nodes of the other side's, of a face turned by bits: 1 and 2 reverse
+// its fast and its slow axis, then 4 swaps them.
+INLINE int turned(int p, int turn) {
+  const int fast = p % NODES, slow = p / NODES;
+  const int a = turn & 1 ? NODES - 1 - fast : fast, b = turn & 2 ? NODES - 1 - slow : slow;
+  return turn & 4 ? a * NODES + b : b * NODES + a;
+}

@@ -1,0 +1,39 @@
+// Acoustic waves in elements that are not bricks, see curved.h.
+#pragma once
+
+// Signs of the trace of the other side, whose velocity is along the opposite normal.
+INLINE constexpr int sign_of_other(int n) { return n ? -1 : 1; }
+
+// What is differentiated at a node: pressure, and the flux of velocity across each axis. `metric(n)` and
+// `value(field)` are those of the node.
+template <class Metrics, class Values> INLINE auto find_column(int n, const Metrics& metric, const Values& value) {
+  if (n == 0) return value(0);
+  const int axis = n - 1;
+  const auto xy = FMA(metric(3 * axis), value(1), metric(3 * axis + 1) * value(2));
+  return FMA(metric(3 * axis + 2), value(3), xy);
+}
+
+template <class Values> INLINE void find_trace(const Normal& normal, const Values& value, real (&trace)[TRACE]) {
+  trace[0] = value(0);
+  trace[1] = 0;
+  UNROLL
+  for (int b = 0; b < 3; ++b) trace[1] = FMA(normal.along[b], value(1 + b), trace[1]);
+}
+
+// As in bricks, but velocities are multiplied by the surface Jacobian. Both sides' are along this side's normal.
+INLINE void find_jump(const Material& m, const Face& face, const Normal& normal, const real (&own)[TRACE],
+                      const real (&other)[TRACE], real (&jump)[JUMP]) {
+  static_assert(JUMP == TRACE, "velocity and pressure");
+  const real pressure = own[0] - other[0], velocity = own[1] - other[1];
+  jump[0] = normal.area * FMA(face.upwind * face.weight, pressure, -face.share * velocity);
+  jump[1] = -m.z * FMA(face.weight, pressure, -face.upwind * (face.share * velocity));
+}
+
+// From derivatives along reference axes to those along x, y, z.
+template <class Value> INLINE void map_slopes(const Value (&metric)[METRICS], Slopes<Value>& slopes) {
+  const Value inverse = inverse_jacobian(metric);
+  const Value r = inverse * slopes.gradient[0], s = inverse * slopes.gradient[1], t = inverse * slopes.gradient[2];
+  UNROLL
+  for (int b = 0; b < 3; ++b) slopes.gradient[b] = FMA(metric[b], r, FMA(metric[3 + b], s, metric[6 + b] * t));
+  slopes.divergence = inverse * slopes.divergence;
+}

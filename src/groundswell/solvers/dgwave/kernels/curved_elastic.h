@@ -1,0 +1,62 @@
+// Elastic waves in elements that are not bricks, see curved.h.
+#pragma once
+
+// Signs of the trace of the other side, whose traction is that of the opposite normal.
+INLINE constexpr int sign_of_other(int n) { return n < 3 ? -1 : 1; }
+
+// What is differentiated at a node: `metric(n)` and `value(field)` are those of the node.
+template <class Metrics, class Values> INLINE auto find_column(int n, const Metrics& metric, const Values& value) {
+  if (n < 3) return value(STRESSES + n);
+  const int axis = n / 3 - 1, c = n % 3;
+  const auto xy = FMA(metric(3 * axis), value(stress(0, c)), metric(3 * axis + 1) * value(stress(1, c)));
+  return FMA(metric(3 * axis + 2), value(stress(2, c)), xy);
+}
+
+template <class Values> INLINE void find_trace(const Normal& normal, const Values& value, real (&trace)[TRACE]) {
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    trace[c] = 0;
+    UNROLL
+    for (int b = 0; b < 3; ++b) trace[c] = FMA(normal.along[b], value(stress(b, c)), trace[c]);
+    trace[3 + c] = value(STRESSES + c);
+  }
+}
+
+// As in bricks, but tractions are multiplied by the surface Jacobian. Both sides' belong to this side's normal.
+INLINE void find_jump(const Material& m, const Face& face, const Normal& normal, const real (&own)[TRACE],
+                      const real (&other)[TRACE], real (&jump)[JUMP]) {
+  static_assert(JUMP == TRACE, "velocity and traction");
+  real change[TRACE], traction = 0, velocity = 0;  // the last two along the normal
+  UNROLL
+  for (int n = 0; n < TRACE; ++n) change[n] = own[n] - other[n];
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    traction = FMA(normal.along[c], change[c], traction);
+    velocity = FMA(normal.along[c], change[3 + c], velocity);
+  }
+  const real p[2] = {-FMA(face.p_share, velocity, face.upwind * (face.p_weight * traction)),
+                     -m.zp * FMA(face.upwind * face.p_share, velocity, face.p_weight * traction)};
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    const real along = normal.along[c];
+    const real across[2] = {FMA(-along, traction, change[c]), FMA(-along, velocity, change[3 + c])};
+    jump[c] = FMA(along, p[0], -FMA(face.s_share, across[1], face.upwind * (face.s_weight * across[0])));
+    jump[3 + c] =
+        normal.area *
+        FMA(along, p[1], -m.zs * FMA(face.upwind * face.s_share, across[1], face.s_weight * across[0]));
+  }
+}
+
+// From derivatives along reference axes to those along x, y, z.
+template <class Value> INLINE void map_slopes(const Value (&metric)[METRICS], Slopes<Value>& slopes) {
+  const Value inverse = inverse_jacobian(metric);
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    const Value r = inverse * slopes.velocity[c][0], s = inverse * slopes.velocity[c][1],
+                t = inverse * slopes.velocity[c][2];
+    UNROLL
+    for (int b = 0; b < 3; ++b)
+      slopes.velocity[c][b] = FMA(metric[b], r, FMA(metric[3 + b], s, metric[6 + b] * t));
+    slopes.force[c] = inverse * slopes.force[c];
+  }
+}

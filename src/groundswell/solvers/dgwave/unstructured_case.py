@@ -1,0 +1,79 @@
+"""Sections of cases on a mesh of hexahedra from a file: `[grid]` and `[medium]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import PlainValidator, ValidationInfo
+
+from groundswell.case.common import DataFile, Section, TaggedUnion
+from groundswell.case.problems import Violation
+from groundswell.seismology.case.grid import GridSection, Position
+from groundswell.seismology.case.media import (
+    ArraySection,
+    AwpSection,
+    HomogeneousSection,
+    LayeredSection,
+    MaterialBase,
+    NetcdfSection,
+)
+
+
+class MeshSection(Section):
+    """`[grid]` with a `file`: hexahedra from a Gmsh file, in m.
+
+    `vertical` is the direction of the mesh's third axis. Positions have the x and y of the mesh,
+    and depths below its surface.
+    """
+
+    file: DataFile
+    vertical: Literal["up", "down"] = "up"
+
+    @property
+    def frame(self) -> None:
+        """Meshes have no position on Earth."""
+        return
+
+    def locate(self, position: Position) -> tuple[float, float, float]:
+        """A position as (x, y, depth), m."""
+        x, y = position.horizontal
+        return x, y, position.depth
+
+    def misplaced(self, position: Position) -> Iterator[Violation]:
+        """Yield the violations of a position that can be told without the mesh."""
+        if position.geographic:
+            yield ("longitude",), "meshes have no position on Earth; give x and y"
+        elif position.depth < 0:
+            yield ("depth",), "lies above the surface; depth is positive downwards"
+
+
+class VolumesSection(Section):
+    """`kind = "volumes"`: a material for each physical volume of the mesh, by name."""
+
+    kind: Literal["volumes"]
+    volumes: dict[str, MaterialBase]
+
+    @property
+    def has_q(self) -> bool | None:
+        """Whether all materials have quality factors."""
+        return all(material.qs is not None for material in self.volumes.values())
+
+
+def _grid(value: Any, info: ValidationInfo) -> GridSection | MeshSection:
+    if isinstance(value, GridSection | MeshSection):
+        return value
+    section = MeshSection if isinstance(value, dict) and "file" in value else GridSection
+    return section.model_validate(value, context=info.context)
+
+
+AnyGrid = Annotated[Any, PlainValidator(_grid)]  # GridSection or MeshSection
+AnyMedium = Annotated[
+    HomogeneousSection
+    | LayeredSection
+    | NetcdfSection
+    | AwpSection
+    | ArraySection
+    | VolumesSection,
+    TaggedUnion(),
+]

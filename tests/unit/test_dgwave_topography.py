@@ -1,0 +1,177 @@
+"""DG waves below a surface that is not flat: positions, set-up, reciprocity, files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from dgwave_cases import EXPLOSION, WATER, build, setup
+
+import groundswell as gs
+from groundswell.errors import CaseError, InputError
+from groundswell.meshes.gll import gll
+from groundswell.solvers.dgwave.curved import CurvedElements
+from groundswell.spectral_elements.curl_form import jacobians
+from groundswell.spectral_elements.vtkhdf import LagrangeElements
+
+HILLS = {"kind": "formula", "elevation": "50 + 60 * sin(x / 120) * cos(y / 140)"}
+PERIODIC = {"kind": "formula", "elevation": "40 * sin(2 * pi * x / 800) * sin(2 * pi * y / 800)"}
+
+
+def hills(x: Any, y: Any) -> Any:
+    return 50 + 60 * np.sin(x / 120) * np.cos(y / 140)
+
+
+def test_nodes_follow_the_surface() -> None:
+    """To a flat bottom; layers beside the region continue its edge."""
+    found = setup(topography=HILLS, method__degree=5)
+    x, y, z = found.hexahedra.geometry_nodes(np.arange(found.forest.count)).reshape(-1, 3).T
+    lower = np.isclose(z, 600, atol=1e-9)
+    assert lower.sum() == (8 * 8) * 6**2 * 2 and z.max() == pytest.approx(1000)
+    tops = z[np.isclose(z, -hills(np.clip(x, 0, 800), np.clip(y, 0, 800)))]
+    assert tops.size >= 8 * 8 * 6**2 and z.min() == tops.min()
+
+
+def test_depths_count_from_the_surface_of_the_elements() -> None:
+    found = setup(topography=HILLS)
+    assert found.surface is not None
+    rng = np.random.default_rng(0)
+    points = rng.uniform(0, [800, 800, 500], (40, 3))
+    points[::4, 2] = 0
+    places = found.place(points)
+    heights = found.surface.height(*points[:, :2].T)
+    assert (
+        np.allclose(places[:, 2], points[:, 2] - heights) and (places[:, :2] == points[:, :2]).all()
+    )
+    assert 0 < np.abs(heights - hills(*points[:, :2].T)).max() < 2  # a polynomial on each element
+    elements, inside = found.locate(points)
+    n = gll(found.degree).interpolation
+    for element, at, place in zip(elements, inside, places, strict=True):
+        nodes = found.hexahedra.geometry_nodes([element])[0].reshape(3, 3, 3, 3)
+        r, s, t = (n([a])[0] for a in at)
+        assert np.allclose(np.einsum("k,j,i,kjix->x", t, s, r, nodes), place, atol=1e-9)
+
+
+def test_volume() -> None:
+    """Of the region's columns, from the Jacobian at the nodes."""
+    found = setup(
+        topography=HILLS, method__degree=4, boundary={"sides": "rigid", "bottom": "rigid"}
+    )
+    curved = CurvedElements(found.hexahedra, 4)
+    metrics = curved.metrics(np.arange(found.forest.count), "float64")
+    volume = (jacobians(metrics) * gll(4).cube_weights).sum()
+    x = (np.arange(4000) + 0.5) / 5
+    assert volume == pytest.approx(800**2 * 600 + 0.2**2 * hills(x[:, None], x).sum(), rel=1e-6)
+
+
+def test_a_surface_at_depth_zero_is_flat(tmp_path: Path) -> None:
+    """Kernels with metric terms find what those of bricks find."""
+    flat = {"kind": "array", "elevation": [[0, 0], [0, 0]]}
+    changes = {"time": {"duration": 0.3, "step": 0.005}, "run__precision": "double"}
+    for medium in ({}, {"medium": WATER, "source": [EXPLOSION]}):
+        found = [
+            gs.run(build(tmp_path, **changes, **medium, **more), folder=tmp_path / name).seismograms
+            for name, more in (
+                (f"bricks{len(medium)}", {}),
+                (f"{len(medium)}", {"topography": flat}),
+            )
+        ]
+        largest = np.abs(found[0]).max()
+        assert largest > 0 and np.abs(found[0] - found[1]).max() < 1e-12 * largest
+
+
+def test_waves_are_reciprocal(tmp_path: Path) -> None:
+    """A force at A along i moves B along j as one at B along j moves A along i."""
+    places = ({"x": 210, "y": 330, "depth": 0}, {"x": 610, "y": 520, "depth": 240})
+    pulse = {"kind": "gaussian", "sigma": "0.05 s"}
+    motion = []
+    for (here, there), axis in ((places, 0), (places[::-1], 2)):
+        force = {"kind": "force", "force": list(1e9 * np.eye(3)[axis]), **here}
+        case = build(
+            tmp_path,
+            topography=HILLS,
+            source=[force | {"time_function": pulse}],
+            receiver=[{"name": "B", **there}],
+            time__duration=0.6,
+            run__precision="double",
+        )
+        series = gs.run(case, folder=tmp_path / str(axis)).seismograms.values[0]
+        motion.append(series[2 - axis] * (-1 if axis == 0 else 1))  # upwards in the file
+    assert np.abs(motion[0]).max() > 1e-6
+    assert np.abs(motion[0] - motion[1]).max() < 1e-11 * np.abs(motion[0]).max()
+
+
+def test_files_have_true_coordinates(tmp_path: Path) -> None:
+    record = {
+        "fields": ["vz"],
+        "where": {"kind": "line", "start": [400, 0, 20], "end": [400, 800, 20], "points": 5},
+        "what": "max",
+        "file": "a.nc",
+    }
+    case = build(tmp_path, topography=HILLS, output__final_fields=True, output__record=[record])
+    result = gs.run(case, folder=tmp_path / "r")
+    elements = LagrangeElements.read(tmp_path / "r" / "fields.vtkhdf")
+    z = elements.points[:, 2]
+    assert z.min() == pytest.approx(-110, abs=2) and z.max() == pytest.approx(1000)
+    assert float(result.records["a.nc"]["vz_max"].max()) > 0
+
+
+def test_periodic_sides(tmp_path: Path) -> None:
+    sides = {"boundary": {"sides": "periodic", "width": 2}}
+    found = setup(topography=PERIODIC, **sides)
+    assert found.is_curved
+    with pytest.raises(InputError, match=r"topography differs by .* at opposite sides"):
+        setup(topography=HILLS, **sides)
+
+
+def test_steps_and_frequencies_follow_the_elements() -> None:
+    bricks, found = setup(), setup(topography=HILLS)
+    assert found.stability_limit < bricks.stability_limit
+    assert found.resolved_frequency < bricks.resolved_frequency
+    assert found.memory - bricks.memory == found.forest.count * 9 * 27 * 4
+    for degree, medium in ((7, {}), (7, {"medium": WATER, "source": [EXPLOSION]})):
+        flat, curved = (
+            setup(method__degree=degree, **medium, **more).bytes_per_update
+            for more in ({}, {"topography": HILLS})
+        )
+        assert 1.2 < curved / flat < 1.5
+
+
+MISFITS = [
+    ("-500", "lowest elevation -500 m; allowed: finite ones above -480 m in a region of 600 m"),
+    ("log(x - 100)", "lowest elevation nan m"),
+]
+
+
+@pytest.mark.parametrize(("formula", "message"), MISFITS)
+def test_surfaces_that_do_not_fit(formula: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        setup(topography={"kind": "formula", "elevation": formula})
+
+
+def test_positions_below_a_valley() -> None:
+    valley = {"kind": "formula", "elevation": "-100"}
+    with pytest.raises(InputError, match=r"receiver A lies below the region, .* 550 m"):
+        setup(topography=valley, receiver=[{"name": "A", "x": 100, "y": 100, "depth": 550}])
+    with pytest.raises(InputError, match=r"source\[0\] lies below the region"):
+        setup(topography=valley, source__0__depth=550)
+
+
+MISTAKES = [
+    ({"topography": {"kind": "hill"}}, "topography.kind", 'must be formula, array or file'),
+    ({"topography": {"kind": "formula", "elevation": "q"}}, "topography.elevation", "unknown name"),
+    ({"topography": {"kind": "array", "elevation": [[1]]}}, "topography.elevation", "at least 2 x"),
+    ({"topography": {"kind": "array", "elevation": "a"}}, "topography.elevation", "rows of number"),
+    ({"topography": {"kind": "file", "file": "no.nc"}}, "topography.file", "does not exist"),
+    ({"topography": HILLS, "refinement": {"frequency": 9}}, "topography", "does not go with [refi"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "key", "allowed"), MISTAKES)
+def test_each_mistake_is_one_problem(changes: dict[str, Any], key: str, allowed: str) -> None:
+    with pytest.raises(CaseError) as caught:
+        build(**changes)
+    [problem] = caught.value.problems
+    assert problem.key == key and allowed in problem.allowed

@@ -1,0 +1,136 @@
+"""Elevations from formulas, arrays and files, and what is said of unsuitable ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+from groundswell.errors import InputError
+from groundswell.grids.geography import Geography
+from groundswell.seismology.case.topography import (
+    ArrayTopography,
+    FileTopography,
+    FormulaTopography,
+)
+from groundswell.seismology.topography import build_elevation
+
+SIZE = (3000.0, 2000.0)
+X, Y = (np.random.default_rng(n).uniform(0, length, 50) for n, length in enumerate(SIZE))
+
+
+def plane(x: Any, y: Any) -> Any:
+    """A cubic surface, which splines reproduce."""
+    return 20 + 0.01 * x - 0.03 * y + 1e-8 * x**2 * y
+
+
+def points(nx: int = 9, ny: int = 7) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return np.linspace(0, SIZE[0], nx), np.linspace(0, SIZE[1], ny)
+
+
+def elevations(x: Any, y: Any) -> NDArray[np.float64]:
+    return np.asarray(plane(x[None, :], y[:, None]))
+
+
+def check(section: Any, geography: Geography | None = None, rel: float = 1e-9) -> None:
+    found = build_elevation(section, SIZE, geography)(X, Y)
+    assert np.allclose(found, plane(X, Y), rtol=rel, atol=1e-6)
+
+
+def test_formulas() -> None:
+    check(FormulaTopography(kind="formula", elevation="20 + 0.01*x - 0.03*y + 1e-8 * x**2 * y"))
+    flat = build_elevation(FormulaTopography(kind="formula", elevation=7), SIZE)
+    assert (flat(X, Y) == 7).all()
+
+
+def test_arrays(tmp_path: Path) -> None:
+    values = elevations(*points())
+    check(ArrayTopography(kind="array", elevation=values.tolist()))
+    np.save(tmp_path / "a.npy", values)
+    check(FileTopography(kind="file", file=tmp_path / "a.npy"))
+
+
+def test_two_points_are_interpolated_linearly() -> None:
+    section = ArrayTopography(kind="array", elevation=[[0, 3], [2, 5]])
+    found = build_elevation(section, SIZE)(X, Y)
+    assert np.allclose(found, 3 * X / SIZE[0] + 2 * Y / SIZE[1])
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_netcdf_in_any_order(tmp_path: Path, reverse: bool) -> None:
+    x, y = np.linspace(-500, 3500, 12), np.linspace(-300, 2400, 9)
+    data = xr.Dataset({"h": (("y", "x"), elevations(x, y))}, {"x": x, "y": y})
+    if reverse:
+        data = data.isel(y=slice(None, None, -1)).transpose("x", "y")
+    data.to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
+    check(FileTopography(kind="file", file=tmp_path / "a.nc"))
+    check(FileTopography(kind="file", file=tmp_path / "a.nc", variable="h"))
+
+
+def test_longitude_and_latitude(tmp_path: Path) -> None:
+    frame = Geography.from_center((10.0, 46.0), SIZE, 25.0)
+    lon, lat = np.linspace(9.95, 10.05, 60), np.linspace(45.96, 46.04, 60)
+    values = plane(*frame.to_grid(lon[None, :], lat[:, None]))
+    data = xr.Dataset({"z": (("lat", "lon"), values)}, {"lon": lon + 360, "lat": lat})
+    data.to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
+    section = FileTopography(kind="file", file=tmp_path / "a.nc")
+    check(section, frame, rel=1e-6)
+    with pytest.raises(InputError, match=r"on longitude and latitude; add \[grid.geography\]"):
+        build_elevation(section, SIZE)
+
+
+@pytest.mark.parametrize("centre", [False, True])
+def test_esri_ascii(tmp_path: Path, centre: bool) -> None:
+    x, y = -250.0 + 250 * np.arange(15), -250.0 + 250 * np.arange(11)
+    rows = "\n".join(" ".join(map(repr, map(float, row))) for row in elevations(x, y)[::-1])
+    low = ("xllcenter", "yllcenter", -250) if centre else ("XLLCORNER", "yllcorner", -375)
+    header = f"ncols 15\nnrows 11\n{low[0]} {low[2]}\n{low[1]} {low[2]}\ncellsize 250\n"
+    (tmp_path / "a.asc").write_text(f"{header}NODATA_value -9999\n{rows}\n")
+    check(FileTopography(kind="file", file=tmp_path / "a.asc"))
+
+
+def test_gaps_are_refused_where_they_matter(tmp_path: Path) -> None:
+    x, y = np.linspace(-30000, 30000, 121), np.linspace(-500, 2500, 7)
+    values = elevations(x, y)
+    values[3, 0] = np.nan
+    path = tmp_path / "a.nc"
+    xr.Dataset({"h": (("y", "x"), values)}, {"x": x, "y": y}).to_netcdf(path, engine="h5netcdf")
+    check(FileTopography(kind="file", file=path))
+    values[3, 62] = np.nan
+    path = tmp_path / "b.nc"
+    xr.Dataset({"h": (("y", "x"), values)}, {"x": x, "y": y}).to_netcdf(path, engine="h5netcdf")
+    with pytest.raises(InputError, match=r"b.nc, h has no elevation at 1000, 1000; fill its gaps"):
+        build_elevation(FileTopography(kind="file", file=path), SIZE)
+
+
+HEADER = "ncols 2\nnrows 2\nxllcorner 0\nyllcorner 0\ncellsize 3000\n"
+FILES = [
+    ("a.txt", "1 2", r"elevations are read from .nc, .npy and .asc files"),
+    ("a.asc", "ncols 2\nnrows 2\n1 2\n3 4", "lacks cellsize, xllcorner, yllcorner"),
+    ("a.asc", HEADER + "1 2 3", "has 3 elevations; nrows x ncols are 2 x 2"),
+    ("a.asc", HEADER + "1 2 x 4", "a.asc, line 6"),
+    ("a.asc", HEADER + "1 2 3 4", "covers 1500 to 4500, and the region needs 0 to 3000"),
+    ("a.npy", "nothing", "cannot be read as a NumPy array"),
+    ("a.nc", "nothing", "a.nc"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), FILES)
+def test_unsuitable_files(tmp_path: Path, name: str, content: str, message: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=message):
+        build_elevation(FileTopography(kind="file", file=tmp_path / name), SIZE)
+
+
+def test_unsuitable_variables(tmp_path: Path) -> None:
+    path = tmp_path / "a.nc"
+    data = xr.Dataset({"h": (("a", "b"), np.ones((2, 2)))})
+    data.to_netcdf(path, engine="h5netcdf")
+    with pytest.raises(InputError, match="h has the dimensions"):
+        build_elevation(FileTopography(kind="file", file=path), SIZE)
+    with pytest.raises(InputError, match=r"lacks the variable 'g'; topography.variable: h"):
+        build_elevation(FileTopography(kind="file", file=path, variable="g"), SIZE)
