@@ -46,7 +46,7 @@ MISTAKES = [
     ({"method__flux": [1]}, "method.flux", 'must be "riemann"'),
     ({"method__flux": float("nan")}, "method.flux", 'must be "riemann"'),
     ({"method__equations": "fluid"}, "method.equations", 'must be "auto", "acoustic" or "elastic"'),
-    ({"boundary__top": "periodic"}, "boundary.top", 'must be "damping", "absorbing", "free-surf'),
+    ({"boundary__top": "periodic"}, "boundary.top", 'must be "pml", "sponge", "absorbing", "fre'),
     ({"boundary__sides": "pml"}, "boundary.sides", '"rigid" or "periodic"'),
     ({"boundary__width": 0}, "boundary.width", "at least 1"),
     ({"time__duration": DROP}, "time.duration", "is required"),
@@ -126,7 +126,7 @@ def test_shear_below_the_sea_is_allowed() -> None:
 
 
 def test_layers_lie_outside_the_region() -> None:
-    found = setup(boundary__top="damping")
+    found = setup(boundary__top="sponge")
     assert found.grid.cells == (8, 8, 7) and found.grid.region == (4, 4, 3)
     assert found.forest.count == 8 * 8 * 7
     assert [line[0] for line in found.forest.edges] == [-400, -400, -400]
@@ -176,7 +176,7 @@ def test_strong_damping_is_stable(degree: int, width: int, flux: Any) -> None:
         solver.prepare()
         for _ in range(300):
             solver.step()
-        assert np.abs(solver.propagation.u[:, 6:]).max() < 1
+        assert np.abs(solver.propagation.u[:, 6:]).max() < np.abs(noise).max() / 2
 
 
 def test_memory_is_what_a_run_allocates() -> None:

@@ -65,7 +65,7 @@ class RefinementSection(Section):
     points: Annotated[Number, Field(ge=2, le=50)] = 5.0
 
 
-Boundary = Literal["damping", "absorbing", "free-surface", "rigid"]
+Boundary = Literal["pml", "sponge", "absorbing", "free-surface", "rigid"]
 SurfaceCondition = Literal["absorbing", "free-surface", "rigid"]
 
 
@@ -78,8 +78,8 @@ class BoundarySection(Section):
     """
 
     top: Boundary = "free-surface"
-    sides: Literal[Boundary, "periodic"] = "damping"
-    bottom: Boundary = "damping"
+    sides: Literal[Boundary, "periodic"] = "pml"
+    bottom: Boundary = "pml"
     width: Width = 6
     surfaces: dict[str, SurfaceCondition] = {}
 

@@ -1,7 +1,12 @@
-"""Damping layers: elements around the region in which waves decay before they reach its end."""
+"""Layers of elements around the region that absorb waves; in a sponge all fields decay.
+
+A profile is a row of values at the nodes of a line through an element along the layer's normal.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,59 +22,95 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Damping rises with this power of the depth in a layer, and lets a wave at normal incidence return
-# with this amplitude.
-EXPONENT, RETURNED = 2, 1e-5
+KINDS = ("pml", "sponge")  # of layers, in [boundary]: see matched_layers.py for "pml"
+
+# Damping of a sponge rises with this power of the depth, and lets a wave at normal incidence return
+# with this amplitude. Stronger ones reflect more of the waves at other angles.
+EXPONENT, RETURNED = 2, 0.05
 
 ENDS = (0, 1)  # of an axis
 ROUNDING = 1e-9  # of a layer's thickness
 
 
-def strongest_decay(thickness: float, speed: float) -> float:
-    """Rate of decay at the outer end of a layer, 1/s.
+@dataclass(frozen=True, eq=False)
+class LayerProfiles:
+    """The layers of one kind: which profile elements have, and the depths of the profiles.
 
     Args:
-        thickness: of the layer, m.
-        speed: of the fastest wave, m/s.
+        rows: profile of each element along x, y, z, -1 outside of layers, (elements, 3).
+        depths: of the nodes of each profile, 0 at the inner face of the layer and 1 at the outer
+            one, (profiles, N + 1).
+        thickness: of the layer of each profile, (profiles,), m.
     """
-    return float((EXPONENT + 1) * speed * np.log(1 / RETURNED) / (2 * thickness))
+
+    rows: NDArray[np.int32]
+    depths: Floats
+    thickness: Floats
 
 
-def total_decay(grid: Grid, speed: float) -> float:
-    """The largest rate of decay, 1/s: that at a corner, where layers of all axes add up."""
-    layers = zip(np.maximum(grid.before, grid.after), grid.spacing, strict=True)
-    return sum(strongest_decay(width * edge, speed) for width, edge in layers if width)
-
-
-def damping_tables(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
-    """The rows of a rank's elements, (elements, 3), and the profiles, (rows, N + 1)."""
+def layer_profiles(setup: Setup, elements: RankElements, kind: str) -> LayerProfiles:
+    """The layers of a kind, of a rank's elements."""
     grid, corners = setup.grid, setup.forest.boxes(elements.numbers)
-    widths = (grid.before, grid.after)
-    layers = [(a, end, widths[end][a]) for a in range(AXES) for end in ENDS if widths[end][a]]
-    if not layers:
-        return None, np.empty((0, setup.degree + 1))
     rows = np.full((elements.count, AXES), -1, np.int32)
-    profiles: list[Floats] = []
-    for axis, end, width in layers:
+    depths: list[Floats] = []
+    thicknesses: list[float] = []
+    for axis, end, width in _layers(setup, kind):
         thickness = width * grid.spacing[axis]
         outward, face = (1, setup.extent[axis]) if end else (-1, 0.0)
         near, far = (outward * (c[:, axis] - face) for c in (corners[1 - end], corners[end]))
         inside = far > ROUNDING * thickness
         spans = np.round(np.stack([near, far], axis=1)[inside] / thickness, 12)
         unique, number = np.unique(spans, axis=0, return_inverse=True)
-        rows[inside, axis] = len(profiles) + number.ravel()
-        strongest = strongest_decay(thickness, setup.statistics.vp_max)
-        profiles += [strongest * profile(setup.degree, span, end) for span in unique]
-    return rows, np.array(profiles)
+        rows[inside, axis] = len(depths) + number.ravel()
+        depths += [_depths(setup.degree, span, end) for span in unique]
+        thicknesses += [thickness] * len(unique)
+    shape = (len(depths), setup.degree + 1)
+    return LayerProfiles(rows, np.reshape(depths, shape), np.array(thicknesses))
 
 
-def profile(degree: int, span: Floats, end: int) -> Floats:
-    """Rates of decay at the nodes of an element in a layer, over the strongest one, (N + 1,).
+def _layers(setup: Setup, kind: str) -> Iterator[tuple[int, int, int]]:
+    """Axis, end and width, in elements, of each layer of a kind."""
+    boundary, widths = setup.case.boundary, (setup.grid.before, setup.grid.after)
+    for axis in range(AXES):
+        for end in ENDS:
+            of_end = boundary.sides if axis < 2 else (boundary.top, boundary.bottom)[end]
+            if of_end == kind and widths[end][axis]:
+                yield axis, end, widths[end][axis]
+
+
+def _depths(degree: int, span: Floats, end: int) -> Floats:
+    """Depths of an element's nodes in a layer that begins and ends at `span`."""
+    inside = (gll(degree).points * (1 if end else -1) + 1) / 2
+    return np.asarray(span[0] + (span[1] - span[0]) * inside)
+
+
+# --- sponges --------------------------------------------------------------------------------------
+
+
+def strongest_decay(thickness: float | Floats, speed: float) -> Floats:
+    """Rate of decay at the outer end of a sponge, 1/s.
 
     Args:
-        span: where it begins and ends, 0 at the inner face of the layer and 1 at the outer one.
-        end: 1 if the layer is at the high end of its axis, 0 at the low end.
+        thickness: of the sponge, m.
+        speed: of the fastest wave, m/s.
     """
-    inside = (gll(degree).points * (1 if end else -1) + 1) / 2
-    depth = span[0] + (span[1] - span[0]) * inside
-    return np.asarray(depth**EXPONENT)
+    return np.asarray((EXPONENT + 1) * speed * np.log(1 / RETURNED) / (2 * np.asarray(thickness)))
+
+
+def total_decay(grid: Grid, speed: float) -> float:
+    """A bound of the rate of decay, 1/s: that at a corner, where layers of all axes add up."""
+    from groundswell.solvers.dgwave.matched_layers import strongest_damping
+
+    layers = zip(np.maximum(grid.before, grid.after), grid.spacing, strict=True)
+    thicknesses = [width * edge for width, edge in layers if width]
+    kinds = (strongest_decay, strongest_damping)
+    return sum(max(float(kind(thickness, speed)) for kind in kinds) for thickness in thicknesses)
+
+
+def damping_tables(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+    """The rows of a rank's elements in sponges, (elements, 3), and the profiles, (rows, N + 1)."""
+    found = layer_profiles(setup, elements, "sponge")
+    if not any(_layers(setup, "sponge")):
+        return None, found.depths
+    strongest = strongest_decay(found.thickness, setup.statistics.vp_max)
+    return found.rows, strongest[:, None] * found.depths**EXPONENT

@@ -18,7 +18,8 @@ REFLECTION = {
     "free-surface": FREE_SURFACE,
     "rigid": RIGID,
     "absorbing": ABSORBING,
-    "damping": ABSORBING,  # behind the layer
+    "pml": ABSORBING,  # behind the layer
+    "sponge": ABSORBING,
     "periodic": ABSORBING,  # no face has it
 }
 
@@ -49,6 +50,7 @@ class Equations(Protocol):
         fields: names, in the order of the kernels.
         trace: values at each node of a face that the other side needs.
         strains: strain rates that stress depends on.
+        stretched: derivatives along an axis that matched layers stretch.
         columns: values at each node that are differentiated in elements that are not bricks.
         elastic: whether they are the elastic ones.
     """
@@ -56,6 +58,7 @@ class Equations(Protocol):
     fields: tuple[str, ...]
     trace: int
     strains: int
+    stretched: int
     columns: int
     elastic: bool
 
@@ -89,7 +92,7 @@ class Acoustic:
     """Pressure and velocity in a fluid: kernels/acoustic.h."""
 
     fields: tuple[str, ...] = ("p", "vx", "vy", "vz")
-    trace, strains, columns, elastic = 2, 1, 4, False
+    trace, strains, stretched, columns, elastic = 2, 1, 2, 4, False
 
     def jump(self, *, whole: bool) -> int:
         """See `Equations`."""
@@ -114,7 +117,7 @@ class Elastic:
     """Stress and velocity in a solid or a fluid: kernels/elastic.h."""
 
     fields: tuple[str, ...] = ("sxx", "syy", "szz", "syz", "sxz", "sxy", "vx", "vy", "vz")
-    trace, strains, columns, elastic = 6, 6, 12, True
+    trace, strains, stretched, columns, elastic = 6, 6, 6, 12, True
 
     def jump(self, *, whole: bool) -> int:
         """See `Equations`."""

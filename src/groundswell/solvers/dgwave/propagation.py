@@ -26,6 +26,7 @@ from groundswell.solvers.dgwave.attenuation import MaxwellBodies
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import Equations, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape, pitch
+from groundswell.solvers.dgwave.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.mesh import USED
 from groundswell.solvers.dgwave.terms import Terms
 from groundswell.solvers.dgwave.traces import Traces
@@ -53,6 +54,7 @@ class Discretisation:
         mortar_sides: of the quarters of their faces with finer neighbours.
         terms: sources and damping.
         bodies: attenuation; the material is then unrelaxed.
+        layers: matched layers.
         metrics: J a^d at the nodes of elements that are not bricks, see `curl_form`, (elements, 9,
             nodes); None in bricks.
     """
@@ -67,6 +69,7 @@ class Discretisation:
     mortar_sides: FaceSides
     terms: Terms
     bodies: MaxwellBodies | None = None
+    layers: MatchedLayers | None = None
 
     @property
     def mechanisms(self) -> int:
@@ -123,6 +126,7 @@ class Propagation:
         r: the register of the Runge-Kutta scheme, (elements, fields, nodes); after the first stage
             of a step it holds the rates of the fields.
         memory: the memory variables of attenuation, (elements, mechanisms, strains, nodes).
+        layer_memory: those of matched layers, (sets, derivatives, nodes).
         clock: number of steps made, on the device, (1,).
         traces: the face traces and their exchange.
     """
@@ -151,10 +155,24 @@ class Propagation:
         self.memory, self._memory_register = (
             _readable_beyond(backend, variables, dtype) for _ in range(2)
         )
+        sets = problem.layers.sets.max(initial=-1) + 1 if problem.layers else 0
+        in_layers = (int(sets), equations.stretched, problem.nodes)
+        self.layer_memory, self._layer_register = (
+            backend.zeros(in_layers, dtype) for _ in range(2)
+        )
         self.clock = backend.zeros((1,), np.int64)
         trace = (equations.trace, (degree + 1) ** 2)
         self.traces = Traces(backend, comm, problem.elements, trace, dtype, transport)
         self._module = backend.compile(kernel_source("advance.h", problem, self.shape))
+
+    @property
+    def values(self) -> Array:
+        """All values of the fields and of the padding between elements, (1, 1, n)."""
+        return self._u.reshape(1, 1, -1)
+
+    def element_of(self, value: int) -> int:
+        """The element of an entry of `values`."""
+        return value // int(self._u.shape[1])
 
     @property
     def fields(self) -> dict[str, Array]:
@@ -267,7 +285,7 @@ class Propagation:
         traces = self.traces
         counts = (problem.elements.count, traces.slots)
         where = (traces.neighbours, traces.targets, *counts, self.clock)
-        return (self._u, self._r, *tables, *where, *self._memory, *self._geometry)
+        return (self._u, self._r, *tables, *where, *self._memory, *self._layers, *self._geometry)
 
     @cached_property
     def _memory(self) -> tuple[Array, ...]:
@@ -278,6 +296,17 @@ class Propagation:
         moduli = problem.equations.relaxed(problem.material, problem.bodies)
         tables = (self._as_real(problem.bodies.rates), self._as_real(moduli))
         return (self.memory, self._memory_register, *tables)
+
+    @cached_property
+    def _layers(self) -> tuple[Array, ...]:
+        """The values of LAYER_ARGUMENTS in kernels/matched_layers.h."""
+        layers = self._problem.layers
+        if layers is None:
+            return ()
+        tables = (layers.sets, np.append(layers.rows, np.int32(0)))
+        profiles = self._as_real(np.append(layers.profiles.ravel(), 0.0))
+        where = (self._backend.to_device(table) for table in tables)
+        return (*where, profiles, self.layer_memory, self._layer_register)
 
     @cached_property
     def _geometry(self) -> tuple[Array, ...]:
@@ -326,6 +355,7 @@ def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Sou
         "SOURCES": problem.terms.has_sources,
         "DAMPING": problem.terms.has_damping,
         "MECHANISMS": problem.mechanisms,
+        "MATCHED": problem.layers is not None,
         "LIFT": degree * (degree + 1) / 2,  # 1 / the weight of a node at the end of a line
     }
     return Source(KERNELS / file, constants)

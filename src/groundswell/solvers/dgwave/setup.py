@@ -44,9 +44,10 @@ from groundswell.solvers.dgwave.attenuation import (
     unrelaxed,
 )
 from groundswell.solvers.dgwave.curved import METRICS, CurvedElements
-from groundswell.solvers.dgwave.damping import damping_tables, total_decay
+from groundswell.solvers.dgwave.damping import KINDS, damping_tables, total_decay
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, REFLECTION, Equations
+from groundswell.solvers.dgwave.matched_layers import MatchedLayers, matched_layers
 from groundswell.solvers.dgwave.mesh import (
     QUALITY,
     USED,
@@ -70,7 +71,7 @@ class Setup:
     """A validated case with its mesh, medium, sources, receivers and time step.
 
     Args:
-        grid: the elements of the region, and those of damping layers around it.
+        grid: the elements of the region, and those of absorbing layers around it.
         media: average materials of the region's elements, and of those that are halved once, twice
             and so on.
         statistics: extremes of the first medium.
@@ -165,6 +166,10 @@ class Setup:
         """See `damping_tables`."""
         return damping_tables(self, elements)
 
+    def matched_layers(self, elements: RankElements) -> MatchedLayers | None:
+        """See `matched_layers`."""
+        return matched_layers(self, elements)
+
     def volume(self, leaf: int | Numbers) -> float:
         """Volume of a brick, m^3, or of the reference element of others."""
         if self.is_curved:
@@ -194,7 +199,7 @@ class Setup:
 
     @cached_property
     def forest(self) -> Forest:
-        """The elements: bricks, with damping layers, halved where waves are slow."""
+        """The elements: bricks, with absorbing layers, halved where waves are slow."""
         return build_forest(self.case, self.grid, self.media)
 
     @property
@@ -291,7 +296,7 @@ class Setup:
 
     @property
     def decay(self) -> float:
-        """The largest rate of decay in damping layers, 1/s."""
+        """The largest rate of decay in absorbing layers, 1/s."""
         return total_decay(self.grid, self.statistics.vp_max)
 
     @cached_property
@@ -485,11 +490,11 @@ class Setup:
 
 
 def build_grid(case: Any) -> Grid:
-    """The elements of a case: those of its region, and the damping layers around it."""
+    """The elements of a case: those of its region, and the absorbing layers around it."""
     boundary = case.boundary
     x, y, z = (cells_across(boundary.width, edge) for edge in case.grid.spacing)
-    if boundary.sides != "damping":
+    if boundary.sides not in KINDS:
         x = y = 0
-    top = z if boundary.top == "damping" else 0
-    bottom = z if boundary.bottom == "damping" else 0
+    top = z if boundary.top in KINDS else 0
+    bottom = z if boundary.bottom in KINDS else 0
     return Grid(case.grid.cells, case.grid.spacing, before=(x, y, top), after=(x, y, bottom))

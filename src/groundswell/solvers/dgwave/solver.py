@@ -37,18 +37,20 @@ class DgWave:
         self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
         self.elements = setup.elements(self.comm.size, self.comm.rank)
         problem = discretise(setup, self.elements)
+        self._layers = problem.layers
         transport = setup.case.run.transport
         self.propagation = Propagation(backend, self.comm, problem, transport)
         self.outputs = Outputs(self)
-        fields = {"a field": self.propagation.u}
+        fields = {"a field": self.propagation.values}
         self._search = NonFiniteSearch(backend, fields, setup.dt, self._position)
         records = backend.concurrently(*([launch] for launch in self.outputs.launches))
         self._step = in_order([*records, *self.propagation.step])
         self._prepare = in_order(self.propagation.prepare)
 
     def _position(self, index: Triple) -> str:
-        """Where a value of `propagation.u` lies: (node, field, element)."""
-        element = self.elements.numbers[index[2] : index[2] + 1]
+        """Where an entry of `propagation.values` lies."""
+        number = self.propagation.element_of(index[0])
+        element = self.elements.numbers[number : number + 1]
         x, y, z = self.setup.hexahedra.geometry_nodes(element)[0].mean(axis=0)
         return f"the element around x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m"
 
@@ -117,9 +119,15 @@ class DgWave:
         }
 
     def _memory(self) -> dict[str, DistributedArray]:
-        """The memory variables of attenuation."""
+        """The memory variables of attenuation, and those of matched layers."""
         memory = self.propagation.memory
-        return {"memory_variables": self._distributed(memory)} if memory.shape[1] else {}
+        found = {"memory_variables": self._distributed(memory)} if memory.shape[1] else {}
+        if (layers := self._layers) is not None:
+            values = self.propagation.layer_memory
+            own = (((slice(None),), (layers.numbers,)),)
+            shape = (layers.total, *values.shape[1:])
+            found["layer_variables"] = DistributedArray(values, shape, own, own)
+        return found
 
     def _distributed(self, array: Array) -> DistributedArray:
         shape = (self.setup.count, *array.shape[1:])

@@ -34,6 +34,12 @@ template <class Value> struct Slopes {
   Value divergence, gradient[3];
 };
 
+// The derivatives along an axis that matched layers stretch.
+constexpr int STRETCHED = 2;
+template <class Value> INLINE Value& stretched(Slopes<Value>& slopes, int axis, int n) {
+  return n ? slopes.gradient[axis] : slopes.divergence;
+}
+
 // Adds what the values at one node of a line along `axis` contribute to the derivatives at another.
 template <class Value, class Factor, class Values>
 INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {

@@ -104,6 +104,29 @@ struct Block {
   }
 #endif
 
+  // Adds the jump of a face normal to an axis to the derivatives at a node, if the node lies on it.
+  METHOD void add_face(const Material& m, int axis, int place, int within, Slopes<real>& slopes) const {
+    if (place > 0 && place < NODES - 1) return;
+    const int high = place > 0;
+    real jump[JUMP];
+    UNROLL
+    for (int n = 0; n < JUMP; ++n) jump[n] = jumps[((2 * axis + high) * JUMP + n) * PLANE + within];
+    add_jump(m, jump, axis, high ? REAL(1) : REAL(-1), m.scale[axis] * LIFT, slopes);
+  }
+
+#if MATCHED
+  // Adds the derivatives along one axis.
+  METHOD void add_slopes_along(const Material& m, int axis, const int (&at)[3], Slopes<real>& slopes) const {
+    const int stride = axis == 0 ? 1 : axis == 1 ? NODES : PLANE;
+    const int node = (at[2] * NODES + at[1]) * NODES + at[0], first = node - at[axis] * stride;
+    for (int w = 0; w < NODES; ++w)
+      add_slopes(slopes, axis, derivative[at[axis]][w] * m.scale[axis],
+                 [&](int n) { return column(n, first + w * stride); });
+    const int within = axis == 0 ? at[2] * NODES + at[1] : axis == 1 ? at[2] * NODES + at[0] : at[1] * NODES + at[0];
+    add_face(m, axis, at[axis], within, slopes);
+  }
+#endif
+
   METHOD void advance_node(const Material& m, int i, int j, int k) const {
     Slopes<real> slopes{};
     UNROLL
@@ -117,14 +140,17 @@ struct Block {
     }
     const int place[3] = {i, j, k}, within[3] = {k * NODES + j, k * NODES + i, j * NODES + i};
     UNROLL
-    for (int axis = 0; axis < 3; ++axis) {
-      if (place[axis] > 0 && place[axis] < NODES - 1) continue;
-      const int high = place[axis] > 0;
-      real jump[JUMP];
-      UNROLL
-      for (int n = 0; n < JUMP; ++n) jump[n] = jumps[((2 * axis + high) * JUMP + n) * PLANE + within[axis]];
-      add_jump(m, jump, axis, high ? REAL(1) : REAL(-1), m.scale[axis] * LIFT, slopes);
+    for (int axis = 0; axis < 3; ++axis) add_face(m, axis, place[axis], within[axis], slopes);
+#if MATCHED
+    if (all.layers.inside(e)) {
+      const int at[3] = {i, j, k};
+      all.layers.advance(
+          e, (k * NODES + j) * NODES + i, stage,
+          [&](int axis, Slopes<real>& along) { add_slopes_along(m, axis, at, along); },
+          [&](const real* profile, int axis) { return profile[at[axis]]; }, [](const real* from) { return *from; },
+          [](real* to, real value) { *to = value; }, slopes);
     }
+#endif
 #if CURVED
     real metric[METRICS];
     load_metric((k * NODES + j) * NODES + i, metric);

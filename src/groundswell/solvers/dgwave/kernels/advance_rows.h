@@ -122,13 +122,30 @@ INLINE void add_side(const Element& element, const Material& m, int face, int sl
   add_jump(m, jump, face / 2, face % 2 ? REAL(1) : REAL(-1), m.scale[face / 2] * LIFT, slopes);
 }
 
-INLINE void add_faces(const Element& element, const Material& m, int j, int k, int n, Slopes<Lanes>& slopes) {
-  if (n == 0 || n == VECTORS - 1) add_row_ends(element, m, j, k, n, slopes);
-  if (j == 0) add_side(element, m, 2, k, n, slopes);
-  if (j == NODES - 1) add_side(element, m, 3, k, n, slopes);
-  if (k == 0) add_side(element, m, 4, j, n, slopes);
-  if (k == NODES - 1) add_side(element, m, 5, j, n, slopes);
+// Adds the jumps of the faces normal to an axis.
+INLINE void add_faces(const Element& element, const Material& m, int axis, int j, int k, int n,
+                      Slopes<Lanes>& slopes) {
+  const int place = axis == 1 ? j : k, within = axis == 1 ? k : j;
+  if (axis == 0 && (n == 0 || n == VECTORS - 1)) add_row_ends(element, m, j, k, n, slopes);
+  if (axis > 0 && place == 0) add_side(element, m, 2 * axis, within, n, slopes);
+  if (axis > 0 && place == NODES - 1) add_side(element, m, 2 * axis + 1, within, n, slopes);
 }
+
+#if MATCHED
+// Adds the derivatives along one axis.
+INLINE void add_slopes_along(const Element& element, const Material& m, int axis, int j, int k, int n,
+                             Slopes<Lanes>& slopes) {
+  for (int w = 0; w < NODES; ++w) {
+    if (axis == 0)
+      add_slopes(slopes, 0, lanes_at(element.along_x[w], n), [&](int c) { return element.column(c)[k][j][w]; });
+    else if (axis == 1)
+      add_slopes(slopes, 1, element.along_y[j][w], [&](int c) { return lanes_at(element.column(c)[k][w], n); });
+    else
+      add_slopes(slopes, 2, element.along_z[k][w], [&](int c) { return lanes_at(element.column(c)[w][j], n); });
+  }
+  add_faces(element, m, axis, j, k, n, slopes);
+}
+#endif
 
 INLINE Lanes decay_of_lanes(const Damping& damping, index_t e, int j, int k, int n) {
   real along_x[PITCH] = {};
@@ -147,7 +164,18 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
                           const Material& m, index_t e, const Element& element, int j, int k, int n) {
   Slopes<Lanes> slopes{};
   differentiate_row(element, j, k, n, slopes);
-  add_faces(element, m, j, k, n, slopes);
+  for (int axis = 0; axis < 3; ++axis) add_faces(element, m, axis, j, k, n, slopes);
+#if MATCHED
+  if (all.layers.inside(e))
+    all.layers.advance(
+        e, (k * NODES + j) * NODES, stage,
+        [&](int axis, Slopes<Lanes>& along) { add_slopes_along(element, m, axis, j, k, n, along); },
+        [&](const real* profile, int axis) {
+          return axis == 0 ? load_lanes(profile, n) : Lanes{} + profile[axis == 1 ? j : k];
+        },
+        [&](const real* row) { return load_lanes(row, n); },
+        [&](real* row, const Lanes& lanes) { store_lanes(row, n, lanes); }, slopes);
+#endif
 #if CURVED
   Lanes metric[METRICS];
   load_metric(all, e, k * NODES + j, n, metric);

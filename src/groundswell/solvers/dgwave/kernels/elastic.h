@@ -44,6 +44,12 @@ template <class Value> struct Slopes {
   Value velocity[3][3], force[3];
 };
 
+// The derivatives along an axis that matched layers stretch.
+constexpr int STRETCHED = 6;
+template <class Value> INLINE Value& stretched(Slopes<Value>& slopes, int axis, int n) {
+  return n < 3 ? slopes.velocity[n][axis] : slopes.force[n - 3];
+}
+
 // Adds what the values at one node of a line along `axis` contribute to the derivatives at another.
 template <class Value, class Factor, class Values>
 INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {

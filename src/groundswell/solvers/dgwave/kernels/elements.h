@@ -19,6 +19,7 @@
 #include "acoustic.h"
 #endif
 #include "attenuation.h"
+#include "matched_layers.h"
 
 constexpr int FACES = 6, FACE_NODES = FACES * PLANE;
 constexpr int VALUES = FIELDS * CUBE, PITCH_OF_ELEMENTS = (VALUES + 3) / 4 * 4;
@@ -41,6 +42,9 @@ struct Elements {
   int stage;
 #if MECHANISMS
   Memory memory;
+#endif
+#if MATCHED
+  MatchedLayers layers;
 #endif
 #if CURVED
   const real* metrics;  // see curved.h
@@ -134,9 +138,9 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
 #define ELEMENT_ARGUMENTS                                                                      \
   real *u, real *r, const Material *materials, const Face *faces, const long long *neighbours, \
       const long long *targets, index_t elements, index_t slots,                               \
-      const long long *clock MEMORY_ARGUMENTS GEOMETRY_ARGUMENTS
-#define ELEMENTS_AT(stage)                                                        \
-  {                                                                               \
-    u, r, materials, faces, neighbours, targets, elements, slots,                 \
-        clock[0] * STAGES + (stage), static_cast<int>(stage) MEMORY_TERM GEOMETRY \
+      const long long *clock MEMORY_ARGUMENTS LAYER_ARGUMENTS GEOMETRY_ARGUMENTS
+#define ELEMENTS_AT(stage)                                                                    \
+  {                                                                                           \
+    u, r, materials, faces, neighbours, targets, elements, slots,                             \
+        clock[0] * STAGES + (stage), static_cast<int>(stage) MEMORY_TERM LAYERS_TERM GEOMETRY \
   }

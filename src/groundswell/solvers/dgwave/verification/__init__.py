@@ -12,7 +12,7 @@ PROBLEMS = [
     "energy:conservation",
     "energy:time_steps",
     "energy:spectrum",
-    "damping:layers",
+    "layers:reflection",
     "fullspace:double_couple",
     "lamb:vertical_force",
     "layered:loh1",

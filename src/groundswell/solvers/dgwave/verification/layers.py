@@ -1,4 +1,4 @@
-"""Damping layers: the amplitude of waves that return from them.
+"""Matched layers: the amplitude of waves that return from them.
 
 A packet of plane waves enters the layer below a strip of elements that is periodic along x and y.
 The motion that a much deeper strip does not have has returned from the layer.
@@ -21,7 +21,7 @@ from groundswell.seismology.problems.tables import SILENCE
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWave, PlaneWaves
 from groundswell.solvers.dgwave.case import DgWaveCase
-from groundswell.solvers.dgwave.damping import strongest_decay
+from groundswell.solvers.dgwave.matched_layers import strongest_damping
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.solvers.dgwave.solver import DgWave
 from groundswell.solvers.dgwave.verification.boxes import Floats
@@ -81,7 +81,7 @@ class Packet:
     @property
     def step(self) -> float:
         """A time step that is stable with and without the layer, s."""
-        decay = strongest_decay(WIDTH * H, ROCK.vp)
+        decay = float(strongest_damping(WIDTH * H, ROCK.vp))
         return 0.999 * float(dg_step(self.spacing, ROCK.vp, DEGREE, decay=decay))
 
     @property
@@ -101,7 +101,7 @@ class Packet:
     def returned(self, backend: Backend) -> float:
         """Amplitude that returns from the layer, over that of the packet."""
         deep = self.depth + ceil(self.duration * ROCK.vp / H / 2) + WIDTH
-        with_layer = self._motion(backend, self.depth, "damping")
+        with_layer = self._motion(backend, self.depth, "pml")
         without = self._motion(backend, deep, "absorbing")
         start = self._motion(backend, self.depth, "absorbing", duration=0.0)
         return _norm(with_layer - without) / _norm(start)
@@ -145,7 +145,7 @@ class Packet:
         )
 
 
-def layers(backend: Backend, full: bool) -> Iterator[Check]:
+def reflection(backend: Backend, full: bool) -> Iterator[Check]:
     """P and S waves of three lengths, at normal and at oblique incidence, and ten elements."""
     for angle, limit in LIMITS[full].items():
         for kind, length in product("PS", LENGTHS):

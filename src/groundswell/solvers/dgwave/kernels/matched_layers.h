@@ -1,0 +1,52 @@
+// Perfectly matched layers: memory variables of the derivatives along the normal of a layer, see
+// matched_layers.py:
+//   df/dx becomes df/dx + psi,   d psi / dt = -(d + alpha) psi - d df/dx
+#pragma once
+#include "scheme.h"
+
+#if MATCHED
+//   sets [elements][3]: number of an element's variables along each axis; -1 outside of layers
+//   rows [sets]: profile of each set; profiles [P][2][NODES]: d and d + alpha at the nodes of a line, 1/s
+//   psi, r [sets][STRETCHED][CUBE]: the variables, and the register of the low-storage scheme
+struct MatchedLayers {
+  const int *sets, *rows;
+  const real* profiles;
+  real *psi, *r;
+
+  METHOD bool inside(index_t e) const { return sets[3 * e] >= 0 || sets[3 * e + 1] >= 0 || sets[3 * e + 2] >= 0; }
+
+  // Adds the variables of a node to its derivatives, and advances them. They are at `place` among the nodes of
+  // element e. A Value is several nodes on a CPU. derive(axis, slopes): adds the derivatives along one axis;
+  // at(profile, axis): the value at the node; `load` and `store` move variables.
+  template <class Value, class Derive, class At, class Load, class Store>
+  METHOD void advance(index_t e, int place, const Stage& stage, const Derive& derive, const At& at,
+                      const Load& load, const Store& store, Slopes<Value>& slopes) const {
+    const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
+    for (int axis = 0; axis < 3; ++axis) {
+      const int set = sets[3 * e + axis];
+      if (set < 0) continue;
+      Slopes<Value> along{};
+      derive(axis, along);
+      const real* const profile = profiles + rows[set] * (2 * NODES);
+      const Value damping = at(profile, axis), decay = at(profile + NODES, axis);
+      UNROLL
+      for (int c = 0; c < STRETCHED; ++c) {
+        const index_t n = (static_cast<index_t>(set) * STRETCHED + c) * CUBE + place;
+        const Value old = load(psi + n), rate = -(decay * old + damping * stretched(along, axis, c));
+        const Value now = a != 0 ? a * load(r + n) + rate : rate;
+        store(r + n, now);
+        store(psi + n, b * now + old);
+        stretched(slopes, axis, c) += old;
+      }
+    }
+  }
+};
+
+#define LAYER_ARGUMENTS                                                                          \
+  , const int *layer_sets, const int *layer_rows, const real *layer_profiles, real *layer_memory, \
+      real *layer_register
+#define LAYERS_TERM , { layer_sets, layer_rows, layer_profiles, layer_memory, layer_register }
+#else
+#define LAYER_ARGUMENTS
+#define LAYERS_TERM
+#endif
