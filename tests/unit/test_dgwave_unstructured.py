@@ -1,4 +1,4 @@
-"""DG waves on meshes of Gmsh: the answers of bricks, in any orientation; what is said of mistakes."""
+"""DG waves on meshes of Gmsh: answers of bricks in any orientation; what is said of mistakes."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class BoundarySection(Section):
     sides: Literal[Boundary, "periodic"] = "damping"
     bottom: Boundary = "damping"
     width: Width = 6
-    surfaces: dict[str, SurfaceCondition] = {}
+    surfaces: dict[str, SurfaceCondition] = Field(default_factory=dict)
 
 
 class DgWaveOutput(OutputSection):

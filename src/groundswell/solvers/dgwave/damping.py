@@ -13,7 +13,7 @@ from groundswell.meshes.hexahedra import AXES
 from groundswell.solvers.dgwave.elements import RankElements
 
 if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.setup import Setup
+    from groundswell.solvers.dgwave.geometry import ElementGeometry
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +41,9 @@ def total_decay(grid: Grid, speed: float) -> float:
     return sum(strongest_decay(width * edge, speed) for width, edge in layers if width)
 
 
-def damping_tables(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+def damping_tables(
+    setup: ElementGeometry, elements: RankElements
+) -> tuple[NDArray[np.int32] | None, Floats]:
     """The rows of a rank's elements, (elements, 3), and the profiles, (rows, N + 1)."""
     grid, corners = setup.grid, setup.forest.boxes(elements.numbers)
     widths = (grid.before, grid.after)

@@ -140,7 +140,7 @@ class UnstructuredSetup(Setup):
 
     def _find(self, points: Floats) -> tuple[Numbers, Floats]:
         places = self.place(points)
-        beside = np.isnan(places).any(axis=1)
+        beside = np.asarray(np.isnan(places).any(axis=1))
         found = locate(self.mesh, np.arange(self.count), np.where(beside[:, None], 0.0, places))
         return np.where(beside, NOWHERE, found.elements), found.places
 
