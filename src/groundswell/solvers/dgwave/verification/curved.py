@@ -236,7 +236,7 @@ def tilted_surface(backend: Backend, full: bool) -> Iterator[Check]:
     The surface cuts through the coordinates, and elements are sheared. Errors are those of the
     velocity at all times, over the largest of it.
     """
-    degree, width = (6, 10) if full else (4, 4)
+    degree, width = (5, 8) if full else (4, 4)
     time, motion = _below_slope(backend, degree, width)
     for n, place in enumerate(RECEIVERS):
         exact = _mirrored(place, time)
