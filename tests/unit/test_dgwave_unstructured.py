@@ -189,6 +189,21 @@ def test_bad_elements_are_told(tmp_path: Path) -> None:
         prepare(build(tmp_path, **on_mesh(path)))
 
 
+def test_elements_need_a_volume(tmp_path: Path) -> None:
+    mesh = shuffled(Box((2, 1, 1), high=SIZE), np.random.default_rng(0))
+    points, numbers = numbered(mesh)
+    tags = 2 * (mesh.tags(np.arange(2)) > 0)
+    cells = cells_of(numbers, tags, np.array([0, 2]))
+    path = save(tmp_path / "a.msh", points, cells, {"rest": (2, 2), "rock": (2, 3)})
+    changes = on_mesh(path, medium={"kind": "volumes", "volumes": {"rock": ROCK}})
+    with pytest.raises(InputError, match=r"a.msh: 1 elements are in no physical volume"):
+        prepare(build(tmp_path, **changes, boundary__surfaces={"rest": "absorbing"}))
+    path = save(tmp_path / "b.msh", points, cells_of(numbers, tags, 0))
+    changes["grid"] = {"file": str(path)}
+    with pytest.raises(InputError, match=r"has no physical volume 'rock'; it has none"):
+        prepare(build(tmp_path, **changes))
+
+
 MISTAKES = [
     ({"medium": {"kind": "homogeneous", **ROCK}}, "medium.kind", 'must be "volumes"'),
     ({"boundary": {"top": "rigid"}}, "boundary.top", "is for a grid of bricks"),

@@ -83,16 +83,13 @@ class UnstructuredSetup(Setup):
         places = [(f"receiver {r.name}", r.position) for r in self.receivers]
         for n, entry in enumerate(self.source_entries):
             places += [(f"source[{n}]", point.position) for point in entry.points]
-        missing = np.flatnonzero(self._find(np.array([p for _, p in places]))[0] == NOWHERE)
+        missing = np.flatnonzero(self.locate(np.array([p for _, p in places]))[0] == NOWHERE)
         if missing.size:
             name, (x, y, depth) = places[missing[0]]
-            low, high = (f(self._nodes, axis=0) for f in (np.min, np.max))
-            ends = ", ".join(
-                f"{n} {a:g} to {b:g} m" for n, a, b in zip("xyz", low, high, strict=True)
-            )
+            ends = " x ".join(f"{low:g} to {high:g}" for low, high in self._ends)
             raise InputError(
                 f"{name} lies outside the mesh, at x = {x:g} m, y = {y:g} m and a depth of "
-                f"{depth:g} m below its surface; the mesh reaches over {ends}, downwards"
+                f"{depth:g} m below its surface; the mesh reaches over {ends} m, z down"
             )
 
     # --- mesh -------------------------------------------------------------------------------------
@@ -103,8 +100,10 @@ class UnstructuredSetup(Setup):
         return self.groups.mesh
 
     @property
-    def _nodes(self) -> Floats:
-        return self.mesh.nodes.reshape(-1, AXES)
+    def _ends(self) -> list[tuple[float, float]]:
+        """The lowest and the highest coordinate of nodes along x, y, z, m."""
+        nodes = self.mesh.nodes.reshape(-1, AXES)
+        return list(zip(nodes.min(axis=0).tolist(), nodes.max(axis=0).tolist(), strict=True))
 
     @property
     def connectivity(self) -> Mesh:
@@ -135,10 +134,7 @@ class UnstructuredSetup(Setup):
         return _materials(self.case, self.groups)
 
     def locate(self, points: Floats) -> tuple[Numbers, Floats]:
-        """See `Setup`; positions must lie in the mesh."""
-        return self._find(points)
-
-    def _find(self, points: Floats) -> tuple[Numbers, Floats]:
+        """See `Setup`; the element of a position outside the mesh is NOWHERE."""
         places = self.place(points)
         beside = np.asarray(np.isnan(places).any(axis=1))
         found = locate(self.mesh, np.arange(self.count), np.where(beside[:, None], 0.0, places))
@@ -170,9 +166,9 @@ class UnstructuredSetup(Setup):
         """See `Setup`."""
         text = f"{self.count:,} elements of order {self.mesh.order} from {self.case.grid.file.name}"
         yield Quantity("elements", self.count, "mesh", text=text, group=MESH)
-        low, high = (f(self._nodes, axis=0) for f in (np.min, np.max))
-        ends = " x ".join(f"{a:g} to {b:g}" for a, b in zip(low, high, strict=True))
-        yield Quantity("region", [*low, *high], "region", "m", f"{ends} m, down", MESH)
+        ends = " x ".join(f"{low:g} to {high:g}" for low, high in self._ends)
+        region = [*(low for low, _ in self._ends), *(high for _, high in self._ends)]
+        yield Quantity("region", region, "region", "m", f"{ends} m, z down", MESH)
         text = f"{self.smallest:.4g} m for time steps, {self.longest.max():.4g} m the longest"
         yield Quantity("smallest", self.smallest, "elements", "m", text, MESH)
 
@@ -202,7 +198,8 @@ def _require_same(key: str, given: Iterable[str], there: Iterable[str], kind: st
     names = sorted(there)
     if unknown := sorted(set(given) - set(names)):
         raise InputError(
-            f"{key}: the mesh has no physical {kind} {unknown[0]!r}; it has {', '.join(names)}"
+            f"{key}: the mesh has no physical {kind} {unknown[0]!r}; it has "
+            f"{', '.join(names) or 'none'}"
         )
     if missing := sorted(set(names) - set(given)):
         raise InputError(f"{key} lacks the physical {kind} {missing[0]!r} of the mesh; add it")

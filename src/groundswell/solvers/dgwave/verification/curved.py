@@ -243,7 +243,7 @@ def tilted_surface(backend: Backend, full: bool) -> Iterator[Check]:
         error = 100 * np.abs(motion[n] - exact).max() / np.abs(exact).max()
         name = f"water below a slope: velocity {place[2]:g} m below"
         note = f"degree {degree}, damping layers of {width} elements"
-        yield Check.at_most(name, error, 2.5 if full else 8.0, "%", note)
+        yield Check.at_most(name, error, 1.5 if full else 8.0, "%", note)
 
 
 def _true(place: tuple[float, float, float]) -> Floats:
