@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
 import pytest
+from dense_spectral_elements import shuffled
+from gmsh_files import cells_of, numbered, save
 from gpu import gpu_count
 from ranks import run_cases, run_on_ranks
 from result_comparison import assert_same_results, result_arrays
@@ -19,6 +24,8 @@ from variants import long_variants
 
 import groundswell as gs
 from groundswell.backends import open_backend
+from groundswell.meshes.box import Box
+from groundswell.meshes.mesh import Mesh
 from groundswell.simulation.preparation import prepare
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.solver import DgWave
@@ -83,6 +90,24 @@ def case(medium: str, degree: int, flux: Any, **changes: Any) -> dict[str, Any]:
     }
 
 
+def mesh_file() -> Path:
+    """A file with 24 elements in any order and orientation, bent inside."""
+
+    def bend(points: Any) -> Any:
+        x, y, z = np.moveaxis(points, -1, 0)
+        lift = np.sin(np.pi * x / 800) * np.sin(np.pi * y / 600)
+        return np.stack([x, y, z + 60 * lift * z / 400 * (1 - z / 400)], axis=-1)
+
+    box = Box((4, 3, 2), high=(800.0, 600.0, 400.0), order=2)
+    mesh = shuffled(box, np.random.default_rng(2))
+    points, numbers = numbered(Mesh(mesh.corners, bend(mesh.nodes), 2))
+    folder = Path(mkdtemp(prefix="groundswell-"))
+    atexit.register(rmtree, folder, ignore_errors=True)
+    no_tags = np.zeros((mesh.count, 6), int)
+    return save(folder / "a.msh", points, cells_of(numbers, no_tags), {"inside": (1, 3)})
+
+
+MESH = mesh_file()
 HILLS = {"kind": "formula", "elevation": "60 + 40 * sin(x / 130) * cos(y / 110)"}
 VARIANTS = {
     "sea": case("sea", 3, "riemann", run={"precision": "single"}),
@@ -96,6 +121,12 @@ VARIANTS = {
         refinement={"frequency": 8, "levels": 1},
         run={"precision": "single"},
     ),
+    "mesh": {
+        **case("rock", 3, 0.5, run={"precision": "double"}),
+        "grid": {"file": str(MESH), "vertical": "down"},
+        "medium": {"kind": "volumes", "volumes": {"inside": ROCK}},
+        "boundary": {"surfaces": {"1": "free-surface"}},
+    },
     "hills": case("rock", 3, "riemann", topography=HILLS, run={"precision": "single"}),
 }
 
@@ -123,11 +154,13 @@ QUICK = [
     Run(2, "rock", "mpi"),
     Run(2, "water", "peer"),
     Run(2, "hills", "peer"),
+    Run(2, "mesh", "mpi"),
     Run(5, "sea", "mpi"),
     Run(5, "rock", "peer"),
     Run(5, "water", "mpi"),
     Run(3, "soft", "peer"),
     Run(5, "hills", "mpi"),
+    Run(5, "mesh", "peer"),
 ]
 LONG = [Run(n, v, t) for n in (2, 3, 5, 8) for v in VARIANTS for t in ("peer", "mpi")]
 LONG = [run for run in LONG if run not in QUICK]
@@ -164,7 +197,7 @@ def test_any_number_of_ranks_leaves_the_same_files(ran: Ran, run: Run) -> None:
 def test_there_is_something_to_compare(ran: Ran, variant: str) -> None:
     """Every receiver, record and final field has motion."""
     values = result_arrays(ran(1, "cpu") / variant)
-    dtype = "f8" if variant == "rock" else "f4"
+    dtype = "f8" if VARIANTS[variant]["run"].get("precision") == "double" else "f4"
     velocity = np.frombuffer(values["seismograms.h5:velocity"], dtype)
     series = velocity.reshape(len(RECEIVERS), 3, -1)
     assert np.isfinite(series).all() and (np.abs(series).max(axis=(1, 2)) > 0).all()

@@ -59,7 +59,8 @@ class CurvedProblem(Problem):
     def __init__(self, variant: CurvedVariant) -> None:
         self.turns = np.random.default_rng(variant.seed + 99)
         super().__init__(variant)
-        if variant.turned and self.nodes.size and self.bricks:
+        _ = self.bricks, self.nodes  # of faces that are not turned yet
+        if variant.turned:
             self.reflection = self._reflections(self.reflection)
             self.__dict__.pop("scheme", None)  # which has the reflections before
 

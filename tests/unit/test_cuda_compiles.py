@@ -211,7 +211,7 @@ CURVED_LIMITS = {  # of elements that are not bricks, in the shapes that are fas
     (1, True): ((106, 140), (0, 0)),
     (3, False): ((48, 88), (330, 280)),
     (3, True): ((64, 202), (80, 0)),
-    (4, False): ((118, 64), (0, 210)),
+    (4, False): ((118, 64), (0, 240)),
     (4, True): ((80, 138), (16, 16)),
     (7, False): ((64, 178), (200, 0)),
     (7, True): ((96, 255), (280, 0)),

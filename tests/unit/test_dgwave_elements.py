@@ -224,12 +224,13 @@ def test_blocks_fit_their_device(degree: int, equations: Any, size: int) -> None
     """Also devices with less shared memory, where elements stay in global memory."""
     fields = len(equations.fields)
     static = (degree + 1) * ((degree + 1) | 1) * size + 16  # the derivative and two mbarriers
-    for whole, room in product((False, True), (H100, 163 * 1024, 99 * 1024)):
+    bricks_and_others = ((False, 0), (True, 0), (True, equations.columns))
+    for (whole, columns), room in product(bricks_and_others, (H100, 163 * 1024, 99 * 1024)):
         jump = equations.jump(whole=whole)
-        shape = kernel_shape(device(room), degree, fields, jump, size)
+        shape = kernel_shape(device(room), degree, fields, jump, size, columns)
         assert shape.threads(degree) <= 1024 and 1 <= shape.layers <= degree + 1
         assert shape.threads(degree) * max(1, shape.blocks) <= 2048  # of a multiprocessor
-        assert shape.shared_bytes(degree, fields, jump, size) + static <= room
+        assert shape.shared_bytes(degree, fields, jump, size, columns) + static <= room
         assert shape.in_shared or shape.elements == 1
         constants = shape.constants(degree)
         assert constants["MAX_THREADS_PER_BLOCK"] == shape.threads(degree)

@@ -23,7 +23,7 @@ from scipy.spatial import cKDTree
 from groundswell.errors import InputError, reason_of
 from groundswell.meshes.gll import Floats
 from groundswell.meshes.hexahedra import AXES, Numbers, tangents
-from groundswell.meshes.mesh import CORNERS, Mesh
+from groundswell.meshes.mesh import CORNERS, Mesh, reverse_r
 
 _COINCIDENT = 1e-8  # distance of coincident nodes, over the size of the mesh
 _FLAT = 1e-10  # least Jacobian determinant, over its mean in the element
@@ -218,15 +218,9 @@ def _orient(nodes: Floats, corners: Numbers, order: int) -> tuple[Floats, Number
             f"{_format_point(nodes[bad[0]].mean(axis=0))}; mesh more finely, or optimise "
             "the mesh in Gmsh"
         )
-    nodes[mirrored] = _reverse_r(nodes[mirrored], order + 1)
-    corners[mirrored] = _reverse_r(corners[mirrored], 2)
+    nodes[mirrored] = reverse_r(nodes[mirrored], order)
+    corners[mirrored] = reverse_r(corners[mirrored], 1)
     return nodes, corners
-
-
-def _reverse_r(values: Any, n: int) -> Any:
-    """Values at n^3 nodes in the order of a reversed r axis."""
-    cubes = values.reshape(-1, n, n, n, *values.shape[2:])
-    return cubes[:, :, :, ::-1].reshape(values.shape)
 
 
 # --- sides ----------------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -112,6 +113,16 @@ class Mesh:
             tags[where] = self.side_tags
         return tags[number[np.asarray(elements)]]
 
+    def reordered(self, order: Numbers) -> Mesh:
+        """The mesh with its elements in another order, (elements,)."""
+        return replace(self, corners=self.corners[order], nodes=self.nodes[order])
+
+    def mirrored(self, axis: int) -> Mesh:
+        """The mesh with the signs of coordinates along an axis changed, and r reversed."""
+        signs = np.where(np.arange(AXES) == axis, -1.0, 1.0)
+        nodes, corners = reverse_r(self.nodes * signs, self.order), reverse_r(self.corners, 1)
+        return replace(self, corners=corners, nodes=nodes)
+
     @cached_property
     def _edges(self) -> tuple[Numbers, Numbers]:
         return _unique_entities(np.sort(self.corners[:, EDGES], axis=-1))
@@ -120,6 +131,13 @@ class Mesh:
     def faces(self) -> tuple[Numbers, Numbers]:
         """Vertices of each face in rising order, (faces, 4); face numbers of elements, (.., 6)."""
         return _unique_entities(np.sort(self.corners[:, FACES], axis=-1))
+
+
+def reverse_r(values: Any, order: int) -> Any:
+    """Values at the nodes of elements, (elements, (order + 1)^3, ...), in reverse along r."""
+    n = order + 1
+    cubes = values.reshape(-1, n, n, n, *values.shape[2:])
+    return cubes[:, :, :, ::-1].reshape(values.shape)
 
 
 def _unique_entities(keys: Numbers) -> tuple[Numbers, Numbers]:

@@ -11,14 +11,27 @@ Results have the same bits whichever elements are computed together.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
 from groundswell.meshes.gll import Floats, gll
-from groundswell.meshes.hexahedra import AXES
+from groundswell.meshes.hexahedra import AXES, Hexahedra
 from groundswell.spectral_elements.geometry import chunks
 
 SMALLEST = 1e-6  # determinant over its mean in the element
+
+
+def element_nodes(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
+    """Positions of the GLL nodes of a degree, (elements, (degree + 1)^3, 3), m."""
+    nodes = mesh.geometry_nodes(elements)
+    if mesh.order == degree:
+        return nodes
+    matrix, columns = gll(mesh.order).interpolation(gll(degree).points), []
+    for cube in _cubes(nodes, mesh.order):
+        for axis in range(AXES):
+            cube = _apply(matrix, cube, axis)
+        columns.append(cube.reshape(len(nodes), -1))
+    return np.stack(columns, axis=-1)
 
 
 def curl_form(nodes: Floats, degree: int) -> Floats:
@@ -108,9 +121,14 @@ def _cubes(nodes: Floats, degree: int) -> Floats:
 
 
 def _derivative(values: Floats, axis: int) -> Floats:
-    """Derivatives of (elements, n, n, n) along r, s or t, summed in the order of the nodes."""
-    matrix, lines = gll(values.shape[-1] - 1).derivative, np.moveaxis(values, AXES - axis, -1)
-    found = np.zeros_like(lines)
+    """Derivatives of (elements, n, n, n) along r, s or t."""
+    return _apply(gll(values.shape[-1] - 1).derivative, values, axis)
+
+
+def _apply(matrix: Floats, values: Floats, axis: int) -> Floats:
+    """Multiply (elements, n, n, n) by a matrix along r, s or t, in the order of the nodes."""
+    lines = np.moveaxis(values, AXES - axis, -1)
+    found = np.zeros((*lines.shape[:-1], len(matrix)))
     for n, column in enumerate(matrix.T):
         found += lines[..., n, None] * column
     return np.moveaxis(found, -1, AXES - axis)

@@ -15,6 +15,7 @@ info = SolverInfo(
     summary="Acoustic and elastic waves by discontinuous Galerkin, in water and in the ground.",
     package=__name__,
     case=".case:DgWaveCase",
+    setup=".unstructured:AnySetup",
     solver=".solver:DgWave",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",

@@ -81,7 +81,7 @@ class BoundarySection(Section):
     sides: Literal[Boundary, "periodic"] = "pml"
     bottom: Boundary = "pml"
     width: Width = 6
-    surfaces: dict[str, SurfaceCondition] = {}
+    surfaces: dict[str, SurfaceCondition] = Field(default_factory=dict)
 
 
 class DgWaveOutput(OutputSection):
@@ -137,7 +137,9 @@ class DgWaveCase(SeismicCase):
     @field_validator("boundary")
     @classmethod
     def _is_for_the_grid(cls, boundary: BoundarySection, info: ValidationInfo) -> BoundarySection:
-        given, on_mesh = boundary.model_fields_set, isinstance(info.data.get("grid"), MeshSection)
+        if "grid" not in info.data:
+            return boundary
+        given, on_mesh = boundary.model_fields_set, isinstance(info.data["grid"], MeshSection)
         wrong = given - {"surfaces"} if on_mesh else given & {"surfaces"}
         allowed = "mesh from a file" if not on_mesh else "grid of bricks; use boundary.surfaces"
         reject([((key,), f"is for a {allowed}") for key in sorted(wrong)])

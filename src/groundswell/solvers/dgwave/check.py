@@ -64,7 +64,7 @@ def grid_quantities(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("spacing", grid.spacing, unit="m", group=MESH)
     if setup.surface is not None:
         low, high = setup.surface.range
-        text = f"elevations of {low:.5g} to {high:.5g} m"
+        text = f"elevations of {low:,.1f} to {high:,.1f} m"
         yield Quantity("topography", [low, high], "topography", "m", text, MESH)
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from groundswell.errors import InputError
-from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers, positions
+from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
 from groundswell.spectral_elements.curl_form import (
     curl_form,
+    element_nodes,
     gradient_norms,
     jacobians,
     longest_edges,
@@ -76,7 +77,7 @@ class CurvedElements:
         return found
 
     def _nodes(self, elements: ArrayLike) -> Floats:
-        return positions(self.mesh, self.degree, elements)
+        return element_nodes(self.mesh, self.degree, elements)
 
     def _chunks(self, count: int) -> list[slice]:
         return list(chunks(count, (self.degree + 1) ** AXES))

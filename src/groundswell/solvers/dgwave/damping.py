@@ -18,7 +18,7 @@ from groundswell.meshes.hexahedra import AXES
 from groundswell.solvers.dgwave.elements import RankElements
 
 if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.setup import Setup
+    from groundswell.solvers.dgwave.geometry import ElementGeometry
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class LayerProfiles:
     thickness: Floats
 
 
-def layer_profiles(setup: Setup, elements: RankElements, kind: str) -> LayerProfiles:
+def layer_profiles(setup: ElementGeometry, elements: RankElements, kind: str) -> LayerProfiles:
     """The layers of a kind, of a rank's elements."""
     grid, corners = setup.grid, setup.forest.boxes(elements.numbers)
     rows = np.full((elements.count, AXES), -1, np.int32)
@@ -68,7 +68,7 @@ def layer_profiles(setup: Setup, elements: RankElements, kind: str) -> LayerProf
     return LayerProfiles(rows, np.reshape(depths, shape), np.array(thicknesses))
 
 
-def _layers(setup: Setup, kind: str) -> Iterator[tuple[int, int, int]]:
+def _layers(setup: ElementGeometry, kind: str) -> Iterator[tuple[int, int, int]]:
     """Axis, end and width, in elements, of each layer of a kind."""
     boundary, widths = setup.case.boundary, (setup.grid.before, setup.grid.after)
     for axis in range(AXES):
@@ -107,7 +107,9 @@ def total_decay(grid: Grid, speed: float) -> float:
     return sum(max(float(kind(thickness, speed)) for kind in kinds) for thickness in thicknesses)
 
 
-def damping_tables(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+def damping_tables(
+    setup: ElementGeometry, elements: RankElements
+) -> tuple[NDArray[np.int32] | None, Floats]:
     """The rows of a rank's elements in sponges, (elements, 3), and the profiles, (rows, N + 1)."""
     found = layer_profiles(setup, elements, "sponge")
     if not any(_layers(setup, "sponge")):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.hexahedra import Numbers
 from groundswell.solvers.dgwave.damping import KINDS, LayerProfiles, layer_profiles
 from groundswell.solvers.dgwave.elements import RankElements
 
@@ -70,21 +70,24 @@ def matched_layers(setup: Setup, elements: RankElements) -> MatchedLayers | None
     boundary = setup.case.boundary
     if KINDS[0] not in (boundary.top, boundary.sides, boundary.bottom):
         return None
-    everyone = layer_profiles(setup, setup.elements(1, 0), KINDS[0])
     found = layer_profiles(setup, elements, KINDS[0])
-    in_order = np.empty((setup.forest.count, AXES), bool)
-    in_order[setup.elements(1, 0).numbers] = everyone.rows >= 0
-    numbers = np.cumsum(in_order.ravel()).reshape(in_order.shape) - 1
+    in_layers = layer_profiles(setup, _all_elements(setup), KINDS[0]).rows >= 0
+    numbers = np.cumsum(in_layers.ravel()).reshape(in_layers.shape) - 1
     is_set = found.rows >= 0
     sets = np.full(found.rows.shape, -1, np.int32)
     sets[is_set] = np.arange(is_set.sum())
     return MatchedLayers(
         sets,
         numbers[elements.numbers][is_set],
-        int(in_order.sum()),
+        int(in_layers.sum()),
         found.rows[is_set],
         _profiles(setup, found),
     )
+
+
+def _all_elements(setup: Setup) -> RankElements:
+    """All elements on one rank, which has them in the order of their numbers."""
+    return RankElements(setup.connectivity, np.array([0, setup.count]), 0)
 
 
 def _profiles(setup: Setup, found: LayerProfiles) -> Floats:

@@ -16,10 +16,8 @@ from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Grid
 from groundswell.grids.geography import Geography
-from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
-from groundswell.meshes.leaves import Leaves
-from groundswell.meshes.mesh import Mesh
-from groundswell.meshes.octree import Forest, partition_curve
+from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.octree import partition_curve
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.case.boundaries import cells_across
@@ -34,7 +32,6 @@ from groundswell.seismology.sources.placement import require_sources_inside
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import dividing_step
-from groundswell.seismology.topography import build_elevation
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.dgwave import check
 from groundswell.solvers.dgwave.attenuation import (
@@ -43,19 +40,13 @@ from groundswell.solvers.dgwave.attenuation import (
     largest_decay,
     unrelaxed,
 )
-from groundswell.solvers.dgwave.curved import METRICS, CurvedElements
-from groundswell.solvers.dgwave.damping import KINDS, damping_tables, total_decay
+from groundswell.solvers.dgwave.curved import METRICS
+from groundswell.solvers.dgwave.damping import KINDS
 from groundswell.solvers.dgwave.elements import RankElements
-from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, REFLECTION, Equations
+from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
+from groundswell.solvers.dgwave.geometry import ElementGeometry
 from groundswell.solvers.dgwave.matched_layers import MatchedLayers, matched_layers
-from groundswell.solvers.dgwave.mesh import (
-    QUALITY,
-    USED,
-    build_forest,
-    build_media,
-    read_material,
-)
-from groundswell.solvers.dgwave.surface import Surface
+from groundswell.solvers.dgwave.mesh import QUALITY, USED, build_media, read_material
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import decay_step, dg_step
 
@@ -67,7 +58,7 @@ SAMPLES_PER_STEP = 4  # of sources, which are linear between samples
 
 
 @dataclass(frozen=True)
-class Setup:
+class Setup(ElementGeometry):
     """A validated case with its mesh, medium, sources, receivers and time step.
 
     Args:
@@ -113,104 +104,10 @@ class Setup:
 
     # --- mesh -------------------------------------------------------------------------------------
 
-    @cached_property
-    def surface(self) -> Surface | None:
-        """The surface along which elements are stretched; None if it is flat."""
-        if self.case.topography is None:
-            return None
-        elevation = build_elevation(self.case.topography, self.extent[:2], self.geography)
-        surface = Surface(elevation, self.grid, self.degree)
-        surface.require_valid(periodic=self.case.boundary.sides == "periodic")
-        return surface
-
-    @cached_property
-    def hexahedra(self) -> Hexahedra:
-        """The elements, for output."""
-        if self.surface is None:
-            return Leaves(self.forest)
-        return Leaves(self.forest, self.surface.deform, self.degree)
-
-    @property
-    def is_curved(self) -> bool:
-        """Whether elements are not bricks."""
-        return self.surface is not None
-
-    @cached_property
-    def shapes(self) -> CurvedElements:
-        """Geometry of elements that are not bricks."""
-        return CurvedElements(self.hexahedra, self.degree)
-
-    def locate(self, points: Floats) -> tuple[Numbers, Floats]:
-        """The elements that hold positions, and reference coordinates in them.
-
-        Args:
-            points: x, y and depth below the surface, (n, 3), m; positions beyond the elements count
-                as at their ends.
-
-        Returns:
-            (n,) and (n, 3).
-        """
-        inside = points if self.surface is None else self.surface.bricks_of(points)
-        low, high = (np.array([line[n] for line in self.forest.edges]) for n in (0, -1))
-        leaves = self.forest.locate(np.clip(inside, low, high))
-        lower, upper = self.forest.boxes(leaves)
-        return leaves, np.clip(2 * (inside - lower) / (upper - lower) - 1, -1.0, 1.0)
-
-    def reflection(self, elements: RankElements) -> Floats:
-        """Reflection coefficients of faces that are boundaries, (elements, 6)."""
-        boundary = self.case.boundary
-        ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
-        return np.broadcast_to([REFLECTION[end] for end in ends], (elements.count, len(ends)))
-
-    def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
-        """See `damping_tables`."""
-        return damping_tables(self, elements)
-
-    def matched_layers(self, elements: RankElements) -> MatchedLayers | None:
-        """See `matched_layers`."""
-        return matched_layers(self, elements)
-
-    def volume(self, leaf: int | Numbers) -> float:
-        """Volume of a brick, m^3, or of the reference element of others."""
-        if self.is_curved:
-            return 2.0**AXES
-        lower, upper = self.forest.boxes(np.array([leaf]))
-        return float(np.prod(upper - lower))
-
-    def place(self, points: Floats) -> Floats:
-        """Coordinates x, y, z of positions (x, y, depth below the surface), (n, 3), m."""
-        return points if self.surface is None else self.surface.place(points)
-
-    @property
-    def degree(self) -> int:
-        """Degree of the elements."""
-        return int(self.case.method.degree)
-
     @property
     def dtype(self) -> str:
         """NumPy name of the floating-point type."""
         return str(self.case.run.dtype)
-
-    @property
-    def extent(self) -> tuple[float, float, float]:
-        """Size of the region (x, y, z), m."""
-        x, y, z = (n * h for n, h in zip(self.grid.region, self.grid.spacing, strict=True))
-        return x, y, z
-
-    @cached_property
-    def forest(self) -> Forest:
-        """The elements: bricks, with absorbing layers, halved where waves are slow."""
-        return build_forest(self.case, self.grid, self.media)
-
-    @property
-    def connectivity(self) -> Forest | Mesh:
-        """The elements, for what lies beyond their faces."""
-        return self.forest
-
-    @property
-    def count(self) -> int:
-        """Number of elements."""
-        return self.connectivity.count
 
     def elements(self, ranks: int, rank: int) -> RankElements:
         """The elements of a rank."""
@@ -266,10 +163,7 @@ class Setup:
         everywhere = np.arange(self.count)
         material, fastest = self.material(everywhere), self.unrelaxed(everywhere).vp
         slowest = np.where(material.vs > 0, material.vs, material.vp)
-        if self.is_curved:
-            return self.shapes.edges, np.asarray(fastest), slowest
-        lower, upper = self.forest.boxes()
-        return upper - lower, np.asarray(fastest), slowest
+        return self.edges, np.asarray(fastest), slowest
 
     @property
     def equations(self) -> Equations:
@@ -284,6 +178,10 @@ class Setup:
             )
         return ACOUSTIC if chosen == "acoustic" else ELASTIC
 
+    def matched_layers(self, elements: RankElements) -> MatchedLayers | None:
+        """See `matched_layers`."""
+        return matched_layers(self, elements)
+
     # --- time -------------------------------------------------------------------------------------
 
     @cached_property
@@ -293,11 +191,6 @@ class Setup:
         decay = self.decay + largest_decay(self.relaxation, self.statistics)
         waves = dg_step(edges, fastest, self.degree, self.case.method.flux, decay).min()
         return float(min(waves, decay_step(decay + fastest_relaxation(self.relaxation))))
-
-    @property
-    def decay(self) -> float:
-        """The largest rate of decay in absorbing layers, 1/s."""
-        return total_decay(self.grid, self.statistics.vp_max)
 
     @cached_property
     def dt(self) -> float:
@@ -389,11 +282,6 @@ class Setup:
         """Frequency at which the shortest wave spans POINTS_PER_WAVELENGTH points, Hz."""
         slowest = self._speeds[2]
         return float((slowest / self.longest).min() * self.degree / POINTS_PER_WAVELENGTH)
-
-    @property
-    def longest(self) -> Floats:
-        """The longest edge of each element, (elements,), m."""
-        return self.shapes.longest if self.is_curved else self._speeds[0].max(axis=1)
 
     @property
     def smallest(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import PlainValidator, ValidationInfo
 
@@ -27,13 +27,11 @@ class MeshSection(Section):
     and depths below its surface.
     """
 
+    geography: ClassVar[None] = None  # meshes have no position on Earth
+    frame: ClassVar[None] = None
+
     file: DataFile
     vertical: Literal["up", "down"] = "up"
-
-    @property
-    def frame(self) -> None:
-        """Meshes have no position on Earth."""
-        return
 
     def locate(self, position: Position) -> tuple[float, float, float]:
         """A position as (x, y, depth), m."""

@@ -31,8 +31,9 @@ KERNEL store_traces(ELEMENT_ARGUMENTS, index_t first, index_t count) {
       real* const target = all.target(e, face);
       if (target) {
 #if CURVED
-        const real* const u = all.u + e * PITCH_OF_ELEMENTS + node_of_face(face, p);
-        store_trace(all, e, face, p, [&](int field) { return u[field * CUBE]; }, target);
+        const int node = node_of_face(face, p);
+        const real* const u = all.u + e * PITCH_OF_ELEMENTS + node;
+        store_trace(all, e, face, node, p, [&](int field) { return u[field * CUBE]; }, target);
 #else
         for (int n = 0; n < TRACE; ++n)
           target[n * PLANE + p] =

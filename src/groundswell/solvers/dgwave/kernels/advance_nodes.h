@@ -222,8 +222,9 @@ struct Block {
       real* const target = all.target(e, face);
       if (!target) continue;
 #if CURVED
-      const real* const fields = now + node_of_face(face, p);
-      store_trace(all, e, face, p, [&](int field) { return fields[field * CUBE]; }, target);
+      const int node = node_of_face(face, p);
+      const real* const fields = now + node;
+      store_trace(all, e, face, node, p, [&](int field) { return fields[field * CUBE]; }, target);
 #else
       UNROLL
       for (int n = 0; n < TRACE; ++n)

@@ -72,8 +72,44 @@ PART void find_columns(const Elements& all, index_t e, Element& element) {
     }
   }
 }
-#endif
 
+typedef real FaceValues[TRACE][NODES][PITCH];
+
+// The trace of the other side in the order of this side's nodes, if there is one.
+INLINE void load_other_side(const Elements& all, index_t e, int face, long long entry, FaceValues& values) {
+  const real* const from = all.locate(entry, false);
+  const int turn = all.turns[e * FACES + face];
+  const int first = turned(0, turn), fast_step = turned(1, turn) - first, slow_step = turned(NODES, turn) - first;
+  for (int n = 0; n < TRACE; ++n)
+    for (int slow = 0; slow < NODES; ++slow)
+      for (int fast = 0; fast < NODES; ++fast)
+        values[n][slow][fast] = from[n * PLANE + first + slow * slow_step + fast * fast_step];
+}
+
+PART void find_jumps(const Elements& all, const Material& m, index_t e, Element& element) {
+  alignas(64) FaceValues others;
+  for (int face = 0; face < FACES; ++face) {
+    const long long entry = all.neighbour(e, face);
+    if (entry) load_other_side(all, e, face, entry, others);
+    const int step = node_of_face(face, 1) - node_of_face(face, 0);
+    for (int slow = 0; slow < NODES; ++slow) {
+      const int first = node_of_face(face, slow * NODES);
+      const real* const u = element.u[0][0][0] + first / NODES * PITCH + first % NODES;
+      const int step_of_u = step / NODES * PITCH + step % NODES;
+      PRAGMA(omp simd)
+      for (int fast = 0; fast < NODES; ++fast) {
+        const int node = first + fast * step, place = fast * step_of_u;
+        OtherSide side;
+        side.entry = entry;
+        for (int n = 0; n < TRACE; ++n) side.values[n] = others[n][slow][fast];
+        real jump[JUMP];
+        jump_at(all, m, e, face, node, side, [&](int field) { return u[field * PLANE * PITCH + place]; }, jump);
+        for (int n = 0; n < JUMP; ++n) element.jumps[face][n][slow][fast] = jump[n];
+      }
+    }
+  }
+}
+#else
 PART void find_jumps(const Elements& all, const Material& m, index_t e, Element& element) {
   for (int face = 0; face < FACES; ++face) {
     for (int slow = 0; slow < NODES; ++slow) {
@@ -90,6 +126,7 @@ PART void find_jumps(const Elements& all, const Material& m, index_t e, Element&
     }
   }
 }
+#endif
 
 // The derivatives of vector n of row (k, j), without faces.
 INLINE void differentiate_row(const Element& element, int j, int k, int n, Slopes<Lanes>& slopes) {
@@ -227,9 +264,15 @@ PART void store_element_traces(const Elements& all, index_t e) {
     real* const target = all.target(e, face);
     if (!target) continue;
 #if CURVED
-    for (int p = 0; p < PLANE; ++p) {
-      const real* const at = u + node_of_face(face, p);
-      store_trace(all, e, face, p, [&](int field) { return at[field * CUBE]; }, target);
+    const int step = node_of_face(face, 1) - node_of_face(face, 0);
+    for (int slow = 0; slow < NODES; ++slow) {
+      const int first = node_of_face(face, slow * NODES);
+      PRAGMA(omp simd)
+      for (int fast = 0; fast < NODES; ++fast) {
+        const int node = first + fast * step;
+        const auto value = [&](int field) { return u[field * CUBE + node]; };
+        store_trace(all, e, face, node, slow * NODES + fast, value, target);
+      }
     }
 #else
     for (int n = 0; n < TRACE; ++n)

@@ -15,9 +15,8 @@ template <class Metrics, class Values> INLINE auto find_column(int n, const Metr
 template <class Values> INLINE void find_trace(const Normal& normal, const Values& value, real (&trace)[TRACE]) {
   UNROLL
   for (int c = 0; c < 3; ++c) {
-    trace[c] = 0;
-    UNROLL
-    for (int b = 0; b < 3; ++b) trace[c] = FMA(normal.along[b], value(stress(b, c)), trace[c]);
+    const real xy = FMA(normal.along[0], value(stress(0, c)), normal.along[1] * value(stress(1, c)));
+    trace[c] = FMA(normal.along[2], value(stress(2, c)), xy);
     trace[3 + c] = value(STRESSES + c);
   }
 }

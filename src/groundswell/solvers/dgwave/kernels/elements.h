@@ -87,11 +87,11 @@ struct OtherSide {
 };
 
 #if CURVED
-// Stores the trace of a face of element e at its node p, where the fields are `value(field)`.
+// Stores the trace of a face of element e at node p of the face, where the fields are `value(field)`.
 template <class Values>
-INLINE void store_trace(const Elements& all, index_t e, int face, int p, const Values& value, real* target) {
+INLINE void store_trace(const Elements& all, index_t e, int face, int node, int p, const Values& value, real* target) {
   real trace[TRACE];
-  find_trace(normal_at(all.metrics_of(e), face, node_of_face(face, p)), value, trace);
+  find_trace(normal_at(all.metrics_of(e), face, node), value, trace);
   UNROLL
   for (int n = 0; n < TRACE; ++n) target[n * PLANE + p] = trace[n];
 }

@@ -236,14 +236,14 @@ def tilted_surface(backend: Backend, full: bool) -> Iterator[Check]:
     The surface cuts through the coordinates, and elements are sheared. Errors are those of the
     velocity at all times, over the largest of it.
     """
-    degree, width = (6, 10) if full else (4, 4)
+    degree, width = (5, 8) if full else (4, 4)
     time, motion = _below_slope(backend, degree, width)
     for n, place in enumerate(RECEIVERS):
         exact = _mirrored(place, time)
         error = 100 * np.abs(motion[n] - exact).max() / np.abs(exact).max()
         name = f"water below a slope: velocity {place[2]:g} m below"
         note = f"degree {degree}, damping layers of {width} elements"
-        yield Check.at_most(name, error, 2.5 if full else 8.0, "%", note)
+        yield Check.at_most(name, error, 1.5 if full else 8.0, "%", note)
 
 
 def _true(place: tuple[float, float, float]) -> Floats:

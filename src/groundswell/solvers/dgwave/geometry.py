@@ -1,0 +1,146 @@
+"""Where the elements of a grid are, and their shapes: a part of the set-up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.grids.cartesian import Grid
+from groundswell.grids.geography import Geography
+from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
+from groundswell.meshes.leaves import Leaves
+from groundswell.meshes.mesh import Mesh
+from groundswell.meshes.octree import Forest
+from groundswell.seismology.media.material import Medium
+from groundswell.seismology.media.statistics import MediumStatistics
+from groundswell.seismology.topography import build_elevation
+from groundswell.solvers.dgwave.curved import CurvedElements
+from groundswell.solvers.dgwave.damping import damping_tables, total_decay
+from groundswell.solvers.dgwave.elements import RankElements
+from groundswell.solvers.dgwave.equations import REFLECTION
+from groundswell.solvers.dgwave.mesh import build_forest
+from groundswell.solvers.dgwave.surface import Surface
+
+Floats = NDArray[np.float64]
+
+
+class ElementGeometry:
+    """The elements of a grid; see `Setup` for the attributes."""
+
+    case: Any
+    grid: Grid
+    geography: Geography | None
+    media: Sequence[Medium]
+    statistics: MediumStatistics
+
+    @property
+    def degree(self) -> int:
+        """Degree of the elements."""
+        return int(self.case.method.degree)
+
+    @property
+    def extent(self) -> tuple[float, float, float]:
+        """Size of the region (x, y, z), m."""
+        x, y, z = (n * h for n, h in zip(self.grid.region, self.grid.spacing, strict=True))
+        return x, y, z
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The elements: bricks, with absorbing layers, halved where waves are slow."""
+        return build_forest(self.case, self.grid, self.media)
+
+    @property
+    def connectivity(self) -> Forest | Mesh:
+        """The elements, for what lies beyond their faces."""
+        return self.forest
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
+        return self.connectivity.count
+
+    @cached_property
+    def surface(self) -> Surface | None:
+        """The surface along which elements are stretched; None if it is flat."""
+        if self.case.topography is None:
+            return None
+        elevation = build_elevation(self.case.topography, self.extent[:2], self.geography)
+        surface = Surface(elevation, self.grid, self.degree)
+        surface.require_valid(periodic=self.case.boundary.sides == "periodic")
+        return surface
+
+    @cached_property
+    def hexahedra(self) -> Hexahedra:
+        """The elements, for output."""
+        if self.surface is None:
+            return Leaves(self.forest)
+        return Leaves(self.forest, self.surface.deform, self.degree)
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether elements are not bricks."""
+        return self.surface is not None
+
+    @cached_property
+    def shapes(self) -> CurvedElements:
+        """Geometry of elements that are not bricks."""
+        return CurvedElements(self.hexahedra, self.degree)
+
+    def locate(self, points: Floats) -> tuple[Numbers, Floats]:
+        """The elements that hold positions, and reference coordinates in them.
+
+        Args:
+            points: x, y and depth below the surface, (n, 3), m; positions beyond the elements count
+                as at their ends.
+
+        Returns:
+            (n,) and (n, 3).
+        """
+        inside = points if self.surface is None else self.surface.bricks_of(points)
+        low, high = (np.array([line[n] for line in self.forest.edges]) for n in (0, -1))
+        leaves = self.forest.locate(np.clip(inside, low, high))
+        lower, upper = self.forest.boxes(leaves)
+        return leaves, np.clip(2 * (inside - lower) / (upper - lower) - 1, -1.0, 1.0)
+
+    def reflection(self, elements: RankElements) -> Floats:
+        """Reflection coefficients of faces that are boundaries, (elements, 6)."""
+        boundary = self.case.boundary
+        ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
+        return np.broadcast_to([REFLECTION[end] for end in ends], (elements.count, len(ends)))
+
+    def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+        """See `damping_tables`."""
+        return damping_tables(self, elements)
+
+    def volume(self, leaf: int | Numbers) -> float:
+        """Volume of a brick, m^3, or of the reference element of others."""
+        if self.is_curved:
+            return 2.0**AXES
+        lower, upper = self.forest.boxes(np.array([leaf]))
+        return float(np.prod(upper - lower))
+
+    @property
+    def edges(self) -> Floats:
+        """Edges that limit time steps, (elements, 3), m; see `CurvedElements`."""
+        if self.is_curved:
+            return self.shapes.edges
+        lower, upper = self.forest.boxes()
+        return upper - lower
+
+    @property
+    def longest(self) -> Floats:
+        """The longest edge of each element, (elements,), m."""
+        return self.shapes.longest if self.is_curved else self.edges.max(axis=1)
+
+    def place(self, points: Floats) -> Floats:
+        """Coordinates x, y, z of positions (x, y, depth below the surface), (n, 3), m."""
+        return points if self.surface is None else self.surface.place(points)
+
+    @property
+    def decay(self) -> float:
+        """The largest rate of decay in absorbing layers, 1/s."""
+        return total_decay(self.grid, self.statistics.vp_max)

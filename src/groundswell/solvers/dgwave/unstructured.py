@@ -1,0 +1,209 @@
+"""Host-side preparation of cases on a mesh of hexahedra from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.case.quantities import Quantity
+from groundswell.errors import InputError
+from groundswell.exchange.communicator import Communicator
+from groundswell.grids.cartesian import Grid
+from groundswell.meshes.gmsh import GmshGroups, read_gmsh_groups
+from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
+from groundswell.meshes.mesh import Mesh
+from groundswell.meshes.morton import BITS, encode
+from groundswell.meshes.separate import SeparateElements
+from groundswell.seismology.media.cellwise import ArrayMedium
+from groundswell.seismology.media.material import Material
+from groundswell.seismology.media.statistics import medium_statistics
+from groundswell.solvers.dgwave.check import MESH
+from groundswell.solvers.dgwave.elements import RankElements
+from groundswell.solvers.dgwave.equations import ABSORBING, REFLECTION
+from groundswell.solvers.dgwave.mesh import USED
+from groundswell.solvers.dgwave.setup import Setup
+from groundswell.solvers.dgwave.unstructured_case import MeshSection
+from groundswell.spectral_elements.point_location import NOWHERE, locate
+from groundswell.spectral_elements.surface_location import find_surface
+
+Floats = NDArray[np.float64]
+
+
+class AnySetup:
+    """The set-up of a case: on a grid, or on a mesh."""
+
+    @staticmethod
+    def from_case(case: Any, comm: Communicator | None = None) -> Setup:
+        """See `Setup.from_case`."""
+        on_mesh = isinstance(case.grid, MeshSection)
+        return (UnstructuredSetup if on_mesh else Setup).from_case(case, comm)
+
+
+@dataclass(frozen=True)
+class UnstructuredSetup(Setup):
+    """A case on a mesh, whose elements are in Morton order of their middles.
+
+    Args:
+        groups: the mesh and its physical groups.
+    """
+
+    groups: GmshGroups
+
+    @classmethod
+    def from_case(cls, case: Any, comm: Communicator | None = None) -> UnstructuredSetup:
+        """Read the mesh and check the data of a case.
+
+        Raises:
+            InputError: see `Setup.from_case`; or the mesh cannot be read, lacks a volume or a
+                surface that the case names, or has one that it does not name.
+        """
+        groups = _sorted(read_gmsh_groups(case.grid.file), down=case.grid.vertical == "down")
+        _require_same("medium.volumes", case.medium.volumes, groups.volume_names.values(), "volume")
+        _require_same("boundary.surfaces", case.boundary.surfaces, groups.sides, "surface")
+        if unnamed := int((groups.volumes == 0).sum()):
+            raise InputError(
+                f"{case.grid.file}: {unnamed} elements are in no physical volume; put them in one"
+            )
+        given = _materials(case, groups).given()
+        medium = ArrayMedium((1.0, 1.0, 1.0), **{n: v[None, None] for n, v in given.items()})
+        statistics = medium_statistics(medium, comm)
+        size = np.ptp(groups.mesh.nodes.reshape(-1, AXES), axis=0)
+        grid = Grid((1, 1, 1), tuple(size.tolist()))  # around the mesh
+        setup = cls(case, grid, None, [medium], statistics, groups)
+        setup._validate()
+        return setup
+
+    def _require_positions(self) -> None:
+        """Check that sources and receivers lie in the mesh."""
+        places = [(f"receiver {r.name}", r.position) for r in self.receivers]
+        for n, entry in enumerate(self.source_entries):
+            places += [(f"source[{n}]", point.position) for point in entry.points]
+        missing = np.flatnonzero(self.locate(np.array([p for _, p in places]))[0] == NOWHERE)
+        if missing.size:
+            name, (x, y, depth) = places[missing[0]]
+            ends = " x ".join(f"{low:g} to {high:g}" for low, high in self._ends)
+            raise InputError(
+                f"{name} lies outside the mesh, at x = {x:g} m, y = {y:g} m and a depth of "
+                f"{depth:g} m below its surface; the mesh reaches over {ends} m, z down"
+            )
+
+    # --- mesh -------------------------------------------------------------------------------------
+
+    @property
+    def mesh(self) -> Mesh:
+        """The elements."""
+        return self.groups.mesh
+
+    @property
+    def _ends(self) -> list[tuple[float, float]]:
+        """The lowest and the highest coordinate of nodes along x, y, z, m."""
+        nodes = self.mesh.nodes.reshape(-1, AXES)
+        return list(zip(nodes.min(axis=0).tolist(), nodes.max(axis=0).tolist(), strict=True))
+
+    @property
+    def connectivity(self) -> Mesh:
+        """See `Setup`."""
+        return self.mesh
+
+    @property
+    def surface(self) -> None:  # type: ignore[override]
+        """See `Setup`: the mesh has its own."""
+        return
+
+    @cached_property
+    def hexahedra(self) -> Hexahedra:
+        """See `Setup`."""
+        return SeparateElements(self.mesh)
+
+    @property
+    def is_curved(self) -> bool:
+        """See `Setup`."""
+        return True
+
+    def material(self, leaves: Numbers) -> Material:
+        """The material of elements."""
+        return Material(**{n: v[leaves] for n, v in self._material.given().items()})
+
+    @cached_property
+    def _material(self) -> Material:
+        return _materials(self.case, self.groups)
+
+    def locate(self, points: Floats) -> tuple[Numbers, Floats]:
+        """See `Setup`; the element of a position outside the mesh is NOWHERE."""
+        places = self.place(points)
+        beside = np.asarray(np.isnan(places).any(axis=1))
+        found = locate(self.mesh, np.arange(self.count), np.where(beside[:, None], 0.0, places))
+        return np.where(beside, NOWHERE, found.elements), found.places
+
+    def place(self, points: Floats) -> Floats:
+        """See `Setup`; beside the mesh, coordinates are not numbers."""
+        tops = find_surface(self.mesh, points[:, :2])
+        return np.column_stack([points[:, :2], tops + points[:, 2]])
+
+    @property
+    def decay(self) -> float:
+        """See `Setup`: there are no absorbing layers."""
+        return 0.0
+
+    def damping(self, elements: RankElements) -> tuple[None, Floats]:
+        """See `Setup`."""
+        return None, np.empty((0, self.degree + 1))
+
+    def matched_layers(self, elements: RankElements) -> None:
+        """See `Setup`."""
+        return
+
+    def reflection(self, elements: RankElements) -> Floats:
+        """See `Setup`."""
+        surfaces, tags = self.case.boundary.surfaces, self.mesh.tags(elements.numbers)
+        found = np.full(tags.shape, ABSORBING)
+        for name, tag in self.groups.sides.items():
+            found[tags == tag] = REFLECTION[surfaces[name]]
+        return found
+
+    def grid_quantities(self) -> Iterator[Quantity]:
+        """See `Setup`."""
+        text = f"{self.count:,} elements of order {self.mesh.order} from {self.case.grid.file.name}"
+        yield Quantity("elements", self.count, "mesh", text=text, group=MESH)
+        ends = " x ".join(f"{low:g} to {high:g}" for low, high in self._ends)
+        region = [*(low for low, _ in self._ends), *(high for _, high in self._ends)]
+        yield Quantity("region", region, "region", "m", f"{ends} m, z down", MESH)
+        text = f"{self.smallest:.4g} m for time steps, {self.longest.max():.4g} m the longest"
+        yield Quantity("smallest", self.smallest, "elements", "m", text, MESH)
+
+
+def _sorted(groups: GmshGroups, *, down: bool) -> GmshGroups:
+    """The mesh with z down and its elements in Morton order of their middles."""
+    mesh = groups.mesh if down else groups.mesh.mirrored(2)
+    middles = mesh.nodes.mean(axis=1)
+    low, size = middles.min(axis=0), np.ptp(middles, axis=0)
+    shares = (middles - low) / np.where(size > 0, size, 1.0)
+    order = np.argsort(encode((shares * (2**BITS - 1)).astype(np.int64)), kind="stable")
+    volumes = groups.volumes[order]
+    return GmshGroups(mesh.reordered(order), groups.sides, volumes, groups.volume_names)
+
+
+def _materials(case: Any, groups: GmshGroups) -> Material:
+    """The material of each element."""
+    found = {name: np.empty(len(groups.volumes)) for name in USED}
+    for tag, volume in groups.volume_names.items():
+        for name, values in found.items():
+            values[groups.volumes == tag] = getattr(case.medium.volumes[volume], name)
+    return Material(**found)
+
+
+def _require_same(key: str, given: Iterable[str], there: Iterable[str], kind: str) -> None:
+    """See that a case names all physical groups of a mesh, and no others."""
+    names = sorted(there)
+    if unknown := sorted(set(given) - set(names)):
+        raise InputError(
+            f"{key}: the mesh has no physical {kind} {unknown[0]!r}; it has "
+            f"{', '.join(names) or 'none'}"
+        )
+    if missing := sorted(set(names) - set(given)):
+        raise InputError(f"{key} lacks the physical {kind} {missing[0]!r} of the mesh; add it")
