@@ -90,6 +90,7 @@ CASES: dict[str, Content] = {
         "receiver": [
             {"network": "GS", "name": "A", "x": 320, "y": 710, "depth": 0},
             {"network": "GS", "name": "B", "x": 900, "y": 500, "depth": 450},
+            {"name": "C", "kind": "ocean-bottom-node", "x": 400, "y": 500, "depth": 300},
         ],
         "output": {
             "seismograms": {"interval": "0.02 s", "formats": ["hdf5", "sac"]},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, ValidationInfo, field_validator
 
@@ -12,6 +12,7 @@ from groundswell.seismology.case.grid import GridSection, Position, misplaced
 from groundswell.seismology.case.media import ArraySection, AwpSection, MediumSection
 from groundswell.seismology.case.sources import (
     EventSection,
+    Instrument,
     Receiver,
     ReceiverFile,
     Source,
@@ -19,6 +20,7 @@ from groundswell.seismology.case.sources import (
     long_codes,
     misplaced_rupture,
     repeated_codes,
+    wrong_instrument,
 )
 
 
@@ -42,8 +44,10 @@ def _placed_receiver(receiver: Receiver, info: ValidationInfo) -> Receiver:
 class SeismicCase(Case):
     """A case with `[grid]`, `[medium]`, `[[source]]` and receivers.
 
-    `output` of a subclass has `seismograms`.
+    `output` of a subclass has `seismograms`; `instruments` are the kinds of receivers that it has.
     """
+
+    instruments: ClassVar[tuple[Instrument, ...]] = ("seismometer",)
 
     time: TimeSection
     grid: GridSection
@@ -67,8 +71,11 @@ class SeismicCase(Case):
 
     @field_validator("receiver")
     @classmethod
-    def _unique(cls, receiver: tuple[Receiver, ...]) -> tuple[Receiver, ...]:
+    def _unique_and_known(cls, receiver: tuple[Receiver, ...]) -> tuple[Receiver, ...]:
         reject(repeated_codes(receiver))
+        for n, each in enumerate(receiver):
+            problems = wrong_instrument(each, cls.instruments)
+            reject(((n, *location), text) for location, text in problems)
         return receiver
 
     @field_validator("receivers")

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from groundswell.case.common import DataFile, Section, TaggedUnion, exactly_one
 from groundswell.case.problems import Violation, reject
 from groundswell.case.units import Angle, Count, Force, Length, Moment, Number, Positive, Time
+from groundswell.errors import listed, quoted
 from groundswell.seismology.case.grid import GridSection, Position, misplaced
 from groundswell.seismology.sources.time_functions import AnyTimeFunction
 
@@ -183,9 +184,16 @@ def _code(text: str) -> str:
     return text
 
 
-class Receiver(Position):
-    """A station: its codes and its position."""
+Instrument = Literal["seismometer", "hydrophone", "ocean-bottom-node"]
 
+
+class Receiver(Position):
+    """A station: its codes, its position and its instrument.
+
+    A seismometer records velocity, a hydrophone pressure, an ocean-bottom node both.
+    """
+
+    kind: Instrument = "seismometer"
     name: Annotated[str, Field(min_length=1), AfterValidator(_code)]
     network: Annotated[str, AfterValidator(_code)] = ""
     depth: Length = 0.0
@@ -216,6 +224,12 @@ def misplaced_rupture(rupture: SrfRupture, grid: GridSection) -> Iterator[Violat
     yield from misplaced(Position(x=x, y=y, depth=rupture.depth or 0.0), grid)
     if rupture.azimuth is not None and grid.geography is not None:
         yield ("azimuth",), "is given by [grid.geography]; leave it out"
+
+
+def wrong_instrument(receiver: Receiver, allowed: Sequence[Instrument]) -> Iterator[Violation]:
+    """Yield a violation if a solver has no such instrument."""
+    if receiver.kind not in allowed:
+        yield ("kind",), f"must be {listed(map(quoted, allowed))} for this solver"
 
 
 # Maximum length of network and station codes in SEED (SEED manual 2.4, chapter 3), which also name

@@ -18,7 +18,7 @@ info = SolverInfo(
     solver=".solver:DgWave",
     benchmarks=".benchmarks:BENCHMARK",
     pictures=".plots:PICTURES",
-    results={name: f".results:{name}" for name in ("seismograms", "stream", "records")},
+    results={name: f".results:{name}" for name in ("seismograms", "pressure", "stream", "records")},
 )
 
 __all__ = ["info", *_EXPORTS]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator
 
@@ -15,6 +15,7 @@ from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.boundaries import Width
 from groundswell.seismology.case.media import ArraySection, AwpSection
 from groundswell.seismology.case.outputs import SeismogramOutput
+from groundswell.seismology.case.sources import Instrument
 
 MAX_DEGREE = 15
 FLUXES = {"riemann": 1.0, "central": 0.0}
@@ -77,7 +78,7 @@ class DgWaveOutput(OutputSection):
     recordable: ClassVar[Recordable] = Recordable(
         ("p", *ELASTIC_FIELDS),
         kinds=("points", "line", "plane"),
-        files=("seismograms.h5", "fields.vtkhdf"),
+        files=("seismograms.h5", "pressure.h5", "fields.vtkhdf"),
     )
 
     seismograms: SeismogramOutput = SeismogramOutput()
@@ -101,6 +102,8 @@ class DgWaveCase(SeismicCase):
     Raises:
         CaseError: the case is invalid; lists every problem.
     """
+
+    instruments = get_args(Instrument)
 
     solver: Literal["dgwave"] = "dgwave"
     output: DgWaveOutput = Field(default_factory=dict, validate_default=True)  # type: ignore

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,13 @@ def _sources(setup: Setup) -> Iterator[Quantity]:
     frequency = setup.source_frequency
     text = f"99 % of the energy below {frequency:.3g} Hz"
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
-    yield Quantity("receivers", len(setup.receivers), "receivers", group=SOURCES)
+    counts = Counter(receiver.kind for receiver in setup.receivers)
+    text = ", ".join(f"{count:,} {_plural(kind, count)}" for kind, count in counts.items())
+    yield Quantity("receivers", len(setup.receivers), "receivers", text=text, group=SOURCES)
+
+
+def _plural(noun: str, count: int) -> str:
+    return noun if count == 1 else f"{noun}s"
 
 
 def warnings(setup: Setup) -> Iterator[str]:

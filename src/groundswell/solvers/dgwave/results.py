@@ -5,23 +5,52 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, listed, quoted
 from groundswell.outputs.records import open_records
-from groundswell.seismology.formats.seismograms import read_seismograms, to_obspy
+from groundswell.seismology.formats.sac_mseed import to_obspy
+from groundswell.seismology.formats.seismograms import (
+    PRESSURE,
+    VELOCITY,
+    Quantity,
+    read_seismograms,
+)
+from groundswell.seismology.receivers import RECORDED
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.dgwave.outputs import RECORDABLE
 
-OTHERS = {"seismograms.h5", "fields.vtkhdf"}  # files that have readers of their own
+OTHERS = {VELOCITY.file, PRESSURE.file, "fields.vtkhdf"}  # files that have readers of their own
 
 
 def seismograms(folder: Path) -> Any:
     """Velocity at the receivers: xarray.DataArray (station, component, time), m/s."""
-    return read_seismograms(folder / "seismograms.h5")
+    return _recorded(folder, VELOCITY)
+
+
+def pressure(folder: Path) -> Any:
+    """Pressure at hydrophones and ocean-bottom nodes: xarray.DataArray (station, time), Pa."""
+    return _recorded(folder, PRESSURE).squeeze("component", drop=True)
+
+
+def _recorded(folder: Path, quantity: Quantity) -> Any:
+    """A quantity at receivers, (station, component, time).
+
+    Raises:
+        InputError: no receiver has recorded it.
+    """
+    path = folder / quantity.file
+    if not path.exists():
+        kinds = [kind for kind, names in RECORDED.items() if quantity.name in names]
+        raise InputError(
+            f"{path} does not exist; run the case with a receiver of the kind "
+            f"{listed(map(quoted, kinds))}"
+        )
+    return read_seismograms(path, quantity)
 
 
 def stream(folder: Path) -> Any:
-    """The seismograms as an obspy.Stream."""
-    return to_obspy(seismograms(folder))
+    """All seismograms, of velocity and pressure, as an obspy.Stream."""
+    recorded = [each for each in (VELOCITY, PRESSURE) if (folder / each.file).exists()]
+    return to_obspy(*(read_seismograms(folder / each.file, each) for each in recorded))
 
 
 def records(folder: Path) -> Any:

@@ -19,10 +19,11 @@ from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree import Forest, partition_curve
 from groundswell.seismology.case.boundaries import cells_across
-from groundswell.seismology.formats.seismograms import require_formats
+from groundswell.seismology.formats.sac_mseed import require_formats
+from groundswell.seismology.formats.seismograms import PRESSURE, VELOCITY
 from groundswell.seismology.media.material import Material, Medium
 from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
-from groundswell.seismology.receivers import Receiver, place_receivers
+from groundswell.seismology.receivers import Receiver, place_receivers, that_record
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event import SourceSummary
@@ -302,7 +303,11 @@ class Setup:
     def output_bytes(self) -> int:
         """Size of the samples of seismograms, bytes."""
         samples = ceil(self.steps / self.sampling_stride)
-        return samples * len(self.receivers) * AXES * np.dtype(self.dtype).itemsize
+        values = sum(
+            len(that_record(quantity.name, self.receivers)) * len(quantity.components)
+            for quantity in (VELOCITY, PRESSURE)
+        )
+        return samples * values * np.dtype(self.dtype).itemsize
 
     def quantities(self) -> list[Quantity]:
         """Mesh, time step, resolution, sources, receivers and memory."""

@@ -17,7 +17,7 @@ from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.grids.geography import Geography
 from groundswell.seismology.attenuation import Relaxation, fit
 from groundswell.seismology.case.boundaries import cells_across
-from groundswell.seismology.formats.seismograms import require_formats
+from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import Material, Medium
 from groundswell.seismology.media.profile import find_profile

@@ -1,0 +1,141 @@
+"""Receivers: velocity and pressure at positions in elements, through rings to growing files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Array, Launch
+from groundswell.case.recording import PointsWhere
+from groundswell.outputs.launches import RecordLaunches, Targets
+from groundswell.outputs.recording import Domain, PointSelection, RecordableField
+from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
+from groundswell.seismology.formats.seismograms import (
+    PRESSURE,
+    Quantity,
+    SeismogramWriter,
+    read_seismograms,
+)
+from groundswell.seismology.receivers import Receiver, that_record
+from groundswell.seismology.sources.event import event_attributes
+
+if TYPE_CHECKING:
+    import xarray
+
+    from groundswell.solvers.dgwave.setup import Setup
+    from groundswell.solvers.dgwave.solver import DgWave
+
+VELOCITIES = ("vx", "vy", "vz")
+# From a node on the sea floor to the water above, where its hydrophone is, and to the ground below,
+# where its geophones are: a share of the thinnest element, which makes no other difference.
+NODE_OFFSET = 1e-6
+
+
+class Seismograms:
+    """What the receivers record of one quantity, on one rank.
+
+    Attributes:
+        launches: the kernel that records them, for the beginning of a step.
+    """
+
+    def __init__(
+        self, solver: DgWave, domain: Domain, record: RecordLaunches, quantity: Quantity
+    ) -> None:
+        self._setup, self._comm, self._quantity = solver.setup, solver.comm, quantity
+        self._receivers = that_record(quantity.name, solver.setup.receivers)
+        self._part: Path | None = None  # the file until the end of the run
+        self.launches: list[Launch] = []
+        if not self._receivers:
+            return
+        arrays, selection = self._select(solver, domain)
+        self._own, every = selection.place[0], self._setup.sampling_stride
+        dtype, components = self._setup.dtype, len(quantity.components)
+        sample = len(self._receivers) * components * np.dtype(dtype).itemsize
+        shape = (components, *selection.count)
+        self._ring = Ring(solver.backend, shape, every, ring_slots(sample, every), dtype)
+        self.launches = record.record(arrays, selection, Targets(0, every, self._ring))
+
+    def _select(self, solver: DgWave, domain: Domain) -> tuple[list[Array], PointSelection]:
+        """The arrays that are recorded, and the values that they contribute."""
+        where = PointsWhere(kind="points", positions=_positions(self._setup, self._quantity))
+        names = VELOCITIES if self._quantity is not PRESSURE else ("p",)
+        fields = [RecordableField(name, self._quantity.units, name) for name in names]
+        selection = domain.select(where, fields)
+        assert isinstance(selection, PointSelection)
+        if self._quantity is PRESSURE:
+            stresses = 3 if self._setup.equations.elastic else 1
+            return [solver.propagation.u[:, :stresses]], _mean_pressure(selection, stresses)
+        return [solver.propagation.fields[name] for name in VELOCITIES], selection
+
+    def open(self, folder: Path, length: int | None) -> Output:
+        """Open the file; `length` is the number of samples to keep from before."""
+        setup, quantity, receivers = self._setup, self._quantity, self._receivers
+        writer: Any = self._comm.first and SeismogramWriter(
+            folder / quantity.file,
+            receivers,
+            setup.sampling_stride * setup.dt,
+            attrs=event_attributes(setup),
+            resume=length,
+            dtype=setup.dtype,
+            quantity=quantity,
+        )
+        self._part = writer.part if writer else None
+
+        def write(block: NDArray[Any], _: range) -> None:
+            writer.append(block.swapaxes(1, 2))
+
+        shape, place = (len(quantity.components), len(receivers)), (slice(None), self._own)
+        return Output(self._ring, writer or None, write, shape, place, self._comm)
+
+    @property
+    def name(self) -> str:
+        """Of the output."""
+        return Path(self._quantity.file).stem
+
+    @property
+    def are_recorded(self) -> bool:
+        """Whether there are receivers of this quantity."""
+        return bool(self._receivers)
+
+    def read(self) -> xarray.DataArray:
+        """All samples, at rank 0 at the end of the run."""
+        assert self._part is not None
+        return read_seismograms(self._part, self._quantity)
+
+
+def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, float], ...]:
+    """Where receivers record a quantity, within the region, m."""
+    offset = NODE_OFFSET * setup.smallest * (-1 if quantity is PRESSURE else 1)
+
+    def place(receiver: Receiver) -> tuple[float, float, float]:
+        x, y, z = receiver.position
+        moved = z + offset * (receiver.kind == "ocean-bottom-node")
+        return x, y, min(max(moved, 0.0), setup.extent[2])
+
+    return tuple(map(place, that_record(quantity.name, setup.receivers)))
+
+
+def _mean_pressure(selection: PointSelection, stresses: int) -> PointSelection:
+    """Of the first fields, the pressure itself or three normal stresses, the pressure.
+
+    It is minus the mean of the normal stresses.
+
+    Args:
+        selection: of one field of arrays (elements, nodes).
+
+    Returns:
+        The selection for an array (elements, fields, nodes).
+    """
+    assert selection.weights is not None
+    share = -1 / stresses if stresses > 1 else 1.0
+    element, node = np.moveaxis(selection.cells, -1, 0)
+    return replace(
+        selection,
+        cells=np.stack([element, np.zeros_like(element), node], axis=-1),
+        taps=(1, stresses, selection.taps[-1]),
+        weights=np.tile(share * selection.weights, stresses),
+    )
