@@ -11,7 +11,18 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from groundswell.case.common import DataFile, Section, TaggedUnion, exactly_one
 from groundswell.case.problems import Violation, reject
-from groundswell.case.units import Angle, Count, Force, Length, Moment, Number, Positive, Time
+from groundswell.case.units import (
+    Angle,
+    Count,
+    Force,
+    Length,
+    Moment,
+    Number,
+    Positive,
+    SourceStrength,
+    Time,
+    Volume,
+)
 from groundswell.errors import listed, quoted
 from groundswell.seismology.case.grid import GridSection, Position, misplaced
 from groundswell.seismology.sources.time_functions import AnyTimeFunction
@@ -127,6 +138,24 @@ class PointForce(PointSourceSection):
             yield ("force",), "is zero; give a force that is not"
 
 
+class Airgun(PointSourceSection):
+    """A source of volume in water.
+
+    It has a `volume`, the largest that it displaces, whose rate is the time function; or a
+    `strength`, the largest product of its pressure and the distance from it, without reflections.
+    The time function is then the shape of that pressure.
+    """
+
+    kind: Literal["airgun"]
+    volume: Annotated[Volume, Positive] | None = None
+    strength: Annotated[SourceStrength, Positive] | None = None
+
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly one of volume and strength."""
+        yield from super().violations()
+        yield from exactly_one(self, "volume", "strength")
+
+
 class SrfRupture(Section):
     """A rupture in Standard Rupture Format, which has longitudes, latitudes and depths.
 
@@ -171,7 +200,8 @@ class AwpRupture(Section):
 
 
 Source = Annotated[
-    DoubleCouple | MomentTensor | Explosion | PointForce | SrfRupture | AwpRupture, TaggedUnion()
+    DoubleCouple | MomentTensor | Explosion | PointForce | Airgun | SrfRupture | AwpRupture,
+    TaggedUnion(),
 ]
 
 

@@ -211,8 +211,8 @@ class Setup:
     def source_entries(self) -> list[SourceEntry]:
         """The `[[source]]` entries of the case as point sources."""
         step, duration = self.dt / SAMPLES_PER_STEP, self.case.time.duration
-        moduli = {"rigidity": self.rigidity, "lame": self.lame}
-        context = SourceContext(self.geography, step, duration, self.grid.spacing, **moduli)
+        medium = {"rigidity": self.rigidity, "lame": self.lame, "density": self.density}
+        context = SourceContext(self.geography, step, duration, self.grid.spacing, **medium)
         return build_sources(self.case.source, context)
 
     def rigidity(self, x: Any, y: Any, z: Any) -> Any:
@@ -224,6 +224,10 @@ class Setup:
         """lambda of the elements at positions, Pa."""
         found = self._material_at(x, y, z)
         return found.rho * (found.vp**2 - 2 * found.vs**2)
+
+    def density(self, x: Any, y: Any, z: Any) -> Any:
+        """rho of the elements at positions, kg/m^3."""
+        return self._material_at(x, y, z).rho
 
     def _material_at(self, x: Any, y: Any, z: Any) -> Material:
         points = np.stack(np.broadcast_arrays(x, y, z), axis=-1).reshape(-1, AXES)
