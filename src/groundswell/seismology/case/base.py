@@ -10,6 +10,7 @@ from groundswell.case.common import Case, NotEmpty, TimeSection
 from groundswell.case.problems import reject
 from groundswell.seismology.case.grid import GridSection, Position, misplaced
 from groundswell.seismology.case.media import ArraySection, AwpSection, MediumSection
+from groundswell.seismology.case.outputs import SeismicOutput
 from groundswell.seismology.case.sources import (
     EventSection,
     Instrument,
@@ -58,6 +59,13 @@ class SeismicCase(Case):
     receivers: ReceiverFile | None = None
 
     # A check of two sections belongs to the later one, so that it runs even if a third is invalid.
+
+    @field_validator("output", check_fields=False)
+    @classmethod
+    def _within_duration(cls, output: SeismicOutput, info: ValidationInfo) -> SeismicOutput:
+        if time := info.data.get("time"):
+            reject(output.longer_than(time.duration))
+        return output
 
     @field_validator("medium")
     @classmethod

@@ -7,14 +7,14 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator
 
-from groundswell.case.common import OutputSection, RunSection, Section, unsupported
+from groundswell.case.common import RunSection, Section, unsupported
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Flag, Frequency, Number, Positive
 from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.boundaries import Width
 from groundswell.seismology.case.media import ArraySection, AwpSection
-from groundswell.seismology.case.outputs import SeismogramOutput
+from groundswell.seismology.case.outputs import SeismicOutput
 from groundswell.seismology.case.sources import Instrument
 
 MAX_DEGREE = 15
@@ -72,16 +72,19 @@ class BoundarySection(Section):
     width: Width = 6
 
 
-class DgWaveOutput(OutputSection):
-    """`[output]`: seismograms, and the fields at the end of the run."""
+class DgWaveOutput(SeismicOutput):
+    """`[output]`: seismograms, the motion of the surface, and the fields at the end of the run.
+
+    By default, there is a shaking map if no water reaches the surface.
+    """
 
     recordable: ClassVar[Recordable] = Recordable(
         ("p", *ELASTIC_FIELDS),
         kinds=("points", "line", "plane"),
-        files=("seismograms.h5", "pressure.h5", "fields.vtkhdf"),
+        files=("seismograms.h5", "pressure.h5", "shaking_map.nc", "surface.nc", "fields.vtkhdf"),
     )
 
-    seismograms: SeismogramOutput = SeismogramOutput()
+    shaking_map: Flag | None = None
     final_fields: Flag = False
 
 
@@ -120,12 +123,3 @@ class DgWaveCase(SeismicCase):
         if refinement and isinstance(info.data.get("medium"), AwpSection | ArraySection):
             reject([((), "needs a medium that is not given for the elements of [grid] alone")])
         return refinement
-
-    @field_validator("output")
-    @classmethod
-    def _within_duration(cls, output: DgWaveOutput, info: ValidationInfo) -> DgWaveOutput:
-        time, interval = info.data.get("time"), output.seismograms.interval
-        if time and interval is not None and interval > time.duration:
-            most = f"must be at most the duration, {time.duration:g} s"
-            reject([(("seismograms", "interval"), most)])
-        return output

@@ -294,10 +294,9 @@ class Outputs:
 
     def _surface_points(self, stride: int = 1) -> SurfacePoints:
         """The centres of every `stride`-th cell of the surface."""
-        grid, geography = self._setup.grid, self._setup.geography
+        grid = self._setup.grid
         x, y = (
             (h * np.arange(0.5, n))[::stride]
             for h, n in zip(grid.spacing[:2], grid.region[:2], strict=True)
         )
-        lonlat = () if geography is None else geography.to_lonlat(*np.meshgrid(x, y))
-        return SurfacePoints(x, y, *lonlat)
+        return SurfacePoints.at(x, y, self._setup.geography)
