@@ -75,6 +75,8 @@ def case(medium: str, degree: int, flux: Any, **changes: Any) -> dict[str, Any]:
             "seismograms": {"interval": 0.008},
             "record": records("p" if medium == "water" else "szz"),
             "final_fields": True,
+            "shaking_map": True,
+            "surface": {"interval": 0.02, "stride": 2},
         },
         **changes,
     }
@@ -153,6 +155,8 @@ def test_there_is_something_to_compare(ran: Ran, variant: str) -> None:
         count = sum(n % 3 != instrument for n in range(len(RECEIVERS)))
         series = np.frombuffer(values[name], dtype).reshape(count, -1)
         assert np.isfinite(series).all() and (np.abs(series).max(axis=1) > 0).all()
+    for name in ("shaking_map.nc:pgv", "shaking_map.nc:pga", "surface.nc:velocity"):
+        assert np.abs(np.frombuffer(values[name], dtype)).max() > 0
     assert {"line.nc", "plane.nc", "fields.vtkhdf"} <= {name.split(":")[0] for name in values}
 
 

@@ -18,7 +18,10 @@ info = SolverInfo(
     solver=".solver:DgWave",
     benchmarks=".benchmarks:BENCHMARK",
     pictures=".plots:PICTURES",
-    results={name: f".results:{name}" for name in ("seismograms", "pressure", "stream", "records")},
+    results={
+        name: f".results:{name}"
+        for name in ("seismograms", "pressure", "stream", "shaking_map", "records")
+    },
 )
 
 __all__ = ["info", *_EXPORTS]

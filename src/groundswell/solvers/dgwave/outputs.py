@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,11 @@ from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.outputs.ring_buffer import Output
 from groundswell.seismology.formats.sac_mseed import export_seismograms
-from groundswell.seismology.formats.seismograms import PRESSURE, VELOCITY
+from groundswell.seismology.formats.seismograms import QUANTITIES
+from groundswell.seismology.receivers import that_record
+from groundswell.solvers.dgwave.lattice import has_shaking_map
 from groundswell.solvers.dgwave.receivers import VELOCITIES, Seismograms
+from groundswell.solvers.dgwave.surface import ShakingMap, SurfaceSeries
 from groundswell.spectral_elements.fields import gather_on_root
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
@@ -59,10 +63,17 @@ class Outputs:
         )
         record = RecordLaunches(self._backend, setup.dtype, clock)
         self._seismograms = [
-            Seismograms(solver, domain, record, quantity) for quantity in (VELOCITY, PRESSURE)
+            Seismograms(solver, domain, record, quantity)
+            for quantity in QUANTITIES.values()
+            if that_record(quantity.name, setup.receivers)
         ]
+        self._series: list[Seismograms | SurfaceSeries] = [*self._seismograms]
+        if setup.case.output.surface:
+            self._series.append(SurfaceSeries(solver, domain, record))
+        self._map = ShakingMap(solver, domain) if has_shaking_map(setup) else None
         self.launches: list[Launch] = [
-            *[launch for each in self._seismograms for launch in each.launches],
+            *chain(*(each.launches for each in self._series)),
+            *(self._map.launches if self._map else []),
             *self._recorders.launches,
         ]
 
@@ -70,25 +81,26 @@ class Outputs:
         """Open the growing files; `lengths` are the samples to keep from before."""
         own = {
             each.name: each.open(folder, None if lengths is None else lengths[each.name])
-            for each in self._seismograms
-            if each.are_recorded
+            for each in self._series
         }
         return own | self._recorders.open(folder, lengths)
 
     def state(self) -> dict[str, DistributedArray]:
-        """Running statistics, for checkpoints."""
-        return self._recorders.state()
+        """Peaks and running statistics, for checkpoints."""
+        return self._recorders.state() | (self._map.state() if self._map else {})
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files of the end of the run; rank 0 writes."""
+        shaking = self._map.write(folder) if self._map else []
         records, fields = self._recorders.write(folder), self._final_fields(folder)
-        return [*records, *fields, *self._formats(folder)] if self._comm.first else []
+        whole = [*shaking, *records, *fields]
+        return [*whole, *self._formats(folder)] if self._comm.first else []
 
     def _formats(self, folder: Path) -> list[Path]:
         """Write the seismograms in formats other than HDF5, at rank 0."""
         formats = set(self._setup.case.output.seismograms.formats) - {"hdf5"}
-        recorded = [each for each in self._seismograms if each.are_recorded] if formats else []
-        return export_seismograms([each.read() for each in recorded], formats, folder)
+        arrays = [each.read() for each in self._seismograms] if formats else []
+        return export_seismograms(arrays, formats, folder) if arrays else []
 
     def _final_fields(self, folder: Path) -> list[Path]:
         """Write all fields at the end as high-order elements; all ranks must call it."""

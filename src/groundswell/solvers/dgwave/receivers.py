@@ -22,6 +22,7 @@ from groundswell.seismology.formats.seismograms import (
 )
 from groundswell.seismology.receivers import Receiver, that_record
 from groundswell.seismology.sources.event import event_attributes
+from groundswell.solvers.dgwave.lattice import INSIDE
 
 if TYPE_CHECKING:
     import xarray
@@ -30,15 +31,13 @@ if TYPE_CHECKING:
     from groundswell.solvers.dgwave.solver import DgWave
 
 VELOCITIES = ("vx", "vy", "vz")
-# From a node on the sea floor to the water above, where its hydrophone is, and to the ground below,
-# where its geophones are: a share of the thinnest element, which makes no other difference.
-NODE_OFFSET = 1e-6
 
 
 class Seismograms:
     """What the receivers record of one quantity, on one rank.
 
     Attributes:
+        name: of the output.
         launches: the kernel that records them, for the beginning of a step.
     """
 
@@ -48,16 +47,16 @@ class Seismograms:
         self._setup, self._comm, self._quantity = solver.setup, solver.comm, quantity
         self._receivers = that_record(quantity.name, solver.setup.receivers)
         self._part: Path | None = None  # the file until the end of the run
-        self.launches: list[Launch] = []
-        if not self._receivers:
-            return
+        self.name = Path(quantity.file).stem
         arrays, selection = self._select(solver, domain)
         self._own, every = selection.place[0], self._setup.sampling_stride
         dtype, components = self._setup.dtype, len(quantity.components)
         sample = len(self._receivers) * components * np.dtype(dtype).itemsize
         shape = (components, *selection.count)
         self._ring = Ring(solver.backend, shape, every, ring_slots(sample, every), dtype)
-        self.launches = record.record(arrays, selection, Targets(0, every, self._ring))
+        self.launches: list[Launch] = record.record(
+            arrays, selection, Targets(0, every, self._ring)
+        )
 
     def _select(self, solver: DgWave, domain: Domain) -> tuple[list[Array], PointSelection]:
         """The arrays that are recorded, and the values that they contribute."""
@@ -91,16 +90,6 @@ class Seismograms:
         shape, place = (len(quantity.components), len(receivers)), (slice(None), self._own)
         return Output(self._ring, writer or None, write, shape, place, self._comm)
 
-    @property
-    def name(self) -> str:
-        """Of the output."""
-        return Path(self._quantity.file).stem
-
-    @property
-    def are_recorded(self) -> bool:
-        """Whether there are receivers of this quantity."""
-        return bool(self._receivers)
-
     def read(self) -> xarray.DataArray:
         """All samples, at rank 0 at the end of the run."""
         assert self._part is not None
@@ -108,8 +97,11 @@ class Seismograms:
 
 
 def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, float], ...]:
-    """Where receivers record a quantity, within the region, m."""
-    offset = NODE_OFFSET * setup.smallest * (-1 if quantity is PRESSURE else 1)
+    """Where receivers record a quantity, within the region, m.
+
+    The hydrophone of a node on the sea floor is in the water, and its geophones are in the ground.
+    """
+    offset = INSIDE * setup.smallest * (-1 if quantity is PRESSURE else 1)
 
     def place(receiver: Receiver) -> tuple[float, float, float]:
         x, y, z = receiver.position

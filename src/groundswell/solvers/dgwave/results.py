@@ -14,11 +14,13 @@ from groundswell.seismology.formats.seismograms import (
     Quantity,
     read_seismograms,
 )
+from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.seismology.receivers import RECORDED
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.dgwave.outputs import RECORDABLE
 
-OTHERS = {VELOCITY.file, PRESSURE.file, "fields.vtkhdf"}  # files that have readers of their own
+# Files that have readers of their own.
+OTHERS = {VELOCITY.file, PRESSURE.file, "shaking_map.nc", "surface.nc", "fields.vtkhdf"}
 
 
 def seismograms(folder: Path) -> Any:
@@ -45,6 +47,18 @@ def _recorded(folder: Path, quantity: Quantity) -> Any:
             f"{listed(map(quoted, kinds))}"
         )
     return read_seismograms(path, quantity)
+
+
+def shaking_map(folder: Path) -> Any:
+    """Peak ground velocity and acceleration: xarray.Dataset (y, x).
+
+    Raises:
+        InputError: the run has not recorded them.
+    """
+    path = folder / "shaking_map.nc"
+    if not path.exists():
+        raise InputError(f"{path} does not exist; run the case with output.shaking_map = true")
+    return read_shaking_map(path)
 
 
 def stream(folder: Path) -> Any:

@@ -20,7 +20,7 @@ from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree import Forest, partition_curve
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.formats.sac_mseed import require_formats
-from groundswell.seismology.formats.seismograms import PRESSURE, VELOCITY
+from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.media.material import Material, Medium
 from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers, that_record
@@ -36,6 +36,7 @@ from groundswell.solvers.dgwave import check
 from groundswell.solvers.dgwave.damping import total_decay
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
+from groundswell.solvers.dgwave.lattice import surface_bytes
 from groundswell.solvers.dgwave.mesh import build_forest, build_media, read_material
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import dg_step
@@ -305,13 +306,13 @@ class Setup:
 
     @property
     def output_bytes(self) -> int:
-        """Size of the samples of seismograms, bytes."""
+        """Size of the samples of seismograms and of the surface, bytes."""
         samples = ceil(self.steps / self.sampling_stride)
         values = sum(
             len(that_record(quantity.name, self.receivers)) * len(quantity.components)
-            for quantity in (VELOCITY, PRESSURE)
+            for quantity in QUANTITIES.values()
         )
-        return samples * values * np.dtype(self.dtype).itemsize
+        return samples * values * np.dtype(self.dtype).itemsize + surface_bytes(self)
 
     def quantities(self) -> list[Quantity]:
         """Mesh, time step, resolution, sources, receivers and memory."""
