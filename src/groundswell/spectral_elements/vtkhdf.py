@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,10 @@ from groundswell.formats.netcdf import netcdf_attributes
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, interpolate, positions
+from groundswell.spectral_elements.fields import as_dataset
+
+if TYPE_CHECKING:
+    import xarray
 
 MAX_DEGREE = 10  # of VTK's Lagrange elements
 _LAGRANGE_HEXAHEDRON = 72
@@ -117,6 +121,11 @@ class LagrangeElements:
             "Offsets": nodes * np.arange(elements + 1, dtype=np.int64),
             "Connectivity": self.connectivity[:, lagrange_order(self.degree)].ravel(),
         }
+
+    def as_dataset(self) -> xarray.Dataset:
+        """The fields, (element, node), with the positions x, y and z of the nodes, m."""
+        values = {name: values[self.connectivity] for name, values in self.fields.items()}
+        return as_dataset(self.points[self.connectivity], values)
 
     @classmethod
     def read(cls, path: Path) -> Self:

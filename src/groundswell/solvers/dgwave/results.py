@@ -18,6 +18,7 @@ from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.seismology.receivers import RECORDED
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.dgwave.outputs import RECORDABLE
+from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 # Files that have readers of their own.
 OTHERS = {VELOCITY.file, PRESSURE.file, "shaking_map.nc", "surface.nc", "fields.vtkhdf"}
@@ -65,6 +66,20 @@ def stream(folder: Path) -> Any:
     """All seismograms, of velocity and pressure, as an obspy.Stream."""
     recorded = [each for each in (VELOCITY, PRESSURE) if (folder / each.file).exists()]
     return to_obspy(*(read_seismograms(folder / each.file, each) for each in recorded))
+
+
+def fields(folder: Path) -> Any:
+    """All fields at the end, (element, node), with the nodes' x, y and depth z, m: xarray.Dataset.
+
+    The nodes in the file are equidistant in each element, with a degree of at most 10.
+
+    Raises:
+        InputError: the run has not written them.
+    """
+    path = folder / "fields.vtkhdf"
+    if not path.exists():
+        raise InputError(f"{path} does not exist; run the case with output.final_fields = true")
+    return LagrangeElements.read(path).as_dataset()
 
 
 def records(folder: Path) -> Any:
