@@ -46,6 +46,7 @@ class Site:
     position: tuple[float, float, float]
     longitude: float | None = None
     latitude: float | None = None
+    kind: str = "hydrophone"
 
 
 SITES = (
@@ -176,6 +177,7 @@ def test_pressure_has_one_component_in_pascals(tmp_path: Path) -> None:
     found = read_seismograms(path, PRESSURE)
     assert found.name == "pressure" and found.attrs["units"] == "Pa"
     assert found["component"].values.tolist() == ["H"]
+    assert found["kind"].values.tolist() == ["hydrophone"] * 3
     assert np.array_equal(found.transpose("time", "station", "component"), block)
     with pytest.raises(InputError, match="lacks velocity"):
         read_seismograms(path)

@@ -33,6 +33,12 @@ class Receiver:
     kind: str = "seismometer"
 
 
+def instruments(kind: str, count: int) -> str:
+    """A number of instruments of a kind, such as "3 ocean-bottom nodes"."""
+    noun = kind.replace("-node", " node")
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def that_record(quantity: str, receivers: Iterable[Receiver]) -> list[Receiver]:
     """The receivers that record a quantity, "velocity" or "pressure"."""
     return [receiver for receiver in receivers if quantity in RECORDED[receiver.kind]]

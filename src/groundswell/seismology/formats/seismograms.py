@@ -122,6 +122,9 @@ class SeismogramWriter(AppendableFile):
         station, component = len(self._ids), len(quantity.components)
         trace_bytes = component * _CHUNK_SAMPLES * self._dtype.itemsize
         places = _station_variables(self._stations, self._ids)
+        if quantity is PRESSURE:
+            kinds = [station.kind for station in self._stations]
+            places["kind"] = Variable(("station",), kinds, attrs={"long_name": "instrument"})
         values = Variable(
             ("station", "component", "time"),
             dtype=self._dtype,
@@ -159,7 +162,7 @@ def read_seismograms(path: str | Path, quantity: Quantity = VELOCITY) -> xarray.
     """Read seismograms (station, component, time), with the attributes of the file.
 
     Velocity is in m/s, pressure in Pa. Stations have the coordinates `network`, `code`, `x`, `y`,
-    `depth` and, if the case has a geography, `longitude` and `latitude`.
+    `depth`, of pressure `kind` and, if the case has a geography, `longitude` and `latitude`.
 
     Raises:
         InputError: the file is missing, damaged or has no seismograms.

@@ -13,6 +13,7 @@ from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import InputError, listed
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.meshes.hexahedra import AXES
+from groundswell.seismology.receivers import instruments
 from groundswell.seismology.sources.quantities import source_quantities
 
 if TYPE_CHECKING:
@@ -76,12 +77,8 @@ def _sources(setup: Setup) -> Iterator[Quantity]:
     text = f"99 % of the energy below {frequency:.3g} Hz"
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
     counts = Counter(receiver.kind for receiver in setup.receivers)
-    text = ", ".join(f"{count:,} {_plural(kind, count)}" for kind, count in counts.items())
+    text = ", ".join(instruments(kind, count) for kind, count in counts.items())
     yield Quantity("receivers", len(setup.receivers), "receivers", text=text, group=SOURCES)
-
-
-def _plural(noun: str, count: int) -> str:
-    return noun if count == 1 else f"{noun}s"
 
 
 def warnings(setup: Setup) -> Iterator[str]:
