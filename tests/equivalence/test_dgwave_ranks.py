@@ -77,6 +77,7 @@ def case(medium: str, degree: int, flux: Any, **changes: Any) -> dict[str, Any]:
             "final_fields": True,
             "shaking_map": True,
             "surface": {"interval": 0.02, "stride": 2},
+            "volumes": {"interval": 0.08},
         },
         **changes,
     }

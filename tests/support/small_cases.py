@@ -98,6 +98,7 @@ CASES: dict[str, Content] = {
                 series("vy", "line.nc", kind="line", start=[0, 0, 0], end=[900, 600, 300], points=7)
             ],
             "final_fields": True,
+            "volumes": {"interval": "0.1 s", "fields": ["vz", "szz"]},
         },
         "run": {"checkpoint": {"steps": 30}},
     },

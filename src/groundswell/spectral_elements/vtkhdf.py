@@ -99,14 +99,24 @@ class LagrangeElements:
         size = sum(array.nbytes for array in arrays)
         with atomic_write(path, size) as part, h5py.File(part, "w", locking=False) as file:
             file.attrs.update(netcdf_attributes(self.attrs))
-            root = file.create_group("VTKHDF")
-            root.attrs["Version"] = np.array(_VERSION, np.int64)
-            root.attrs["Type"] = np.bytes_("UnstructuredGrid")  # fixed-length ASCII
-            for name, values in self._layout.items():
-                root[name] = values
+            root = self.write_grid(file, _VERSION)
             for name, values in self.fields.items():
                 root[f"PointData/{name}"] = values
         return path
+
+    @property
+    def grid_bytes(self) -> int:
+        """Size of the points and elements in a file."""
+        return sum(values.nbytes for values in self._layout.values())
+
+    def write_grid(self, file: Any, version: tuple[int, int]) -> Any:
+        """Write the points and elements to a file; returns its group of VTK."""
+        root = file.create_group("VTKHDF")
+        root.attrs["Version"] = np.array(version, np.int64)
+        root.attrs["Type"] = np.bytes_("UnstructuredGrid")  # fixed-length ASCII
+        for name, values in self._layout.items():
+            root[name] = values
+        return root
 
     @property
     def _layout(self) -> dict[str, NDArray[Any]]:

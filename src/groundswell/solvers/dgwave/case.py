@@ -7,19 +7,20 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator
 
-from groundswell.case.common import RunSection, Section, unsupported
+from groundswell.case.common import NotEmpty, RunSection, Section, repeated, unsupported
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Flag, Frequency, Number, Positive
+from groundswell.errors import did_you_mean, listed
 from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.boundaries import Width
 from groundswell.seismology.case.media import ArraySection, AwpSection
-from groundswell.seismology.case.outputs import SeismicOutput
+from groundswell.seismology.case.outputs import Interval, SeismicOutput
 from groundswell.seismology.case.sources import Instrument
 
 MAX_DEGREE = 15
 FLUXES = {"riemann": 1.0, "central": 0.0}
-ELASTIC_FIELDS = ("vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy")
+FIELDS = ("p", "vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy")
 
 
 def _upwind(value: Any) -> float:
@@ -72,6 +73,20 @@ class BoundarySection(Section):
     width: Width = 6
 
 
+class VolumeOutput(Section):
+    """Snapshots of whole fields; the interval is rounded to whole time steps."""
+
+    interval: Interval
+    fields: Annotated[tuple[str, ...], NotEmpty] = ("vx", "vy", "vz")
+
+    def violations(self) -> Iterator[Violation]:
+        """Unknown fields, and a field named twice."""
+        for n, name in enumerate(self.fields):
+            if name not in FIELDS:
+                yield ("fields", n), f"must be {listed(FIELDS)}{did_you_mean(name, FIELDS)}"
+        yield from repeated("fields", self.fields)
+
+
 class DgWaveOutput(SeismicOutput):
     """`[output]`: seismograms, the motion of the surface, and the fields at the end of the run.
 
@@ -79,12 +94,16 @@ class DgWaveOutput(SeismicOutput):
     """
 
     recordable: ClassVar[Recordable] = Recordable(
-        ("p", *ELASTIC_FIELDS),
+        FIELDS,
         kinds=("points", "line", "plane"),
-        files=("seismograms.h5", "pressure.h5", "shaking_map.nc", "surface.nc", "fields.vtkhdf"),
+        files=(
+            *("seismograms.h5", "pressure.h5", "shaking_map.nc", "surface.nc"),
+            *("volumes.vtkhdf", "fields.vtkhdf"),
+        ),
     )
 
     shaking_map: Flag | None = None
+    volumes: VolumeOutput | None = None
     final_fields: Flag = False
 
 

@@ -128,11 +128,15 @@ def require_fields_of_equations(setup: Setup) -> None:
         InputError: they lack a field.
     """
     fields = setup.equations.fields
-    for n, record in enumerate(setup.case.output.record):
-        absent = [field for field in record.fields if field not in fields]
+    output = setup.case.output
+    recorded = {f"record[{n}]": record.fields for n, record in enumerate(output.record)}
+    if output.volumes:
+        recorded["volumes"] = output.volumes.fields
+    for key, names in recorded.items():
+        absent = [field for field in names if field not in fields]
         if absent:
             kind = "elastic" if setup.equations.elastic else "acoustic"
             raise InputError(
-                f'output.record[{n}].fields: the {kind} equations have no "{absent[0]}"; use '
+                f'output.{key}.fields: the {kind} equations have no "{absent[0]}"; use '
                 f"{listed(fields)}"
             )

@@ -20,6 +20,7 @@ from groundswell.seismology.receivers import that_record
 from groundswell.solvers.dgwave.lattice import has_shaking_map
 from groundswell.solvers.dgwave.receivers import VELOCITIES, Seismograms
 from groundswell.solvers.dgwave.surface import ShakingMap, SurfaceSeries
+from groundswell.solvers.dgwave.volumes import Volumes
 from groundswell.spectral_elements.fields import gather_on_root
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
@@ -67,9 +68,11 @@ class Outputs:
             for quantity in QUANTITIES.values()
             if that_record(quantity.name, setup.receivers)
         ]
-        self._series: list[Seismograms | SurfaceSeries] = [*self._seismograms]
+        self._series: list[Seismograms | SurfaceSeries | Volumes] = [*self._seismograms]
         if setup.case.output.surface:
             self._series.append(SurfaceSeries(solver, domain, record))
+        if setup.case.output.volumes:
+            self._series.append(Volumes(solver, record))
         self._map = ShakingMap(solver, domain) if has_shaking_map(setup) else None
         self.launches: list[Launch] = [
             *chain(*(each.launches for each in self._series)),

@@ -21,7 +21,10 @@ from groundswell.solvers.dgwave.outputs import RECORDABLE
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 # Files that have readers of their own.
-OTHERS = {VELOCITY.file, PRESSURE.file, "shaking_map.nc", "surface.nc", "fields.vtkhdf"}
+OTHERS = {
+    *(VELOCITY.file, PRESSURE.file, "shaking_map.nc", "surface.nc"),
+    *("volumes.vtkhdf", "fields.vtkhdf"),
+}
 
 
 def seismograms(folder: Path) -> Any:

@@ -38,6 +38,7 @@ from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.lattice import surface_bytes
 from groundswell.solvers.dgwave.mesh import build_forest, build_media, read_material
+from groundswell.solvers.dgwave.volumes import volume_bytes
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import dg_step
 
@@ -306,13 +307,14 @@ class Setup:
 
     @property
     def output_bytes(self) -> int:
-        """Size of the samples of seismograms and of the surface, bytes."""
+        """Size of seismograms, series of the surface and snapshots, bytes."""
         samples = ceil(self.steps / self.sampling_stride)
         values = sum(
             len(that_record(quantity.name, self.receivers)) * len(quantity.components)
             for quantity in QUANTITIES.values()
         )
-        return samples * values * np.dtype(self.dtype).itemsize + surface_bytes(self)
+        seismograms = samples * values * np.dtype(self.dtype).itemsize
+        return seismograms + surface_bytes(self) + volume_bytes(self)
 
     def quantities(self) -> list[Quantity]:
         """Mesh, time step, resolution, sources, receivers and memory."""
