@@ -211,7 +211,7 @@ def is_recorded(result: Any, name: str) -> bool:
     try:
         return getattr(result, name) is not None
     except InputError as error:
-        assert "run the case with output." in str(error)
+        assert "run the case with " in str(error)
         return False
 
 

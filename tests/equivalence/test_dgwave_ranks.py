@@ -37,6 +37,7 @@ PULSE = {"kind": "gaussian", "sigma": 0.05}
 # At corners and on faces of elements, which different ranks have, and inside them.
 CORNER, FACE, INSIDE = ((400, 400, 200), (200, 330, 200), (570, 120, 310))
 RECEIVERS = [*((x, y, z) for x in (0, 400, 800) for y in (200, 600) for z in (0, 400)), INSIDE]
+KINDS = ("seismometer", "hydrophone", "ocean-bottom-node")
 WATER = {"vp": 1500, "vs": 0, "rho": 1000}
 ROCK = {"vp": 3000, "vs": 1700, "rho": 2500}
 MEDIA = {
@@ -80,11 +81,17 @@ def case(medium: str, degree: int, flux: Any, **changes: Any) -> dict[str, Any]:
         "method": {"degree": degree, "flux": flux},
         "boundary": {"width": 2},
         "source": [source | {"time_function": PULSE} for source in (force, explosion)],
-        "receiver": [{"name": f"R{n}", **at(place)} for n, place in enumerate(RECEIVERS)],
+        "receiver": [
+            {"name": f"R{n}", "kind": KINDS[n % 3], **at(place)}
+            for n, place in enumerate(RECEIVERS)
+        ],
         "output": {
             "seismograms": {"interval": 0.008},
             "record": records("p" if medium == "water" else "szz"),
             "final_fields": True,
+            "shaking_map": True,
+            "surface": {"interval": 0.02, "stride": 2},
+            "volumes": {"interval": 0.08},
         },
         **changes,
     }
@@ -198,9 +205,12 @@ def test_there_is_something_to_compare(ran: Ran, variant: str) -> None:
     """Every receiver, record and final field has motion."""
     values = result_arrays(ran(1, "cpu") / variant)
     dtype = "f8" if VARIANTS[variant]["run"].get("precision") == "double" else "f4"
-    velocity = np.frombuffer(values["seismograms.h5:velocity"], dtype)
-    series = velocity.reshape(len(RECEIVERS), 3, -1)
-    assert np.isfinite(series).all() and (np.abs(series).max(axis=(1, 2)) > 0).all()
+    for name, instrument in (("seismograms.h5:velocity", 1), ("pressure.h5:pressure", 0)):
+        count = sum(n % 3 != instrument for n in range(len(RECEIVERS)))
+        series = np.frombuffer(values[name], dtype).reshape(count, -1)
+        assert np.isfinite(series).all() and (np.abs(series).max(axis=1) > 0).all()
+    for name in ("shaking_map.nc:pgv", "shaking_map.nc:pga", "surface.nc:velocity"):
+        assert np.abs(np.frombuffer(values[name], dtype)).max() > 0
     assert {"line.nc", "plane.nc", "fields.vtkhdf"} <= {name.split(":")[0] for name in values}
 
 

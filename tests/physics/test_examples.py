@@ -27,6 +27,7 @@ from groundswell.seismology.reference.misfit import lowpass, resample
 from groundswell.simulation.preparation import check
 from groundswell.simulation.result import Result
 from groundswell.simulation.run import run
+from groundswell.solvers.dgwave import DgWaveCase
 from groundswell.solvers.earthquake import EarthquakeCase
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -142,6 +143,25 @@ def test_nothing_moves_before_the_fastest_wave(name: str, results: dict[str, Res
 
 
 # --- each one's point ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["dgwave", "earthquake"])
+def test_the_pair_of_methods_can_run(solver: str) -> None:
+    """With the changes that compare.py makes."""
+    path = EXAMPLES / "dgwave" / "earthquake.toml"
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    if solver == "earthquake":
+        content["solver"], content["grid"]["spacing"] = solver, "125 m"
+        del content["method"]
+    kind = DgWaveCase if solver == "dgwave" else EarthquakeCase
+    assert check(kind.from_dict(content))["warnings"] == []
+
+
+@pytest.mark.full
+def test_two_methods_agree(tmp_path: Path) -> None:
+    compare = runpy.run_path(str(EXAMPLES / "dgwave" / "compare.py"))["compare"]
+    assert compare(tmp_path, degree=3, spacing="250 m") < 0.1
+    assert imread(tmp_path / "compare.png")[..., :3].std() > 0.05
 
 
 def test_la_habra_has_an_origin_time_and_decays_with_distance(results: dict[str, Result]) -> None:

@@ -48,6 +48,13 @@ MORE = {
     "dgwave": [
         "checkpoint = { minutes = 10 }",
         "[[source]]",
+        'kind = "airgun"',
+        'strength = "20 bar m"',
+        "x = 100",
+        "y = 200.0",
+        'depth = "10 m"',
+        'time_function = { kind = "ricker", frequency = "2 Hz" }',
+        "[[source]]",
         'kind = "force"',
         'force = ["0 N", "0 N", "1e10 N"]',
         "x = 100",

@@ -305,7 +305,7 @@ def test_a_failure_at_the_end_replaces_nothing(
 
     changed = write_small_case(tmp_path, "earthquake", boundary={"width": 5})
     with monkeypatch.context() as patch:
-        patch.setattr("groundswell.solvers.earthquake.outputs.write_sac", fail)
+        patch.setattr("groundswell.seismology.formats.sac_mseed.write_sac", fail)
         assert main(["run", str(changed), "-q", "--overwrite"]) == 1
     assert "no more room" in capsys.readouterr().err
     after = names(folder)

@@ -29,6 +29,7 @@ class Site:
     position: tuple[float, float, float]
     longitude: float | None = None
     latitude: float | None = None
+    kind: str = "hydrophone"
 
 
 def names(folder: Path) -> list[str]:

@@ -98,6 +98,7 @@ CASES: dict[str, Content] = {
         "receiver": [
             {"network": "GS", "name": "A", "x": 320, "y": 710, "depth": 0},
             {"network": "GS", "name": "B", "x": 900, "y": 500, "depth": 450},
+            {"name": "C", "kind": "ocean-bottom-node", "x": 400, "y": 500, "depth": 300},
         ],
         "output": {
             "seismograms": {"interval": "0.02 s", "formats": ["hdf5", "sac"]},
@@ -105,6 +106,7 @@ CASES: dict[str, Content] = {
                 series("vy", "line.nc", kind="line", start=[0, 0, 0], end=[900, 600, 300], points=7)
             ],
             "final_fields": True,
+            "volumes": {"interval": "0.1 s", "fields": ["vz", "szz"]},
         },
         "run": {"checkpoint": {"steps": 30}},
     },

@@ -47,6 +47,7 @@ from groundswell.solvers.dgwave.benchmarks.problems import (
     cubes,
     discretise,
 )
+from groundswell.solvers.dgwave.surface import surface_source
 from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
 from groundswell.solvers.poisson.element_operator import (
     DEFAULTS,
@@ -352,6 +353,11 @@ def test_the_kernels_of_curved_elements(
     source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, curved=True)
     limits = {**LIMITS, "store_traces": (36, 48), "advance": registers}
     check(source, precision, limits, {"advance": spills[column]})
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_kernel_of_the_surface_of_dg_waves(check: Check, dtype: str, precision: str) -> None:
+    check(surface_source(dtype), precision)
 
 
 @pytest.mark.parametrize("elastic", [True, False])

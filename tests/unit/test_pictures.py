@@ -33,14 +33,67 @@ from groundswell.plotting.map_frame import Frame
 from groundswell.plotting.residuals import residuals_picture
 from groundswell.plotting.style import round_below, round_numbers, speed_unit
 from groundswell.report.pictures import Picture, draw_pictures
-from groundswell.seismology.formats.seismograms import SeismogramWriter, read_seismograms
+from groundswell.seismology.formats.seismograms import PRESSURE, SeismogramWriter, read_seismograms
 from groundswell.seismology.formats.shaking_maps import SurfaceWriter, read_shaking_map
 from groundswell.seismology.plots import record_section as section
 from groundswell.seismology.plots import shaking_map as shaking
+from groundswell.seismology.plots import shot_gather as gather
 from groundswell.seismology.plots import snapshots
 from groundswell.seismology.plots.record_section import record_section
 from groundswell.seismology.plots.shaking_map import shaking_map
+from groundswell.seismology.plots.shot_gather import offsets, shot_gather
 from groundswell.seismology.plots.source import epicentre, event_sentence, rotated
+
+# --- shot gathers ---------------------------------------------------------------------------------
+
+
+def write_gather(folder: Path, sites: list[Site], block: Any, **attrs: Any) -> None:
+    path, known = folder / "pressure.h5", {**EVENT, **attrs}
+    with SeismogramWriter(path, sites, interval=0.004, attrs=known, quantity=PRESSURE) as writer:
+        writer.append(block)
+
+
+def gather_sites(x: Any, kind: str = "hydrophone") -> list[Site]:
+    return [Site("", f"{kind[0]}{n}", (at, 2000.0, 10.0), kind=kind) for n, at in enumerate(x)]
+
+
+def test_offsets_have_the_sign_of_the_side(tmp_path: Path) -> None:
+    turned = np.radians(130.0)
+    along = np.array([-700.0, 400.0, -50.0, 900.0, 1300.0])
+    sites = [
+        Site("", f"H{n}", (3000 + u * np.cos(turned), 2000 + u * np.sin(turned), 5.0))
+        for n, u in enumerate(along)
+    ]
+    write_gather(tmp_path, sites, rng.normal(size=(8, 5, 1)))
+    array = read_seismograms(tmp_path / "pressure.h5", PRESSURE)
+    assert offsets(array) == pytest.approx(along)
+    assert offsets(array[[0, 2]]) == pytest.approx([700, 50])
+
+
+def test_wiggles_are_filled_where_pressure_is_positive(tmp_path: Path) -> None:
+    """A panel for each kind; a trace deflects to the right of its offset by at most its scale."""
+    x = 3000.0 + 100.0 * np.arange(5)
+    sites = gather_sites(x) + gather_sites(x, "ocean-bottom-node")
+    block = np.cumsum(rng.normal(size=(60, 10, 1)), axis=0)
+    write_gather(tmp_path, sites, block)
+    array = read_seismograms(tmp_path / "pressure.h5", PRESSURE)[:, 0]
+    axes = Figure().add_subplot()
+    gather._draw(axes, array[:5], "hydrophone")
+    assert axes.get_title() == "5 hydrophones" and axes.get_ylim() == (59 * 0.004, 0)
+    for line, at, trace in zip(axes.lines, x - 3000, array.values, strict=False):
+        deflection = 1.2 * 100 * trace / np.abs(trace).max()
+        assert np.asarray(line.get_xdata()) == pytest.approx(at + deflection)
+    filled = axes.collections[2].get_paths()
+    assert min(path.vertices[:, 0].min() for path in filled) == pytest.approx(200)
+    assert imread(shot_gather(tmp_path))[..., :3].std() > 0.05
+
+
+@pytest.mark.parametrize("count", [1, 300])
+def test_one_or_many_traces_of_silence_are_drawn(tmp_path: Path, count: int) -> None:
+    sites = gather_sites(3000.0 + 10.0 * np.arange(count))
+    write_gather(tmp_path, sites, np.zeros((20, count, 1)))
+    assert shot_gather(tmp_path).stat().st_size > 5_000
+
 
 # --- pictures ------------------------------------------------------------------------------------
 
@@ -163,10 +216,10 @@ def test_stations_are_ordered_by_distance_and_thinned_evenly(tmp_path: Path) -> 
     expected = np.abs(places @ [1, 1j] - complex(EVENT["event_x"], EVENT["event_y"]))
     assert distance == pytest.approx(expected)
     order = np.argsort(expected)
-    shown = section._select(order, 24)
+    shown = section.evenly(order, 24)
     assert (len(shown), shown[0], shown[-1]) == (24, order[0], order[-1])
     assert np.all(np.diff(expected[shown]) > 0)
-    assert section._select(order[:5], 24).tolist() == order[:5].tolist()
+    assert section.evenly(order[:5], 24).tolist() == order[:5].tolist()
 
 
 def test_seismograms_without_samples_are_refused(tmp_path: Path) -> None:

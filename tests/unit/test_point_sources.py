@@ -22,7 +22,7 @@ from groundswell.seismology.sources.time_functions import Brune
 
 rng = np.random.default_rng(5)
 STEP, DURATION = 0.01, 6.0
-MU, LAM = 3.1e10, 2.7e10
+MU, LAM, RHO = 3.1e10, 2.7e10, 1020.0
 SPACING = (100.0, 100.0, 50.0)
 PLACE = {"x": 1000.0, "y": 2000.0, "depth": 5000.0}
 BRUNE = {"kind": "brune", "rise": 0.2}
@@ -49,6 +49,7 @@ def build(
     moduli: dict[str, Any] = {
         "rigidity": lambda x, y, z: np.full(np.shape(x), MU),
         "lame": lambda x, y, z: np.full(np.shape(x), LAM),
+        "density": lambda x, y, z: np.full(np.shape(x), RHO),
     }
     context = SourceContext(geography, step, DURATION, SPACING, **moduli | more)
     sections = [SECTION.validate_python(s, context={"folder": Path(folder)}) for s in sources]
@@ -123,6 +124,51 @@ def test_a_force_follows_the_amplitude() -> None:
     a = (np.pi * 2.0 * 0.005) ** 2  # 5 ms after the peak, which comes 1.5 / f after the onset
     assert at(source, 0.755) == pytest.approx((1 - 2 * a) * np.exp(-a), rel=1e-12)
     assert not net_moment([source]).any()
+
+
+# --- airguns --------------------------------------------------------------------------------------
+
+WATER: dict[str, Any] = {"rigidity": lambda x, y, z: np.zeros(np.shape(x))}
+AIRGUN = {"kind": "airgun", **PLACE}
+
+
+def test_a_volume_is_an_isotropic_moment() -> None:
+    [source] = build({**AIRGUN, "volume": "3 L", "time_function": BRUNE}, **WATER)
+    assert source.moment is not None
+    assert source.moment == pytest.approx(3e-3 * LAM * np.array([1, 1, 1, 0, 0, 0]))
+    t = np.linspace(0, 3, 50)
+    assert at(source, t) == pytest.approx(Brune(rise=0.2)(t), abs=0.01)
+
+
+def test_a_strength_is_the_rate_of_the_volume_rate() -> None:
+    """rho / (4 pi) times the second derivative of the volume, whose rate stays at the end."""
+    section = {**AIRGUN, "strength": "2 bar m", "time_function": {**BRUNE, "onset": 0.505}}
+    [source] = build(section, **WATER)
+    assert source.moment is not None
+    t = np.linspace(0.52, 5.98, 3000)
+    rate = at(source, t) * source.moment[0] / LAM
+    peak = RHO / (4 * np.pi) * np.gradient(rate, t).max()
+    assert peak == pytest.approx(2e5, rel=0.01)
+    total = 4 * np.pi * 2e5 / RHO * np.e * 0.2  # Brune's pulse of the peak 1 has the area e T
+    assert rate[-1] == pytest.approx(total, rel=2e-4)
+    assert at(source, 0.5) == 0
+
+
+def test_the_signature_of_a_file_is_used_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "gun.txt").write_text("0 0\n0.1 20\n0.2 0\n")  # s, bar m
+    table = {"kind": "table", "file": "gun.txt"}
+    section = {**AIRGUN, "strength": "1 bar m", "time_function": table}
+    [source] = build(section, folder=tmp_path, **WATER)
+    assert source.moment is not None
+    assert at(source, 1.0) * source.moment[0] / LAM == pytest.approx(4 * np.pi * 2e5 / RHO)
+
+
+def test_airguns_in_solids_are_refused() -> None:
+    told = r"source\[0\]: an airgun must be in water, but the medium is solid at x = 1000 m, y = 20"
+    with pytest.raises(InputError, match=told):
+        build({**AIRGUN, "volume": 1e-3, "time_function": BRUNE})
+    with pytest.raises(InputError, match="starts at 7 s, when the run of 6 s is over"):
+        build({**AIRGUN, "strength": 1e5, "time_function": {**BRUNE, "onset": 7}}, **WATER)
 
 
 def test_files_are_found_from_the_case_folder(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def entry_of(path: Path, geography: Geography | None, **place: Any) -> SourceEnt
     def everywhere(x: Any, y: Any, z: Any) -> Any:
         return np.full(np.shape(x), 3e10)
 
-    context = SourceContext(geography, 0.01, 10.0, (100.0,) * 3, everywhere, everywhere)
+    context = SourceContext(geography, 0.01, 10.0, (100.0,) * 3, *[everywhere] * 3)
     section = SECTION.validate_python({"kind": "srf", "file": path, **place})
     (entry,) = build_sources([section], context)
     return entry

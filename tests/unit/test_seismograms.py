@@ -14,14 +14,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundswell.errors import InputError
-from groundswell.seismology.formats.seismograms import (
-    SeismogramWriter,
+from groundswell.seismology.formats.sac_mseed import (
     band_code,
-    east_north_up,
-    read_seismograms,
+    export_seismograms,
     to_obspy,
     write_mseed,
     write_sac,
+)
+from groundswell.seismology.formats.seismograms import (
+    PRESSURE,
+    SeismogramWriter,
+    east_north_up,
+    read_seismograms,
 )
 
 rng = np.random.default_rng(1994)
@@ -42,6 +46,7 @@ class Site:
     position: tuple[float, float, float]
     longitude: float | None = None
     latitude: float | None = None
+    kind: str = "hydrophone"
 
 
 SITES = (
@@ -156,6 +161,46 @@ def test_a_restart_with_other_stations_is_refused(tmp_path: Path) -> None:
         SeismogramWriter(path, SITES[::-1], interval=0.02, resume=10)
 
 
+# --- pressure -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pressure(tmp_path: Path) -> xarray.DataArray:
+    attrs = {**EVENT, "azimuth": 30.0}
+    path = write(tmp_path / "p.h5", noise()[..., :1], attrs=attrs, quantity=PRESSURE)
+    return read_seismograms(path, PRESSURE)
+
+
+def test_pressure_has_one_component_in_pascals(tmp_path: Path) -> None:
+    block = noise()[..., :1]
+    path = write(tmp_path / "p.h5", block, attrs={**EVENT, "azimuth": 30.0}, quantity=PRESSURE)
+    found = read_seismograms(path, PRESSURE)
+    assert found.name == "pressure" and found.attrs["units"] == "Pa"
+    assert found["component"].values.tolist() == ["H"]
+    assert found["kind"].values.tolist() == ["hydrophone"] * 3
+    assert np.array_equal(found.transpose("time", "station", "component"), block)
+    with pytest.raises(InputError, match="lacks velocity"):
+        read_seismograms(path)
+
+
+def test_channels_of_pressure_are_those_of_a_hydrophone(
+    pressure: xarray.DataArray, tmp_path: Path
+) -> None:
+    import obspy
+    from obspy.io.sac import SACTrace
+
+    velocity = read_seismograms(write(tmp_path / "v.h5", noise()))
+    files = export_seismograms([velocity, pressure], ["sac", "mseed"], tmp_path)
+    assert len(files) == 3 * 4 + 1
+    stream = obspy.read(str(tmp_path / "seismograms.mseed"))
+    assert sorted({trace.stats.channel for trace in stream}) == ["BDH", "BHE", "BHN", "BHZ"]
+    (trace,) = stream.select(station="WLT", channel="BDH")
+    assert np.array_equal(trace.data, pressure.sel(station="CI.WLT", component="H"))
+    sac = SACTrace.read(str(tmp_path / "sac" / "CI.WLT..BDH.sac"))
+    assert np.array_equal(sac.data, trace.data)
+    assert (sac.idep, sac.kuser0, sac.cmpaz, sac.stdp) == ("iunkn", "Pa", None, 12)
+
+
 # --- reading -------------------------------------------------------------------------------------
 
 
@@ -248,7 +293,7 @@ def test_without_an_origin_time_the_epoch_begins_in_1970(tmp_path: Path) -> None
 def test_miniseed_returns_what_was_written(array: xarray.DataArray, tmp_path: Path) -> None:
     import obspy
 
-    stream = obspy.read(str(write_mseed(array, tmp_path / "s.mseed")))
+    stream = obspy.read(str(write_mseed([array], tmp_path / "s.mseed")))
     assert len(stream) == 9
     for trace in stream:
         station = f"{trace.stats.network}.{trace.stats.station}".removeprefix(".")
@@ -287,7 +332,7 @@ def test_names_too_long_for_seed_are_refused(tmp_path: Path, site: Site, message
     pytest.importorskip("obspy")
     array = read_seismograms(write(tmp_path / "s.h5", noise(stations=1), stations=[site]))
     with pytest.raises(InputError, match=message):
-        write_mseed(array, tmp_path / "s.mseed")
+        write_mseed([array], tmp_path / "s.mseed")
     assert names(tmp_path) == ["s.h5"]
 
 
@@ -309,5 +354,5 @@ def test_without_obspy_the_cure_is_told(
 ) -> None:
     monkeypatch.setitem(sys.modules, "obspy", None)
     with pytest.raises(InputError, match=r"pip install groundswell\[seismology\]"):
-        write_mseed(array, tmp_path / "s.mseed")
+        write_mseed([array], tmp_path / "s.mseed")
     assert not (tmp_path / "s.mseed").exists()

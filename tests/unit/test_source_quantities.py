@@ -36,7 +36,7 @@ def build(*sources: dict[str, Any], duration: float = 6.0) -> list[SourceEntry]:
     def everywhere(x: Any, y: Any, z: Any) -> Any:
         return np.full(np.shape(x), MU)
 
-    context = SourceContext(None, 0.01, duration, (100.0,) * 3, everywhere, everywhere)
+    context = SourceContext(None, 0.01, duration, (100.0,) * 3, *[everywhere] * 3)
     return build_sources([SECTION.validate_python(source) for source in sources], context)
 
 
@@ -55,6 +55,26 @@ def rupture(path: Path, **more: Any) -> dict[str, Any]:
 
 def mw(m0: float) -> float:
     return float((np.log10(m0) - 9.1) / 1.5)
+
+
+def test_airguns_have_no_magnitude() -> None:
+    section = {**PLACE, "kind": "airgun", "time_function": PULSE}
+
+    def still(x: Any, y: Any, z: Any) -> Any:
+        return np.zeros(np.shape(x))
+
+    def found(**size: Any) -> dict[str, Quantity]:
+        fluid = SourceContext(None, 0.01, 6.0, (100.0,) * 3, still, lambda *_: 2e9, lambda *_: 1e3)
+        entries = build_sources([SECTION.validate_python({**section, **size})], fluid)
+        assert entries[0].released_by(6.0) == 1
+        all_of = source_quantities(entries, SourceSummary.from_entries(entries), "Sources")
+        return {quantity.key: quantity for quantity in all_of}
+
+    loud, large = found(strength="20 bar m"), found(volume="4 L")
+    assert loud["sources"].text == "1 airgun of 20 bar m"
+    assert large["sources"].text == "1 airgun of 0.004 m3"
+    assert large["sources"].value == [{"kind": "airgun", "volume": 0.004, "strength": None}]
+    assert large["magnitude"].value is None and large["moment"].value == 0
 
 
 def test_a_single_source_shows_its_moment_and_magnitude() -> None:

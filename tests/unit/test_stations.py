@@ -35,6 +35,14 @@ def test_columns_in_any_order_with_comments_and_a_byte_order_mark(tmp_path: Path
     ]
 
 
+def test_kinds_of_instruments(tmp_path: Path) -> None:
+    text = "station,x,y,depth,kind\nH1,1,2,10,hydrophone\nN1,1,2,300,ocean-bottom-node\n"
+    assert [r.kind for r in read_stations(csv(tmp_path, text))] == [
+        "hydrophone",
+        "ocean-bottom-node",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -62,6 +70,7 @@ def test_columns_in_any_order_with_comments_and_a_byte_order_mark(tmp_path: Path
             "line 4: A.B is a duplicate of line 2",
         ),
         ('network,station,x,y\nA,"B,1,2\n', "line"),
+        ("station,x,y,kind\nB,1,2,geophone\n", 'line 2: kind = "geophone": must be "seismometer"'),
     ],
 )
 def test_bad_lists_are_refused(tmp_path: Path, text: str, message: str) -> None:

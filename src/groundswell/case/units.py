@@ -147,6 +147,8 @@ Angle = Annotated[float, Unit("deg", "an angle", "30 deg")]
 Moment = Annotated[float, Unit("N m", "a moment", "1e18 N m")]
 Force = Annotated[float, Unit("N", "a force", "1e10 N")]
 Pressure = Annotated[float, Unit("Pa", "a pressure", "120 MPa")]
+Volume = Annotated[float, Unit("m^3", "a volume", "0.01 m^3")]
+SourceStrength = Annotated[float, Unit("Pa m", "a pressure times a distance", "20 bar m")]
 Number = Annotated[float, Unit("", "a plain number", "0.6")]
 # More points than any machine has memory for. Up to this value, products of a few counts do not
 # overflow double precision.

@@ -33,6 +33,7 @@ class AppendableFile:
     Args:
         path: final name of the file.
         shapes: dataset name -> shape with None for the growing axis.
+        rows: entries along the growing axis that a sample has in a dataset, where that is not one.
         resume: number of samples to keep of the file of an earlier run; None starts a new file.
 
     Raises:
@@ -41,11 +42,15 @@ class AppendableFile:
     """
 
     def __init__(
-        self, path: str | Path, shapes: Mapping[str, tuple[int | None, ...]], resume: int | None
+        self,
+        path: str | Path,
+        shapes: Mapping[str, tuple[int | None, ...]],
+        resume: int | None,
+        rows: Mapping[str, int] | None = None,
     ) -> None:
         self.path = Path(path)
         self.part = self.path.with_name(f"{self.path.name}.part")
-        self._shapes = dict(shapes)
+        self._shapes, self._rows = dict(shapes), dict.fromkeys(shapes, 1) | dict(rows or {})
         with disk_errors(self.path):
             if resume is None:
                 self._create_part()
@@ -118,25 +123,28 @@ class AppendableFile:
     def _extend(self, blocks: Mapping[str, NDArray[Any]]) -> None:
         """Append `blocks` to all growing datasets, the same number of samples to each."""
         name = next(iter(blocks))
-        old, new = self.length, self.length + blocks[name].shape[self._axis(name)]
+        count = blocks[name].shape[self._axis(name)] // self._rows[name]
+        old, new = self.length, self.length + count
         with disk_errors(self.path):
             reserve(self.part, self._file.id.get_filesize(), self._bytes_to_reach(new))
             longest = max(new, *self._lengths())
             if longest > min(self._lengths()):
                 self._resize(longest)
             for name, block in blocks.items():
-                self._file[name][(slice(None),) * self._axis(name) + (slice(old, new),)] = block
+                samples = slice(old * self._rows[name], new * self._rows[name])
+                self._file[name][(slice(None),) * self._axis(name) + (samples,)] = block
             self._file.flush()
             os.truncate(self.part, self._file.id.get_filesize())
             self.length = new
 
     def _lengths(self) -> list[int]:
         """Number of samples in each dataset, including those that will be overwritten."""
-        return [self._file[name].shape[self._axis(name)] for name in self._shapes]
+        shapes = {name: self._file[name].shape for name in self._shapes}
+        return [shape[self._axis(name)] // self._rows[name] for name, shape in shapes.items()]
 
     def _resize(self, length: int) -> None:
         for name in self._shapes:
-            self._file[name].resize(length, axis=self._axis(name))
+            self._file[name].resize(length * self._rows[name], axis=self._axis(name))
 
     def _create_part(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -177,7 +185,7 @@ class AppendableFile:
     def _bytes_to_reach(self, length: int) -> int:
         """Upper bound of the disk space needed to grow to `length` samples, bytes."""
         return METADATA_BYTES + sum(
-            self._new_chunks(self._file[name], self._axis(name), length)
+            self._new_chunks(self._file[name], self._axis(name), length * self._rows[name])
             * math.prod(self._file[name].chunks)
             * self._file[name].dtype.itemsize
             for name in self._shapes

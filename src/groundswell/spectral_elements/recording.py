@@ -54,10 +54,9 @@ class ElementDomain:
     def _at(
         self, points: Floats, fields: Sequence[RecordableField], frame: Frame
     ) -> PointSelection:
-        found = self._locate(points)
-        mine, missing = self._owned(found)
-        cells = np.stack([found.elements[mine], np.zeros_like(mine)], axis=-1)
-        weights = Located(found.elements[mine], found.places[mine]).weights(self.degree)
+        found, mine, missing = self.locate(points)
+        cells = np.stack([found.elements, np.zeros_like(mine)], axis=-1)
+        weights = found.weights(self.degree)
         return PointSelection(
             shape=(len(points),),
             count=(len(mine),),
@@ -68,6 +67,17 @@ class ElementDomain:
             weights=np.stack([weights] * len(fields)),
             missing=missing,
         )
+
+    def locate(self, points: Floats) -> tuple[Located, Numbers, Numbers]:
+        """Find points in elements; all ranks must call it.
+
+        Returns:
+            Where the points lie of which this rank has the first element, of all ranks' that hold
+            them; their numbers; and the numbers of points that no rank has.
+        """
+        found = self._locate(points)
+        mine, missing = self._owned(found)
+        return Located(found.elements[mine], found.places[mine]), mine, missing
 
     def _locate(self, points: Floats) -> Located:
         """The lowest element of this rank that holds each point, in whatever order they are."""

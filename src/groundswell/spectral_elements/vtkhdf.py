@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,10 @@ from groundswell.formats.netcdf import netcdf_attributes
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, interpolate, positions
+from groundswell.spectral_elements.fields import as_dataset
+
+if TYPE_CHECKING:
+    import xarray
 
 MAX_DEGREE = 10  # of VTK's Lagrange elements
 _LAGRANGE_HEXAHEDRON = 72
@@ -95,14 +99,24 @@ class LagrangeElements:
         size = sum(array.nbytes for array in arrays)
         with atomic_write(path, size) as part, h5py.File(part, "w", locking=False) as file:
             file.attrs.update(netcdf_attributes(self.attrs))
-            root = file.create_group("VTKHDF")
-            root.attrs["Version"] = np.array(_VERSION, np.int64)
-            root.attrs["Type"] = np.bytes_("UnstructuredGrid")  # fixed-length ASCII
-            for name, values in self._layout.items():
-                root[name] = values
+            root = self.write_grid(file, _VERSION)
             for name, values in self.fields.items():
                 root[f"PointData/{name}"] = values
         return path
+
+    @property
+    def grid_bytes(self) -> int:
+        """Size of the points and elements in a file."""
+        return sum(values.nbytes for values in self._layout.values())
+
+    def write_grid(self, file: Any, version: tuple[int, int]) -> Any:
+        """Write the points and elements to a file; returns its group of VTK."""
+        root = file.create_group("VTKHDF")
+        root.attrs["Version"] = np.array(version, np.int64)
+        root.attrs["Type"] = np.bytes_("UnstructuredGrid")  # fixed-length ASCII
+        for name, values in self._layout.items():
+            root[name] = values
+        return root
 
     @property
     def _layout(self) -> dict[str, NDArray[Any]]:
@@ -117,6 +131,11 @@ class LagrangeElements:
             "Offsets": nodes * np.arange(elements + 1, dtype=np.int64),
             "Connectivity": self.connectivity[:, lagrange_order(self.degree)].ravel(),
         }
+
+    def as_dataset(self) -> xarray.Dataset:
+        """The fields, (element, node), with the positions x, y and z of the nodes, m."""
+        values = {name: values[self.connectivity] for name, values in self.fields.items()}
+        return as_dataset(self.points[self.connectivity], values)
 
     @classmethod
     def read(cls, path: Path) -> Self:

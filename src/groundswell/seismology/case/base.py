@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, ValidationInfo, field_validator
 
@@ -17,8 +17,10 @@ from groundswell.seismology.case.media import (
     MediumSection,
     NoAttenuation,
 )
+from groundswell.seismology.case.outputs import SeismicOutput
 from groundswell.seismology.case.sources import (
     EventSection,
+    Instrument,
     Receiver,
     ReceiverFile,
     Source,
@@ -26,6 +28,7 @@ from groundswell.seismology.case.sources import (
     long_codes,
     misplaced_rupture,
     repeated_codes,
+    wrong_instrument,
 )
 
 
@@ -49,8 +52,10 @@ def _placed_receiver(receiver: Receiver, info: ValidationInfo) -> Receiver:
 class SeismicCase(Case):
     """A case with `[grid]`, `[medium]`, `[attenuation]`, `[[source]]` and receivers.
 
-    `output` of a subclass has `seismograms`.
+    `output` of a subclass has `seismograms`; `instruments` are the kinds of receivers that it has.
     """
+
+    instruments: ClassVar[tuple[Instrument, ...]] = ("seismometer",)
 
     time: TimeSection
     grid: GridSection
@@ -62,6 +67,13 @@ class SeismicCase(Case):
     receivers: ReceiverFile | None = None
 
     # A check of two sections belongs to the later one, so that it runs even if a third is invalid.
+
+    @field_validator("output", check_fields=False)
+    @classmethod
+    def _within_duration(cls, output: SeismicOutput, info: ValidationInfo) -> SeismicOutput:
+        if time := info.data.get("time"):
+            reject(output.longer_than(time.duration))
+        return output
 
     @field_validator("medium")
     @classmethod
@@ -83,8 +95,11 @@ class SeismicCase(Case):
 
     @field_validator("receiver")
     @classmethod
-    def _unique(cls, receiver: tuple[Receiver, ...]) -> tuple[Receiver, ...]:
+    def _unique_and_known(cls, receiver: tuple[Receiver, ...]) -> tuple[Receiver, ...]:
         reject(repeated_codes(receiver))
+        for n, each in enumerate(receiver):
+            problems = wrong_instrument(each, cls.instruments)
+            reject(((n, *location), text) for location, text in problems)
         return receiver
 
     @field_validator("receivers")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from groundswell.case.common import NotEmpty, Section, repeated
+from groundswell.case.common import NotEmpty, OutputSection, Section, repeated
 from groundswell.case.problems import Violation
-from groundswell.case.units import Positive, Time
+from groundswell.case.units import Count, Positive, Time
 
 Format = Literal["hdf5", "sac", "mseed"]
 Interval = Annotated[Time, Positive]
@@ -25,3 +25,27 @@ class SeismogramOutput(Section):
     def violations(self) -> Iterator[Violation]:
         """A format named twice."""
         yield from repeated("formats", self.formats)
+
+
+class SurfaceOutput(Section):
+    """Time series of velocity on the surface, at every `stride`-th cell.
+
+    The interval is rounded to whole time steps.
+    """
+
+    interval: Interval
+    stride: Count = 1
+
+
+class SeismicOutput(OutputSection):
+    """`[output]`: seismograms, and the motion of the surface."""
+
+    seismograms: SeismogramOutput = SeismogramOutput()
+    surface: SurfaceOutput | None = None
+
+    def longer_than(self, duration: float) -> Iterator[Violation]:
+        """Intervals in which a run of `duration` s would record nothing."""
+        for name in ("seismograms", "surface", "volumes"):
+            interval = getattr(getattr(self, name, None), "interval", None)
+            if interval is not None and interval > duration:
+                yield (name, "interval"), f"must be at most the duration, {duration:g} s"

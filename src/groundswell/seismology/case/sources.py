@@ -11,7 +11,19 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from groundswell.case.common import DataFile, Section, TaggedUnion, exactly_one
 from groundswell.case.problems import Violation, reject
-from groundswell.case.units import Angle, Count, Force, Length, Moment, Number, Positive, Time
+from groundswell.case.units import (
+    Angle,
+    Count,
+    Force,
+    Length,
+    Moment,
+    Number,
+    Positive,
+    SourceStrength,
+    Time,
+    Volume,
+)
+from groundswell.errors import listed, quoted
 from groundswell.seismology.case.grid import GridSection, Position
 from groundswell.seismology.sources.time_functions import AnyTimeFunction
 
@@ -126,6 +138,24 @@ class PointForce(PointSourceSection):
             yield ("force",), "is zero; give a force that is not"
 
 
+class Airgun(PointSourceSection):
+    """A source of volume in water.
+
+    It has a `volume`, the largest that it displaces, whose rate is the time function; or a
+    `strength`, the largest product of its pressure and the distance from it, without reflections.
+    The time function is then the shape of that pressure.
+    """
+
+    kind: Literal["airgun"]
+    volume: Annotated[Volume, Positive] | None = None
+    strength: Annotated[SourceStrength, Positive] | None = None
+
+    def violations(self) -> Iterator[Violation]:
+        """Not exactly one of volume and strength."""
+        yield from super().violations()
+        yield from exactly_one(self, "volume", "strength")
+
+
 class SrfRupture(Section):
     """A rupture in Standard Rupture Format, which has longitudes, latitudes and depths.
 
@@ -170,7 +200,8 @@ class AwpRupture(Section):
 
 
 Source = Annotated[
-    DoubleCouple | MomentTensor | Explosion | PointForce | SrfRupture | AwpRupture, TaggedUnion()
+    DoubleCouple | MomentTensor | Explosion | PointForce | Airgun | SrfRupture | AwpRupture,
+    TaggedUnion(),
 ]
 
 
@@ -183,9 +214,16 @@ def _code(text: str) -> str:
     return text
 
 
-class Receiver(Position):
-    """A station: its codes and its position."""
+Instrument = Literal["seismometer", "hydrophone", "ocean-bottom-node"]
 
+
+class Receiver(Position):
+    """A station: its codes, its position and its instrument.
+
+    A seismometer records velocity, a hydrophone pressure, an ocean-bottom node both.
+    """
+
+    kind: Instrument = "seismometer"
     name: Annotated[str, Field(min_length=1), AfterValidator(_code)]
     network: Annotated[str, AfterValidator(_code)] = ""
     depth: Length = 0.0
@@ -216,6 +254,12 @@ def misplaced_rupture(rupture: SrfRupture, grid: GridSection) -> Iterator[Violat
     yield from grid.misplaced(Position(x=x, y=y, depth=rupture.depth or 0.0))
     if rupture.azimuth is not None and grid.geography is not None:
         yield ("azimuth",), "is given by [grid.geography]; leave it out"
+
+
+def wrong_instrument(receiver: Receiver, allowed: Sequence[Instrument]) -> Iterator[Violation]:
+    """Yield a violation if a solver has no such instrument."""
+    if receiver.kind not in allowed:
+        yield ("kind",), f"must be {listed(map(quoted, allowed))} for this solver"
 
 
 # Maximum length of network and station codes in SEED (SEED manual 2.4, chapter 3), which also name

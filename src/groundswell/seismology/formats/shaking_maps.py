@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -18,6 +18,8 @@ from groundswell.seismology.formats.seismograms import COMPONENTS, east_north_up
 
 if TYPE_CHECKING:
     import xarray
+
+    from groundswell.grids.geography import Geography
 
 _PEAK = (
     "Largest length over the simulated time of the horizontal vector, sqrt(E^2 + N^2), "
@@ -39,6 +41,12 @@ class SurfacePoints:
     y: ArrayLike
     longitude: ArrayLike | None = None
     latitude: ArrayLike | None = None
+
+    @classmethod
+    def at(cls, x: NDArray[Any], y: NDArray[Any], geography: Geography | None) -> Self:
+        """The points (x, y), with longitudes and latitudes if the case has a geography."""
+        lonlat = () if geography is None else geography.to_lonlat(*np.meshgrid(x, y))
+        return cls(x, y, *lonlat)
 
     @property
     def coordinates(self) -> dict[str, Variable]:

@@ -10,7 +10,7 @@ from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.text import read_rows, read_text
 from groundswell.seismology.case.sources import Receiver
 
-COLUMNS = ("network", "station", "longitude", "latitude", "x", "y", "depth")
+COLUMNS = ("network", "station", "longitude", "latitude", "x", "y", "depth", "kind")
 Rows = list[tuple[str, dict[str, Any]]]  # place in the file, for messages, and content
 
 
@@ -18,9 +18,9 @@ def read_stations(path: Path | str) -> list[Receiver]:
     """Read a list of stations.
 
     CSV files have the columns network, station, longitude and latitude (degrees) or x and y (m),
-    and optionally depth (m, 0 at the surface); lines that start with # are comments. StationXML
-    gives the coordinates of each station and the depth of its channels; if a station moved, its
-    last position is used.
+    and optionally depth (m, 0 at the surface) and kind (of the instrument, as in a case); lines
+    that start with # are comments. StationXML gives the coordinates of each station and the depth
+    of its channels; if a station moved, its last position is used.
 
     Raises:
         InputError: the file, a line or a station is invalid.

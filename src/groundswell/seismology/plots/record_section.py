@@ -41,7 +41,7 @@ def record_section(results: str | Path) -> Path:
     if not array.sizes["time"]:
         raise InputError(f"{results / 'seismograms.h5'} has no samples yet; let the run continue")
     distance = _epicentral_distance(array)
-    shown = _select(np.argsort(distance, kind="stable"), _MAX_STATIONS)
+    shown = evenly(np.argsort(distance, kind="stable"), _MAX_STATIONS)
     sentence = _sentence(len(shown), array.sizes["station"])
     array, distance = array[shown], distance[shown]
     unit, unit_name = speed_unit(float(np.abs(array).max()))
@@ -63,7 +63,7 @@ def _epicentral_distance(array: xarray.DataArray) -> NDArray[np.float64]:
     return np.hypot(array["x"].values - centre[0], array["y"].values - centre[1])
 
 
-def _select(order: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+def evenly(order: NDArray[np.intp], count: int) -> NDArray[np.intp]:
     """At most `count` entries of `order`, evenly distributed, with the first and the last."""
     selected = np.linspace(0, len(order) - 1, min(count, len(order)))
     return order[np.round(selected).astype(np.intp)]

@@ -30,7 +30,8 @@ def event_sentence(attrs: Mapping[str, Any]) -> str:
     if "magnitude" in attrs:
         words.append(f"Mw {float(attrs['magnitude']):.1f}")
     if "event_depth" in attrs:
-        words.append(f"{float(attrs['event_depth']) / 1e3:.3g} km deep")
+        depth = float(attrs["event_depth"])
+        words.append(f"{depth:.3g} m deep" if depth < 100 else f"{depth / 1e3:.3g} km deep")
     if "origin_time" in attrs:
         words.append(f"{str(attrs['origin_time'])[:16].replace('T', ' ')} UTC")
     return f"{', '.join(words)}. " if words else ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from groundswell.errors import InputError
-from groundswell.seismology.case.sources import AwpRupture, PointForce, Source, SrfRupture
+from groundswell.seismology.case.sources import Airgun, AwpRupture, PointForce, Source, SrfRupture
+from groundswell.seismology.sources.airguns import airgun_source
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.point_sources import SourceContext, force_source, moment_source
 from groundswell.seismology.sources.ruptures import awp_entry, srf_entry
@@ -36,5 +37,7 @@ def _entry(section: Source, context: SourceContext) -> SourceEntry:
             return awp_entry(section, context)
         case PointForce():
             return SourceEntry(section, [force_source(section, context)])
+        case Airgun():
+            return SourceEntry(section, [airgun_source(section, context)])
         case _:
             return SourceEntry(section, [moment_source(section, context)])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.grids.geography import Geography
-from groundswell.seismology.case.sources import AwpRupture, Source, SrfRupture
+from groundswell.seismology.case.sources import Airgun, AwpRupture, Source, SrfRupture
 from groundswell.seismology.formats.srf_content import Plane
 from groundswell.seismology.sources.moment import scalar_moment
 from groundswell.seismology.sources.point_sources import PointSource
@@ -80,8 +80,11 @@ class SourceEntry:
     def released_by(self, end: float) -> float:
         """Fraction of the moment that is released in a run that ends at `end` (s).
 
-        It is 1 for forces, and for transients, whose final moment is less than half of the largest.
+        It is 1 for forces and airguns, and for transients, whose final moment is less than half of
+        the largest.
         """
+        if isinstance(self.section, Airgun):
+            return 1.0
         if isinstance(self.section, SrfRupture | AwpRupture):
             return _released_by(end, self.points)
         (point,), final = self.points, self.section.time_function.integral

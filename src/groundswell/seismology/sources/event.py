@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.grids.geography import Geography
+from groundswell.seismology.case.sources import Airgun
 from groundswell.seismology.formats.srf_content import Plane
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment, to_rtp
@@ -43,7 +44,7 @@ class SourceSummary:
     @classmethod
     def from_entries(cls, entries: Sequence[SourceEntry]) -> Self:
         """Summarise one or more sources."""
-        points = [point for entry in entries for point in entry.points]
+        points = [point for entry in entries for point in _points(entry)]
         net, totals = final_moments(points).sum(axis=0), _total_moments(points)
         size, summed = float(scalar_moment(net)), sum(map(_summed_moment, entries))
         rounding = _ROUNDING * totals.sum()
@@ -60,14 +61,22 @@ class SourceSummary:
         )
 
 
+def _points(entry: SourceEntry) -> list[PointSource]:
+    """The points of a source; those of airguns without moments, which are not of an earthquake."""
+    if isinstance(entry.section, Airgun):
+        return [replace(point, moment=None) for point in entry.points]
+    return entry.points
+
+
 def _summed_moment(entry: SourceEntry) -> float:
     """Sum of the scalar moments of the points of a source, N m.
 
     The tensors of all components of a point are added first.
     """
-    numbers = np.array([point.number for point in entry.points])
+    points = _points(entry)
+    numbers = np.array([point.number for point in points])
     tensors = np.zeros((numbers.max() + 1, 6))
-    np.add.at(tensors, numbers, final_moments(entry.points))
+    np.add.at(tensors, numbers, final_moments(points))
     return float(scalar_moment(tensors).sum())
 
 

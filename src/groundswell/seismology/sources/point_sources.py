@@ -15,13 +15,14 @@ from groundswell.seismology.case.sources import (
     Explosion,
     MomentTensor,
     PointForce,
+    PointSourceSection,
     SizedSource,
 )
 from groundswell.seismology.sources import moment as tensors
 from groundswell.seismology.sources.time_functions import TimeFunction
 
 Array = NDArray[np.float64]
-Modulus = Callable[[Array, Array, Array], ArrayLike]  # Pa at positions (x, y, z) in m, arrays (n,)
+Property = Callable[..., ArrayLike]  # of the medium at positions x, y, z in m, arrays (n,)
 MomentSection = DoubleCouple | Explosion | MomentTensor
 
 # Sampling times in steps: moments enter stress updates, which are centred on the times of the
@@ -65,23 +66,24 @@ class SourceContext:
             updates that they enter.
         duration: duration of the run, s, at which analytic time functions are cut off.
         spacing: cell edges (x, y, z) of the grid, m, for AWP files, whose positions are indices.
-        rigidity, lame: mu and lambda at positions, for rupture files that do not give mu, or with
-            opening.
+        rigidity, lame, density: mu and lambda, Pa, and rho, kg/m^3, at positions, for rupture files
+            that do not give mu, or with opening, and for airguns.
     """
 
     geography: Geography | None
     step: float
     duration: float
     spacing: Sequence[float]
-    rigidity: Modulus
-    lame: Modulus
+    rigidity: Property
+    lame: Property
+    density: Property
 
     @property
     def azimuth(self) -> float:
         """Of the y axis, degrees; 0 without a geography."""
         return self.geography.true_azimuth if self.geography else 0.0
 
-    def position(self, section: PointForce | MomentSection) -> tuple[float, float, float]:
+    def position(self, section: PointSourceSection) -> tuple[float, float, float]:
         """Position (x, y, depth) of a source, m."""
         x, y = section.horizontal
         if section.geographic:
@@ -105,7 +107,7 @@ def moment_source(section: MomentSection, context: SourceContext) -> PointSource
     """
     moment = _moment_tensor(section, context.azimuth)
     function = section.time_function
-    start, samples = _sample(function, context, TimeFunction.__call__, AT_VELOCITIES)
+    start, samples = sample(function, context, TimeFunction.__call__, AT_VELOCITIES)
     return PointSource(context.position(section), moment, None, start, context.step, samples)
 
 
@@ -116,11 +118,11 @@ def force_source(section: PointForce, context: SourceContext) -> PointSource:
         InputError: the source starts after the run ends, or is too short for the time step.
     """
     force, function = np.array(section.force, dtype=float), section.time_function
-    start, samples = _sample(function, context, TimeFunction.amplitude, AT_STRESSES)
+    start, samples = sample(function, context, TimeFunction.amplitude, AT_STRESSES)
     return PointSource(context.position(section), None, force, start, context.step, samples)
 
 
-def _sample(
+def sample(
     function: TimeFunction,
     context: SourceContext,
     evaluate: Callable[[TimeFunction, ArrayLike], Array],
@@ -132,6 +134,15 @@ def _sample(
         InputError: the source starts after the run ends, or is too short for the time step.
     """
     step, duration = context.step, context.duration
+    first = first_sample(function, context, offset)
+    times = _times(step, first, min(function.end, duration))
+    times = times[times < duration]
+    return float(times[0]), evaluate(function, times)
+
+
+def first_sample(function: TimeFunction, context: SourceContext, offset: float) -> float:
+    """The time of the first sample in steps; see `sample`, also for errors."""
+    step, duration = context.step, context.duration
     first = int(function.onset / step) + offset
     if first * step >= duration:
         raise InputError(
@@ -140,9 +151,7 @@ def _sample(
         )
     if function.support < _MOST_SAMPLES * step:
         _require_resolved(function, step, first)
-    times = _times(step, first, min(function.end, duration))
-    times = times[times < duration]
-    return float(times[0]), evaluate(function, times)
+    return first
 
 
 def _times(step: float, first: float, end: float) -> Array:

@@ -51,6 +51,8 @@ def _values(entry: SourceEntry, summary: SourceSummary) -> dict[str, Any]:
     section, fault = entry.section, entry.fault
     if section.kind == "force":
         return {"kind": section.kind, "force": list(section.force)}
+    if section.kind == "airgun":
+        return {"kind": section.kind, "volume": section.volume, "strength": section.strength}
     values: dict[str, Any] = {
         "kind": section.kind,
         "moment": summary.scalar_moment,
@@ -94,6 +96,10 @@ def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
     if section.kind == "force":
         x, y, z = section.force
         yield f"force of {np.hypot(np.hypot(x, y), z):.4g} N: ({x:g}, {y:g}, {z:g}) N"
+        return
+    if section.kind == "airgun":
+        size = section.volume if section.strength is None else section.strength / 1e5
+        yield f"airgun of {size:.4g} {'m3' if section.strength is None else 'bar m'}"
         return
     if fault and isinstance(section, SrfRupture):
         name += f" of {_counted(fault.subfaults, 'subfault')} ({section.file.name})"

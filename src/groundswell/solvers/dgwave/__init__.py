@@ -1,4 +1,7 @@
-"""DG waves: acoustic and elastic waves by discontinuous Galerkin on hexahedra."""
+"""DG waves: acoustic and elastic waves by discontinuous Galerkin on hexahedra.
+
+From Python, `Model` and `simulate` take and return arrays (see `api`).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,13 @@ from typing import Any
 
 from groundswell.registry import SolverInfo
 
-_EXPORTS = {"DgWaveCase": "case", "DgWave": "solver"}
+_EXPORTS = {
+    "Model": "api",
+    "build_case": "api",
+    "simulate": "api",
+    "DgWaveCase": "case",
+    "DgWave": "solver",
+}
 
 info = SolverInfo(
     name="dgwave",
@@ -20,7 +29,10 @@ info = SolverInfo(
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
     pictures=".plots:PICTURES",
-    results={name: f".results:{name}" for name in ("seismograms", "stream", "records")},
+    results={
+        name: f".results:{name}"
+        for name in ("seismograms", "pressure", "stream", "shaking_map", "fields", "records")
+    },
 )
 
 __all__ = ["info", *_EXPORTS]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator
 
-from groundswell.case.common import OutputSection, RunSection, Section, unsupported
+from groundswell.case.common import NotEmpty, RunSection, Section, repeated, unsupported
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Flag, Frequency, Number, Positive
+from groundswell.errors import did_you_mean, listed
 from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.boundaries import Width
 from groundswell.seismology.case.media import ArraySection, AwpSection
-from groundswell.seismology.case.outputs import SeismogramOutput
+from groundswell.seismology.case.outputs import Interval, SeismicOutput
+from groundswell.seismology.case.sources import Instrument
 from groundswell.seismology.case.topography import TopographySection
 from groundswell.solvers.dgwave.unstructured_case import (
     AnyGrid,
@@ -26,7 +28,7 @@ from groundswell.solvers.dgwave.unstructured_case import (
 MAX_DEGREE = 15
 MAX_MECHANISMS = 6  # fits with more are no better
 FLUXES = {"riemann": 1.0, "central": 0.0}
-ELASTIC_FIELDS = ("vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy")
+FIELDS = ("p", "vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy")
 
 
 def _upwind(value: Any) -> float:
@@ -84,16 +86,37 @@ class BoundarySection(Section):
     surfaces: dict[str, SurfaceCondition] = Field(default_factory=dict)
 
 
-class DgWaveOutput(OutputSection):
-    """`[output]`: seismograms, and the fields at the end of the run."""
+class VolumeOutput(Section):
+    """Snapshots of whole fields; the interval is rounded to whole time steps."""
+
+    interval: Interval
+    fields: Annotated[tuple[str, ...], NotEmpty] = ("vx", "vy", "vz")
+
+    def violations(self) -> Iterator[Violation]:
+        """Unknown fields, and a field named twice."""
+        for n, name in enumerate(self.fields):
+            if name not in FIELDS:
+                yield ("fields", n), f"must be {listed(FIELDS)}{did_you_mean(name, FIELDS)}"
+        yield from repeated("fields", self.fields)
+
+
+class DgWaveOutput(SeismicOutput):
+    """`[output]`: seismograms, the motion of the surface, and the fields at the end of the run.
+
+    By default, there is a shaking map if no water reaches the surface.
+    """
 
     recordable: ClassVar[Recordable] = Recordable(
-        ("p", *ELASTIC_FIELDS),
+        FIELDS,
         kinds=("points", "line", "plane"),
-        files=("seismograms.h5", "fields.vtkhdf"),
+        files=(
+            *("seismograms.h5", "pressure.h5", "shaking_map.nc", "surface.nc"),
+            *("volumes.vtkhdf", "fields.vtkhdf"),
+        ),
     )
 
-    seismograms: SeismogramOutput = SeismogramOutput()
+    shaking_map: Flag | None = None
+    volumes: VolumeOutput | None = None
     final_fields: Flag = False
 
 
@@ -114,6 +137,8 @@ class DgWaveCase(SeismicCase):
     Raises:
         CaseError: the case is invalid; lists every problem.
     """
+
+    instruments = get_args(Instrument)
 
     solver: Literal["dgwave"] = "dgwave"
     grid: AnyGrid  # type: ignore[assignment]
@@ -152,6 +177,14 @@ class DgWaveCase(SeismicCase):
             reject([((), "is for a grid of bricks; leave it out, or change the mesh")])
         return section
 
+    @field_validator("output")
+    @classmethod
+    def _has_a_lattice(cls, output: DgWaveOutput, info: ValidationInfo) -> DgWaveOutput:
+        if isinstance(info.data.get("grid"), MeshSection):
+            wanted = [key for key in ("shaking_map", "surface") if getattr(output, key)]
+            reject([((key,), "is for a grid of bricks; leave it out") for key in wanted])
+        return output
+
     @field_validator("refinement")
     @classmethod
     def _has_finer_medium(
@@ -169,12 +202,3 @@ class DgWaveCase(SeismicCase):
         if topography and info.data.get("refinement"):
             reject([((), "does not go with [refinement]; use smaller elements, or a flat surface")])
         return topography
-
-    @field_validator("output")
-    @classmethod
-    def _within_duration(cls, output: DgWaveOutput, info: ValidationInfo) -> DgWaveOutput:
-        time, interval = info.data.get("time"), output.seismograms.interval
-        if time and interval is not None and interval > time.duration:
-            most = f"must be at most the duration, {time.duration:g} s"
-            reject([(("seismograms", "interval"), most)])
-        return output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from groundswell.errors import InputError, listed
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
+from groundswell.seismology.receivers import instruments
 from groundswell.seismology.sources.quantities import source_quantities
 
 if TYPE_CHECKING:
@@ -87,7 +89,9 @@ def _sources(setup: Setup) -> Iterator[Quantity]:
     frequency = setup.source_frequency
     text = f"99 % of the energy below {frequency:.3g} Hz"
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
-    yield Quantity("receivers", len(setup.receivers), "receivers", group=SOURCES)
+    counts = Counter(receiver.kind for receiver in setup.receivers)
+    text = ", ".join(instruments(kind, count) for kind, count in counts.items())
+    yield Quantity("receivers", len(setup.receivers), "receivers", text=text, group=SOURCES)
 
 
 def warnings(setup: Setup) -> Iterator[str]:
@@ -161,11 +165,15 @@ def require_fields_of_equations(setup: Setup) -> None:
         InputError: they lack a field.
     """
     fields = setup.equations.fields
-    for n, record in enumerate(setup.case.output.record):
-        absent = [field for field in record.fields if field not in fields]
+    output = setup.case.output
+    recorded = {f"record[{n}]": record.fields for n, record in enumerate(output.record)}
+    if output.volumes:
+        recorded["volumes"] = output.volumes.fields
+    for key, names in recorded.items():
+        absent = [field for field in names if field not in fields]
         if absent:
             kind = "elastic" if setup.equations.elastic else "acoustic"
             raise InputError(
-                f'output.record[{n}].fields: the {kind} equations have no "{absent[0]}"; use '
+                f'output.{key}.fields: the {kind} equations have no "{absent[0]}"; use '
                 f"{listed(fields)}"
             )

@@ -23,7 +23,7 @@ from groundswell.solvers.dgwave.damping import damping_tables, total_decay
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import REFLECTION
 from groundswell.solvers.dgwave.mesh import build_forest
-from groundswell.solvers.dgwave.surface import Surface
+from groundswell.solvers.dgwave.topography import Surface
 
 Floats = NDArray[np.float64]
 

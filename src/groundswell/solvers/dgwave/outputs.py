@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Launch
-from groundswell.case.recording import PointsWhere
 from groundswell.outputs.distributed_array import DistributedArray
-from groundswell.outputs.launches import RecordLaunches, Targets
+from groundswell.outputs.launches import RecordLaunches
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
-from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
-from groundswell.seismology.formats.seismograms import (
-    SeismogramWriter,
-    read_seismograms,
-    write_mseed,
-    write_sac,
-)
-from groundswell.seismology.sources.event import event_attributes
+from groundswell.outputs.ring_buffer import Output
+from groundswell.seismology.formats.sac_mseed import export_seismograms
+from groundswell.seismology.formats.seismograms import QUANTITIES
+from groundswell.seismology.receivers import that_record
+from groundswell.solvers.dgwave.lattice import has_shaking_map
+from groundswell.solvers.dgwave.receivers import VELOCITIES, Seismograms
+from groundswell.solvers.dgwave.surface import ShakingMap, SurfaceSeries
+from groundswell.solvers.dgwave.volumes import Volumes
 from groundswell.spectral_elements.fields import gather_on_root
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
     from groundswell.solvers.dgwave.solver import DgWave
 
-VELOCITIES = ("vx", "vy", "vz")
 _ALONG = dict(zip(VELOCITIES, ("x", "y", "z, down"), strict=True))
 RECORDABLE = {
     "p": RecordableField("p", "Pa", "pressure"),
@@ -63,82 +61,52 @@ class Outputs:
         self._recorders = Recorders(
             sections, self._recording, self._fields, self._backend, self._comm, clock
         )
-        self._record = RecordLaunches(self._backend, setup.dtype, clock)
-        self._own: NDArray[np.intp] = np.empty(0, np.intp)
-        self._ring: Ring | None = None
-        self._seismograms: Path | None = None  # temporary path, valid until the end of the run
-        self.launches: list[Launch] = [*self._points(), *self._recorders.launches]
+        record = RecordLaunches(self._backend, setup.dtype, clock)
+        self._seismograms = [
+            Seismograms(solver, domain, record, quantity)
+            for quantity in QUANTITIES.values()
+            if that_record(quantity.name, setup.receivers)
+        ]
+        self._series: list[Seismograms | SurfaceSeries | Volumes] = [*self._seismograms]
+        if setup.case.output.surface:
+            self._series.append(SurfaceSeries(solver, domain, record))
+        if setup.case.output.volumes:
+            self._series.append(Volumes(solver, record))
+        self._map = ShakingMap(solver, domain) if has_shaking_map(setup) else None
+        self.launches: list[Launch] = [
+            *chain(*(each.launches for each in self._series)),
+            *(self._map.launches if self._map else []),
+            *self._recorders.launches,
+        ]
 
-    def _points(self) -> list[Launch]:
-        """Launches that record the velocities at the receivers."""
-        setup, receivers = self._setup, self._setup.receivers
-        if not receivers:
-            return []
-        places = setup.place(np.array([r.position for r in receivers]))
-        where = PointsWhere(kind="points", positions=tuple(map(tuple, places.tolist())))
-        fields = [RECORDABLE[name] for name in VELOCITIES]
-        selection = self._recording.domain.select(where, fields)
-        self._own = selection.place[0]
-        every = setup.sampling_stride
-        sample = len(receivers) * len(fields) * np.dtype(setup.dtype).itemsize
-        shape = (len(fields), *selection.count)
-        slots = ring_slots(sample, every)
-        self._ring = ring = Ring(self._backend, shape, every, slots, setup.dtype)
-        arrays = [self._fields[name] for name in VELOCITIES]
-        return self._record.record(arrays, selection, Targets(0, every, ring))
-
-    def latest_seismograms(self, begin: int, end: int) -> NDArray[Any]:
-        """Velocity of steps begin .. end - 1 at this rank's receivers, (samples, 3, receivers)."""
-        assert self._ring is not None
-        samples = self._ring.read(begin, end, None)
-        found = np.empty_like(samples)
-        found[..., np.argsort(np.argsort(self._own))] = samples
-        return found
+    def velocities(self, begin: int, end: int) -> NDArray[Any]:
+        """See `Seismograms.latest`; of velocity."""
+        return self._seismograms[0].latest(begin, end)
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Open the growing files; `lengths` are the samples to keep from before."""
-        own = {}
-        if self._ring is not None:
-            length = None if lengths is None else lengths["seismograms"]
-            own["seismograms"] = self._seismogram_output(folder, length)
+        own = {
+            each.name: each.open(folder, None if lengths is None else lengths[each.name])
+            for each in self._series
+        }
         return own | self._recorders.open(folder, lengths)
 
-    def _seismogram_output(self, folder: Path, length: int | None) -> Output:
-        setup = self._setup
-        writer: Any = self._comm.first and SeismogramWriter(
-            folder / "seismograms.h5",
-            setup.receivers,
-            setup.sampling_stride * setup.dt,
-            attrs=event_attributes(setup),
-            resume=length,
-            dtype=setup.dtype,
-        )
-        self._seismograms = writer.part if writer else None
-
-        def write(block: NDArray[Any], _: range) -> None:
-            writer.append(block.swapaxes(1, 2))
-
-        shape, place = (len(VELOCITIES), len(setup.receivers)), (slice(None), self._own)
-        assert self._ring is not None
-        return Output(self._ring, writer or None, write, shape, place, self._comm)
-
     def state(self) -> dict[str, DistributedArray]:
-        """Running statistics, for checkpoints."""
-        return self._recorders.state()
+        """Peaks and running statistics, for checkpoints."""
+        return self._recorders.state() | (self._map.state() if self._map else {})
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files of the end of the run; rank 0 writes."""
+        shaking = self._map.write(folder) if self._map else []
         records, fields = self._recorders.write(folder), self._final_fields(folder)
-        return [*records, *fields, *self._formats(folder)] if self._comm.first else []
+        whole = [*shaking, *records, *fields]
+        return [*whole, *self._formats(folder)] if self._comm.first else []
 
     def _formats(self, folder: Path) -> list[Path]:
-        formats = self._setup.case.output.seismograms.formats
-        if self._seismograms is None or set(formats) == {"hdf5"}:
-            return []
-        velocity = read_seismograms(self._seismograms)
-        sac = write_sac(velocity, folder / "sac") if "sac" in formats else []
-        mseed = [write_mseed(velocity, folder / "seismograms.mseed")] if "mseed" in formats else []
-        return [*sac, *mseed]
+        """Write the seismograms in formats other than HDF5, at rank 0."""
+        formats = set(self._setup.case.output.seismograms.formats) - {"hdf5"}
+        arrays = [each.read() for each in self._seismograms] if formats else []
+        return export_seismograms(arrays, formats, folder) if arrays else []
 
     def _final_fields(self, folder: Path) -> list[Path]:
         """Write all fields at the end as high-order elements; all ranks must call it."""

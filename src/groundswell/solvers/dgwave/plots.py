@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from groundswell.report.pictures import Picture
 from groundswell.seismology.plots.record_section import record_section
+from groundswell.seismology.plots.shaking_map import shaking_map
+from groundswell.seismology.plots.shot_gather import shot_gather
+from groundswell.seismology.plots.snapshots import snapshots
 
 PICTURES = [
+    Picture("shaking_map.nc", "shaking_map.png", "Peak ground velocity", shaking_map),
     Picture("seismograms.h5", "seismograms.png", "Seismograms by distance", record_section),
+    Picture("pressure.h5", "shot_gather.png", "Pressure by offset", shot_gather),
+    Picture("surface.nc", "surface.png", "Waves on the surface", snapshots),
 ]

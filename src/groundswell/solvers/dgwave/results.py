@@ -5,23 +5,84 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, listed, quoted
 from groundswell.outputs.records import open_records
-from groundswell.seismology.formats.seismograms import read_seismograms, to_obspy
+from groundswell.seismology.formats.sac_mseed import to_obspy
+from groundswell.seismology.formats.seismograms import (
+    PRESSURE,
+    VELOCITY,
+    Quantity,
+    read_seismograms,
+)
+from groundswell.seismology.formats.shaking_maps import read_shaking_map
+from groundswell.seismology.receivers import RECORDED
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.dgwave.outputs import RECORDABLE
+from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
-OTHERS = {"seismograms.h5", "fields.vtkhdf"}  # files that have readers of their own
+# Files that have readers of their own.
+OTHERS = {
+    *(VELOCITY.file, PRESSURE.file, "shaking_map.nc", "surface.nc"),
+    *("volumes.vtkhdf", "fields.vtkhdf"),
+}
 
 
 def seismograms(folder: Path) -> Any:
     """Velocity at the receivers: xarray.DataArray (station, component, time), m/s."""
-    return read_seismograms(folder / "seismograms.h5")
+    return _recorded(folder, VELOCITY)
+
+
+def pressure(folder: Path) -> Any:
+    """Pressure at hydrophones and ocean-bottom nodes: xarray.DataArray (station, time), Pa."""
+    return _recorded(folder, PRESSURE).squeeze("component", drop=True)
+
+
+def _recorded(folder: Path, quantity: Quantity) -> Any:
+    """A quantity at receivers, (station, component, time).
+
+    Raises:
+        InputError: no receiver has recorded it.
+    """
+    path = folder / quantity.file
+    if not path.exists():
+        kinds = [kind for kind, names in RECORDED.items() if quantity.name in names]
+        raise InputError(
+            f"{path} does not exist; run the case with a receiver of the kind "
+            f"{listed(map(quoted, kinds))}"
+        )
+    return read_seismograms(path, quantity)
+
+
+def shaking_map(folder: Path) -> Any:
+    """Peak ground velocity and acceleration: xarray.Dataset (y, x).
+
+    Raises:
+        InputError: the run has not recorded them.
+    """
+    path = folder / "shaking_map.nc"
+    if not path.exists():
+        raise InputError(f"{path} does not exist; run the case with output.shaking_map = true")
+    return read_shaking_map(path)
 
 
 def stream(folder: Path) -> Any:
-    """The seismograms as an obspy.Stream."""
-    return to_obspy(seismograms(folder))
+    """All seismograms, of velocity and pressure, as an obspy.Stream."""
+    recorded = [each for each in (VELOCITY, PRESSURE) if (folder / each.file).exists()]
+    return to_obspy(*(read_seismograms(folder / each.file, each) for each in recorded))
+
+
+def fields(folder: Path) -> Any:
+    """All fields at the end, (element, node), with the nodes' x, y and depth z, m: xarray.Dataset.
+
+    The nodes in the file are equidistant in each element, with a degree of at most 10.
+
+    Raises:
+        InputError: the run has not written them.
+    """
+    path = folder / "fields.vtkhdf"
+    if not path.exists():
+        raise InputError(f"{path} does not exist; run the case with output.final_fields = true")
+    return LagrangeElements.read(path).as_dataset()
 
 
 def records(folder: Path) -> Any:

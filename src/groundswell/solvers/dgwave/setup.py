@@ -21,10 +21,11 @@ from groundswell.meshes.octree import partition_curve
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.case.boundaries import cells_across
-from groundswell.seismology.formats.seismograms import require_formats
+from groundswell.seismology.formats.sac_mseed import require_formats
+from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.media.material import Material, Medium
 from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
-from groundswell.seismology.receivers import Receiver, place_receivers
+from groundswell.seismology.receivers import Receiver, place_receivers, that_record
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event import SourceSummary
@@ -45,8 +46,10 @@ from groundswell.solvers.dgwave.damping import KINDS
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.geometry import ElementGeometry
+from groundswell.solvers.dgwave.lattice import surface_bytes
 from groundswell.solvers.dgwave.matched_layers import MatchedLayers, matched_layers
 from groundswell.solvers.dgwave.mesh import QUALITY, USED, build_media, read_material
+from groundswell.solvers.dgwave.volumes import volume_bytes
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import decay_step, dg_step
 
@@ -237,8 +240,8 @@ class Setup(ElementGeometry):
     def source_entries(self) -> list[SourceEntry]:
         """The `[[source]]` entries of the case as point sources."""
         step, duration = self.dt / SAMPLES_PER_STEP, self.case.time.duration
-        moduli = {"rigidity": self.rigidity, "lame": self.lame}
-        context = SourceContext(self.geography, step, duration, self.grid.spacing, **moduli)
+        medium = {"rigidity": self.rigidity, "lame": self.lame, "density": self.density}
+        context = SourceContext(self.geography, step, duration, self.grid.spacing, **medium)
         return build_sources(self.case.source, context)
 
     def rigidity(self, x: Any, y: Any, z: Any) -> Any:
@@ -250,6 +253,10 @@ class Setup(ElementGeometry):
         """lambda of the elements at positions, Pa."""
         found = self._material_at(x, y, z)
         return found.rho * (found.vp**2 - 2 * found.vs**2)
+
+    def density(self, x: Any, y: Any, z: Any) -> Any:
+        """rho of the elements at positions, kg/m^3."""
+        return self._material_at(x, y, z).rho
 
     def _material_at(self, x: Any, y: Any, z: Any) -> Material:
         points = np.stack(np.broadcast_arrays(x, y, z), axis=-1).reshape(-1, AXES)
@@ -338,9 +345,14 @@ class Setup(ElementGeometry):
 
     @property
     def output_bytes(self) -> int:
-        """Size of the samples of seismograms, bytes."""
+        """Size of seismograms, series of the surface and snapshots, bytes."""
         samples = ceil(self.steps / self.sampling_stride)
-        return samples * len(self.receivers) * AXES * np.dtype(self.dtype).itemsize
+        values = sum(
+            len(that_record(quantity.name, self.receivers)) * len(quantity.components)
+            for quantity in QUANTITIES.values()
+        )
+        seismograms = samples * values * np.dtype(self.dtype).itemsize
+        return seismograms + surface_bytes(self) + volume_bytes(self)
 
     def grid_quantities(self) -> Iterator[Quantity]:
         """Elements and size of the region, for `groundswell check`."""

@@ -1,121 +1,127 @@
-"""The surface of a region with topography, along which elements are stretched vertically.
-
-Columns of elements reach from the surface to a flat bottom. In the brick grid a position has its
-depth over the stretching of its column; x and y are the same.
-"""
+"""The motion of the surface: a shaking map, and velocity in time, at points of a lattice."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import InputError
-from groundswell.grids.cartesian import Grid
-from groundswell.meshes.gll import gll
-from groundswell.seismology.topography import Elevation
+from groundswell.backends import Array, Items, Launch, Source
+from groundswell.backends.source import precision
+from groundswell.outputs.distributed_array import DistributedArray
+from groundswell.outputs.launches import RecordLaunches, Targets
+from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
+from groundswell.seismology.formats.shaking_maps import (
+    SurfaceWriter,
+    write_shaking_map,
+)
+from groundswell.seismology.sources.event import event_attributes
+from groundswell.solvers.dgwave.lattice import Lattice, sample_bytes, surface_stride
+from groundswell.solvers.dgwave.propagation import KERNELS
+from groundswell.solvers.dgwave.receivers import VELOCITIES
+from groundswell.spectral_elements.recording import ElementDomain
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.solver import DgWave
 
 Floats = NDArray[np.float64]
+PEAKS = 2  # of velocity and of acceleration
 
-LEAST_DEPTH = 0.2  # of a column, over that of the region
+
+def surface_source(dtype: str) -> Source:
+    """The kernel that records peaks, for a floating-point type."""
+    return Source(KERNELS / "surface.h", precision(dtype))
 
 
-@dataclass(frozen=True, eq=False)
-class Surface:
-    """A surface, which is a polynomial on each element of the grid.
+class ShakingMap:
+    """Peak ground velocity and acceleration on one rank.
 
-    Beside the region it continues the region's edge.
-
-    Args:
-        elevation: of the region, m, upwards.
-        grid: the elements of the region, and those of damping layers around it.
-        degree: of the elements.
+    Attributes:
+        launches: the kernel that records them, for the beginning of a step.
     """
 
-    elevation: Elevation
-    grid: Grid
-    degree: int
+    def __init__(self, solver: DgWave, domain: ElementDomain) -> None:
+        self._setup, self._backend, self._comm = solver.setup, solver.backend, solver.comm
+        self._lattice = Lattice.of(self._setup, domain)
+        shape = (PEAKS, len(self._lattice.mine))
+        self._peaks, self._past = (self._backend.zeros(shape, self._setup.dtype) for _ in range(2))
+        self.launches = self._launch(solver) if len(self._lattice.mine) else []
 
-    @property
-    def size(self) -> Floats:
-        """Of the region along x, y, z, m."""
-        return np.multiply(self.grid.region, self.grid.spacing)
+    def _launch(self, solver: DgWave) -> list[Launch]:
+        backend, dtype, lattice = self._backend, self._setup.dtype, self._lattice
+        vx, vy = (solver.propagation.fields[name] for name in VELOCITIES[:2])
+        places = lattice.elements * (vx.strides[0] // vx.itemsize)
+        tables = (places.astype(np.int64), lattice.weights.astype(dtype))
+        on_device = [backend.to_device(table) for table in tables]
+        step = backend.to_device(np.array([self._setup.dt]))
+        points, taps = lattice.weights.shape
+        arguments = (self._peaks, self._past, vx, vy, *on_device, taps, step, points)
+        module = backend.compile(surface_source(dtype))
+        return [module.launch("record_peaks", Items(points), *arguments)]
 
-    @cached_property
-    def _heights(self) -> Floats:
-        """Elevations at the nodes of the region's surface, (ny, nx)."""
-        return self.elevation(*np.meshgrid(*self._lines()))
+    def state(self) -> dict[str, DistributedArray]:
+        """Peaks so far, and the velocities they continue from, for checkpoints."""
+        arrays = {"peaks": self._peaks, "past": self._past}
+        return {
+            f"shaking_map/{name}/{n}": part
+            for name, array in arrays.items()
+            for n, part in enumerate(self._distributed(array))
+        }
 
-    @property
-    def range(self) -> tuple[float, float]:
-        """The lowest and the highest elevation at nodes, m."""
-        return float(self._heights.min()), float(self._heights.max())
+    def _distributed(self, array: Array) -> list[DistributedArray]:
+        """Each of the values at a point."""
+        lattice = self._lattice
+        own = (((slice(0, len(lattice.mine)),), (lattice.mine,)),)
+        return [DistributedArray(values, (lattice.count,), own, own) for values in array]
 
-    def require_valid(self, *, periodic: bool) -> None:
-        """Check the elevations at all nodes of the surface.
+    def write(self, folder: Path) -> list[Path]:
+        """Write `shaking_map.nc`; all ranks call it, rank 0 writes."""
+        peaks = self._distributed(self._peaks)
+        whole: list[Any] = [part.gather(self._backend, self._comm) for part in peaks]
+        if not self._comm.first:
+            return []
+        pgv, pga = (np.reshape(values, self._lattice.shape) for values in whole)
+        points, attrs = self._lattice.points(self._setup), event_attributes(self._setup)
+        return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, points, attrs)]
 
-        Args:
-            periodic: whether the sides are.
 
-        Raises:
-            InputError: they are not finite, too deep for the region, or differ at periodic sides.
-        """
-        heights, depth = self._heights, self.size[2]
-        lowest = heights.min()  # NaN if one is
-        if not (np.isfinite(heights).all() and lowest > (LEAST_DEPTH - 1) * depth):
-            raise InputError(
-                f"topography has the lowest elevation {lowest:g} m; allowed: finite ones above "
-                f"{(LEAST_DEPTH - 1) * depth:g} m in a region of {depth:g} m depth; enlarge "
-                "grid.size[2]"
-            )
-        gap = max(np.abs(rows[0] - rows[-1]).max() for rows in (heights, heights.T))
-        if periodic and gap > 1e-9 * max(self.size):
-            raise InputError(
-                f"topography differs by {gap:.3g} m at opposite sides; with boundary.sides "
-                '= "periodic" it must be periodic, too'
-            )
+class SurfaceSeries:
+    """Velocity of the surface in time, on one rank.
 
-    def _lines(self) -> list[Floats]:
-        """Coordinates of the nodes along x and y in the region."""
-        inside = (gll(self.degree).points + 1) / 2
-        return [
-            np.append((np.arange(n)[:, None] + inside[:-1]).ravel(), n) * h
-            for n, h in zip(self.grid.region[:2], self.grid.spacing[:2], strict=True)
-        ]
+    Attributes:
+        name: of the output.
+        launches: the kernel that records it, for the beginning of a step.
+    """
 
-    def deform(self, points: Floats) -> Floats:
-        """From positions in the brick grid to true ones, (..., 3), at nodes of elements."""
-        x, y, z = np.moveaxis(points, -1, 0)
-        share = np.clip(1 - z / self.size[2], 0.0, 1.0)
-        return np.stack([x, y, z - self._height(x, y) * share], axis=-1)
+    name = "surface"
 
-    def bricks_of(self, points: Floats) -> Floats:
-        """Where in the brick grid positions (x, y, depth below the surface) lie, (n, 3)."""
-        x, y, depth = np.moveaxis(points, -1, 0)
-        height, bottom = self.height(x, y), self.size[2]
-        inside = np.where(depth > 0, depth / (1 + height / bottom), depth)
-        return np.stack([x, y, np.where(inside > bottom, depth - height, inside)], axis=-1)
+    def __init__(self, solver: DgWave, domain: ElementDomain, record: RecordLaunches) -> None:
+        self._setup, self._comm = solver.setup, solver.comm
+        setup = solver.setup
+        self._lattice = Lattice.of(setup, domain, setup.case.output.surface.stride)
+        selection = self._lattice.select(len(VELOCITIES))
+        every, sample = surface_stride(setup), sample_bytes(setup)
+        shape = (len(VELOCITIES), *selection.count)
+        self._ring = Ring(solver.backend, shape, every, ring_slots(sample, every), setup.dtype)
+        arrays = [solver.propagation.fields[name] for name in VELOCITIES]
+        self.launches = record.record(arrays, selection, Targets(0, every, self._ring))
 
-    def place(self, points: Floats) -> Floats:
-        """True positions of positions (x, y, depth below the surface), (n, 3)."""
-        x, y, depth = np.moveaxis(points, -1, 0)
-        return np.stack([x, y, depth - self.height(x, y)], axis=-1)
+    def open(self, folder: Path, length: int | None) -> Output:
+        """Open `surface.nc`; `length` is the number of samples to keep from before."""
+        setup, lattice = self._setup, self._lattice
+        writer: Any = self._comm.first and SurfaceWriter(
+            folder / "surface.nc",
+            lattice.points(setup),
+            surface_stride(setup) * setup.dt,
+            attrs=event_attributes(setup),
+            resume=length,
+            dtype=setup.dtype,
+        )
 
-    def height(self, x: Floats, y: Floats) -> Floats:
-        """Elevation of the elements' surface at positions in the region, (n,)."""
-        basis, points = gll(self.degree), (gll(self.degree).points + 1) / 2
-        weights, nodes = [], []
-        for at, n, h in zip((x, y), self.grid.region, self.grid.spacing, strict=False):
-            cell = np.clip(np.floor(at / h), 0, n - 1)
-            weights.append(basis.interpolation(2 * (at / h - cell) - 1))
-            nodes.append((cell[:, None] + points) * h)
-        heights = self._height(nodes[0][:, None, :], nodes[1][:, :, None])
-        return np.einsum("pi,pj,pji->p", *weights, heights)
+        def write(block: NDArray[Any], _: range) -> None:
+            writer.append_velocity(block.reshape(*block.shape[:2], *lattice.shape))
 
-    def _height(self, x: Floats, y: Floats) -> Floats:
-        """Elevation, continued beyond the region."""
-        x, y = np.broadcast_arrays(x, y)
-        inside = (np.clip(a, 0.0, size) for a, size in zip((x, y), self.size, strict=False))
-        return self.elevation(*inside)
+        shape, place = (len(VELOCITIES), lattice.count), (slice(None), lattice.mine)
+        return Output(self._ring, writer or None, write, shape, place, self._comm)

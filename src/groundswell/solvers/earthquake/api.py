@@ -2,121 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from groundswell.errors import InputError
-from groundswell.seismology.media.material import PROPERTIES, UNITS, unit_factor
+from groundswell.seismology.model import Model as Model
+from groundswell.seismology.model import Table, case_in_model
 from groundswell.simulation.result import Result
 from groundswell.simulation.temporary import run_built
 from groundswell.solvers.earthquake.case import EarthquakeCase
-
-if TYPE_CHECKING:
-    import xarray
-
-Values = NDArray[np.floating[Any]]
-Table = Mapping[str, Any]  # of a case file
-
-_AXES = {"depth": ("depth", "z"), "y": ("y",), "x": ("x",)}  # names that a dimension may have
-_UNEVEN = 1e-4  # of the spacing, by which coordinates may stray
-
-
-@dataclass(frozen=True, eq=False)
-class Model:
-    """The medium: one value for each cell of a box whose top is the surface.
-
-    >>> import numpy as np
-    >>> vs = np.full((30, 40, 40), 1800.0)  # depth, y, x: a box of 4 km by 4 km by 3 km
-    >>> vs[10:] = 3200.0
-    >>> model = Model(1.75 * vs, vs, rho=2600.0, spacing=100.0)
-    >>> model.size
-    (4000.0, 4000.0, 3000.0)
-
-    Args:
-        vp, vs: wave speeds, m/s; vs = 0 is a fluid.
-        rho: density, kg/m^3.
-        qp, qs: quality factors; both, or none for an elastic model.
-        spacing: edge of the cells, m, or one for each axis (x, y, depth).
-        geography: position of the model on Earth, as `[grid.geography]` of a case file. Positions
-            may then be longitudes and latitudes.
-
-    Arrays have the shape (nz, ny, nx), row 0 at the surface, y northward and x eastward; numbers
-    apply to all cells. Raises `InputError` for inconsistent shapes.
-    """
-
-    vp: ArrayLike
-    vs: ArrayLike
-    rho: ArrayLike
-    qp: ArrayLike | None = None
-    qs: ArrayLike | None = None
-    spacing: float | Sequence[float] = field(kw_only=True)
-    geography: Table | None = None
-
-    def __post_init__(self) -> None:
-        if (self.qp is None) != (self.qs is None):
-            raise InputError("a model needs both qp and qs, or neither if it is elastic")
-        _ = self.properties, self.spacings  # refuse now what does not fit
-
-    @classmethod
-    def from_xarray(cls, dataset: xarray.Dataset, geography: Table | None = None) -> Self:
-        """The model in the variables `vp`, `vs`, `rho` and, if it is anelastic, `qp` and `qs`.
-
-        Dimensions are `x`, `y` and `depth` (or `z`, downwards) in any order, with the evenly spaced
-        coordinates of the cells' centres, of which the first is half a cell from the region's edge.
-        The attribute `units` applies; without it, values are in SI units.
-
-        Raises:
-            InputError: a variable or dimension is missing, or the coordinates are not as above.
-        """
-        dimensions = [_dimension(dataset, axis) for axis in _AXES]
-        missing = [name for name in ("vp", "vs", "rho") if name not in dataset]
-        if missing:
-            raise InputError(f"the dataset lacks {', '.join(missing)}; it has {list(dataset)}")
-        spacing = [_spacing(dataset, name) for name in reversed(dimensions)]
-        values = {
-            name: _in_si(_ordered(dataset[name], dimensions), UNITS[name])
-            for name in PROPERTIES
-            if name in dataset
-        }
-        return cls(**values, spacing=spacing, geography=geography)
-
-    @property
-    def properties(self) -> dict[str, Values]:
-        """Every property that is given, by name, in the shape of all of them, (nz, ny, nx)."""
-        given = {name: getattr(self, name) for name in PROPERTIES}
-        arrays = {name: np.asarray(value) for name, value in given.items() if value is not None}
-        try:
-            together = dict(zip(arrays, np.broadcast_arrays(*arrays.values()), strict=True))
-        except ValueError:
-            together = {}
-        if not together or together["vp"].ndim != 3:
-            shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-            raise InputError(f"a model needs arrays of one shape (nz, ny, nx); found {shapes}")
-        return together
-
-    @property
-    def spacings(self) -> tuple[float, ...]:
-        """Edges of the cells along x, y and depth, m."""
-        try:
-            edges = tuple(float(h) for h in np.broadcast_to(np.asarray(self.spacing, float), 3))
-        except (TypeError, ValueError):
-            edges = ()
-        if not edges or not all(0 < h < np.inf for h in edges):
-            raise InputError(
-                f"spacing = {self.spacing!r}: give the cells' edge in m, or three edges"
-            )
-        return edges
-
-    @property
-    def size(self) -> tuple[float, ...]:
-        """Size of the box along x, y and depth, m."""
-        cells = self.properties["vp"].shape[::-1]
-        return tuple(n * h for n, h in zip(cells, self.spacings, strict=True))
 
 
 def build_case(
@@ -125,26 +19,14 @@ def build_case(
     receivers: Sequence[Table] = (),
     *,
     duration: float | str,
-    step: float | str = "auto",
-    backend: str = "cpu",
-    precision: str = "single",
-    **sections: Table | str,
+    **case: Any,
 ) -> EarthquakeCase:
     """The case that `simulate` runs with these arguments, for `groundswell.check`.
 
     Raises:
         CaseError: the case is invalid; lists every problem.
     """
-    grid = {"size": model.size, "spacing": model.spacings, "geography": model.geography}
-    return EarthquakeCase(
-        grid=grid,
-        time={"duration": duration, "step": step},
-        medium={"kind": "arrays", **model.properties},
-        source=list(sources),
-        receiver=list(receivers),
-        run={"backend": backend, "precision": precision},
-        **{name: content for name, content in sections.items() if content is not None},
-    )
+    return case_in_model(EarthquakeCase, model, sources, receivers, duration=duration, **case)
 
 
 def simulate(
@@ -202,46 +84,3 @@ def simulate(
     """
     built = build_case(model, sources, receivers, duration=duration, **case)
     return run_built(built, folder, overwrite=overwrite, quiet=quiet)
-
-
-# --- datasets -------------------------------------------------------------------------------------
-
-
-def _dimension(dataset: xarray.Dataset, axis: str) -> Hashable:
-    """The dataset's name of an axis."""
-    for name in _AXES[axis]:
-        if name in dataset.dims and name in dataset.coords:
-            return name
-    raise InputError(
-        f"the dataset has no dimension {' or '.join(_AXES[axis])} with coordinates; its dimensions "
-        f"are {', '.join(map(str, dataset.dims))}"
-    )
-
-
-def _spacing(dataset: xarray.Dataset, name: Hashable) -> float:
-    """Spacing of a dimension's cells, m, whose centres must start half a cell from zero."""
-    centres = _in_si(dataset[name], "m").astype(float)
-    if centres.size < 2:
-        raise InputError(f"{name} has {centres.size} coordinates; a model needs 2 cells or more")
-    h = float((centres[-1] - centres[0]) / (centres.size - 1))
-    strays = np.abs(centres - centres[0] - h * np.arange(centres.size)).max()
-    if not h > 0 or strays > _UNEVEN * h:
-        raise InputError(f"the coordinates of {name} must increase in even steps")
-    if abs(centres[0] - h / 2) > _UNEVEN * h:
-        raise InputError(
-            f"the coordinates of {name} are those of cell centres and start half a cell from the "
-            f"edge, at {h / 2:g} m; found {centres[0]:g} m: assign_coords can shift them"
-        )
-    return h
-
-
-def _ordered(array: xarray.DataArray, dimensions: Sequence[Hashable]) -> xarray.DataArray:
-    if set(array.dims) != set(dimensions):
-        found, wanted = (", ".join(map(str, names)) for names in (array.dims, dimensions))
-        raise InputError(f"{array.name} has the dimensions {found}; a model needs {wanted}")
-    return array.transpose(*dimensions)
-
-
-def _in_si(array: xarray.DataArray, unit: str) -> Values:
-    factor = unit_factor(str(array.attrs.get("units", "")), unit, str(array.name))
-    return array.values if factor == 1 else array.values * factor

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field
 
-from groundswell.case.common import NotEmpty, OutputSection, Section, repeated
-from groundswell.case.problems import Violation, reject
+from groundswell.case.common import NotEmpty, Section, repeated
+from groundswell.case.problems import Violation
 from groundswell.case.recording import Recordable
-from groundswell.case.units import Count, Flag
+from groundswell.case.units import Flag
 from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.boundaries import Width
-from groundswell.seismology.case.outputs import Interval, SeismogramOutput
+from groundswell.seismology.case.outputs import SeismicOutput, SurfaceOutput
 
 
 class BoundarySection(Section):
@@ -32,16 +32,6 @@ class BoundarySection(Section):
 FieldName = Literal["vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sxz", "syz"]
 
 
-class SurfaceOutput(Section):
-    """Time series of velocity on the surface, at every `stride`-th cell.
-
-    The interval is rounded to whole time steps.
-    """
-
-    interval: Interval
-    stride: Count = 1
-
-
 class VolumeOutput(SurfaceOutput):
     """Snapshots of whole fields."""
 
@@ -52,7 +42,7 @@ class VolumeOutput(SurfaceOutput):
         yield from repeated("fields", self.fields)
 
 
-class EarthquakeOutput(OutputSection):
+class EarthquakeOutput(SeismicOutput):
     """`[output]`: seismograms, maps and volumes."""
 
     recordable: ClassVar[Recordable] = Recordable(
@@ -60,17 +50,8 @@ class EarthquakeOutput(OutputSection):
         files=("seismograms.h5", "shaking_map.nc", "surface.nc", "volumes.vtkhdf"),
     )
 
-    seismograms: SeismogramOutput = SeismogramOutput()
-    surface: SurfaceOutput | None = None
     shaking_map: Flag = True
     volumes: VolumeOutput | None = None
-
-    def longer_than(self, duration: float) -> Iterator[Violation]:
-        """Intervals in which a run of `duration` s would record nothing."""
-        for name in ("seismograms", "surface", "volumes"):
-            interval = getattr(getattr(self, name), "interval", None)
-            if interval is not None and interval > duration:
-                yield (name, "interval"), f"must be at most the duration, {duration:g} s"
 
 
 # --- the case -------------------------------------------------------------------------------------
@@ -89,10 +70,3 @@ class EarthquakeCase(SeismicCase):
     solver: Literal["earthquake"] = "earthquake"
     output: EarthquakeOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     boundary: BoundarySection = BoundarySection()
-
-    @field_validator("output")
-    @classmethod
-    def _within_duration(cls, output: EarthquakeOutput, info: ValidationInfo) -> EarthquakeOutput:
-        if time := info.data.get("time"):
-            reject(output.longer_than(time.duration))
-        return output

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.seismology.attenuation import Relaxation
-from groundswell.seismology.media.material import Material, Medium, lame
-from groundswell.seismology.sources.point_sources import Modulus
+from groundswell.seismology.media.material import Material, Medium
+from groundswell.seismology.sources.point_sources import Property
 
 Values = NDArray[np.floating]
 
@@ -44,23 +44,22 @@ def _inverse(q: Values | None) -> Values:
         return 1 / np.asarray(q, float)
 
 
-def at_positions(medium: Medium, choose: Callable[[Values, Values], Values]) -> Modulus:
-    """A function of positions (m) that returns a modulus (Pa) of the cells there.
+def at_positions(medium: Medium, choose: Callable[[Material], Values]) -> Property:
+    """A function of positions (m) that returns a property of the cells there.
 
     Args:
         medium: the medium.
-        choose: function of lambda and mu (Pa) that returns the modulus.
+        choose: function of a material that returns the property.
     """
 
-    def modulus(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> NDArray[np.float64]:
+    def at(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> NDArray[np.float64]:
         positions = np.stack([np.atleast_1d(np.asarray(a, float)) for a in (x, y, z)])
         cells = (positions.T / medium.spacing).astype(int)
         i, j, k = np.clip(cells, 0, np.array(medium.cells) - 1).T
         shape = medium.cells[1::-1]
         planes = {
-            row: np.broadcast_to(choose(*lame(medium.plane(int(row)))), shape)
-            for row in np.unique(k)
+            row: np.broadcast_to(choose(medium.plane(int(row))), shape) for row in np.unique(k)
         }
         return np.array([planes[c][b, a] for a, b, c in zip(i, j, k, strict=True)])
 
-    return modulus
+    return at

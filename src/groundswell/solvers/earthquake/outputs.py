@@ -22,12 +22,8 @@ from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import BoxSelection
 from groundswell.outputs.ring_buffer import Output, Ring
-from groundswell.seismology.formats.seismograms import (
-    SeismogramWriter,
-    read_seismograms,
-    write_mseed,
-    write_sac,
-)
+from groundswell.seismology.formats.sac_mseed import export_seismograms
+from groundswell.seismology.formats.seismograms import SeismogramWriter, read_seismograms
 from groundswell.seismology.formats.shaking_maps import (
     SurfacePoints,
     SurfaceWriter,
@@ -121,10 +117,7 @@ class Outputs:
         if not self._setup.receivers or set(formats) == {"hdf5"}:
             return []
         assert self._seismograms is not None
-        velocity = read_seismograms(self._seismograms)
-        sac = write_sac(velocity, folder / "sac") if "sac" in formats else []
-        mseed = [write_mseed(velocity, folder / "seismograms.mseed")] if "mseed" in formats else []
-        return [*sac, *mseed]
+        return export_seismograms([read_seismograms(self._seismograms)], formats, folder)
 
     def _gather_peaks(self) -> NDArray[Any] | None:
         """PGV and PGA over the whole region at rank 0, (2, ny, nx)."""
@@ -301,10 +294,9 @@ class Outputs:
 
     def _surface_points(self, stride: int = 1) -> SurfacePoints:
         """The centres of every `stride`-th cell of the surface."""
-        grid, geography = self._setup.grid, self._setup.geography
+        grid = self._setup.grid
         x, y = (
             (h * np.arange(0.5, n))[::stride]
             for h, n in zip(grid.spacing[:2], grid.region[:2], strict=True)
         )
-        lonlat = () if geography is None else geography.to_lonlat(*np.meshgrid(x, y))
-        return SurfacePoints(x, y, *lonlat)
+        return SurfacePoints.at(x, y, self._setup.geography)

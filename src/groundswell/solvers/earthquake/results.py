@@ -7,7 +7,8 @@ from typing import Any
 
 from groundswell.errors import InputError
 from groundswell.outputs.records import open_records
-from groundswell.seismology.formats.seismograms import read_seismograms, to_obspy
+from groundswell.seismology.formats.sac_mseed import to_obspy
+from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.earthquake.sampling import RECORDABLE

@@ -18,9 +18,9 @@ from groundswell.grids.geography import Geography
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.case.boundaries import cells_across
-from groundswell.seismology.formats.seismograms import require_formats
+from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.media.build import build_medium
-from groundswell.seismology.media.material import Material, Medium
+from groundswell.seismology.media.material import Material, Medium, lame
 from groundswell.seismology.media.profile import find_profile
 from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers
@@ -266,8 +266,9 @@ class Setup:
             self.dt,
             self.case.time.duration,
             self.grid.spacing,
-            rigidity=moduli.at_positions(self.medium, lambda lam, mu: mu),
-            lame=moduli.at_positions(self.medium, lambda lam, mu: lam),
+            rigidity=moduli.at_positions(self.medium, lambda material: lame(material)[1]),
+            lame=moduli.at_positions(self.medium, lambda material: lame(material)[0]),
+            density=moduli.at_positions(self.medium, lambda material: material.rho),
         )
         return build_sources(self.case.source, context)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from groundswell.errors import InputError
 from groundswell.formats.text import read_json, read_table
-from groundswell.spectral_elements.fields import as_dataset
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
@@ -25,9 +24,7 @@ def fields(folder: Path) -> xarray.Dataset:
     path = folder / "solution.vtkhdf"
     if not path.exists():
         raise InputError(f"{path} does not exist; run the case with output.fields = true")
-    found = LagrangeElements.read(path)
-    values = {name: values[found.connectivity] for name, values in found.fields.items()}
-    return as_dataset(found.points[found.connectivity], values)
+    return LagrangeElements.read(path).as_dataset()
 
 
 def residuals(folder: Path) -> xarray.Dataset:

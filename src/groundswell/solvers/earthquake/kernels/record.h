@@ -1,6 +1,7 @@
 // Outputs of the motion of the surface; for other outputs see outputs/kernels/record.h.
 #pragma once
 #include "outputs/kernels/schedule.h"
+#include "seismology/kernels/peaks.h"
 #include "stencil.h"
 
 // Horizontal velocity at the centre of the upper face of a cell, interpolated as for a receiver:
@@ -15,18 +16,12 @@ template <Axis A> INLINE real on_top(const real* RESTRICT f) {
          REAL(0.3125) * midway<A>(f + STEP_Z) + REAL(0.0625) * midway<A>(f + 2 * STEP_Z);
 }
 
-// Peak magnitudes of the horizontal vector at the surface of the region: PGV, and PGA from
-// differences between steps. peaks [2][REGION_Y][REGION_X], past [2][REGION_Y][REGION_X].
+// Peaks at the surface of the region: peaks [2][REGION_Y][REGION_X], past [2][REGION_Y][REGION_X].
 KERNEL record_peaks(real* peaks, real* past, const real* RESTRICT vx, const real* RESTRICT vy) {
+  const Peaks all = {peaks, past, REGION_X * REGION_Y};
   FOR_CELLS(i, REGION_X, j, REGION_Y, k, 1) {
     const index_t c = cell_at(i + REGION_START_X, j + REGION_START_Y, k + REGION_START_Z);
-    const index_t here = static_cast<index_t>(j) * REGION_X + i, count = REGION_X * REGION_Y;
-    const real u = on_top<X>(vx + c), v = on_top<Y>(vy + c);
-    const real du = u - past[here], dv = v - past[here + count];
-    peaks[here] = fmax(peaks[here], sqrt(u * u + v * v));
-    peaks[here + count] = fmax(peaks[here + count], sqrt(du * du + dv * dv) / DT);
-    past[here] = u;
-    past[here + count] = v;
+    all.record(static_cast<index_t>(j) * REGION_X + i, on_top<X>(vx + c), on_top<Y>(vy + c), DT);
   }
 }
 

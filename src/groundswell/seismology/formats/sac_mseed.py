@@ -1,0 +1,205 @@
+"""Seismograms as ObsPy streams, SAC and miniSEED."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from groundswell.errors import InputError
+from groundswell.formats.atomic import atomic_write
+from groundswell.seismology.formats.seismograms import QUANTITIES, VELOCITY, Quantity
+
+if TYPE_CHECKING:
+    import obspy
+    import xarray
+
+# Lowest sampling rate (Hz) of each band code of instruments with a corner period of 10 s or more,
+# as a simulation has. SEED Reference Manual v2.4, appendix A.
+_BAND_CODES = ((1000.0, "F"), (250.0, "C"), (80.0, "H"), (10.0, "B"), (1.5, "M"), (0.5, "L"))
+_SLOWEST_BAND_CODE = "V"
+
+_DIRECTIONS = {"E": (90, 90), "N": (0, 90), "Z": (0, 0)}  # SAC headers cmpaz and cmpinc
+
+_NO_OBSPY = (
+    "SAC and miniSEED need ObsPy, which is not installed; run: pip install groundswell[seismology]"
+)
+
+
+def to_obspy(*arrays: xarray.DataArray) -> obspy.Stream:
+    """Convert arrays of `read_seismograms` to an ObsPy stream, one trace per component.
+
+    Channels have SEED codes: band code of the sampling rate, instrument H and orientation E, N or Z
+    of velocity (m/s), instrument D and orientation H of pressure (Pa). Times start from the
+    attribute `origin_time`, by default 1970-01-01.
+
+    Raises:
+        InputError: ObsPy is not installed, a code is too long for SEED, or there are fewer than two
+            samples.
+    """
+    return _obspy().Stream([trace for array in arrays for trace in _traces(array)])
+
+
+def _traces(array: xarray.DataArray) -> Iterator[obspy.Trace]:
+    rate = 1.0 / _interval(array)
+    begin = _origin_time(array) + float(array["time"][0])
+    code = band_code(rate) + _quantity(array).instrument
+    for site in array.transpose("station", "component", "time"):
+        header = {
+            "network": _seed_code("network", str(site["network"].item()), 2),
+            "station": _seed_code("station", str(site["code"].item()), 5),
+            "sampling_rate": rate,
+            "starttime": begin,
+            "coordinates": _coordinates(site),
+        }
+        for component in site:
+            channel = f"{code}{component['component'].item()}"
+            data = np.ascontiguousarray(component.values)
+            yield _obspy().Trace(data, {**header, "channel": channel})
+
+
+def _quantity(array: xarray.DataArray) -> Quantity:
+    """What an array holds, by its name; velocity if it has lost that."""
+    return QUANTITIES.get(str(array.name), VELOCITY)
+
+
+def export_seismograms(
+    arrays: Sequence[xarray.DataArray], formats: Iterable[str], folder: Path
+) -> list[Path]:
+    """Write seismograms in the formats "sac", to a folder `sac`, and "mseed", to one file.
+
+    Raises what `write_sac` and `write_mseed` raise.
+    """
+    written = []
+    if "sac" in formats:
+        written += [path for array in arrays for path in write_sac(array, folder / "sac")]
+    if "mseed" in formats:
+        written.append(write_mseed(arrays, folder / "seismograms.mseed"))
+    return written
+
+
+def write_mseed(arrays: Sequence[xarray.DataArray], path: str | Path) -> Path:
+    """Write seismograms to a miniSEED file (floating-point encoding), m/s and Pa.
+
+    Raises:
+        InputError: as `to_obspy`, or no permission to write.
+        RunFailed: the disk is full.
+    """
+    stream = to_obspy(*arrays)
+    with atomic_write(path, size=sum(array.nbytes for array in arrays)) as part:
+        stream.write(str(part), format="MSEED", reclen=512)  # record length used by data centres
+    return Path(path)
+
+
+def write_sac(array: xarray.DataArray, folder: str | Path) -> list[Path]:
+    """Write seismograms to `folder`, one SAC file per component, named by its SEED code.
+
+    Velocity is in m/s, pressure in Pa. The reference time of the headers is the origin time (o =
+    0). Positions are in degrees; evdp is in km and stdp in m, as the SAC manual defines them.
+
+    Raises:
+        InputError: as `to_obspy`, or no permission to write.
+        RunFailed: the disk is full.
+    """
+    event, origin, quantity = _sac_event(array), _origin_time(array), _quantity(array)
+    paths = []
+    for trace in to_obspy(array):
+        path = Path(folder) / f"{trace.id.lstrip('.')}.sac"  # avoid hidden files
+        with atomic_write(path, size=trace.data.nbytes) as part:
+            _sac_trace(trace, event, origin, quantity).write(str(part))
+        paths.append(path)
+    return paths
+
+
+def band_code(sampling_rate: float) -> str:
+    """SEED band code of a broadband recording, from its sampling rate in Hz."""
+    # Rounding must not put a rate such as 1 / 0.0125 below 80.
+    rate = sampling_rate * (1 + 1e-9)
+    return next((code for lowest, code in _BAND_CODES if rate >= lowest), _SLOWEST_BAND_CODE)
+
+
+def require_formats(formats: Iterable[str]) -> None:
+    """Check that the packages for `formats` ("hdf5", "sac", "mseed") are installed.
+
+    Raises:
+        InputError: ObsPy is needed and not installed.
+    """
+    if {"sac", "mseed"}.intersection(formats) and find_spec("obspy") is None:
+        raise InputError(_NO_OBSPY)
+
+
+def _obspy() -> Any:
+    try:
+        import obspy
+    except ImportError as error:
+        raise InputError(_NO_OBSPY) from error
+    return obspy
+
+
+def _origin_time(array: xarray.DataArray) -> Any:
+    text = array.attrs.get("origin_time", "1970-01-01T00:00:00")
+    try:
+        return _obspy().UTCDateTime(str(text))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"origin_time = {text!r} is not a date; write it as 2014-03-29T04:09:42.97Z"
+        ) from error
+
+
+def _interval(array: xarray.DataArray) -> float:
+    """Sampling interval (s), also of a slice or a decimation of the array in the file."""
+    time = array["time"].values
+    if len(time) < 2:
+        raise InputError(f"seismograms with {len(time)} samples cannot be exported; 2 are needed")
+    # Twelve digits remove the rounding errors of the stored times.
+    return float(f"{(time[-1] - time[0]) / (len(time) - 1):.12g}")
+
+
+def _seed_code(kind: str, code: str, longest: int) -> str:
+    if len(code) > longest or not code.isascii():
+        raise InputError(
+            f"{kind} code {code!r} does not fit SAC and miniSEED names, which take {longest} ASCII "
+            f"characters; shorten it or write HDF5 only"
+        )
+    return code
+
+
+def _coordinates(site: xarray.DataArray) -> dict[str, float]:
+    names = ("longitude", "latitude", "x", "y", "depth")
+    return {name: float(site[name]) for name in names if name in site.coords}
+
+
+def _sac_event(array: xarray.DataArray) -> dict[str, float]:
+    """SAC headers of the known properties of the event."""
+    scales = {
+        "evlo": ("event_longitude", 1.0),
+        "evla": ("event_latitude", 1.0),
+        "evdp": ("event_depth", 1e-3),
+        "mag": ("magnitude", 1.0),
+    }
+    return {
+        header: float(array.attrs[name]) * scale
+        for header, (name, scale) in scales.items()
+        if name in array.attrs
+    }
+
+
+def _sac_trace(trace: Any, event: Mapping[str, float], origin: Any, quantity: Quantity) -> Any:
+    from obspy.io.sac import SACTrace
+
+    place = trace.stats.coordinates
+    sac = SACTrace.from_obspy_trace(trace)
+    sac.reftime = origin
+    sac.b, sac.o, sac.iztype = trace.stats.starttime - origin, 0.0, "io"
+    sac.idep, sac.kuser0, sac.lcalda = quantity.sac_type, quantity.sac_units, True
+    sac.stdp = place["depth"]
+    if direction := _DIRECTIONS.get(trace.stats.channel[-1]):
+        sac.cmpaz, sac.cmpinc = direction
+    if "longitude" in place:
+        sac.stlo, sac.stla, sac.stel = place["longitude"], place["latitude"], 0.0
+    for header, value in event.items():
+        setattr(sac, header, value)
+    return sac

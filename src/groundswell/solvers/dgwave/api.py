@@ -1,0 +1,92 @@
+"""DG waves from Python: `simulate` takes a medium as arrays, sources and receivers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from groundswell.seismology.model import Model as Model
+from groundswell.seismology.model import Table, case_in_model
+from groundswell.simulation.result import Result
+from groundswell.simulation.temporary import run_built
+from groundswell.solvers.dgwave.case import DgWaveCase
+
+
+def build_case(
+    model: Model,
+    sources: Sequence[Table],
+    receivers: Sequence[Table] = (),
+    *,
+    duration: float | str,
+    **case: Any,
+) -> DgWaveCase:
+    """Build the case that `simulate` runs, for `check` and `Simulation`; see `simulate`.
+
+    Raises:
+        CaseError: the case is invalid; the error lists all violations.
+    """
+    return case_in_model(DgWaveCase, model, sources, receivers, duration=duration, **case)
+
+
+def simulate(
+    model: Model,
+    sources: Sequence[Table],
+    receivers: Sequence[Table] = (),
+    *,
+    duration: float | str,
+    folder: str | Path | None = None,
+    overwrite: bool = False,
+    quiet: bool = True,
+    **case: Any,
+) -> Result:
+    """Compute acoustic or elastic waves in a model, each cell of which is an element.
+
+    >>> import numpy as np
+    >>> import groundswell as gs
+    >>> vs = np.zeros((4, 5, 8))  # depth, y, x: 200 m of water over rock
+    >>> vs[2:] = 1500.0
+    >>> water = vs == 0
+    >>> model = gs.dgwave.Model(
+    ...     np.where(water, 1500.0, 2800.0), vs, np.where(water, 1000.0, 2300.0), spacing=100.0
+    ... )
+    >>> shot = {"kind": "airgun", "x": 150, "y": 250, "depth": 8, "strength": "20 bar m"}
+    >>> pulse = {"kind": "ricker", "frequency": "5 Hz"}
+    >>> node = {"kind": "ocean-bottom-node", "name": "N1", "x": 650, "y": 250, "depth": 200}
+    >>> result = gs.dgwave.simulate(
+    ...     model, [{**shot, "time_function": pulse}], [node], duration="0.6 s",
+    ...     boundary={"width": 2}, output={"final_fields": True},
+    ... )
+    >>> result.pressure.sel(station="N1").units
+    'Pa'
+    >>> bool(abs(result.fields["vz"]).max() > 0)
+    True
+
+    Args:
+        model: the medium; x, y and depth of sources and receivers are relative to its corner.
+        sources: tables with the keys of `[[source]]` in a case file. Quantities are numbers in SI
+            units or text such as "5 km".
+        receivers: tables with the keys of `[[receiver]]`.
+        duration: duration of the run, s.
+        folder: results folder. By default a temporary folder, `result.folder`, which is deleted
+            together with the result.
+        overwrite: replace results of another case in that folder.
+        quiet: show no progress.
+        case: `step`, `backend` ("cpu" or "cuda"), `precision` ("single" or "double"), and the other
+            sections of a case file, as tables: `method`, which has the degree of the elements,
+            `boundary`, `output`, `event`, and the text `title`.
+
+    Returns:
+        `result.seismograms`, an `xarray.DataArray` (station, component, time) in m/s along true
+        east, north and up; `result.pressure`, the same of hydrophones and ocean-bottom nodes,
+        (station, time), Pa; `result.stream`, all of them for ObsPy; `result.shaking_map`, an
+        `xarray.Dataset` (y, x) of `pgv` (m/s) and `pga` (m/s^2); `result.fields`, an
+        `xarray.Dataset` (element, node) of all fields at the end, with `output.final_fields`;
+        `result.records`, recorded fields; `result.summary`; `result.folder`.
+
+    Raises:
+        InputError: the input is invalid; nothing has been written.
+        RunFailed: the run started and failed.
+    """
+    built = build_case(model, sources, receivers, duration=duration, **case)
+    return run_built(built, folder, overwrite=overwrite, quiet=quiet)

@@ -1,0 +1,121 @@
+"""The points of the surface at which motion is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.outputs.recording import Frame, PointSelection
+from groundswell.seismology.formats.shaking_maps import SurfacePoints
+from groundswell.solvers.dgwave.unstructured_case import MeshSection
+from groundswell.spectral_elements.recording import ElementDomain
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.setup import Setup
+
+Floats = NDArray[np.float64]
+
+# From an interface to the inside of an element: a share of the smallest one, far above rounding.
+INSIDE = 1e-6
+
+
+def surface_axes(setup: Setup, stride: int = 1) -> tuple[Floats, Floats]:
+    """x and y of the points, m: every `stride`-th centre of N x N cells of an element of `[grid]`.
+
+    N is the degree of the elements.
+    """
+    (nx, ny, _), (hx, hy, _), n = setup.grid.region, setup.grid.spacing, setup.degree
+    x, y = (h / n * np.arange(0.5, count * n)[::stride] for count, h in ((nx, hx), (ny, hy)))
+    return x, y
+
+
+def has_shaking_map(setup: Setup) -> bool:
+    """Whether peaks on the surface are recorded; by default if no water reaches it.
+
+    Meshes from files have no lattice of points on their surface.
+    """
+    wanted = setup.case.output.shaking_map
+    if isinstance(setup.case.grid, MeshSection):
+        return False
+    return bool(np.all(setup.media[0].plane(0).vs > 0)) if wanted is None else bool(wanted)
+
+
+def surface_stride(setup: Setup) -> int:
+    """Number of steps between samples of the surface, at least 1."""
+    return max(1, round(setup.case.output.surface.interval / setup.dt))
+
+
+def sample_bytes(setup: Setup) -> int:
+    """Size of a sample of the surface, bytes."""
+    x, y = surface_axes(setup, setup.case.output.surface.stride)
+    return x.size * y.size * AXES * np.dtype(setup.dtype).itemsize
+
+
+def surface_bytes(setup: Setup) -> int:
+    """Size of all samples of the surface, bytes."""
+    if setup.case.output.surface is None:
+        return 0
+    return ceil(setup.steps / surface_stride(setup)) * sample_bytes(setup)
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """Points of the surface in a rank's elements.
+
+    Args:
+        x, y: of all points, m.
+        mine: numbers of this rank's among all, x fastest, (points,).
+        elements: that hold these, (points,).
+        weights: of the nodes of an element's top in the value at a point, (points, (N + 1)^2).
+    """
+
+    x: Floats
+    y: Floats
+    mine: Numbers
+    elements: Numbers
+    weights: Floats
+
+    @classmethod
+    def of(cls, setup: Setup, domain: ElementDomain, stride: int = 1) -> Self:
+        """The lattice of a set-up; all ranks must call it."""
+        x, y = surface_axes(setup, stride)
+        flat = [axis.ravel() for axis in np.meshgrid(x, y)]
+        below = np.full(x.size * y.size, INSIDE * setup.smallest)  # in the uppermost elements
+        places = setup.place(np.stack([*flat, below], axis=-1))
+        found, mine, _ = domain.locate(places)
+        r, s = (gll(setup.degree).interpolation(along) for along in found.places.T[: AXES - 1])
+        weights = (s[:, :, None] * r[:, None, :]).reshape(len(mine), (setup.degree + 1) ** 2)
+        return cls(x, y, mine, found.elements, weights)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of all points, (ny, nx)."""
+        return self.y.size, self.x.size
+
+    @property
+    def count(self) -> int:
+        """Number of all points."""
+        return self.x.size * self.y.size
+
+    def select(self, fields: int) -> PointSelection:
+        """The values of some fields, arrays (elements, nodes), at this rank's points."""
+        cells = np.stack([self.elements, np.zeros_like(self.elements)], axis=-1)
+        return PointSelection(
+            shape=(self.count,),
+            count=(len(self.mine),),
+            place=(self.mine,),
+            frame=Frame({}, {}),
+            cells=np.stack([cells] * fields),
+            taps=(1, self.weights.shape[1]),
+            weights=np.stack([self.weights] * fields),
+        )
+
+    def points(self, setup: Setup) -> SurfacePoints:
+        """All points, for files."""
+        return SurfacePoints.at(self.x, self.y, setup.geography)

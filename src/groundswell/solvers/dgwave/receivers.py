@@ -1,0 +1,145 @@
+"""Receivers: velocity and pressure at positions in elements, through rings to growing files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends import Array, Launch
+from groundswell.case.recording import PointsWhere
+from groundswell.outputs.launches import RecordLaunches, Targets
+from groundswell.outputs.recording import Domain, PointSelection, RecordableField
+from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
+from groundswell.seismology.formats.seismograms import (
+    PRESSURE,
+    Quantity,
+    SeismogramWriter,
+    read_seismograms,
+)
+from groundswell.seismology.receivers import Receiver, that_record
+from groundswell.seismology.sources.event import event_attributes
+from groundswell.solvers.dgwave.lattice import INSIDE
+
+if TYPE_CHECKING:
+    import xarray
+
+    from groundswell.solvers.dgwave.setup import Setup
+    from groundswell.solvers.dgwave.solver import DgWave
+
+VELOCITIES = ("vx", "vy", "vz")
+
+
+class Seismograms:
+    """What the receivers record of one quantity, on one rank.
+
+    Attributes:
+        name: of the output.
+        launches: the kernel that records them, for the beginning of a step.
+    """
+
+    def __init__(
+        self, solver: DgWave, domain: Domain, record: RecordLaunches, quantity: Quantity
+    ) -> None:
+        self._setup, self._comm, self._quantity = solver.setup, solver.comm, quantity
+        self._receivers = that_record(quantity.name, solver.setup.receivers)
+        self._part: Path | None = None  # the file until the end of the run
+        self.name = Path(quantity.file).stem
+        arrays, selection = self._select(solver, domain)
+        self._own, every = selection.place[0], self._setup.sampling_stride
+        dtype, components = self._setup.dtype, len(quantity.components)
+        sample = len(self._receivers) * components * np.dtype(dtype).itemsize
+        shape = (components, *selection.count)
+        self._ring = Ring(solver.backend, shape, every, ring_slots(sample, every), dtype)
+        self.launches: list[Launch] = record.record(
+            arrays, selection, Targets(0, every, self._ring)
+        )
+
+    def _select(self, solver: DgWave, domain: Domain) -> tuple[list[Array], PointSelection]:
+        """The arrays that are recorded, and the values that they contribute."""
+        where = PointsWhere(kind="points", positions=_positions(self._setup, self._quantity))
+        names = VELOCITIES if self._quantity is not PRESSURE else ("p",)
+        fields = [RecordableField(name, self._quantity.units, name) for name in names]
+        selection = domain.select(where, fields)
+        assert isinstance(selection, PointSelection)
+        if self._quantity is PRESSURE:
+            stresses = 3 if self._setup.equations.elastic else 1
+            return [solver.propagation.u[:, :stresses]], _mean_pressure(selection, stresses)
+        return [solver.propagation.fields[name] for name in VELOCITIES], selection
+
+    def latest(self, begin: int, end: int) -> NDArray[Any]:
+        """Samples of steps begin .. end - 1 at this rank's receivers.
+
+        Returns:
+            (samples, components, receivers), the receivers in the order of the case.
+        """
+        samples = self._ring.read(begin, end, None)
+        found = np.empty_like(samples)
+        found[..., np.argsort(np.argsort(self._own))] = samples
+        return found
+
+    def open(self, folder: Path, length: int | None) -> Output:
+        """Open the file; `length` is the number of samples to keep from before."""
+        setup, quantity, receivers = self._setup, self._quantity, self._receivers
+        writer: Any = self._comm.first and SeismogramWriter(
+            folder / quantity.file,
+            receivers,
+            setup.sampling_stride * setup.dt,
+            attrs=event_attributes(setup),
+            resume=length,
+            dtype=setup.dtype,
+            quantity=quantity,
+        )
+        self._part = writer.part if writer else None
+
+        def write(block: NDArray[Any], _: range) -> None:
+            writer.append(block.swapaxes(1, 2))
+
+        shape, place = (len(quantity.components), len(receivers)), (slice(None), self._own)
+        return Output(self._ring, writer or None, write, shape, place, self._comm)
+
+    def read(self) -> xarray.DataArray:
+        """All samples, at rank 0 at the end of the run."""
+        assert self._part is not None
+        return read_seismograms(self._part, self._quantity)
+
+
+def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, float], ...]:
+    """Where receivers record a quantity, coordinates x, y, z, m.
+
+    The hydrophone of a node on the sea floor is in the water, and its geophones are in the ground.
+    """
+    offset = INSIDE * setup.smallest * (-1 if quantity is PRESSURE else 1)
+
+    def move(receiver: Receiver) -> tuple[float, float, float]:
+        x, y, depth = receiver.position
+        on_floor = receiver.kind == "ocean-bottom-node"
+        return x, y, max(depth + offset, 0.0) if on_floor else depth
+
+    places = np.array([move(r) for r in that_record(quantity.name, setup.receivers)])
+    return tuple(map(tuple, setup.place(places).tolist()))
+
+
+def _mean_pressure(selection: PointSelection, stresses: int) -> PointSelection:
+    """Of the first fields, the pressure itself or three normal stresses, the pressure.
+
+    It is minus the mean of the normal stresses.
+
+    Args:
+        selection: of one field of arrays (elements, nodes).
+
+    Returns:
+        The selection for an array (elements, fields, nodes).
+    """
+    assert selection.weights is not None
+    share = -1 / stresses if stresses > 1 else 1.0
+    element, node = np.moveaxis(selection.cells, -1, 0)
+    return replace(
+        selection,
+        cells=np.stack([element, np.zeros_like(element), node], axis=-1),
+        taps=(1, stresses, selection.taps[-1]),
+        weights=np.tile(share * selection.weights, stresses),
+    )

@@ -1,0 +1,121 @@
+"""The surface of a region with topography, along which elements are stretched vertically.
+
+Columns of elements reach from the surface to a flat bottom. In the brick grid a position has its
+depth over the stretching of its column; x and y are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.errors import InputError
+from groundswell.grids.cartesian import Grid
+from groundswell.meshes.gll import gll
+from groundswell.seismology.topography import Elevation
+
+Floats = NDArray[np.float64]
+
+LEAST_DEPTH = 0.2  # of a column, over that of the region
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """A surface, which is a polynomial on each element of the grid.
+
+    Beside the region it continues the region's edge.
+
+    Args:
+        elevation: of the region, m, upwards.
+        grid: the elements of the region, and those of damping layers around it.
+        degree: of the elements.
+    """
+
+    elevation: Elevation
+    grid: Grid
+    degree: int
+
+    @property
+    def size(self) -> Floats:
+        """Of the region along x, y, z, m."""
+        return np.multiply(self.grid.region, self.grid.spacing)
+
+    @cached_property
+    def _heights(self) -> Floats:
+        """Elevations at the nodes of the region's surface, (ny, nx)."""
+        return self.elevation(*np.meshgrid(*self._lines()))
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest elevation at nodes, m."""
+        return float(self._heights.min()), float(self._heights.max())
+
+    def require_valid(self, *, periodic: bool) -> None:
+        """Check the elevations at all nodes of the surface.
+
+        Args:
+            periodic: whether the sides are.
+
+        Raises:
+            InputError: they are not finite, too deep for the region, or differ at periodic sides.
+        """
+        heights, depth = self._heights, self.size[2]
+        lowest = heights.min()  # NaN if one is
+        if not (np.isfinite(heights).all() and lowest > (LEAST_DEPTH - 1) * depth):
+            raise InputError(
+                f"topography has the lowest elevation {lowest:g} m; allowed: finite ones above "
+                f"{(LEAST_DEPTH - 1) * depth:g} m in a region of {depth:g} m depth; enlarge "
+                "grid.size[2]"
+            )
+        gap = max(np.abs(rows[0] - rows[-1]).max() for rows in (heights, heights.T))
+        if periodic and gap > 1e-9 * max(self.size):
+            raise InputError(
+                f"topography differs by {gap:.3g} m at opposite sides; with boundary.sides "
+                '= "periodic" it must be periodic, too'
+            )
+
+    def _lines(self) -> list[Floats]:
+        """Coordinates of the nodes along x and y in the region."""
+        inside = (gll(self.degree).points + 1) / 2
+        return [
+            np.append((np.arange(n)[:, None] + inside[:-1]).ravel(), n) * h
+            for n, h in zip(self.grid.region[:2], self.grid.spacing[:2], strict=True)
+        ]
+
+    def deform(self, points: Floats) -> Floats:
+        """From positions in the brick grid to true ones, (..., 3), at nodes of elements."""
+        x, y, z = np.moveaxis(points, -1, 0)
+        share = np.clip(1 - z / self.size[2], 0.0, 1.0)
+        return np.stack([x, y, z - self._height(x, y) * share], axis=-1)
+
+    def bricks_of(self, points: Floats) -> Floats:
+        """Where in the brick grid positions (x, y, depth below the surface) lie, (n, 3)."""
+        x, y, depth = np.moveaxis(points, -1, 0)
+        height, bottom = self.height(x, y), self.size[2]
+        inside = np.where(depth > 0, depth / (1 + height / bottom), depth)
+        return np.stack([x, y, np.where(inside > bottom, depth - height, inside)], axis=-1)
+
+    def place(self, points: Floats) -> Floats:
+        """True positions of positions (x, y, depth below the surface), (n, 3)."""
+        x, y, depth = np.moveaxis(points, -1, 0)
+        return np.stack([x, y, depth - self.height(x, y)], axis=-1)
+
+    def height(self, x: Floats, y: Floats) -> Floats:
+        """Elevation of the elements' surface at positions in the region, (n,)."""
+        basis, points = gll(self.degree), (gll(self.degree).points + 1) / 2
+        weights, nodes = [], []
+        for at, n, h in zip((x, y), self.grid.region, self.grid.spacing, strict=False):
+            cell = np.clip(np.floor(at / h), 0, n - 1)
+            weights.append(basis.interpolation(2 * (at / h - cell) - 1))
+            nodes.append((cell[:, None] + points) * h)
+        heights = self._height(nodes[0][:, None, :], nodes[1][:, :, None])
+        return np.einsum("pi,pj,pji->p", *weights, heights)
+
+    def _height(self, x: Floats, y: Floats) -> Floats:
+        """Elevation, continued beyond the region."""
+        x, y = np.broadcast_arrays(x, y)
+        inside = (np.clip(a, 0.0, size) for a, size in zip((x, y), self.size, strict=False))
+        return self.elevation(*inside)

@@ -1,0 +1,90 @@
+"""Whole fields in time, as high-order elements for ParaView."""
+
+from __future__ import annotations
+
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.outputs.launches import RecordLaunches, Targets
+from groundswell.outputs.recording import BoxSelection, Frame
+from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
+from groundswell.seismology.sources.event import event_attributes
+from groundswell.spectral_elements.vtkhdf import LagrangeElements
+from groundswell.spectral_elements.vtkhdf_series import LagrangeSeries
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.setup import Setup
+    from groundswell.solvers.dgwave.solver import DgWave
+
+
+def volume_stride(setup: Setup) -> int:
+    """Number of steps between snapshots, at least 1."""
+    return max(1, round(setup.case.output.volumes.interval / setup.dt))
+
+
+def snapshot_bytes(setup: Setup) -> int:
+    """Size of a snapshot, bytes."""
+    per_field = setup.unknowns // len(setup.equations.fields)
+    return per_field * len(setup.case.output.volumes.fields) * np.dtype(setup.dtype).itemsize
+
+
+def volume_bytes(setup: Setup) -> int:
+    """Size of all snapshots, bytes."""
+    if setup.case.output.volumes is None:
+        return 0
+    return ceil(setup.steps / volume_stride(setup)) * snapshot_bytes(setup)
+
+
+class Volumes:
+    """Snapshots of fields, on one rank.
+
+    Attributes:
+        name: of the output.
+        launches: the kernel that records them, for the beginning of a step.
+    """
+
+    name = "volumes"
+
+    def __init__(self, solver: DgWave, record: RecordLaunches) -> None:
+        self._setup, self._comm = solver.setup, solver.comm
+        self._elements = solver.elements.numbers
+        self._fields = solver.setup.case.output.volumes.fields
+        arrays = [solver.propagation.fields[name][:, None] for name in self._fields]
+        every, dtype = volume_stride(self._setup), self._setup.dtype
+        slots = ring_slots(snapshot_bytes(self._setup), every)
+        shape = (len(self._fields), *arrays[0].shape)
+        self._ring = Ring(solver.backend, shape, every, slots, dtype)
+        whole = (self._setup.count, *arrays[0].shape[1:])
+        selection = BoxSelection(
+            shape=whole,
+            count=arrays[0].shape,
+            place=(self._elements,),
+            frame=Frame({}, {}),
+            first=(0, 0, 0),
+            step=(1, 1, 1),
+        )
+        self._whole = (len(self._fields), *whole)
+        self.launches = record.record(arrays, selection, Targets(0, every, self._ring))
+
+    def open(self, folder: Path, length: int | None) -> Output:
+        """Open `volumes.vtkhdf`; `length` is the number of snapshots to keep from before."""
+        writer: Any = self._comm.first and self._writer(folder / "volumes.vtkhdf", length)
+        interval = volume_stride(self._setup) * self._setup.dt
+
+        def write(block: NDArray[Any], numbers: range) -> None:
+            for n, fields in zip(numbers, block, strict=True):
+                values = dict(zip(self._fields, fields[:, :, 0], strict=True))
+                writer.append(n * interval, values)
+
+        place = (slice(None), self._elements)
+        return Output(self._ring, writer or None, write, self._whole, place, self._comm)
+
+    def _writer(self, path: Path, length: int | None) -> LagrangeSeries:
+        setup = self._setup
+        attrs = event_attributes(setup)
+        elements = LagrangeElements.of(setup.hexahedra, setup.degree, {}, attrs)
+        return LagrangeSeries(path, elements, self._fields, length, setup.dtype)
