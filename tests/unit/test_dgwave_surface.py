@@ -44,7 +44,7 @@ def top_values(solver: Any, name: str, x: Any, y: Any) -> np.ndarray:
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("single", 1e-5), ("double", 1e-13)])
 def test_peaks_are_those_of_the_horizontal_vector(precision: str, tolerance: float) -> None:
-    case = build(run__precision=precision, method__degree=3, boundary__top="damping")
+    case = build(run__precision=precision, method__degree=3, boundary__top="pml")
     with gs.Simulation(case) as simulation:
         solver: Any = simulation.solver
         x, y = surface_axes(solver.setup)
