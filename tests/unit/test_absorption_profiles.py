@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from plane_wave_reflection import PlaneWaveReflection
 
+from groundswell.seismology.guided_waves import SoftGround
 from groundswell.seismology.media.statistics import SideSpeeds
 from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer, sponge
 from groundswell.solvers.earthquake.absorbing_reflection import absorbed_band, reflection
-from groundswell.solvers.earthquake.guided_waves import SoftGround
 
 H, DT, VP = 100.0, 0.0078, 6000.0
 FREQUENCY = 3464.0 / (6 * H)  # Hz, that six cells resolve in rock

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import log, pi
 from typing import TYPE_CHECKING
 
+from groundswell.seismology.guided_waves import SoftGround
 from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer
 from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand, absorbed_band
-from groundswell.solvers.earthquake.guided_waves import SoftGround
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
