@@ -82,7 +82,7 @@ class BoundarySection(Section):
     top: Boundary = "free-surface"
     sides: Literal[Boundary, "periodic"] = "pml"
     bottom: Boundary = "pml"
-    width: Width = 6
+    width: Width = 4
     surfaces: dict[str, SurfaceCondition] = Field(default_factory=dict)
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.grids.cartesian import Grid
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
 from groundswell.solvers.dgwave.elements import RankElements
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-KINDS = ("pml", "sponge")  # of layers, in [boundary]: see matched_layers.py for "pml"
+PML, SPONGE = KINDS = ("pml", "sponge")  # of layers in [boundary]; see also matched_layers.py
 
 # Damping of a sponge rises with this power of the depth, and lets a wave at normal incidence return
 # with this amplitude. Stronger ones reflect more of the waves at other angles.
@@ -40,11 +39,13 @@ class LayerProfiles:
         rows: profile of each element along x, y, z, -1 outside of layers, (elements, 3).
         depths: of the nodes of each profile, 0 at the inner face of the layer and 1 at the outer
             one, (profiles, N + 1).
+        axes: normal of the layer of each profile, (profiles,).
         thickness: of the layer of each profile, (profiles,), m.
     """
 
     rows: NDArray[np.int32]
     depths: Floats
+    axes: NDArray[np.int64]
     thickness: Floats
 
 
@@ -53,7 +54,7 @@ def layer_profiles(setup: ElementGeometry, elements: RankElements, kind: str) ->
     grid, corners = setup.grid, setup.forest.boxes(elements.numbers)
     rows = np.full((elements.count, AXES), -1, np.int32)
     depths: list[Floats] = []
-    thicknesses: list[float] = []
+    layers: list[tuple[int, float]] = []
     for axis, end, width in _layers(setup, kind):
         thickness = width * grid.spacing[axis]
         outward, face = (1, setup.extent[axis]) if end else (-1, 0.0)
@@ -63,9 +64,10 @@ def layer_profiles(setup: ElementGeometry, elements: RankElements, kind: str) ->
         unique, number = np.unique(spans, axis=0, return_inverse=True)
         rows[inside, axis] = len(depths) + number.ravel()
         depths += [_depths(setup.degree, span, end) for span in unique]
-        thicknesses += [thickness] * len(unique)
+        layers += [(axis, thickness)] * len(unique)
+    axes, thicknesses = np.array(layers).reshape(-1, 2).T
     shape = (len(depths), setup.degree + 1)
-    return LayerProfiles(rows, np.reshape(depths, shape), np.array(thicknesses))
+    return LayerProfiles(rows, np.reshape(depths, shape), axes.astype(np.int64), thicknesses)
 
 
 def _layers(setup: ElementGeometry, kind: str) -> Iterator[tuple[int, int, int]]:
@@ -97,22 +99,10 @@ def strongest_decay(thickness: float | Floats, speed: float) -> Floats:
     return np.asarray((EXPONENT + 1) * speed * np.log(1 / RETURNED) / (2 * np.asarray(thickness)))
 
 
-def total_decay(grid: Grid, speed: float) -> float:
-    """A bound of the rate of decay, 1/s: that at a corner, where layers of all axes add up."""
-    from groundswell.solvers.dgwave.matched_layers import strongest_damping
-
-    layers = zip(np.maximum(grid.before, grid.after), grid.spacing, strict=True)
-    thicknesses = [width * edge for width, edge in layers if width]
-    kinds = (strongest_decay, strongest_damping)
-    return sum(max(float(kind(thickness, speed)) for kind in kinds) for thickness in thicknesses)
-
-
-def damping_tables(
+def sponge_damping(
     setup: ElementGeometry, elements: RankElements
-) -> tuple[NDArray[np.int32] | None, Floats]:
-    """The rows of a rank's elements in sponges, (elements, 3), and the profiles, (rows, N + 1)."""
-    found = layer_profiles(setup, elements, "sponge")
-    if not any(_layers(setup, "sponge")):
-        return None, found.depths
+) -> tuple[NDArray[np.int32], Floats]:
+    """Damping of all fields in sponges: rows (elements, 3) and profiles, see `Terms`."""
+    found = layer_profiles(setup, elements, SPONGE)
     strongest = strongest_decay(found.thickness, setup.statistics.vp_max)
     return found.rows, strongest[:, None] * found.depths**EXPONENT

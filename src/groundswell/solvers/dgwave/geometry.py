@@ -19,7 +19,6 @@ from groundswell.seismology.media.material import Medium
 from groundswell.seismology.media.statistics import MediumStatistics
 from groundswell.seismology.topography import build_elevation
 from groundswell.solvers.dgwave.curved import CurvedElements
-from groundswell.solvers.dgwave.damping import damping_tables, total_decay
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import REFLECTION
 from groundswell.solvers.dgwave.mesh import build_forest
@@ -112,10 +111,6 @@ class ElementGeometry:
         ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
         return np.broadcast_to([REFLECTION[end] for end in ends], (elements.count, len(ends)))
 
-    def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
-        """See `damping_tables`."""
-        return damping_tables(self, elements)
-
     def volume(self, leaf: int | Numbers) -> float:
         """Volume of a brick, m^3, or of the reference element of others."""
         if self.is_curved:
@@ -139,8 +134,3 @@ class ElementGeometry:
     def place(self, points: Floats) -> Floats:
         """Coordinates x, y, z of positions (x, y, depth below the surface), (n, 3), m."""
         return points if self.surface is None else self.surface.place(points)
-
-    @property
-    def decay(self) -> float:
-        """The largest rate of decay in absorbing layers, 1/s."""
-        return total_decay(self.grid, self.statistics.vp_max)

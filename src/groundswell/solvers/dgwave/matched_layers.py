@@ -8,7 +8,8 @@ each derivative,
 
 The frequency shift alpha at the inner face absorbs static fields and waves at grazing incidence
 (Kuzuoglu & Mittra, IEEE Microw. Guided Wave Lett. 6:447, 1996; Komatitsch & Martin, Geophysics
-72:SM155, 2007). In the scheme, derivatives include the terms of element faces.
+72:SM155, 2007). In the scheme, derivatives include the terms of element faces. Next to soft ground,
+layers need further measures, see seismology/guided_waves.py.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.meshes.hexahedra import Numbers
-from groundswell.solvers.dgwave.damping import KINDS, LayerProfiles, layer_profiles
+from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.seismology.guided_waves import LARGEST_RATIO, SoftGround
+from groundswell.solvers.dgwave.damping import PML, LayerProfiles, layer_profiles, strongest_decay
 from groundswell.solvers.dgwave.elements import RankElements
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class MatchedLayers:
 
 
 def strongest_damping(thickness: float | Floats, speed: float) -> Floats:
-    """Damping d at the outer face of a layer, 1/s.
+    """Damping d at the outer face of a layer without soft ground, 1/s.
 
     Args:
         thickness: of the layer, m.
@@ -65,13 +67,59 @@ def strongest_damping(thickness: float | Floats, speed: float) -> Floats:
     return np.asarray((POWER + 1) * speed * log(1 / RETURNED) / (2 * np.asarray(thickness)))
 
 
+def soft_ground(setup: Setup) -> SoftGround | None:
+    """Soft ground next to matched layers at the sides; None in fluids."""
+    if setup.statistics.vs_max is None or setup.case.boundary.sides != PML:
+        return None
+    height = setup.grid.spacing[2]
+    sides, fastest = setup.statistics.sides, setup.statistics.vs_max
+    return SoftGround(sides, fastest, height, setup.resolved_frequency)
+
+
+def multiaxial_damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32], Floats]:
+    """Damping of all fields next to soft ground: rows (elements, 3) and profiles, see `Terms`.
+
+    It is a fraction of the damping d that depends on the depth.
+    """
+    found, ground = layer_profiles(setup, elements, PML), soft_ground(setup)
+    rows, none = np.full(found.rows.shape, -1, np.int32), np.empty((0, setup.degree + 1))
+    if ground is None:
+        return rows, none
+    ratios = ground.damping_ratio(_cells(setup))
+    depths = setup.cells(elements.numbers)[:, 2] - setup.grid.before[2]
+    ratio = ratios[np.clip(depths, 0, len(ratios) - 1)]
+    element, axis = np.nonzero((found.rows[:, :2] >= 0) & (ratio > 0)[:, None])
+    if not len(element):
+        return rows, none
+    kinds = np.stack([found.rows[element, axis], ratio[element]], axis=1)
+    unique, number = np.unique(kinds, axis=0, return_inverse=True)
+    rows[element, axis] = number.ravel()
+    return rows, unique[:, 1:] * _damping(setup, found)[unique[:, 0].astype(int)]
+
+
+def total_decay(setup: Setup) -> float:
+    """A bound of the rate of decay in layers, 1/s: those of all axes add up at a corner."""
+    grid, speed, ground = setup.grid, setup.statistics.vp_max, soft_ground(setup)
+    widths = np.maximum(grid.before, grid.after)
+    thickness = (widths * np.array(grid.spacing))[widths > 0]
+    factor = ground.damping_factor * (1 + LARGEST_RATIO) if ground else 1.0
+    damping = factor * strongest_damping(thickness, speed)
+    shift = ground.side_shift if ground else 0.0
+    return float(np.maximum(damping + shift, strongest_decay(thickness, speed)).sum())
+
+
+def _cells(setup: Setup) -> int:
+    """Intervals between nodes across the layers at the sides."""
+    return max(setup.grid.before[:2]) * setup.degree
+
+
 def matched_layers(setup: Setup, elements: RankElements) -> MatchedLayers | None:
     """The matched layers of a rank's elements; None if no rank has any."""
     boundary = setup.case.boundary
-    if KINDS[0] not in (boundary.top, boundary.sides, boundary.bottom):
+    if PML not in (boundary.top, boundary.sides, boundary.bottom):
         return None
-    found = layer_profiles(setup, elements, KINDS[0])
-    in_layers = layer_profiles(setup, _all_elements(setup), KINDS[0]).rows >= 0
+    found = layer_profiles(setup, elements, PML)
+    in_layers = layer_profiles(setup, _all_elements(setup), PML).rows >= 0
     numbers = np.cumsum(in_layers.ravel()).reshape(in_layers.shape) - 1
     is_set = found.rows >= 0
     sets = np.full(found.rows.shape, -1, np.int32)
@@ -91,8 +139,18 @@ def _all_elements(setup: Setup) -> RankElements:
 
 
 def _profiles(setup: Setup, found: LayerProfiles) -> Floats:
-    damping = strongest_damping(found.thickness, setup.statistics.vp_max)
-    d = damping[:, None] * found.depths**POWER
+    d, ground = _damping(setup, found), soft_ground(setup)
     highest = HIGHEST_SHIFT * setup.resolved_frequency
     shift = 2 * pi * min(SHIFT / setup.case.time.duration, highest) * (1 - found.depths)
+    if ground:
+        uniform = np.array([ground.frequency_shift(axis) for axis in range(AXES)])
+        shift += uniform[found.axes][:, None]
     return np.stack([d, d + shift], axis=1)
+
+
+def _damping(setup: Setup, found: LayerProfiles) -> Floats:
+    """The damping d of each profile, (profiles, N + 1), 1/s."""
+    ground = soft_ground(setup)
+    factor = ground.damping_factor if ground else 1.0
+    strongest = factor * strongest_damping(found.thickness, setup.statistics.vp_max)
+    return np.asarray(strongest[:, None] * found.depths**POWER)

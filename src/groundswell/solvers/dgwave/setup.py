@@ -42,12 +42,18 @@ from groundswell.solvers.dgwave.attenuation import (
     unrelaxed,
 )
 from groundswell.solvers.dgwave.curved import METRICS
-from groundswell.solvers.dgwave.damping import KINDS
+from groundswell.solvers.dgwave.damping import KINDS, SPONGE, sponge_damping
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.geometry import ElementGeometry
 from groundswell.solvers.dgwave.lattice import surface_bytes
-from groundswell.solvers.dgwave.matched_layers import MatchedLayers, matched_layers
+from groundswell.solvers.dgwave.matched_layers import (
+    MatchedLayers,
+    matched_layers,
+    multiaxial_damping,
+    soft_ground,
+    total_decay,
+)
 from groundswell.solvers.dgwave.mesh import QUALITY, USED, build_media, read_material
 from groundswell.solvers.dgwave.volumes import volume_bytes
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -180,6 +186,25 @@ class Setup(ElementGeometry):
                 'everywhere, or use "elastic"'
             )
         return ACOUSTIC if chosen == "acoustic" else ELASTIC
+
+    def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+        """Damping of all fields: rows (elements, 3) and profiles, see `Terms`.
+
+        The rows are None if there is no damping on any rank.
+        """
+        boundary, ground = self.case.boundary, soft_ground(self)
+        is_soft = ground is not None and ground.resonance > 0
+        if not is_soft and SPONGE not in (boundary.top, boundary.sides, boundary.bottom):
+            return None, np.empty((0, self.degree + 1))
+        sponge, multiaxial = sponge_damping(self, elements), multiaxial_damping(self, elements)
+        profiles = np.concatenate([sponge[1], multiaxial[1]])
+        moved = np.where(multiaxial[0] < 0, -1, multiaxial[0] + len(sponge[1]))
+        return np.where(sponge[0] < 0, moved, sponge[0]).astype(np.int32), profiles
+
+    @property
+    def decay(self) -> float:
+        """A bound of the rate of decay, 1/s: that at a corner, where layers of all axes add up."""
+        return total_decay(self)
 
     def matched_layers(self, elements: RankElements) -> MatchedLayers | None:
         """See `matched_layers`."""
