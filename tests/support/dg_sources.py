@@ -17,9 +17,19 @@ Floats = NDArray[np.float64]
 
 def delta(scheme: Scheme, element: int, place: ArrayLike) -> Floats:
     """Nodal values of a delta function in its element, 1/m^3, (n, n, n)."""
-    points = gll(scheme.degree)
-    along = [points.interpolation([xi])[0] / points.weights for xi in np.asarray(place)]
+    along = [projection(scheme.degree, xi) for xi in np.asarray(place)]
     return np.einsum("i,j,k->kji", *along) / scheme.jacobians[element]
+
+
+def projection(degree: int, place: float) -> Floats:
+    """The polynomial p of degree N - 1, at least 1, at the nodes, with integral(p q) = q(place).
+
+    q is any polynomial of that degree; all are sums of powers.
+    """
+    powers = np.arange(max(degree - 1, 1) + 1)
+    total = powers[:, None] + powers
+    integrals = (1 + (-1.0) ** total) / (total + 1)
+    return gll(degree).points[:, None] ** powers @ np.linalg.solve(integrals, place**powers)
 
 
 def injection(scheme: Scheme, element: int, fields: ArrayLike, values: Floats) -> Floats:

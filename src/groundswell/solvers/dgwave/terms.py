@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.polynomial import legendre
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.meshes.gll import gll
@@ -36,10 +37,23 @@ class ElementSource:
     volume: float
 
     def shape(self, degree: int) -> Floats:
-        """The row of the source in kernels/terms.h: it acts on the nodes as a delta function."""
-        points = gll(degree)
-        along = points.interpolation(self.place) / points.weights
+        """The row of the source in kernels/terms.h."""
+        along = delta_function(degree, self.place)
         return np.concatenate([along.ravel(), self.rates * 2**AXES / self.volume])
+
+
+def delta_function(degree: int, places: Floats) -> Floats:
+    """Values at the nodes of a line of delta functions at reference coordinates, (places, N + 1).
+
+    They are projections on polynomials of degree N - 1, but at least 1. One on degree N would
+    excite Legendre's polynomial of that degree. Its derivative vanishes at the inner nodes, so in
+    the layers of elements that hold the source a part of it would neither propagate nor decay.
+    """
+    degrees = np.arange(max(degree - 1, 1) + 1)
+    at_nodes, at_places = (
+        legendre.legvander(x, len(degrees) - 1) for x in (gll(degree).points, places)
+    )
+    return np.asarray((at_places * (degrees + 0.5)) @ at_nodes.T)
 
 
 @dataclass(frozen=True, eq=False)
