@@ -217,15 +217,15 @@ def test_moments_of_sources() -> None:
 def test_a_pressure_source_in_open_space() -> None:
     """One octant of it: rigid walls through the source, p = 8 rho s'(t - r) / (4 pi r)."""
     bricks = equal((3, 3, 3), reflections=(1, 0) * 3)
-    scheme = homogeneous(bricks, 3, (2, 2, 0))
+    scheme = homogeneous(bricks, 4, (2, 2, 0))
     source = pressure_source(scheme, 0, (-1, -1, -1))
-    end, steps = 1.06, 26
+    end, steps = 1.06, 40
 
     def s(t: Any) -> Any:
         return np.exp(-(((t - 0.5) / 0.2) ** 2))
 
     u = advanced(lambda u, t: scheme.rates(u) + s(t) * source, 0 * source, end / steps, steps)
-    r = np.sqrt((bricks.positions(3) ** 2).sum(axis=0))
+    r = np.sqrt((bricks.positions(4) ** 2).sum(axis=0))
     far = (bricks.low == 2).any(axis=1)[:, None, None, None]  # two elements off the source
     measured = far & (r < 0.85)  # echoes have not come as far
     p, late = u[:, 0][measured], end - r[measured]

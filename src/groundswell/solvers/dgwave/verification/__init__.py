@@ -16,6 +16,8 @@ PROBLEMS = [
     "fullspace:double_couple",
     "lamb:vertical_force",
     "layered:loh1",
+    "layered:loh3",
+    "layered:gaussian",
     "layered:interfaces_on_faces",
     "attenuation:quality",
     "curved:plane_waves",

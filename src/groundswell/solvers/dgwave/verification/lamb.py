@@ -1,0 +1,31 @@
+"""Lamb's problem: a vertical force on the surface of a half-space, and the surface motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from groundswell.backends import Backend
+from groundswell.seismology.problems import lamb
+from groundswell.seismology.problems.tables import needs_misfits
+from groundswell.solvers.dgwave.verification.simulation import make_case, motion
+from groundswell.verify import Check
+
+DEGREE = 5
+EDGE = {False: 700.0, True: 300.0}  # m, of the elements
+# Limits of envelope and phase misfit, %, by distance, m. The nearest receiver is 1.3 elements away
+# from the force in the quick form.
+LIMITS = {
+    False: {900.0: (2.5, 1.5), 2000.0: (0.5, 0.3), 3300.0: (0.3, 0.1)},
+    True: {900.0: (0.3, 0.2), 2000.0: (0.15, 0.1), 3300.0: (0.15, 0.1)},
+}
+
+
+@needs_misfits
+def vertical_force(backend: Backend, full: bool) -> Iterator[Check]:
+    """Radial and vertical motion at three distances, the worse of both."""
+    case = make_case(method={"degree": DEGREE}, boundary={"width": 2}, **lamb.sections(EDGE[full]))
+    for distance, found in lamb.misfits(*motion(case, backend)).items():
+        limits = LIMITS[full][distance]
+        for kind, misfit, limit in zip(("envelope", "phase"), found, limits, strict=True):
+            name = f"Lamb's problem at {distance:g} m: {kind} misfit"
+            yield Check.at_most(name, misfit, limit, "%", f"elements of {EDGE[full]:g} m")

@@ -1,0 +1,86 @@
+"""LOH.1, LOH.3, and a double couple in three layers over a half-space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from groundswell.backends import Backend
+from groundswell.seismology.problems import layers, loh
+from groundswell.seismology.problems.tables import layered_medium, needs_misfits
+from groundswell.seismology.reference.loh import COMPONENTS, PROBLEMS
+from groundswell.solvers.dgwave.verification.boxes import Floats
+from groundswell.solvers.dgwave.verification.simulation import make_case, motion
+from groundswell.verify import Check
+
+DEGREE = 4
+WIDTH = 3  # elements of matched layers
+
+# Elements of LOH.1 and LOH.3 (m), highest frequency (Hz), limits of misfits (%): quick and full.
+EDGE, HIGHEST = {False: 1000.0, True: 500.0}, {False: 1.25, True: 3.0}
+MISFIT = {False: 10.0, True: 5.0}
+GAUSSIAN = {False: {"loh1": 3.0, "loh3": 4.0}, True: {"loh1": 0.2, "loh3": 3.0}}  # %
+
+INTERFACES = (800.0, 2000.0, 3600.0)  # m, on faces of elements
+# Elements of the three layers (m), and limits of the misfit, %.
+LAYERS = {False: (400.0, 2, 10.0), True: (400.0, 4, 0.2)}
+
+
+@needs_misfits
+def loh1(backend: Backend, full: bool) -> Iterator[Check]:
+    """The elastic problem, compared with the published solution."""
+    return _published("loh1", backend, full)
+
+
+@needs_misfits
+def loh3(backend: Backend, full: bool) -> Iterator[Check]:
+    """The anelastic problem, constant Q, compared with the published solution."""
+    return _published("loh3", backend, full)
+
+
+def gaussian(backend: Backend, full: bool) -> Iterator[Check]:
+    """Both problems with a Gaussian moment rate, compared with wavenumber integration (L2)."""
+    for name, limit in GAUSSIAN[full].items():
+        misfit = loh.gaussian_misfit(
+            PROBLEMS[name], *_loh_motion(name, loh.GAUSSIAN, backend, full)
+        )
+        title = f"{PROBLEMS[name].name}, Gaussian: misfit"
+        yield Check.at_most(title, misfit, limit, "%", f"elements of {EDGE[full]:g} m")
+
+
+def interfaces_on_faces(backend: Backend, full: bool) -> Iterator[Check]:
+    """Three layers, compared with wavenumber integration (L2)."""
+    edge, degree, limit = LAYERS[full]
+    ground = layers.layers(INTERFACES)
+    sections = layers.sections(layered_medium(ground), edge)
+    sections["grid"]["size"] = [float(np.ceil(size / edge) * edge) for size in layers.SIZE]
+    boundary = {"width": max(WIDTH, 12 // degree)}
+    case = make_case(method={"degree": degree}, boundary=boundary, **sections)
+    misfit = layers.misfit(ground, *motion(case, backend))
+    note = f"elements of {edge:g} m and degree {degree}, {len(layers.OFFSETS)} stations"
+    yield Check.at_most("three layers: misfit", misfit, limit, "%", note)
+
+
+def _published(name: str, backend: Backend, full: bool) -> Iterator[Check]:
+    time_function = loh.brune(PROBLEMS[name])
+    found = loh.published_misfits(
+        name, *_loh_motion(name, time_function, backend, full), HIGHEST[full]
+    )
+    note = f"elements of {EDGE[full]:g} m, below {HIGHEST[full]:g} Hz"
+    for n, component in enumerate(COMPONENTS):
+        for kind, misfit in (("envelope", found.envelope[n]), ("phase", found.phase[n])):
+            title = f"{PROBLEMS[name].name} {component}: {kind} misfit"
+            yield Check.at_most(title, misfit, MISFIT[full], "%", note)
+
+
+def _loh_motion(
+    name: str, time_function: dict[str, object], backend: Backend, full: bool
+) -> tuple[Floats, Floats]:
+    case = make_case(
+        grid={"size": loh.SIZE, "spacing": EDGE[full]},
+        method={"degree": DEGREE},
+        boundary={"width": WIDTH},
+        **loh.sections(PROBLEMS[name], time_function),
+    )
+    return motion(case, backend)
