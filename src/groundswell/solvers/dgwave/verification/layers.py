@@ -146,7 +146,7 @@ class Packet:
 
 
 def reflection(backend: Backend, full: bool) -> Iterator[Check]:
-    """P and S waves of three lengths, at normal and at oblique incidence, and a layer of four elements."""
+    """P and S waves of three lengths, normal and oblique, and a layer of four elements."""
     for angle, limit in LIMITS[full].items():
         for kind, length in product("PS", LENGTHS):
             found = 100 * Packet(kind, angle, length).returned(backend)

@@ -1,0 +1,32 @@
+"""The DG wave solver against problems with known answers."""
+
+from __future__ import annotations
+
+import pytest
+from variants import short_and_long
+
+from groundswell.backends import open_backend
+from groundswell.verify import Check, load_problem, problem_names
+
+LONG = [
+    "dgwave/layered:loh1",
+    "dgwave/layered:loh3",
+    "dgwave/layered:gaussian",
+    "dgwave/layered:interfaces_on_faces",
+    "dgwave/fullspace:double_couple",
+    "dgwave/layers:reflection",
+    "dgwave/attenuation:quality",
+    "dgwave/curved:tilted_surface",
+]
+
+
+def show(checks: list[Check]) -> list[str]:
+    return [f"{c.name}: {c.value:.4g} {c.unit} ({c.tolerance}) {c.note}" for c in checks]
+
+
+@pytest.mark.parametrize("name", short_and_long(problem_names("dgwave"), LONG))
+def test_the_solver_comes_close_enough(name: str) -> None:
+    checks = list(load_problem(name)(open_backend("cpu"), False))
+    print(*show(checks), sep="\n")
+    assert checks
+    assert not show([check for check in checks if not check.passed])
