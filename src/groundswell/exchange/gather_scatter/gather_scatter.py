@@ -10,7 +10,6 @@ other ranks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from groundswell.backends import Backend, KernelLaunch, Launch
 from groundswell.backends.base import Array, Event
@@ -18,9 +17,8 @@ from groundswell.errors import InputError
 from groundswell.exchange.communicator import opened
 from groundswell.exchange.connect import reason_for
 from groundswell.exchange.gather_scatter.pattern import PHASES, ROUTES, ExchangePattern
-from groundswell.exchange.gather_scatter.rows import OPERATIONS, Values
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, Values, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import Sharing
-from groundswell.exchange.gather_scatter.tiles import SECTOR, reduce_locally
 from groundswell.exchange.gather_scatter.transfers import Connection, connect_rows
 from groundswell.exchange.operation import Operation
 
@@ -87,14 +85,20 @@ class GatherScatter(Operation):
         self._arrays = source.array, target.array
         self._transfer.bind(phases, source, target)
         self.start, self.finish = self._transfer.start, self._transfer.finish
-        (old, new), (_, others) = phases.local, phases.unpack
-        self.local = reduce_locally(
-            self._backend, self._reduction, (source, old), (target, new), others
-        )
+        old, new = phases.local
+        self.local = reduce_rows(self._backend, self._reduction, (source, old), (target, new))
 
     def is_bound(self, source: Array, target: Array) -> bool:
         """Whether it operates on these arrays."""
-        return self._places(*self._arrays) == self._places(source, target)
+        addresses = [
+            [self._backend.address(array) for array in pair]
+            for pair in (self._arrays, (source, target))
+        ]
+        return addresses[0] == addresses[1] and self._has_layout_of(source, target)
+
+    def _has_layout_of(self, *arrays: Array) -> bool:
+        old, new = ([(a.shape, a.strides) for a in pair] for pair in (self._arrays, arrays))
+        return old == new
 
     def bind(self, source: Array, target: Array) -> bool:
         """Operate on these arrays from now on, without communication.
@@ -111,12 +115,7 @@ class GatherScatter(Operation):
         if self.is_bound(source, target):
             return False
         values = self._checked(source, target)
-        sector = 1 if self._backend.on_host else SECTOR
-        old, new = (
-            [(address % sector, *rest) for address, *rest in self._places(*arrays)]
-            for arrays in (self._arrays, (source, target))
-        )
-        if old != new:
+        if not self._has_layout_of(source, target):
             self._backend.synchronize()  # running kernels read the tables that are replaced
             self._set_up(*values)
             return True
@@ -127,10 +126,6 @@ class GatherScatter(Operation):
             for launches in (self.start, self.local, self.finish)
         )
         return True
-
-    def _places(self, *arrays: Array) -> list[tuple[Any, ...]]:
-        """Address, shape and strides of each array."""
-        return [(self._backend.address(a), a.shape, a.strides) for a in arrays]
 
     @property
     def launches(self) -> list[Launch]:
