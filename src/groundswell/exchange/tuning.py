@@ -21,13 +21,13 @@ from groundswell.backends.base import in_order
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError, known_to_all
-from groundswell.exchange import mpi_library
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS, usual
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.operation import Operation
 from groundswell.exchange.probe import find_obstacles
+from groundswell.exchange.requirements import mpi_version
 
 REPEATS = 5
 REPEAT_SECONDS = 0.02  # shortest duration of a repeat
@@ -238,7 +238,7 @@ def fastest(
 def cache_file(comm: Communicator, backend: Backend, problem: Iterable[object]) -> Path:
     """The file for the tuning of a problem on the machines of these ranks; all must call it."""
     devices = [*comm.allgather(backend.device), repr(comm.allgather(comm.same_host))]
-    library = mpi_library.version() if comm.size > 1 else ""
+    library = mpi_version() if comm.size > 1 else ""
     key = digest(__version__, *devices, library, *map(repr, problem))
     return default_folder() / f"tuning-{key}.json"
 
