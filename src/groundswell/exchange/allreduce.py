@@ -14,9 +14,8 @@ from groundswell.backends import Array, Backend, Blocks, HostCall, Launch
 from groundswell.backends.base import Event
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator, opened
-from groundswell.exchange.messages import Message, TransferRequest, aligned
+from groundswell.exchange.messages import Message, Operation, TransferRequest, aligned
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
-from groundswell.exchange.operation import Operation
 from groundswell.exchange.transports.nccl import communicator
 from groundswell.exchange.transports.peer_memory import PeerMemory
 from groundswell.exchange.waiting import Deadline

@@ -59,12 +59,17 @@ class Place:
 
     @classmethod
     def in_array(
-        cls, backend: Backend, array: Array, origin: Sequence[int], first: Sequence[int]
+        cls,
+        backend: Backend,
+        array: Array,
+        origin: Sequence[int],
+        first: Sequence[int],
+        number: int = -1,
     ) -> Place:
-        """The box of `array` that begins `first` points from its point `origin`."""
+        """The box of the array with this number that begins `first` points from `origin`."""
         steps = zip(origin, first, array.strides, strict=True)
         offset = sum((o + f) * stride for o, f, stride in steps)
-        return cls(backend.address(array) + offset, tuple(array.strides))
+        return cls(backend.address(array) + offset, tuple(array.strides), array=number)
 
     @classmethod
     def packed(cls, address: int, shape: Sequence[int], itemsize: int, flip: int = 0) -> Place:
@@ -282,12 +287,16 @@ def compile_kernels(backend: Backend) -> Module:
 class CopyLaunch:
     """All copies in one launch.
 
+    Args:
+        kept: memory that must live as long as the launch.
+
     Attributes:
         launches: the launch; none without copies.
         tables: to be moved with the arrays.
     """
 
-    def __init__(self, backend: Backend, copies: Sequence[Copy]) -> None:
+    def __init__(self, backend: Backend, copies: Sequence[Copy], kept: object = None) -> None:
+        self._kept = kept
         self.launches: list[Launch] = []
         self.tables: list[AddressTable] = []
         if copies:

@@ -1,8 +1,10 @@
 """Halo exchanges: they fill the ghost layers of fields from the ranks that own those points.
 
-halo = HaloExchange(backend, comm, decomposition, fields)
-halo()                                                              # all at once, or
-step = halo.overlap_with(boundary=[boundary], interior=[interior])  # during interior work
+    halo = HaloExchange(backend, comm, decomposition, fields)
+    halo()                                                              # all at once, or
+    step = halo.overlap_with(boundary=[boundary], interior=[interior])  # during interior work
+
+The constructor shows the way: pattern, packing, transport, operation.
 """
 
 from __future__ import annotations
@@ -18,14 +20,12 @@ from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event, debugging
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, CopyLaunch, Place
-from groundswell.exchange.coded_transfer import CodedTransfer
+from groundswell.exchange.codecs.coded_transfer import CodedTransfer
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect, reason_for
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.halo_messages import HaloMessages
-from groundswell.exchange.messages import TransferRequest, peers_of
-from groundswell.exchange.operation import Operation
+from groundswell.exchange.ghost_field import GhostField, HaloMessages
+from groundswell.exchange.messages import Operation, TransferRequest, peers_of
 from groundswell.exchange.transfer import Maker
 
 
@@ -34,12 +34,11 @@ class HaloOptions:
     """The options of a halo exchange.
 
     Args:
-        transport: see `connect`.
+        transport, codec: see `connect`.
         aggregate: whether all fields share one message a neighbour.
         poison: before each exchange fill with NaN all points around the block that some block owns,
             to find what is read without having been asked for. By default if the environment has
             GROUNDSWELL_DEBUG=1.
-        codec: of messages, see `connect`.
     """
 
     transport: str | Maker = "auto"
@@ -60,8 +59,8 @@ class HaloExchange(Operation):
         options: see `HaloOptions`.
 
     Raises:
-        InputError: no such codec, or an array without room for its ghosts.
-        BackendError: no such transport, or it does not work here.
+        InputError: no such transport or codec, or an array without room for its ghosts.
+        BackendError: the transport does not work here.
     """
 
     def __init__(
@@ -78,21 +77,19 @@ class HaloExchange(Operation):
             )
         self.closed, self._backend, self._comm = False, backend, comm
         self._decomposition, self._options = decomposition, HaloOptions(**options)
-        poison = self._options.poison
-        self._poisoned = debugging() if poison is None else poison
-        plan = self._plan(fields)
+        plan = self._plan(fields)  # who needs which values of whom
         comm.collective_try(plan.require_room)
-        request = self._request(plan)
-        self.bytes = sum(s.bytes for message in request.messages for s in message.sends)
-        self.peers = peers_of(request.messages)
-        self.reason = reason_for(comm, self._options.transport)
+        request = self._request(plan)  # which boxes form which messages
 
         def make() -> None:
             self._transfer = connect(request, self._options.transport, self._options.codec)
-            self._set_up(plan, _Poison(plan, self._poisoned))
+            self._set_up(plan, self._poison_of(plan))
 
         comm.collective_try(make)
         self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
+        self.bytes = sum(s.bytes for message in request.messages for s in message.sends)
+        self.peers = peers_of(request.messages)
+        self.reason = reason_for(comm, self._options.transport)
 
     def _plan(self, fields: Sequence[GhostField]) -> HaloMessages:
         return HaloMessages(self._backend, self._decomposition, self._comm.rank, fields)
@@ -101,12 +98,32 @@ class HaloExchange(Operation):
         messages = plan.messages(aggregate=self._options.aggregate)
         return TransferRequest(self._backend, self._comm, messages, plan.own_copies())
 
-    def _set_up(self, plan: HaloMessages, poison: _Poison) -> None:
+    def _poison_of(self, plan: HaloMessages) -> CopyLaunch:
+        """Copies of NaN to all points around the block, of floating-point fields, where wanted."""
+        wanted, address = self._options.poison, self._backend.address
+        boxes = list(plan.surroundings()) if (debugging() if wanted is None else wanted) else []
+        boxes = [box for box in boxes if np.issubdtype(box[0].array.dtype, np.inexact)]
+        types = sorted({field.dtype for field, *_ in boxes})
+        nan = {t: self._backend.to_device(np.full((1,), np.nan, t)) for t in types}
+        copies = [
+            Copy(shape, Place(address(nan[t]), (0,) * len(shape)), target, t, t)
+            for field, target, shape in boxes
+            for t in [field.dtype]
+        ]
+        return CopyLaunch(self._backend, copies, kept=nan)
+
+    def _set_up(self, plan: HaloMessages, poison: CopyLaunch) -> None:
         """Launch what the transfer and the poison are bound to."""
         self._arrays = [field.array for field in plan.fields]  # tables have their addresses only
         self._layout, self._addresses, self._poison = plan.layout(), plan.addresses, poison
         self.start = self._kept([*poison.launches, *self._transfer.start])
         self.finish = self._kept(self._transfer.finish)
+
+    def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Launches that keep the exchange, and with it arrays and buffers, as long as they live."""
+        return [partial(_call, launch, self) for launch in launches]
+
+    # --- other arrays -----------------------------------------------------------------------------
 
     @property
     def rebindable(self) -> bool:
@@ -139,25 +156,22 @@ class HaloExchange(Operation):
         if not self.rebindable and (any(shifts) or not is_same_layout):
             raise InputError(f"an exchange by {self.path} cannot be bound to other arrays")
         if is_same_layout:
-            self._move(plan, shifts)
+            for table in (*self._poison.tables, *self._transfer.tables) if any(shifts) else ():
+                table.move(shifts)
+            self._addresses = plan.addresses
+            self._arrays = [field.array for field in fields]
             return False
         plan.require_room()
         self._backend.synchronize()  # launches under way use the tables that are replaced
-        poison = _Poison(plan, self._poisoned)
+        poison = self._poison_of(plan)
         self._transfer.bind(self._request(plan))
         self._set_up(plan, poison)
         return True
 
-    def _move(self, plan: HaloMessages, shifts: Sequence[int]) -> None:
-        """Exchange arrays of the same layout, which lie so many bytes further on."""
-        if any(shifts):
-            for table in (*self._poison.tables, *self._transfer.tables):
-                table.move(shifts)
-        self._addresses = plan.addresses
-        self._arrays = [field.array for field in plan.fields]
-
     def release(self) -> None:
         self._arrays = []
+
+    # --- running it -------------------------------------------------------------------------------
 
     @property
     def launches(self) -> list[Launch]:
@@ -171,10 +185,6 @@ class HaloExchange(Operation):
         They may not write points that are sent, nor read ghosts.
         """
         return self._backend.fork(self.start), self._backend.join(self.finish)
-
-    def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
-        """Launches that keep the exchange, and with it arrays and buffers, as long as they live."""
-        return [partial(_call, launch, self) for launch in launches]
 
     @property
     def coded(self) -> CodedTransfer | None:
@@ -220,20 +230,3 @@ def _call(launch: Launch, exchange: HaloExchange) -> None:
     if exchange.closed:
         raise InputError("this exchange is closed; make a new one")
     launch()
-
-
-class _Poison(CopyLaunch):
-    """Copies of NaN to all points around the block, of floating-point fields, where wanted."""
-
-    def __init__(self, plan: HaloMessages, wanted: bool) -> None:
-        backend, fields = plan.backend, plan.fields if wanted else []
-        types = sorted({f.dtype for f in fields if np.issubdtype(f.array.dtype, np.inexact)})
-        self._nan = {t: backend.to_device(np.full((1,), np.nan, t)) for t in types}
-        places = {t: backend.address(nan) for t, nan in self._nan.items()}
-        copies = [
-            Copy(shape, Place(places[t], (0,) * len(shape)), target, t, t)
-            for field, target, shape in (plan.surroundings() if wanted else ())
-            for t in [field.dtype]
-            if t in places
-        ]
-        super().__init__(backend, copies)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag
-from groundswell.exchange.codecs.coder import require_codec
+from groundswell.exchange.codecs import require_codec
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.connect import AUTOMATIC, TRANSPORTS
 from groundswell.exchange.devices import open_device

@@ -1,7 +1,4 @@
-"""Transfers: boxes of values sent from rank to rank, on one transport or on two.
-
-A transfer packs segments of arrays into messages, moves these, and unpacks them.
-"""
+"""Transfers: they pack boxes of values into messages, move these, and unpack them."""
 
 from __future__ import annotations
 
@@ -27,13 +24,13 @@ from groundswell.exchange.boxes import (
 from groundswell.exchange.messages import (
     Buffer,
     Message,
+    Operation,
     Segment,
     TransferRequest,
     allocate,
     pack,
     unpack,
 )
-from groundswell.exchange.operation import Operation
 from groundswell.exchange.transports.peer_memory import Exports, PeerMemory
 
 DIRECT_BYTES = 128  # of a row: shorter ones waste most of what a link carries,
@@ -59,11 +56,6 @@ class Binding:
     open: Sequence[Launch] = ()
     fused: Sequence[Launch] = ()
 
-    @property
-    def launches(self) -> list[Launch]:
-        """All of it."""
-        return list(self.fused) or [*self.open, *self.start, *self.finish]
-
 
 class Transfer(Operation):
     """The messages of a request on some transport; `connect` makes and binds it.
@@ -81,7 +73,7 @@ class Transfer(Operation):
     received: Sequence[Buffer] = ()
     tables: Sequence[AddressTable] = ()
     rebindable = True
-    _binding = Binding()
+    _fused: Sequence[Launch] = ()
     _parts: Sequence[Operation | PeerMemory] = ()  # that move the messages
 
     def bind(self, request: TransferRequest) -> None:
@@ -92,9 +84,9 @@ class Transfer(Operation):
         Args:
             request: with messages of the same peers, tags and sizes as the transfer was made for.
         """
-        self._binding = made = self.prepare(request)
+        made = self.prepare(request)
         self.open, self.start, self.finish = made.open, made.start, made.finish
-        self.tables = made.tables
+        self.tables, self._fused = made.tables, made.fused
 
     def prepare(self, request: TransferRequest) -> Binding:
         """The launches for `bind`; changes nothing."""
@@ -102,7 +94,7 @@ class Transfer(Operation):
 
     @property
     def launches(self) -> list[Launch]:
-        return self._binding.launches
+        return list(self._fused) or super().launches
 
     def check(self, after: Event | None = None) -> None:
         for part in self._parts:

@@ -25,7 +25,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS, usual
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.transfers import Connection
-from groundswell.exchange.operation import Operation
+from groundswell.exchange.messages import Operation
 from groundswell.exchange.probe import find_obstacles
 from groundswell.exchange.requirements import mpi_version
 

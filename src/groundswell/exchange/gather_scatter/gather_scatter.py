@@ -20,7 +20,7 @@ from groundswell.exchange.gather_scatter.pattern import PHASES, ROUTES, Exchange
 from groundswell.exchange.gather_scatter.rows import OPERATIONS, Values, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import Sharing
 from groundswell.exchange.gather_scatter.transfers import Connection, connect_rows
-from groundswell.exchange.operation import Operation
+from groundswell.exchange.messages import Operation
 
 DEFAULT = Connection()
 

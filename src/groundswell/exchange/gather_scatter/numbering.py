@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
-from groundswell.exchange.codecs.coder import require_codec
+from groundswell.exchange.codecs import require_codec
 from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.rows import TYPES

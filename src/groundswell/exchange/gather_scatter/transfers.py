@@ -28,8 +28,7 @@ from groundswell.exchange.gather_scatter.rows import (
     reduce_rows,
     row_source,
 )
-from groundswell.exchange.messages import Message, Segment, TransferRequest, aligned
-from groundswell.exchange.operation import Operation
+from groundswell.exchange.messages import Message, Operation, Segment, TransferRequest, aligned
 from groundswell.exchange.transfer import BufferedTransfer, Transfer
 from groundswell.exchange.transports.mpi import AllToAllTransport
 from groundswell.exchange.transports.peer_memory import PeerMemory

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,15 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, HostCall, Launch
 from groundswell.backends.base import Event
 from groundswell.exchange.communicator import Communicator, opened
-from groundswell.exchange.messages import Buffer, Message, TransferRequest, allocate, peers_of
+from groundswell.exchange.messages import (
+    Buffer,
+    Message,
+    Operation,
+    TransferRequest,
+    allocate,
+    peers_of,
+)
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
-from groundswell.exchange.operation import Operation
 from groundswell.exchange.waiting import BUSY_SECONDS, Deadline
 
 Request = Any  # of mpi4py
@@ -250,7 +255,7 @@ class _SendPart:
     def start(self) -> Request:
         """Start to send it; returns the request."""
         if self.persistent is None:
-            return self._comm.Isend(_memory_of(replace(self._buffer, size=self.size)), *self._to)
+            return self._comm.Isend(_memory_of(self._buffer._replace(size=self.size)), *self._to)
         self.persistent.Start()
         return self.persistent
 

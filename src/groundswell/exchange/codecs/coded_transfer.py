@@ -9,7 +9,7 @@ from groundswell.backends import Launch
 from groundswell.backends.base import Event
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.boxes import CopyLaunch
-from groundswell.exchange.codecs.coder import WORDS, Coder, coder, strip_sizes, strips
+from groundswell.exchange.codecs import WORDS, Coder, coder, strip_sizes, strips
 from groundswell.exchange.messages import Message, Segment, TransferRequest, aligned
 from groundswell.exchange.transfer import Binding, Maker, Transfer
 
