@@ -14,7 +14,7 @@ from groundswell.backends import open_backend
 from groundswell.backends.base import in_order
 from groundswell.bench.exchange.assembly import box_ids
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.rows import TYPES
 from groundswell.exchange.gather_scatter.sharing import find_sharing
 

@@ -23,10 +23,10 @@ import groundswell as gs
 from groundswell.backends import Array, Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import BackendError, InputError, RunFailed
+from groundswell.exchange import gather_scatter
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import decompose
-from groundswell.exchange.gather_scatter import gather_scatter, transfers
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter import GatherScatter, transfers
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.transports.peer_memory import PeerMemory
 from groundswell.exchange.tuning import Choice

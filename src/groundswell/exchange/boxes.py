@@ -2,7 +2,7 @@
 
 A copy is described by numbers: addresses, byte strides and extents. So packing, unpacking, copying
 between a rank's own ghost layers, narrowing to fewer bits and storing straight into another rank's
-memory are one mechanism (copy.h).
+memory are one mechanism (exchange.h).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ SOURCE = Path(__file__).parent / "exchange.h"
 AXES = 3  # boxes have at most so many
 THREADS = 256
 CHUNK = 4 * THREADS  # values for a block: as many as its threads have under way together
-ROW, FROM, TO = 13, 3, 8  # numbers of a Box in copy.h, and its columns of addresses
+ROW, FROM, TO = 13, 3, 8  # numbers of a Box in exchange.h, and its columns of addresses
 WORDS = (16, 8, 4, 2, 1)  # bytes that are moved at once, the more the better
 
-# Kinds of copy.h, by what values are and what they become.
+# Kinds of exchange.h, by what values are and what they become.
 RAW = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
 PAIRS = {8: 11, 16: 12}  # by bytes of both parts, which begin where one part may
 CONVERSIONS = {
@@ -101,7 +101,7 @@ class Copy:
     message: int = 0
 
     def row(self) -> list[int]:
-        """The numbers of the box as copy.h reads them."""
+        """The numbers of the box as exchange.h reads them."""
         kind, (planes, rows, length), source, target = _simplified(self)
         return [
             kind,
@@ -240,7 +240,7 @@ class Copies:
 def in_turns(
     chunks: NDArray[np.int64], blocks: int, messages: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Chunks as copy.h wants them, in the order in which blocks take them, and the blocks' shares.
+    """Chunks as exchange.h wants them, in the order in which blocks take them, and their shares.
 
     What a rank copies for itself is spread among what it sends: meanwhile the links are busy.
     """

@@ -16,13 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import (
-    broadcast,
-    flag,
-    integers,
-    is_sequence,
-    whole_numbers,
-)
+from groundswell.exchange.arguments import broadcast, flag, integers, is_sequence, whole_numbers
 from groundswell.exchange.boxes import AXES
 
 Index = tuple[int, ...]
@@ -32,10 +26,10 @@ Topology = tuple[Sequence[int] | None, Sequence[bool] | bool]  # dims, if Cartes
 
 @dataclass(frozen=True)
 class Block:
-    """The part of an array that one rank holds.
+    """A box of points, such as the part of an array that one rank holds.
 
     Args:
-        start: global index of its first point.
+        start: index of its first point.
         shape: points along each axis.
     """
 
@@ -44,7 +38,7 @@ class Block:
 
     @property
     def slices(self) -> tuple[slice, ...]:
-        """Where it lies in the whole array."""
+        """Where it lies in an array."""
         return tuple(slice(s, s + n) for s, n in zip(self.start, self.shape, strict=True))
 
 
@@ -149,7 +143,6 @@ def decompose(
 
     Args:
         shape: points of the whole array, slowest axis first, one to three axes.
-        ranks: number of blocks.
         periodic: of each axis, or of all.
         processes: blocks along each axis, to be used instead of choosing; 0 leaves an axis open.
         least: points that a block must have along each axis, if there is more than one.

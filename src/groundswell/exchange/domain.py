@@ -23,7 +23,6 @@ from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag, integers, is_sequence, real_numbers, whole_numbers
 from groundswell.exchange.decomposition import Blocks, Decomposition, Index, decompose_for
 from groundswell.exchange.ghost_field import Field, GhostField
-from groundswell.exchange.ghosted_block import GhostedBlock
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.options import (
     Options,
@@ -34,6 +33,7 @@ from groundswell.exchange.options import (
     require_device,
     require_same,
 )
+from groundswell.exchange.overlap import GhostedBlock
 from groundswell.exchange.pattern import Ghosts, Layers, as_ghosts, traffic
 from groundswell.exchange.plan import Plan, PlanCache
 from groundswell.exchange.tuning import Choice, halo_candidates

@@ -195,7 +195,7 @@ def pack(message: Message, address: int, flip: int = 0, number: int = 0) -> Iter
     Args:
         address: of the buffer.
         flip: bytes by which the buffer moves in odd epochs.
-        number: of the message, in the tables of copy.h.
+        number: of the message, in the tables of exchange.h.
     """
     for s in message.sends:
         target = s.packed(address, flip)

@@ -16,7 +16,7 @@ from groundswell.errors import InputError
 from groundswell.exchange.arguments import flag
 from groundswell.exchange.codecs import require_codec
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.connect import AUTOMATIC, TRANSPORTS
+from groundswell.exchange.connect import transport_of
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
 
@@ -56,20 +56,6 @@ def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, An
         "poison": flag("poison", how["poison"]),
         "codec": require_codec(how["codec"]),
     }
-
-
-def transport_of(backend: Backend, given: str) -> str:
-    """A transport as users name it; raises InputError if there is none."""
-    known = TRANSPORTS[backend.name]
-    names = given.split("+") if isinstance(given, str) else []
-    allowed = known.keys() if len(names) == 2 else {*known, *AUTOMATIC}
-    if not 1 <= len(names) <= 2 or not set(names) <= allowed:
-        raise InputError(
-            f"transport = {given!r} does not exist for device {backend.name!r}; give "
-            f"{', '.join(known)}, or two of them as in peer+mpi, within and between hosts; or "
-            "auto, or fastest"
-        )
-    return given
 
 
 # --- devices --------------------------------------------------------------------------------------

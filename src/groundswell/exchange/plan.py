@@ -18,7 +18,7 @@ from groundswell.backends.base import in_order
 from groundswell.errors import GroundswellError, InputError
 from groundswell.exchange import waiting
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.tuning import Choice, fastest

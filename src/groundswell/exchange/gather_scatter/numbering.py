@@ -20,12 +20,13 @@ from numpy.typing import ArrayLike
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
 from groundswell.exchange.codecs import require_codec
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.connect import transport_of
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.rows import TYPES
 from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
-from groundswell.exchange.options import find_device, ranks_of, require_same, transport_of
+from groundswell.exchange.options import find_device, ranks_of, require_same
 from groundswell.exchange.plan import Plan, PlanCache
 from groundswell.exchange.tuning import Choice, gather_scatter_candidates
 
