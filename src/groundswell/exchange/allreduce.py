@@ -18,7 +18,7 @@ from groundswell.exchange.messages import Message, Operation, TransferRequest, a
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
 from groundswell.exchange.transports.nccl import communicator
 from groundswell.exchange.transports.peer_memory import PeerMemory
-from groundswell.exchange.waiting import Deadline
+from groundswell.exchange.waiting import Deadline, complete
 
 SIZE = np.dtype(np.float64).itemsize
 
@@ -104,10 +104,8 @@ class GatheredAllReduce(Operation):
         found = np.empty(self._all.shape)
 
         def gather() -> None:
-            self._mine = self._backend.to_host(self._values)  # kept, even if the wait times out
-            request, deadline = self._mpi_comm.Iallgather(self._mine, found), Deadline(self._comm)
-            while not request.Test():
-                deadline.pause("sums", others)
+            request = self._mpi_comm.Iallgather(self._backend.to_host(self._values), found)
+            complete([request], Deadline(self._comm), "sums", lambda: others)
             self._backend.assign(self._all, found)
 
         return HostCall("MPI_Iallgather", gather)

@@ -7,9 +7,8 @@ job on all ranks with an error that names it.
 
 from __future__ import annotations
 
-import ctypes
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -25,7 +24,7 @@ from groundswell.exchange.processes import (
     launcher_variables,
     started_ranks,
 )
-from groundswell.exchange.waiting import Deadline, Progress
+from groundswell.exchange.waiting import Deadline, Progress, complete
 
 Content = NDArray[np.uint8]  # of a call of one rank, such as a pickled object
 Integers = NDArray[np.int64]
@@ -161,7 +160,7 @@ class MpiCommunicator(Communicator):
         return {rank: part for rank, part in enumerate(joined) if len(part)}
 
     def _wait(self, request: Any) -> None:
-        complete(request, Deadline(self), self._progress.behind)
+        complete([request], Deadline(self), "message", self._progress.behind)
 
     # --- errors -----------------------------------------------------------------------------------
 
@@ -228,29 +227,9 @@ def duplicate(comm: Any, ranks: Communicator | None = None) -> Any:
     found, request = comm.Idup()
     others = [rank for rank in range(comm.size) if rank != comm.rank]
     # Not Dup, which waits without a deadline. The serial communicator has no ranks to check.
-    complete(request, Deadline(ranks or SerialCommunicator()), lambda: others, kept=found)
+    deadline = Deadline(ranks or SerialCommunicator())
+    complete([request], deadline, "message", lambda: others, kept=found)
     return found
-
-
-def complete(
-    request: Any, deadline: Deadline, awaited: Callable[[], Iterable[int]], kept: Any = None
-) -> None:
-    """Wait for a request of mpi4py.
-
-    Args:
-        awaited: returns the ranks that are late.
-        kept: what the request writes to, apart from its own buffers.
-
-    Raises:
-        RunFailed: a rank has ended, or the deadline has passed.
-    """
-    try:
-        while not request.Test():
-            deadline.pause("message", awaited())
-    except BaseException:
-        # MPI may write to the buffers later, even in MPI_Finalize, so they are never freed.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object((request, kept)))
-        raise
 
 
 def _split(values: NDArray[Any], counts: Integers) -> list[NDArray[Any]]:

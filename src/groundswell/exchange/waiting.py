@@ -9,11 +9,12 @@ or give up a call, so that all of them detect this within a second.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import pickle
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +31,9 @@ CHECK_SECONDS = 0.5  # between checks whether the other ranks are alive
 # a short sleep adds little to the wait, and frees the core for other ranks.
 BUSY_SECONDS = 0.002
 SLEEP_SECONDS = 1e-4
+# MPI libraries copy a little at each call. A call that has copied takes several times as long as
+# the shortest one, and at least so many seconds. It is worth polling for some time longer.
+MOVED, MOVED_SECONDS, LONGER = 4, 5e-6, 20
 
 TAG = 2  # of messages between Progress objects
 READ_EVERY = 64  # exchanges, so that received messages do not accumulate
@@ -49,14 +53,15 @@ class Deadline:
     """
 
     def __init__(self, comm: Communicator, *, busy: float = BUSY_SECONDS) -> None:
-        self._comm, self._seconds = comm, timeout_seconds()
+        self._comm, self._seconds, self._busy = comm, timeout_seconds(), busy
         self._begun = self._checked = time.monotonic()
         self._check_every = min(CHECK_SECONDS, self._seconds / 4)
         self._busy_until = self._begun + busy
 
     def stay_busy(self, seconds: float) -> None:
-        """Do not sleep for some time, because a message has arrived."""
-        self._busy_until = max(self._busy_until, time.monotonic() + seconds)
+        """Do not sleep for some time, as a message is arriving."""
+        until = time.monotonic() + min(seconds, self._busy)
+        self._busy_until = max(self._busy_until, until)
 
     def pause(self, what: str, awaited: Iterable[int]) -> None:
         """Let other threads run, or sleep.
@@ -78,6 +83,38 @@ class Deadline:
             self._comm.require_alive()
         if now - self._begun > self._seconds:
             raise late(what, awaited, now - self._begun)
+
+
+def complete(
+    requests: Sequence[Any],
+    deadline: Deadline,
+    what: str,
+    awaited: Callable[[], Iterable[int]],
+    kept: Any = None,
+) -> None:
+    """Wait for requests of mpi4py.
+
+    Args:
+        what, awaited: see `Deadline.pause`.
+        kept: what the requests write to, apart from their own buffers.
+
+    Raises:
+        RunFailed: a rank has ended, or the deadline has passed.
+    """
+    pending, shortest = list(requests), float("inf")
+    try:
+        begun = time.thread_time()
+        while pending and not type(requests[0]).Testall(pending):
+            lasted = time.thread_time() - begun  # without what other threads took of the core
+            shortest = min(shortest, lasted)
+            if lasted > max(MOVED * shortest, MOVED_SECONDS):
+                deadline.stay_busy(LONGER * lasted)
+            deadline.pause(what, awaited())
+            begun = time.thread_time()
+    except BaseException:
+        # MPI may write to the buffers later, even in MPI_Finalize, so they are never freed.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object((pending, kept)))
+        raise
 
 
 def late(what: str, awaited: Iterable[int], seconds: float) -> RunFailed:
