@@ -25,7 +25,6 @@ from groundswell.exchange.messages import (
     Buffer,
     Message,
     Operation,
-    Segment,
     TransferRequest,
     allocate,
     pack,
@@ -144,11 +143,9 @@ class BufferedTransfer(Transfer):
     ) -> None:
         backend, comm, messages = request.backend, request.comm, request.messages
         self._copies = copies
+        sizes = [m.send_bytes for m in messages], [m.receive_bytes for m in messages]
         (self._outgoing, self.sent), (self._incoming, self.received) = comm.collective_try(
-            lambda: (
-                allocate(backend, [m.send_bytes for m in messages], on_host=on_host),
-                allocate(backend, [m.receive_bytes for m in messages], on_host=on_host),
-            )
+            lambda: [allocate(backend, size, on_host=on_host) for size in sizes]
         )
         self._transport = moved = comm.collective_try(
             lambda: transport(request, self.sent, self.received)
@@ -156,9 +153,9 @@ class BufferedTransfer(Transfer):
         self._parts, self.path, self.in_graph = [moved], moved.path, moved.in_graph
 
     def prepare(self, request: TransferRequest) -> Binding:
-        ends = list(zip(request.messages, self.sent, self.received, strict=True))
-        packed = [copy for m, sent, _ in ends for copy in pack(m, sent.address)]
-        unpacked = [copy for m, _, received in ends for copy in unpack(m, received.address)]
+        sent, received = (zip(request.messages, b, strict=True) for b in (self.sent, self.received))
+        packed = [copy for m, buffer in sent for copy in pack(m, buffer.address)]
+        unpacked = [copy for m, buffer in received for copy in unpack(m, buffer.address)]
         packing = self._copies(request.backend, [*packed, *request.own])
         unpacking = self._copies(request.backend, unpacked)
         return Binding(
@@ -238,17 +235,13 @@ def _exports(backend: Backend, message: Message) -> Exports:
     """The received segments that the sender may store straight in the array."""
     found = {}
     for number, segment in enumerate(message.receives):
-        if _is_worth_storing_directly(segment):
-            handle, offset = backend.export_handle(segment.place.address)
-            found[number] = handle, Place(offset, segment.place.strides)
+        itemsize, place = np.dtype(segment.dtype).itemsize, segment.place
+        row, whole = segment.shape[-1] * itemsize, prod(segment.shape) * itemsize
+        is_plain = place.strides[-1] == itemsize and segment.wire_dtype == segment.dtype
+        if is_plain and whole > 0 and (row >= DIRECT_BYTES or whole <= SCATTERED_BYTES):
+            handle, offset = backend.export_handle(place.address)
+            found[number] = handle, Place(offset, place.strides)
     return found
-
-
-def _is_worth_storing_directly(segment: Segment) -> bool:
-    itemsize = np.dtype(segment.dtype).itemsize
-    row, whole = segment.shape[-1] * itemsize, prod(segment.shape) * itemsize
-    contiguous = segment.place.strides[-1] == itemsize and segment.wire_dtype == segment.dtype
-    return contiguous and whole > 0 and (row >= DIRECT_BYTES or whole <= SCATTERED_BYTES)
 
 
 # --- two transports -------------------------------------------------------------------------------
@@ -284,9 +277,8 @@ class HybridTransfer(Transfer):
 
 def _by_host(request: TransferRequest) -> tuple[TransferRequest, TransferRequest]:
     """Messages within this host, with the copies of own points, and messages to other hosts."""
-    same_host = set(request.comm.same_host)
-    inside = [m for m in request.messages if m.peer in same_host]
-    outside = [m for m in request.messages if m.peer not in same_host]
+    here, messages = set(request.comm.same_host), request.messages
+    inside, outside = ([m for m in messages if (m.peer in here) == near] for near in (True, False))
     return replace(request, messages=inside), replace(request, messages=outside, own=())
 
 
