@@ -25,7 +25,7 @@ from groundswell.exchange.waiting import timeout_of, timeout_seconds
 
 ONE_PROCESS = "a single process exchanges nothing; start several, for example with mpiexec -n 4"
 TEST_SECONDS = 30.0  # time-out of a test
-PROBE_SECONDS = 120.0  # least time-out of the ranks that wait for another rank's probe
+PROBE_SECONDS = 120.0  # least time-out of the ranks that wait for another rank's test
 ROUNDS = 2  # of a test, so that buffers are used again
 GHOSTS = Ghosts((2, 1, 1), (1, 2, 1), corners=True)
 TYPES = ("float32", "float64")
@@ -74,11 +74,7 @@ def _test(name: str, backend: Backend, job: MpiCommunicator) -> Obstacle:
 
 
 def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]) -> Obstacle:
-    """Exchange two types in one call and in two, several times.
-
-    Args:
-        used: the communicator and the exchange are appended to it.
-    """
+    """Exchange two types in one call and in two, several times; `used` gets what takes part."""
     with timeout_of(TEST_SECONDS):
         # A rank that gives up breaks its communicator, which must not be the job's.
         used.append(comm := MpiCommunicator(job.mpi_comm))

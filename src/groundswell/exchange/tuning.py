@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
 from math import inf
 from pathlib import Path
@@ -22,7 +23,7 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError, known_to_all
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import TRANSPORTS, usual
+from groundswell.exchange.connect import BY_MEMORY, TRANSPORTS, usual
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.messages import Operation
@@ -32,7 +33,6 @@ from groundswell.exchange.requirements import mpi_version
 REPEATS = 5
 REPEAT_SECONDS = 0.02  # shortest duration of a repeat
 CUTOFF = 1.5  # a candidate that takes this many times as long as the best is not repeated
-WITHIN_HOST = ("direct", "peer")  # transports that need shared memory
 
 Timer = Callable[[int], float]  # exchanges so many times; returns this rank's seconds
 
@@ -62,14 +62,10 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Tuning:
-    """The measurements of all candidates, fastest first.
-
-    Args:
-        cached: whether they were measured in an earlier run.
-    """
+    """The measurements of all candidates, fastest first."""
 
     measurements: tuple[Measurement, ...]
-    cached: bool = False
+    cached: bool = False  # whether they were made in an earlier run
 
     @property
     def best(self) -> Choice:
@@ -110,13 +106,12 @@ def gather_scatter_candidates(
 ) -> list[Choice]:
     """All options for gather-scatter that the user leaves open: transport or route "fastest"."""
     names = _transports(backend, comm) if asked.transport == "fastest" else [asked.transport]
-    if asked.route != "fastest":
-        return [Choice(name, asked.route, asked.codec) for name in names]
+    is_open = asked.route == "fastest"
     return [
         Choice(name, route, asked.codec)
-        for route in ROUTES
-        for name in names
-        if route != "alltoall" or name in ("auto", "mpi")  # one call of MPI, by no transport
+        for route in (ROUTES if is_open else [asked.route])
+        for name in names  # "alltoall" is one call of MPI, by no transport
+        if not is_open or route != "alltoall" or name in ("auto", "mpi")
     ]
 
 
@@ -125,20 +120,19 @@ def _transports(backend: Backend, comm: Communicator) -> list[str]:
     names = [*TRANSPORTS[backend.name]]
     if usual(backend, comm) == "peer":
         return names
-    near = [name for name in names if name in WITHIN_HOST]
-    far = [name for name in names if name not in WITHIN_HOST]
+    near, far = (
+        [name for name in names if (name in BY_MEMORY) == is_near] for is_near in (True, False)
+    )
     return [*(f"{a}+{b}" for b in far for a in near), *far]
 
 
 def _usable(backend: Backend, comm: Communicator, choices: Sequence[Choice]) -> Sequence[Choice]:
     """The choices whose transports work between all ranks; all choices if none does."""
-    obstacles = find_obstacles(backend, comm, sorted({_far(choice) for choice in choices}))
-    return [choice for choice in choices if not obstacles[_far(choice)]] or choices
-
-
-def _far(choice: Choice) -> str:
-    """The transport between hosts; those within a host cannot be probed if there are several."""
-    return choice.transport.split("+")[-1]
+    # Of two transports the one between hosts: those within a host cannot be probed from others.
+    names = [choice.transport.split("+")[-1] for choice in choices]
+    obstacles = find_obstacles(backend, comm, sorted(set(names)))
+    pairs = zip(choices, names, strict=True)
+    return [choice for choice, name in pairs if not obstacles[name]] or choices
 
 
 # --- measurements ---------------------------------------------------------------------------------
@@ -162,28 +156,24 @@ def tune(
     cached: Tuning | None = comm.bcast(_load(cache) if cache and comm.first else None)
     if cached and cached.best in choices:
         return cached
-    found: list[Measurement] = []
+    found, best = list[Measurement](), inf
     for choice in choices:
-        best = min((m.seconds for m in found if m.seconds is not None), default=inf)
-        found.append(_measure(comm, choice, timer_of, best))
-    if all(m.seconds is None for m in found):
+        try:
+            timer = comm.collective_try(partial(timer_of, choice))
+        except GroundswellError as error:
+            if not known_to_all(error):
+                raise
+            found.append(Measurement(choice, None, str(error)))
+        else:
+            seconds = _seconds(comm, timer, best)
+            found.append(Measurement(choice, seconds))
+            best = min(best, seconds)
+    if best == inf:
         timer_of(choices[0])
     tuning = Tuning(tuple(sorted(found, key=lambda m: (m.seconds is None, m.seconds))))
     if cache and comm.first:
         _save(cache, tuning)
     return tuning
-
-
-def _measure(
-    comm: Communicator, choice: Choice, timer_of: Callable[[Choice], Timer], best: float
-) -> Measurement:
-    try:
-        timer = comm.collective_try(lambda: timer_of(choice))
-    except GroundswellError as error:
-        if not known_to_all(error):
-            raise
-        return Measurement(choice, None, str(error))
-    return Measurement(choice, _seconds(comm, timer, best))
 
 
 def _seconds(comm: Communicator, timer: Timer, best: float) -> float:
