@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -91,8 +92,7 @@ class Domain(GhostedBlock, PlanCache):
 
         def checked() -> tuple[Decomposition, Ghosts]:
             require_device(device)
-            topology = cartesian(comm)
-            cut = decompose_for(shape, ranks.size, topology, periodic, processes, blocks)
+            cut = decompose_for(shape, ranks.size, cartesian(comm), periodic, processes, blocks)
             return cut, as_ghosts(ghosts, len(cut.shape), flag("corners", corners))
 
         cut, around = ranks.collective_try(checked)
@@ -203,10 +203,7 @@ class Domain(GhostedBlock, PlanCache):
             key, owners = [f.key(self.backend) for f in ghost_fields], [f.array for f in written]
         else:  # the same on all ranks, so that all find a plan, or none does
             key, owners = [(len(group), *(f.terms for f in group[:1])) for group in groups], []
-
-        def make() -> Plan:
-            return self._new_plan(ghost_fields, self._how, owners)
-
+        make = partial(self._new_plan, ghost_fields, self._how, owners)
         self._run_cached(tuple(key), make, streams, ghost_fields)
         results = [
             field.array if mine is field else self._interop.to_jax(mine.array)
@@ -246,21 +243,17 @@ class Domain(GhostedBlock, PlanCache):
         terms = [field.terms for field in fields]
         cure = "all must give arrays of the same types, in the same order, with the same options"
         require_same(self.comm, (self.decomposition, terms, how), cure)
-        transport, codec, poison = how["transport"], how["codec"], how["poison"]
-        choices = [Choice(transport, aggregate=how["aggregate"])]
-        if transport == "fastest":
+        choices = [Choice(how["transport"], aggregate=how["aggregate"])]
+        if how["transport"] == "fastest":
             choices = halo_candidates(self.backend, self.comm, overlap=False)
+        fixed = {"codec": how["codec"], "poison": how["poison"] or None}  # None: as in debugging
 
         def make(choice: Choice) -> HaloExchange:
-            return HaloExchange(
-                *(self.backend, self.comm, self.decomposition, fields),
-                transport=choice.transport,
-                aggregate=choice.aggregate,
-                poison=poison or None,  # None: as GROUNDSWELL_DEBUG says
-                codec=codec,
-            )
+            way = {"transport": choice.transport, "aggregate": choice.aggregate}
+            return HaloExchange(self.backend, self.comm, self.decomposition, fields, **way, **fixed)
 
-        return self._planned(make, choices, [self.decomposition, *terms, codec, poison], owners)
+        problem = [self.decomposition, *terms, how["codec"], how["poison"]]
+        return self._planned(make, choices, problem, owners)
 
     def _views(self, fields: list[Field]) -> tuple[list[Field], list[list[GhostField]]]:
         """Fields that can be written, for arrays of JAX copies; and the components of each."""

@@ -1,7 +1,4 @@
-"""What users say of ranks, devices and transports, alike for domains and numberings.
-
-Shapes, layers and arrays are checked where they are used, with the help of `arguments`.
-"""
+"""What users say of ranks, devices and transports, alike for domains and numberings."""
 
 from __future__ import annotations
 
@@ -58,9 +55,6 @@ def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, An
     }
 
 
-# --- devices --------------------------------------------------------------------------------------
-
-
 def require_device(given: Any) -> None:
     """Raise InputError unless it is a backend, or names a device."""
     named = isinstance(given, str) and re.fullmatch(r"cpu|cuda(:[0-9]+)?", given)
@@ -79,9 +73,6 @@ def find_device(device: str | Backend, comm: Communicator, traffic: ArrayLike) -
         return device
     name, _, number = device.partition(":")
     return open_backend(name, int(number)) if number else open_device(name, comm, traffic)
-
-
-# --- ranks ----------------------------------------------------------------------------------------
 
 
 def ranks_of(comm: Any) -> Communicator:

@@ -120,10 +120,8 @@ def _transports(backend: Backend, comm: Communicator) -> list[str]:
     names = [*TRANSPORTS[backend.name]]
     if usual(backend, comm) == "peer":
         return names
-    near, far = (
-        [name for name in names if (name in BY_MEMORY) == is_near] for is_near in (True, False)
-    )
-    return [*(f"{a}+{b}" for b in far for a in near), *far]
+    far = [name for name in names if name not in BY_MEMORY]
+    return [*(f"{a}+{b}" for b in far for a in names if a in BY_MEMORY), *far]
 
 
 def _usable(backend: Backend, comm: Communicator, choices: Sequence[Choice]) -> Sequence[Choice]:
