@@ -40,7 +40,10 @@ class Communicator(ABC):
 
     @abstractmethod
     def _allgather(self, kind: str, value: Any) -> list[Any]:
-        """The values of all ranks in a call of this kind, which must be the same on all ranks."""
+        """The values of all ranks in a call of this kind, which must be the same on all ranks.
+
+        For "gather" only rank 0 needs them.
+        """
 
     @abstractmethod
     def alltoallv(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:

@@ -77,18 +77,13 @@ class MpiCommunicator(Communicator):
     # --- collective operations --------------------------------------------------------------------
 
     def _allgather(self, kind: str, value: Any) -> list[Any]:
-        return [pickle.loads(content.data) for content in self._gathered(kind, value)]
-
-    def gather(self, value: Any) -> list[Any]:
-        found = self._gathered("gather", value, only_first=True)
-        return [pickle.loads(content.data) for content in found] if self.first else []
-
-    def _gathered(self, kind: str, value: Any, *, only_first: bool = False) -> list[Content]:
-        """The pickled values of all ranks."""
         content = np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
+        on_first = kind == "gather"
         with self._breaking():
             headers = self._headers(kind, len(content), content)
-            return self._contents(headers, headers[:, SIZE], content, only_first=only_first)
+            found = self._contents(headers, headers[:, SIZE], content, only_first=on_first)
+        is_here = self.first or not on_first
+        return [pickle.loads(values.data) for values in found] if is_here else []
 
     def alltoallv(self, parts: Mapping[int, Integers]) -> dict[int, Integers]:
         longest = max(map(len, parts.values()), default=0)
@@ -99,7 +94,7 @@ class MpiCommunicator(Communicator):
     def _headers(self, kind: str, size: int, content: Content = EMPTY) -> Integers:
         """Begin a call; returns the headers (size, HEADER) of all ranks."""
         if kind != "close":  # a rank that ends its program has closed, or will
-            self._progress.begin_call()
+            self._progress.begin(calls=1)
         mine, found = np.zeros(HEADER, np.int64), np.empty((self.size, HEADER), np.int64)
         mine[:INLINE] = KINDS.index(kind), size
         if len(content) <= SHORT:
@@ -209,7 +204,7 @@ class MpiCommunicator(Communicator):
         return rank not in self.same_host or self._processes[rank].alive
 
     def begin_exchange(self) -> None:
-        self._progress.begin_exchange()
+        self._progress.begin(exchanges=1)
 
     def abort(self, code: int) -> None:
         self.mpi_comm.Abort(code)

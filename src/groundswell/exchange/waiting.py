@@ -170,6 +170,24 @@ class Position(NamedTuple):
     state: int = RUNNING
     error: GroundswellError | None = None
 
+    def why_not(self, other: Position) -> str | None:
+        """Why a wait of this rank for the other one cannot end; the text follows "rank n"."""
+        if other.state == FAILED:
+            return "has failed; see its messages"
+        if self.state != RUNNING:
+            return None
+        ahead = self.exchanges - other.exchanges, self.calls - other.calls
+        if other.state == ENDED and max(ahead) > 0:
+            return "has ended its program before the others; all ranks must make the same calls"
+        if min(ahead) < 0 < max(ahead):
+            return (
+                f"is out of step: it has begun {other.exchanges} exchanges and {other.calls} other "
+                f"calls, this rank {self.exchanges} and {self.calls}; all ranks must make the same "
+                "calls in the same order, and exchange the arrays of earlier calls, or new ones, "
+                "alike"
+            )
+        return None
+
 
 class Progress:
     """The position of this rank, and the last known ones of the others.
@@ -189,15 +207,12 @@ class Progress:
         self._requests: list[Any] = []
         _ALL[:] = [*(progress for progress in _ALL if progress._comm), self]  # without freed ones
 
-    def begin_exchange(self) -> None:
-        """Count an exchange of all ranks."""
-        self._move(exchanges=self._here.exchanges + 1)
-        if self._here.exchanges % READ_EVERY == 0:
+    def begin(self, *, exchanges: int = 0, calls: int = 0) -> None:
+        """Count exchanges or collective calls of all ranks."""
+        here = self._here
+        self._move(exchanges=here.exchanges + exchanges, calls=here.calls + calls)
+        if exchanges and self._here.exchanges % READ_EVERY == 0:
             self._read()
-
-    def begin_call(self) -> None:
-        """Count a collective call."""
-        self._move(calls=self._here.calls + 1)
 
     def check(self) -> None:
         """Send the position of this rank, and check that its wait can end.
@@ -209,7 +224,7 @@ class Progress:
         self._send()
         self.require_no_error()
         for rank, other in self._others.items():
-            if reason := _why_not(self._here, other):
+            if reason := self._here.why_not(other):
                 raise RunFailed(f"rank {rank} {reason}")
 
     def require_no_error(self, *, later_calls: bool = True) -> None:
@@ -236,28 +251,26 @@ class Progress:
 
     def fail(self, error: GroundswellError) -> None:
         """Report to all ranks that this one has given up a call."""
-        self._report(error=error)
+        if self._is_usable:
+            self._move(error=error)
+            self._send()
 
     def end(self, *, failed: bool) -> None:
         """Report the end of this rank's program; afterwards, only errors of other ranks matter."""
-        if self._here.state == RUNNING:
-            self._report(state=FAILED if failed else ENDED)
+        if self._is_usable and self._here.state == RUNNING:
+            self._move(state=FAILED if failed else ENDED)
+            self._send()
 
     def running(self) -> list[int]:
         """The ranks that have not reported their end, if this rank has given up a call."""
-        if self._here.error is None or not self._usable:
+        if self._here.error is None or not self._is_usable:
             return []
         self._read()
         return [rank for rank, other in self._others.items() if other.state == RUNNING]
 
     @property
-    def _usable(self) -> bool:
+    def _is_usable(self) -> bool:
         return bool(self._comm) and not self._mpi.Is_finalized()
-
-    def _report(self, **changes: Any) -> None:
-        if self._usable:
-            self._move(**changes)
-            self._send()
 
     def _move(self, **changes: Any) -> None:
         with self._lock:
@@ -280,24 +293,6 @@ class Progress:
                 content = bytearray(status.Get_count(self._mpi.BYTE))
                 message.Recv([content, self._mpi.BYTE])
                 self._others[status.Get_source()] = pickle.loads(content)
-
-
-def _why_not(here: Position, other: Position) -> str | None:
-    """Why a wait of this rank for the other one cannot end; the text follows "rank n"."""
-    if other.state == FAILED:
-        return "has failed; see its messages"
-    if here.state != RUNNING:
-        return None
-    ahead = here.exchanges - other.exchanges, here.calls - other.calls
-    if other.state == ENDED and max(ahead) > 0:
-        return "has ended its program before the others; all ranks must make the same calls"
-    if min(ahead) < 0 < max(ahead):
-        return (
-            f"is out of step: it has begun {other.exchanges} exchanges and {other.calls} other "
-            f"calls, this rank {here.exchanges} and {here.calls}; all ranks must make the same "
-            "calls in the same order, and exchange the arrays of earlier calls, or new ones, alike"
-        )
-    return None
 
 
 # --- the end of the program -----------------------------------------------------------------------
