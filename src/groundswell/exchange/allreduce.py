@@ -1,6 +1,6 @@
 """All-reduce: sums of a few numbers over all ranks, in the order of ranks: all get the same bits.
 
-Ranks of one host sum in the kernel that needs the sums, see allreduce.h; others by one collective
+Ranks of one host sum in the kernel that needs the sums, see signals.h; others by one collective
 call.
 """
 

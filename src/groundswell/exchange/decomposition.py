@@ -7,16 +7,19 @@ have consecutive ranks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from math import prod
+from math import isfinite, prod
+from numbers import Real
+from operator import index
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import broadcast, flag, integers, is_sequence, whole_numbers
 from groundswell.exchange.boxes import AXES
 
 Index = tuple[int, ...]
@@ -121,10 +124,9 @@ class Decomposition:
 
     def block(self, rank: int) -> Block:
         """The part that a rank holds."""
-        where = self.coordinates(rank)
-        start = tuple(int(e[c]) for e, c in zip(self.edges, where, strict=True))
-        stop = tuple(int(e[c + 1]) for e, c in zip(self.edges, where, strict=True))
-        return Block(start, tuple(b - a for a, b in zip(start, stop, strict=True)))
+        where = zip(self.edges, self.coordinates(rank), strict=True)
+        ends = [(int(edges[c]), int(edges[c + 1])) for edges, c in where]
+        return Block(tuple(a for a, _ in ends), tuple(b - a for a, b in ends))
 
 
 def decompose(
@@ -167,25 +169,19 @@ def decompose(
     if lengths:
         return Decomposition(points, wanted, wraps, lengths)
     fewest = (1,) * axes if least is None else tuple(least)
-    grids = _fitting_grids(points, ranks, wanted, fewest)
-    return min((Decomposition(points, grid, wraps) for grid in grids), key=_cost)
-
-
-def _fitting_grids(points: Index, ranks: int, wanted: Index, fewest: Index) -> list[Index]:
-    """The process grids with the numbers that are wanted, and large enough blocks."""
-    grids = [
-        grid
-        for grid in process_grids(ranks, len(points))
+    fitting = [
+        Decomposition(points, grid, wraps)
+        for grid in process_grids(ranks, axes)
         if all(w in (0, g) for w, g in zip(wanted, grid, strict=True))
         and all(g == 1 or n // g >= m for g, n, m in zip(grid, points, fewest, strict=True))
     ]
-    if not grids:
+    if not fitting:
         asked = f" as {wanted}" if any(wanted) else ""
         raise InputError(
             f"{ranks} ranks cannot share {points} points{asked}: no process grid leaves blocks at "
             f"least {fewest} points; use another number of ranks, or other processes"
         )
-    return grids
+    return min(fitting, key=_cost)
 
 
 def _lengths(blocks: Blocks, points: Index) -> tuple[Index, ...]:
@@ -294,3 +290,58 @@ def _kinds(edges: NDArray[np.int64], periodic: bool) -> set[tuple[int, int]]:
     if not periodic and len(lengths) > 1:
         sides[[0, -1]] = 1
     return {(int(length), int(n)) for length, n in zip(lengths, sides, strict=True)}
+
+
+# --- checks of users' arguments -------------------------------------------------------------------
+
+
+def is_sequence(given: Any) -> bool:
+    """Whether it is a sequence or an array with axes, and no text."""
+    some = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+    return some or getattr(given, "ndim", 0) > 0
+
+
+def broadcast(name: str, given: Any, count: int, what: str = "axes") -> tuple[Any, ...]:
+    """One value for each axis, given so or one for all; `what` counts other things than axes."""
+    values = tuple(given) if is_sequence(given) else (given,) * count
+    if len(values) != count:
+        raise InputError(f"{name} = {given!r}: give one value, or one for each of {count} {what}")
+    return values
+
+
+def integers(given: Any) -> tuple[int, ...] | None:
+    """The whole numbers of a sequence; None if it is no sequence, or has other values."""
+    if not is_sequence(given) or any(isinstance(value, bool) for value in given):
+        return None
+    with suppress(TypeError):
+        return tuple(map(index, given))
+    return None
+
+
+def whole_numbers(
+    name: str, given: Any, axes: int, below: tuple[int, ...] | None = None
+) -> tuple[int, ...]:
+    """A whole number for each axis, 0 or more."""
+    numbers = integers(given)
+    most = (n < end for n, end in zip(numbers or (), below or (), strict=False))
+    if numbers is None or len(numbers) != axes or min(numbers) < 0 or not all(most):
+        end = "" if below is None else f" and below {below}"
+        raise InputError(
+            f"{name} = {given!r}: give a whole number for each of {axes} axes, 0 or more{end}"
+        )
+    return numbers
+
+
+def real_numbers(name: str, given: Any, axes: int) -> tuple[Any, ...]:
+    """A finite number for each axis, given so or one for all."""
+    values = broadcast(name, given, axes)
+    if not all(isinstance(value, Real) and isfinite(value) for value in values):
+        raise InputError(f"{name} = {given!r}: give a finite number, or one for each axis")
+    return values
+
+
+def flag(name: str, given: Any) -> bool:
+    """True or False, or 1 or 0."""
+    if not isinstance(given, (int, np.bool_, np.integer)) or given not in (0, 1):
+        raise InputError(f"{name} = {given!r}: give True or False")
+    return bool(given)

@@ -21,8 +21,17 @@ from numpy.typing import DTypeLike, NDArray
 from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import ITEM_SIZES, is_immutable, is_supported_dtype
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import flag, integers, is_sequence, real_numbers, whole_numbers
-from groundswell.exchange.decomposition import Blocks, Decomposition, Index, decompose_for
+from groundswell.exchange.decomposition import (
+    Blocks,
+    Decomposition,
+    Index,
+    decompose_for,
+    flag,
+    integers,
+    is_sequence,
+    real_numbers,
+    whole_numbers,
+)
 from groundswell.exchange.ghost_field import Field, GhostField
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.options import (

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import flag
 from groundswell.exchange.codecs import require_codec
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.connect import transport_of
+from groundswell.exchange.decomposition import flag
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
 

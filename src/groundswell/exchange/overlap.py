@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.exchange.arguments import broadcast, whole_numbers
-from groundswell.exchange.decomposition import Block, Decomposition, Index
+from groundswell.exchange.decomposition import Block, Decomposition, Index, broadcast, whole_numbers
 from groundswell.exchange.pattern import Ghosts
 
 Box = Block  # some points of a rank's block, by local index
