@@ -11,8 +11,7 @@ from functools import partial
 
 from groundswell.backends import Backend
 from groundswell.errors import BackendError, InputError
-from groundswell.exchange.codecs import VARIABLE_LENGTH, require_codec
-from groundswell.exchange.codecs.coded_transfer import CodedTransfer, common_type
+from groundswell.exchange.codecs import VARIABLE_LENGTH, CodedTransfer, common_type, require_codec
 from groundswell.exchange.communicator import Communicator, all_or_nothing
 from groundswell.exchange.messages import TransferRequest
 from groundswell.exchange.requirements import obstacle

@@ -20,7 +20,7 @@ from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event, debugging
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, CopyLaunch, Place
-from groundswell.exchange.codecs.coded_transfer import CodedTransfer
+from groundswell.exchange.codecs import CodedTransfer
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect, reason_for
 from groundswell.exchange.decomposition import Decomposition

@@ -1,4 +1,4 @@
-"""Codecs of messages, by the names that users give them.
+"""Codecs of messages, by the names that users give them, and transfers whose messages are coded.
 
 - "mpc": lossless; the length of a stream depends on the values.
 - "zfp3" to "zfp64": lossy, with this number of bits per value; streams have a fixed length.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from math import prod
 from pathlib import Path
 
@@ -20,9 +21,10 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Blocks, Items, Launch, Source
 from groundswell.backends.base import Array, Event
 from groundswell.backends.source import precision
-from groundswell.errors import InputError
-from groundswell.exchange.boxes import merged
-from groundswell.exchange.messages import Segment
+from groundswell.errors import InputError, RunFailed
+from groundswell.exchange.boxes import CopyLaunch, merged
+from groundswell.exchange.messages import Message, Segment, TransferRequest, aligned
+from groundswell.exchange.transfer import Binding, Maker, Transfer
 
 HERE = Path(__file__).parent
 VARIABLE_LENGTH = ("mpc",)  # codecs whose streams have a length that only the device knows
@@ -35,6 +37,16 @@ RESIDENT = 4  # blocks of MPC that share a multiprocessor
 BLOCK_BYTES = 32768  # of the chunks that a block of MPC encodes at once; as in mpc_gpu.h
 MOST_VALUES = 2**31 - 1  # of a message
 STATUS = ("", "not MPC of this length and type", "truncated")  # by Status of mpc.h
+
+
+def require_codec(name: str) -> str:
+    """The name, if there is such a codec; raises InputError otherwise."""
+    if name not in LOSSLESS + LOSSY:
+        raise InputError(
+            f"codec {name!r} does not exist; allowed: {', '.join(LOSSLESS)}, and zfp3 to zfp64, "
+            "such as zfp16 for 16 bits per value"
+        )
+    return name
 
 
 def coder(name: str, backend: Backend, dtype: str, sizes: Sequence[int]) -> Coder:
@@ -50,19 +62,6 @@ def coder(name: str, backend: Backend, dtype: str, sizes: Sequence[int]) -> Code
     if require_codec(name) == "mpc":
         return Mpc(backend, dtype, sizes)
     return Zfp(backend, dtype, sizes, int(name.removeprefix("zfp")))
-
-
-def require_codec(name: str) -> str:
-    """The name, if there is such a codec; raises InputError otherwise."""
-    if name not in LOSSLESS + LOSSY:
-        raise InputError(
-            f"codec {name!r} does not exist; allowed: {', '.join(LOSSLESS)}, and zfp3 to zfp64, "
-            "such as zfp16 for 16 bits per value"
-        )
-    return name
-
-
-# --- codecs ---------------------------------------------------------------------------------------
 
 
 class Coder:
@@ -231,3 +230,100 @@ def _strips(segment: Segment) -> list[list[int]]:
     total = prod(shape)
     box = [place.address, *place.strides, rows, length]
     return [[*box, first, min(STRIP, total - first)] for first in range(0, total, STRIP)]
+
+
+# --- transfers ------------------------------------------------------------------------------------
+
+
+class CodedTransfer(Transfer):
+    """Segments are encoded as they are packed, and decoded as they are unpacked.
+
+    Each message is one stream, in a buffer for the longest that it can become.
+
+    Args:
+        make: connects the streams.
+
+    Attributes:
+        encode, decode: launches of the codec alone.
+
+    Raises:
+        InputError: segments of several types, or of one that the codec does not support.
+    """
+
+    rebindable = False
+    encode: Sequence[Launch] = ()
+    decode: Sequence[Launch] = ()
+
+    def __init__(self, request: TransferRequest, codec: str, make: Maker) -> None:
+        self._backend, self._messages = request.backend, request.messages
+        self._encoders, self._decoders = request.comm.collective_try(lambda: self._coders(codec))
+        ends = zip(request.messages, self._encoders, self._decoders, strict=True)
+        streams = [self._stream(*end) for end in ends]
+        self._request = replace(request, messages=streams, own=(), fixed_buffers=True)
+        self._transfer = made = make(self._request)
+        self._parts, self.sent, self.received = [made], made.sent, made.received
+        self.path, self.in_graph = f"{codec} over {made.path}", made.in_graph
+
+    def _coders(self, codec: str) -> tuple[list[Coder | None], list[Coder | None]]:
+        """For each message the coders of what is sent and received; None for what is empty."""
+        dtype = common_type(self._messages)
+
+        def of(segments: Sequence[Segment]) -> Coder | None:
+            sizes = strip_sizes([segment.shape for segment in segments])
+            return coder(codec, self._backend, dtype, sizes) if sizes else None
+
+        return [of(m.sends) for m in self._messages], [of(m.receives) for m in self._messages]
+
+    def _stream(self, message: Message, encoder: Coder | None, decoder: Coder | None) -> Message:
+        sent, received = (aligned(code.capacity if code else 0) for code in (encoder, decoder))
+        used = encoder.used if encoder else None
+        length = 0 if used is None else self._backend.address(used)
+        return Message(message.peer, message.tag, sent, received, length)
+
+    def prepare(self, request: TransferRequest) -> Binding:
+        moved, to_device = self._transfer.prepare(self._request), self._backend.to_device
+        own = CopyLaunch(request.backend, request.own).launches
+        out = zip(request.messages, self._encoders, self.sent, strict=True)
+        back = zip(request.messages, self._decoders, self.received, strict=True)
+        encode = [c.encode(to_device(strips(m.sends)), at.address) for m, c, at in out if c]
+        decode = [c.decode(at.address, to_device(strips(m.receives))) for m, c, at in back if c]
+        self.encode, self.decode = [*chain(*encode)], [*chain(*decode)]
+        return Binding(
+            start=[*moved.open, *self.encode, *own, *moved.start],
+            finish=[*moved.finish, *self.decode],
+        )
+
+    def lengths(self) -> dict[int, tuple[int, int]]:
+        """Bytes by tag of the messages: not coded, and of the streams that were coded last."""
+        found: dict[int, tuple[int, int]] = {}
+        for message, code in zip(self._messages, self._encoders, strict=True):
+            plain, coded = found.get(message.tag, (0, 0))
+            sent, length = sum(segment.bytes for segment in message.sends), 0
+            if code is not None:
+                used = code.used
+                length = code.capacity if used is None else int(self._backend.to_host(used)[0])
+            found[message.tag] = plain + sent, coded + length
+        return found
+
+    def check(self, after: Event | None = None) -> None:
+        super().check(after)
+        for message, code in zip(self._messages, self._decoders, strict=True):
+            if fault := code.fault(after) if code else "":
+                raise RunFailed(
+                    f"the coded message of rank {message.peer} is damaged: its stream is {fault}"
+                )
+
+
+def common_type(messages: Sequence[Message]) -> str:
+    """The type of values that are coded together; raises InputError if they cannot be."""
+    segments = [s for m in messages for s in (*m.sends, *m.receives)]
+    types = sorted({segment.dtype for segment in segments})
+    if len(types) > 1:
+        raise InputError(
+            f"fields of types {', '.join(types)} cannot be coded together: exchange apart"
+        )
+    if narrow := next((s.wire_dtype for s in segments if s.wire_dtype != s.dtype), None):
+        raise InputError(f"values that are sent as {narrow} cannot be coded: choose one of the two")
+    if types and types[0] not in WORDS:
+        raise InputError(f"values of type {types[0]} cannot be coded; allowed: {', '.join(WORDS)}")
+    return types[0] if types else "float32"
