@@ -20,8 +20,6 @@ from groundswell.exchange.transports.nccl import communicator
 from groundswell.exchange.transports.peer_memory import PeerMemory
 from groundswell.exchange.waiting import Deadline, complete
 
-SIZE = np.dtype(np.float64).itemsize
-
 
 class PeerAllReduce(Operation):
     """Mailboxes for every rank's numbers at every other rank, for kernels that sum by themselves.
@@ -41,15 +39,14 @@ class PeerAllReduce(Operation):
     in_graph = True
 
     def __init__(self, backend: Backend, comm: Communicator, count: int) -> None:
-        size = aligned(count * SIZE)
-        others = [rank for rank in range(comm.size) if rank != comm.rank]
-        messages = [Message(rank, 0, size, size) for rank in others]
+        size = aligned(count * np.dtype(np.float64).itemsize)
+        messages = [Message(rank, 0, size, size) for rank in comm.others]
         self._memory = memory = PeerMemory(TransferRequest(backend, comm, messages))
         self.path = memory.path
         places = [[memory.outbox(m), memory.inbox(m), n] for n, m in enumerate(messages)]
         places.insert(comm.rank, [0, 0, -1])
         table = backend.to_device(np.array(places, np.int64))
-        signals = memory.signals([1] * len(others), 1)
+        signals = memory.signals([1] * len(messages), 1)
         self.arguments: tuple[Any, ...] = (table, comm.size, memory.flip, *signals)
         self.waits: list[Launch] = memory.waits()
 
@@ -100,12 +97,11 @@ class GatheredAllReduce(Operation):
     def _by_mpi(self) -> Launch:
         self._mpi_comm = duplicate(self._comm.mpi_comm, self._comm)
         opened(self)
-        others = [rank for rank in range(self._comm.size) if rank != self._comm.rank]
         found = np.empty(self._all.shape)
 
         def gather() -> None:
             request = self._mpi_comm.Iallgather(self._backend.to_host(self._values), found)
-            complete([request], Deadline(self._comm), "sums", lambda: others)
+            complete([request], Deadline(self._comm), "sums", lambda: self._comm.others)
             self._backend.assign(self._all, found)
 
         return HostCall("MPI_Iallgather", gather)

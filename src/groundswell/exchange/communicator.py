@@ -94,6 +94,11 @@ class Communicator(ABC):
         return self.same_host
 
     @property
+    def others(self) -> list[int]:
+        """The other ranks."""
+        return [rank for rank in range(self.size) if rank != self.rank]
+
+    @property
     def first(self) -> bool:
         """Whether this is rank 0, which writes files and messages."""
         return self.rank == 0

@@ -219,10 +219,9 @@ def duplicate(comm: Any, ranks: Communicator | None = None) -> Any:
     Raises:
         RunFailed: the ranks do not all duplicate it in time, or one has ended.
     """
-    found, request = comm.Idup()
+    found, request = comm.Idup()  # not Dup, which waits without a deadline
     others = [rank for rank in range(comm.size) if rank != comm.rank]
-    # Not Dup, which waits without a deadline. The serial communicator has no ranks to check.
-    deadline = Deadline(ranks or SerialCommunicator())
+    deadline = Deadline(ranks or SerialCommunicator())  # which has no ranks to check
     complete([request], deadline, "message", lambda: others, kept=found)
     return found
 

@@ -159,16 +159,12 @@ def timeout_of(seconds: float) -> Iterator[None]:
 
 
 class Position(NamedTuple):
-    """Numbers of exchanges and calls that a rank has begun, and the state of its program.
-
-    Args:
-        error: why the rank has given up a call, which no other can follow.
-    """
+    """Numbers of exchanges and calls that a rank has begun, and the state of its program."""
 
     exchanges: int = 0
     calls: int = 0
     state: int = RUNNING
-    error: GroundswellError | None = None
+    error: GroundswellError | None = None  # why the rank has given up a call
 
     def why_not(self, other: Position) -> str | None:
         """Why a wait of this rank for the other one cannot end; the text follows "rank n"."""
