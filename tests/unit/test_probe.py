@@ -13,6 +13,7 @@ import pytest
 from ranks import launcher, run_on_ranks
 
 from groundswell.backends import open_backend
+from groundswell.cli.machine import describe_mpi
 from groundswell.errors import InputError
 from groundswell.exchange import requirements
 from groundswell.exchange.communicator import SerialCommunicator
@@ -100,7 +101,7 @@ def _answer(place: Any, value: int, status: int) -> int:
 
 def test_the_library_of_this_python() -> None:
     launcher()
-    found = requirements.describe_mpi()
+    found = describe_mpi()
     assert found["library"] and found["standard"][0] in "345" and found["thread_level"] is None
     assert found["mpiexec"] and os.access(found["mpiexec"], os.X_OK)
     assert not requirements.is_active()
@@ -110,7 +111,7 @@ def test_without_mpi4py(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     requirements.load_mpi.cache_clear()
     try:
-        found = requirements.describe_mpi()
+        found = describe_mpi()
         assert found["library"] is None and "groundswell[mpi]" in found["reason"]
         assert all("groundswell[mpi]" in str(r) for r in on_host("cpu").values())
     finally:

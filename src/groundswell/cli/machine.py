@@ -17,7 +17,13 @@ from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.probe import ONE_PROCESS, find_obstacles
-from groundswell.exchange.requirements import describe_mpi, obstacle
+from groundswell.exchange.requirements import (
+    find_mpiexec,
+    load_mpi,
+    mpi_version,
+    obstacle,
+    thread_level,
+)
 from groundswell.simulation.summary import library_versions
 
 EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy")
@@ -57,6 +63,20 @@ def _host() -> dict[str, Any]:
             "bytes": cache.size(),
             "limit": cache.limit,
         },
+    }
+
+
+def describe_mpi() -> dict[str, Any]:
+    """Library, version of the standard, thread level and mpiexec, or why there is no library."""
+    try:
+        library = mpi_version()
+    except BackendError as error:
+        return {"library": None, "reason": str(error)}
+    return {
+        "library": library,
+        "standard": ".".join(map(str, load_mpi().Get_version())),
+        "thread_level": thread_level(),
+        "mpiexec": find_mpiexec(),
     }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from math import gcd, prod
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ CONVERSIONS = {
     ("bfloat16", "float32"): 10,
 }
 ITEMSIZE = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
+
+Extents = tuple[int, int, int]  # planes, rows, and values of a row
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,20 @@ class Place:
         strides = tuple(itemsize * prod(shape[n + 1 :]) for n in range(len(shape)))
         return cls(address, strides, flip)
 
+    @property
+    def alignment(self) -> int:
+        """The largest number of bytes whose multiples its rows begin at, in even and odd epochs."""
+        return gcd(self.address, *self.strides[:2], self.flip)
+
+    def require_aligned(self, dtype: str, size: int) -> None:
+        """Raise InputError unless all values begin at multiples of so many bytes."""
+        if gcd(self.alignment, self.strides[-1]) % size:
+            raise InputError(
+                f"values of type {dtype} at address {self.address} with strides {self.strides} "
+                f"bytes: allowed are multiples of {size}; copy the array, such as a field of a "
+                "packed structure, to one of its own"
+            )
+
 
 def steps(array: Array) -> tuple[int, ...]:
     """Strides of an array; 0 along axes of length 1, where they do not matter."""
@@ -102,51 +118,37 @@ class Copy:
 
     def row(self) -> list[int]:
         """The numbers of the box as exchange.h reads them."""
-        kind, (planes, rows, length), source, target = _simplified(self)
-        return [
-            kind,
-            rows,
-            length,
-            *(source.address, *source.strides, source.flip),
-            *(target.address, *target.strides, target.flip),
-            planes * rows * length,
-        ]
+        shape, source, target = merged(self.shape, self.source, self.target)
+        if self.dtype != self.as_dtype:
+            kind = CONVERSIONS[self.dtype, self.as_dtype]
+            source.require_aligned(self.dtype, ITEMSIZE[self.dtype])
+            target.require_aligned(self.as_dtype, ITEMSIZE[self.as_dtype])
+        else:
+            kind, shape, source, target = _in_words(self.dtype, shape, source, target)
+        planes, rows, length = shape
+        places = (n for p in (source, target) for n in (p.address, *p.strides, p.flip))
+        return [kind, rows, length, *places, planes * rows * length]
 
 
-def _simplified(copy: Copy) -> tuple[int, tuple[int, int, int], Place, Place]:
-    """Kind, extents and places, with axes merged and values gathered into the widest words."""
-    shape, source, target = merged(copy.shape, copy.source, copy.target)
-    if copy.dtype != copy.as_dtype:
-        _require_aligned(copy.dtype, source, ITEMSIZE[copy.dtype])
-        _require_aligned(copy.as_dtype, target, ITEMSIZE[copy.as_dtype])
-        return CONVERSIONS[copy.dtype, copy.as_dtype], shape, source, target
-    size = np.dtype(copy.dtype).itemsize
+def _in_words(
+    dtype: str, shape: Extents, source: Place, target: Place
+) -> tuple[int, Extents, Place, Place]:
+    """A box and its kind; rows of contiguous values become rows of the widest words possible."""
+    size = np.dtype(dtype).itemsize
+    unit = gcd(source.alignment, target.alignment)
     if source.strides[-1] == target.strides[-1] == size:
-        return _widened(shape, source, target, size)
-    if _is_aligned(source, size) and _is_aligned(target, size):
+        length = shape[2] * size
+        word = next(w for w in WORDS if gcd(unit, length) % w == 0)
+        source, target = (replace(p, strides=(*p.strides[:2], word)) for p in (source, target))
+        return RAW[word], (*shape[:2], length // word), source, target
+    if gcd(unit, source.strides[-1], target.strides[-1]) % size == 0:
         return RAW[size], shape, source, target
     for place in (source, target):
-        _require_aligned(copy.dtype, place, size // 2 if size in PAIRS else size)
+        place.require_aligned(dtype, size // 2 if size in PAIRS else size)
     return PAIRS[size], shape, source, target
 
 
-def _is_aligned(place: Place, size: int) -> bool:
-    """Whether the address and all strides are multiples of so many bytes."""
-    return all(n % size == 0 for n in (*_offsets(place), place.strides[-1]))
-
-
-def _require_aligned(dtype: str, place: Place, size: int) -> None:
-    if not _is_aligned(place, size):
-        raise InputError(
-            f"values of type {dtype} at address {place.address} with strides {place.strides} "
-            f"bytes: allowed are multiples of {size}; copy the array, such as a field of a packed "
-            "structure, to one of its own"
-        )
-
-
-def merged(
-    shape: tuple[int, ...], source: Place, target: Place
-) -> tuple[tuple[int, int, int], Place, Place]:
+def merged(shape: tuple[int, ...], source: Place, target: Place) -> tuple[Extents, Place, Place]:
     """The same box with three axes; those that follow each other in both places become one."""
     axes: list[tuple[int, int, int]] = []
     for n, s, t in zip(shape, source.strides, target.strides, strict=True):
@@ -161,21 +163,6 @@ def merged(
     extents, *strides = zip(*padded, strict=True)
     source, target = (replace(p, strides=s) for p, s in zip((source, target), strides, strict=True))
     return extents, source, target
-
-
-def _widened(
-    shape: tuple[int, int, int], source: Place, target: Place, size: int
-) -> tuple[int, tuple[int, int, int], Place, Place]:
-    """Rows of contiguous values as rows of the widest words that addresses and strides allow."""
-    length = shape[2] * size
-    numbers = [length, *_offsets(source), *_offsets(target)]
-    word = next(w for w in WORDS if all(n % w == 0 for n in numbers))
-    source, target = (replace(p, strides=(*p.strides[:2], word)) for p in (source, target))
-    return RAW[word], (*shape[:2], length // word), source, target
-
-
-def _offsets(place: Place) -> tuple[int, ...]:
-    return (place.address, *place.strides[:2], place.flip)
 
 
 class AddressTable:

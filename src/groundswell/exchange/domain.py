@@ -33,9 +33,8 @@ from groundswell.exchange.decomposition import (
     whole_numbers,
 )
 from groundswell.exchange.ghost_field import Field, GhostField
-from groundswell.exchange.halo import HaloExchange
+from groundswell.exchange.halo import HaloExchange, Options
 from groundswell.exchange.options import (
-    Options,
     cartesian,
     complete_options,
     find_device,
@@ -255,11 +254,10 @@ class Domain(GhostedBlock, PlanCache):
         choices = [Choice(how["transport"], aggregate=how["aggregate"])]
         if how["transport"] == "fastest":
             choices = halo_candidates(self.backend, self.comm, overlap=False)
-        fixed = {"codec": how["codec"], "poison": how["poison"] or None}  # None: as in debugging
 
         def make(choice: Choice) -> HaloExchange:
-            way = {"transport": choice.transport, "aggregate": choice.aggregate}
-            return HaloExchange(self.backend, self.comm, self.decomposition, fields, **way, **fixed)
+            chosen = how | {"transport": choice.transport, "aggregate": choice.aggregate}
+            return HaloExchange(self.backend, self.comm, self.decomposition, fields, **chosen)
 
         problem = [self.decomposition, *terms, how["codec"], how["poison"]]
         return self._planned(make, choices, problem, owners)

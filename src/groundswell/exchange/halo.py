@@ -10,9 +10,8 @@ The constructor shows the way: pattern, packing, transport, operation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -26,25 +25,28 @@ from groundswell.exchange.connect import connect, reason_for
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
 from groundswell.exchange.messages import Operation, TransferRequest, peers_of
-from groundswell.exchange.transfer import Maker
 
 
-@dataclass(frozen=True)
-class HaloOptions:
-    """The options of a halo exchange.
+class Options(TypedDict, total=False):
+    """How ghosts are exchanged, in plans of a domain where they do not say otherwise.
 
-    Args:
-        transport, codec: see `connect`.
-        aggregate: whether all fields share one message a neighbour.
+    Keys:
+        transport: a name that docs/exchange.md lists; "auto" for the usual one, or "fastest" to
+            measure all that work, with `aggregate` and without; the result is cached.
+        aggregate: one message per neighbour for all arrays; otherwise one for each.
         poison: before each exchange fill with NaN all points around the block that some block owns,
-            to find what is read without having been asked for. By default if the environment has
-            GROUNDSWELL_DEBUG=1.
+            so that missing values show; GROUNDSWELL_DEBUG=1 does so everywhere.
+        codec: "mpc" for lossless compression of messages, "zfp16" and so on for 16 bits per value,
+            "none". All arrays of an exchange have the same type then.
     """
 
-    transport: str | Maker = "auto"
-    aggregate: bool = True
-    poison: bool | None = None
-    codec: str = "none"
+    transport: str
+    aggregate: bool
+    poison: bool
+    codec: str
+
+
+DEFAULTS: Options = {"transport": "auto", "aggregate": True, "poison": False, "codec": "none"}
 
 
 class HaloExchange(Operation):
@@ -56,7 +58,7 @@ class HaloExchange(Operation):
     Args:
         decomposition: which rank owns which points.
         fields: arrays and the ghosts that they need.
-        options: see `HaloOptions`.
+        options: see `Options`; the transport may also be a `Maker`.
 
     Raises:
         InputError: no such transport or codec, or an array without room for its ghosts.
@@ -76,32 +78,34 @@ class HaloExchange(Operation):
                 f"{decomposition.ranks} blocks for {comm.size} ranks; one each is needed"
             )
         self.closed, self._backend, self._comm = False, backend, comm
-        self._decomposition, self._options = decomposition, HaloOptions(**options)
+        self._decomposition, self._how = decomposition, {**DEFAULTS, **options}
+        if unknown := options.keys() - DEFAULTS.keys():
+            raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
         plan = self._plan(fields)  # who needs which values of whom
         comm.collective_try(plan.require_room)
         request = self._request(plan)  # which boxes form which messages
 
         def make() -> None:
-            self._transfer = connect(request, self._options.transport, self._options.codec)
+            self._transfer = connect(request, self._how["transport"], self._how["codec"])
             self._set_up(plan, self._poison_of(plan))
 
         comm.collective_try(make)
         self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
         self.bytes = sum(s.bytes for message in request.messages for s in message.sends)
         self.peers = peers_of(request.messages)
-        self.reason = reason_for(comm, self._options.transport)
+        self.reason = reason_for(comm, self._how["transport"])
 
     def _plan(self, fields: Sequence[GhostField]) -> HaloMessages:
         return HaloMessages(self._backend, self._decomposition, self._comm.rank, fields)
 
     def _request(self, plan: HaloMessages) -> TransferRequest:
-        messages = plan.messages(aggregate=self._options.aggregate)
+        messages = plan.messages(aggregate=self._how["aggregate"])
         return TransferRequest(self._backend, self._comm, messages, plan.own_copies())
 
     def _poison_of(self, plan: HaloMessages) -> CopyLaunch:
         """Copies of NaN to all points around the block, of floating-point fields, where wanted."""
-        wanted, address = self._options.poison, self._backend.address
-        boxes = list(plan.surroundings()) if (debugging() if wanted is None else wanted) else []
+        address = self._backend.address
+        boxes = list(plan.surroundings()) if self._how["poison"] or debugging() else []
         boxes = [box for box in boxes if np.issubdtype(box[0].array.dtype, np.inexact)]
         types = sorted({field.dtype for field, *_ in boxes})
         nan = {t: self._backend.to_device(np.full((1,), np.nan, t)) for t in types}

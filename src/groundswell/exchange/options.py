@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -15,28 +15,8 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.connect import transport_of
 from groundswell.exchange.decomposition import flag
 from groundswell.exchange.devices import open_device
+from groundswell.exchange.halo import DEFAULTS
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
-
-
-class Options(TypedDict, total=False):
-    """How a domain's plans exchange, where a plan does not say otherwise.
-
-    Keys:
-        transport: a name that docs/exchange.md lists; "auto" for the usual one, or "fastest" to
-            measure all that work, with `aggregate` and without; the result is cached.
-        aggregate: one message per neighbour for all arrays; otherwise one for each.
-        poison: fill ghosts with NaN before each exchange, so that missing values show.
-        codec: "mpc" for lossless compression of messages, "zfp16" and so on for 16 bits per value,
-            "none". All arrays of a plan have the same type then.
-    """
-
-    transport: str
-    aggregate: bool
-    poison: bool
-    codec: str
-
-
-DEFAULTS: Options = {"transport": "auto", "aggregate": True, "poison": False, "codec": "none"}
 
 
 def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, Any]:

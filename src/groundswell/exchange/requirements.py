@@ -145,20 +145,6 @@ def mpi_version() -> str:
     return " ".join(first.split())
 
 
-def describe_mpi() -> dict[str, Any]:
-    """Library, version of the standard, thread level and mpiexec, or why there is no library."""
-    try:
-        library = mpi_version()
-    except BackendError as error:
-        return {"library": None, "reason": str(error)}
-    return {
-        "library": library,
-        "standard": ".".join(map(str, load_mpi().Get_version())),
-        "thread_level": thread_level(),
-        "mpiexec": find_mpiexec(),
-    }
-
-
 def reports_gpu_support() -> bool:
     """Whether the library reports that it accepts GPU memory; False if it cannot report it."""
     # The dynamic linker also searches the libraries of mpi4py.
