@@ -103,6 +103,13 @@ class Communicator(ABC):
         """Whether this is rank 0, which writes files and messages."""
         return self.rank == 0
 
+    def require_same(self, given: Any, cure: str) -> None:
+        """Raise InputError on all ranks unless all have given the same; all ranks must call it."""
+        found = self.allgather(given)
+        for rank, other in enumerate(found):
+            if other != found[0]:
+                raise InputError(f"rank {rank} asks for {other}, and rank 0 for {found[0]}; {cure}")
+
     # --- errors on all ranks ----------------------------------------------------------------------
 
     def collective_try(self, act: Callable[[], Any]) -> Any:

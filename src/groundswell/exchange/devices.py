@@ -6,6 +6,7 @@ Ranks that send each other much get GPUs with a fast link between them.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import permutations
@@ -49,6 +50,26 @@ def open_device(name: str, comm: Communicator, traffic: ArrayLike | None = None)
     here = [allowed[rank] for rank in comm.same_machine]
     share = max(1, len(set().union(*here)) // len(here))
     return open_backend(name, threads=None if "OMP_NUM_THREADS" in os.environ else share)
+
+
+def require_device(given: Any) -> None:
+    """Raise InputError unless it is a backend, or names a device."""
+    named = isinstance(given, str) and re.fullmatch(r"cpu|cuda(:[0-9]+)?", given)
+    if not named and not isinstance(given, Backend):
+        raise InputError(f'device = {given!r}: allowed are "cpu", "cuda", and "cuda:0" and so on')
+
+
+def find_device(device: str | Backend, comm: Communicator, traffic: ArrayLike) -> Backend:
+    """A rank's backend as users name it: "cpu", "cuda", "cuda:1", or one that is open.
+
+    Args:
+        traffic: see `open_device`.
+    """
+    require_device(device)
+    if isinstance(device, Backend):
+        return device
+    name, _, number = device.partition(":")
+    return open_backend(name, int(number)) if number else open_device(name, comm, traffic)
 
 
 def sharers(backend: Backend, comm: Communicator) -> list[int]:

@@ -32,16 +32,10 @@ from groundswell.exchange.decomposition import (
     real_numbers,
     whole_numbers,
 )
+from groundswell.exchange.devices import find_device, require_device
 from groundswell.exchange.ghost_field import Field, GhostField
-from groundswell.exchange.halo import HaloExchange, Options
-from groundswell.exchange.options import (
-    cartesian,
-    complete_options,
-    find_device,
-    ranks_of,
-    require_device,
-    require_same,
-)
+from groundswell.exchange.halo import HaloExchange, Options, complete_options
+from groundswell.exchange.mpi_communicator import cartesian, ranks_of
 from groundswell.exchange.overlap import GhostedBlock
 from groundswell.exchange.pattern import Ghosts, Layers, as_ghosts, traffic
 from groundswell.exchange.plan import Plan, PlanCache
@@ -105,7 +99,7 @@ class Domain(GhostedBlock, PlanCache):
 
         cut, around = ranks.collective_try(checked)
         cure = "all must give the same shape, ghosts, periodic and blocks"
-        require_same(ranks, (cut, around), cure)
+        ranks.require_same((cut, around), cure)
         GhostedBlock.__init__(self, cut, ranks.rank, around)
 
         def opened() -> tuple[Backend, dict[str, Any]]:
@@ -250,7 +244,7 @@ class Domain(GhostedBlock, PlanCache):
         """A plan, which keeps its owners alive."""
         terms = [field.terms for field in fields]
         cure = "all must give arrays of the same types, in the same order, with the same options"
-        require_same(self.comm, (self.decomposition, terms, how), cure)
+        self.comm.require_same((self.decomposition, terms, how), cure)
         choices = [Choice(how["transport"], aggregate=how["aggregate"])]
         if how["transport"] == "fastest":
             choices = halo_candidates(self.backend, self.comm, overlap=False)

@@ -9,7 +9,7 @@ The constructor shows the way: pattern, packing, transport, operation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, TypedDict
 
@@ -19,10 +19,10 @@ from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event, debugging
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, CopyLaunch, Place
-from groundswell.exchange.codecs import CodedTransfer
+from groundswell.exchange.codecs import CodedTransfer, require_codec
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import connect, reason_for
-from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.connect import connect, reason_for, transport_of
+from groundswell.exchange.decomposition import Decomposition, flag
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
 from groundswell.exchange.messages import Operation, TransferRequest, peers_of
 
@@ -47,6 +47,22 @@ class Options(TypedDict, total=False):
 
 
 DEFAULTS: Options = {"transport": "auto", "aggregate": True, "poison": False, "codec": "none"}
+
+
+def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of an exchange: those given, and the defaults of the others."""
+    if unknown := sorted(given.keys() - DEFAULTS.keys()):
+        raise InputError(
+            f"{', '.join(unknown)}: no such argument; options of exchanges are "
+            f"{', '.join(DEFAULTS)}"
+        )
+    how = {**DEFAULTS, **given}
+    return {
+        "transport": transport_of(backend, how["transport"]),
+        "aggregate": flag("aggregate", how["aggregate"]),
+        "poison": flag("poison", how["poison"]),
+        "codec": require_codec(how["codec"]),
+    }
 
 
 class HaloExchange(Operation):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import BackendError, GroundswellError, RunFailed, now_known
+from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed, now_known
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.processes import (
     Process,
@@ -275,3 +275,31 @@ def get_communicator() -> Communicator:
             f"of that library, or unset {variables} to let each process run by itself"
         )
     return SerialCommunicator()
+
+
+def ranks_of(comm: Any) -> Communicator:
+    """The ranks of a communicator of mpi4py; None for all that were started.
+
+    Raises:
+        InputError: it is none, or this rank is not in it.
+    """
+    if comm is None:
+        return get_communicator()
+    if not comm or not hasattr(comm, "Dup"):
+        raise InputError(f"comm = {comm!r}: give a communicator of mpi4py that this rank is in")
+    return MpiCommunicator(comm) if comm.size > 1 else SerialCommunicator()
+
+
+def cartesian(comm: Any) -> tuple[Sequence[int] | None, Sequence[bool] | bool]:
+    """Processes along each axis of a Cartesian communicator, and whether each axis is periodic.
+
+    None and False for any other communicator. Its ranks are numbered as those of a `Decomposition`.
+    """
+    if comm is None:
+        return None, False
+    from mpi4py import MPI
+
+    if comm.Get_topology() != MPI.CART:
+        return None, False
+    dims, periods, _ = MPI.Cartcomm(comm).Get_topo()
+    return dims, [bool(period) for period in periods]
