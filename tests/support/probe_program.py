@@ -13,7 +13,8 @@ from typing import Any
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
-from groundswell.exchange import probe, processes
+from groundswell.exchange import processes
+from groundswell.exchange import tuning as probe
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.messages import Buffer, TransferRequest
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator

@@ -16,7 +16,6 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.exchange.probe import ONE_PROCESS, find_obstacles
 from groundswell.exchange.requirements import (
     find_mpiexec,
     load_mpi,
@@ -24,6 +23,7 @@ from groundswell.exchange.requirements import (
     obstacle,
     thread_level,
 )
+from groundswell.exchange.tuning import ONE_PROCESS, find_obstacles
 from groundswell.simulation.summary import library_versions
 
 EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy")

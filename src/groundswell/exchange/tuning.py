@@ -1,7 +1,8 @@
-"""Autotuning: measures the candidates for an exchange and chooses the fastest.
+"""Finds the transports that work between the ranks of this job, and the fastest way to exchange.
 
-The time of a candidate is the median over repeats of the maximum over ranks, because a step takes
-as long as its slowest rank. Results are cached on disk, by machine and problem.
+A transport works if its requirements are met and ghost layers of known values arrive. The time of a
+candidate is the median over repeats of the maximum over ranks, because a step takes as long as its
+slowest rank. Results are cached on disk, by machine and problem.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from functools import partial
 from itertools import product
 from math import inf
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groundswell import __version__
 from groundswell.backends import Backend
@@ -22,17 +27,31 @@ from groundswell.backends.base import in_order
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError, known_to_all
+from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import BY_MEMORY, TRANSPORTS, usual
+from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.transfers import Connection
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import Operation
-from groundswell.exchange.probe import find_obstacles
-from groundswell.exchange.requirements import mpi_version
+from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.requirements import Obstacle, first_obstacle, mpi_version, obstacle
+from groundswell.exchange.waiting import timeout_of, timeout_seconds
 
 REPEATS = 5
 REPEAT_SECONDS = 0.02  # shortest duration of a repeat
 CUTOFF = 1.5  # a candidate that takes this many times as long as the best is not repeated
+
+ONE_PROCESS = "a single process exchanges nothing; start several, for example with mpiexec -n 4"
+TEST_SECONDS = 30.0  # time-out of a test
+PROBE_SECONDS = 120.0  # least time-out of the ranks that wait for another rank's test
+ROUNDS = 2  # of a test, so that buffers are used again
+GHOSTS = Ghosts((2, 1, 1), (1, 2, 1), corners=True)
+TYPES = ("float32", "float64")
+PRIME = 16_777_213  # single precision represents smaller whole numbers exactly
 
 Timer = Callable[[int], float]  # exchanges so many times; returns this rank's seconds
 
@@ -246,3 +265,81 @@ def _save(path: Path, tuning: Tuning) -> None:
     with suppress(OSError, GroundswellError):
         path.unlink(missing_ok=True)  # unreadable, or of other choices
         KernelCache(path.parent).get(path.name, lambda out: out.write_text(text, "utf-8"))
+
+
+# --- what works -----------------------------------------------------------------------------------
+
+
+def find_obstacles(
+    backend: Backend, comm: Communicator, names: Iterable[str] | None = None
+) -> dict[str, Obstacle]:
+    """For each transport the reason why it does not work between all ranks; None if it works.
+
+    All ranks must call it, and get the same result.
+
+    Args:
+        names: of the transports, keys of TRANSPORTS; by default all of the backend's.
+
+    Raises:
+        BackendError: the kernels of an exchange cannot be compiled.
+    """
+    wanted = list(TRANSPORTS[backend.name] if names is None else names)
+    if not isinstance(comm, MpiCommunicator):
+        return dict.fromkeys(wanted, ONE_PROCESS)
+    with timeout_of(max(timeout_seconds(), PROBE_SECONDS)):
+        # Before the tests, because their time-outs are short.
+        comm.collective_try(lambda: compile_kernels(backend))
+        return {
+            name: obstacle(name, backend, comm) or _test(name, backend, comm) for name in wanted
+        }
+
+
+# A late message may still arrive in the memory of a failed test, so it is never freed.
+_FAILED: list[Any] = []
+
+
+def _test(name: str, backend: Backend, job: MpiCommunicator) -> Obstacle:
+    """Exchange known values; why they do not arrive on some rank."""
+    used: list[Any] = []
+    reason = first_obstacle(job, lambda: _exchange(name, backend, job, used))
+    if reason:
+        _FAILED.append(used)
+    else:
+        comm, halo = used
+        halo.close()
+        comm.mpi_comm.Free()
+    return reason
+
+
+def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]) -> Obstacle:
+    """Exchange two types in one call and in two, several times; `used` gets what takes part."""
+    with timeout_of(TEST_SECONDS):
+        # A rank that gives up breaks its communicator, which must not be the job's.
+        used.append(comm := MpiCommunicator(job.mpi_comm))
+        # Blocks have uneven sizes. Rows are not cut, so that they are long enough for direct stores
+        # in ghost layers.
+        cut = decompose((2 * comm.size + 3, 2 * comm.size + 1, 40), comm.size, True, (0, 0, 1))
+        known = _known(cut, comm.rank)
+        arrays = [backend.zeros(known.shape, dtype) for dtype in TYPES]
+        fields = [GhostField(array, GHOSTS.low, GHOSTS) for array in arrays]
+        halo = HaloExchange(backend, comm, cut, fields, transport=name, poison=True)
+        used.append(halo)
+        wrong = 0
+        for n, call in enumerate([halo.launches, [*halo.start, *halo.finish]] * ROUNDS):
+            values = (known + n) % PRIME
+            for array in arrays:
+                backend.assign(array, values.astype(array.dtype))
+            for launch in call:  # fills the ghosts with NaN before the exchange
+                launch()
+            backend.synchronize()
+            halo.check()
+            wrong += sum(int((backend.to_host(array) != values).sum()) for array in arrays)
+    return f"{wrong} values of a test arrived wrong" if wrong else None
+
+
+def _known(cut: Decomposition, rank: int) -> NDArray[np.int64]:
+    """The correct values of a block with its ghost layers: global indices of points."""
+    block = cut.block(rank)
+    sides = zip(block.start, block.shape, GHOSTS.low, GHOSTS.high, cut.shape, strict=True)
+    axes = [np.arange(s - low, s + n + high) % whole for s, n, low, high, whole in sides]
+    return np.ravel_multi_index(np.ix_(*axes), cut.shape).astype(np.int64)
