@@ -90,18 +90,16 @@ class HaloExchange(Operation):
         **options: Any,
     ) -> None:
         if decomposition.ranks != comm.size:
-            raise InputError(
-                f"{decomposition.ranks} blocks for {comm.size} ranks; one each is needed"
-            )
+            raise InputError(f"{decomposition.ranks} blocks for {comm.size} ranks; give one each")
+        if unknown := sorted(options.keys() - DEFAULTS.keys()):
+            raise TypeError(f"{', '.join(unknown)}: no such option of a halo exchange")
         self.closed, self._backend, self._comm = False, backend, comm
         self._decomposition, self._how = decomposition, {**DEFAULTS, **options}
-        if unknown := options.keys() - DEFAULTS.keys():
-            raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
-        plan = self._plan(fields)  # who needs which values of whom
+        plan = self._plan(fields)  # the pattern: who needs which values of whom
         comm.collective_try(plan.require_room)
-        request = self._request(plan)  # which boxes form which messages
+        request = self._request(plan)  # packing: which boxes form which messages
 
-        def make() -> None:
+        def make() -> None:  # the transport, then the launches of the operation
             self._transfer = connect(request, self._how["transport"], self._how["codec"])
             self._set_up(plan, self._poison_of(plan))
 
