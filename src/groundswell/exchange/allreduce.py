@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Array, Backend, Blocks, HostCall, Launch
-from groundswell.backends.base import Event
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator, opened
 from groundswell.exchange.messages import Message, Operation, TransferRequest, aligned
@@ -41,20 +40,14 @@ class PeerAllReduce(Operation):
     def __init__(self, backend: Backend, comm: Communicator, count: int) -> None:
         size = aligned(count * np.dtype(np.float64).itemsize)
         messages = [Message(rank, 0, size, size) for rank in comm.others]
-        self._memory = memory = PeerMemory(TransferRequest(backend, comm, messages))
-        self.path = memory.path
+        memory = PeerMemory(TransferRequest(backend, comm, messages))
+        self._parts, self.path = [memory], memory.path
         places = [[memory.outbox(m), memory.inbox(m), n] for n, m in enumerate(messages)]
         places.insert(comm.rank, [0, 0, -1])
         table = backend.to_device(np.array(places, np.int64))
         signals = memory.signals([1] * len(messages), 1)
         self.arguments: tuple[Any, ...] = (table, comm.size, memory.flip, *signals)
         self.waits: list[Launch] = memory.waits()
-
-    def check(self, after: Event | None = None) -> None:
-        self._memory.check(after)
-
-    def close(self) -> None:
-        self._memory.close()
 
 
 class GatheredAllReduce(Operation):
@@ -107,6 +100,5 @@ class GatheredAllReduce(Operation):
         return HostCall("MPI_Iallgather", gather)
 
     def close(self) -> None:
-        """Free the communicator."""
         if self._mpi_comm:
             self._mpi_comm.Free()

@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from groundswell.backends import Backend, Launch
-from groundswell.backends.base import Event, debugging
+from groundswell.backends.base import debugging
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, CopyLaunch, Place
 from groundswell.exchange.codecs import CodedTransfer, require_codec
@@ -101,6 +101,7 @@ class HaloExchange(Operation):
 
         def make() -> None:  # the transport, then the launches of the operation
             self._transfer = connect(request, self._how["transport"], self._how["codec"])
+            self._parts = [self._transfer]
             self._set_up(plan, self._poison_of(plan))
 
         comm.collective_try(make)
@@ -229,19 +230,11 @@ class HaloExchange(Operation):
         for launch in self.launches:
             launch()
 
-    def check(self, after: Event | None = None) -> None:
-        self._transfer.check(after)
-
     def close(self) -> None:
-        """Release what it holds of other ranks; every rank must call it, before MPI ends.
-
-        Raises:
-            RunFailed: a wait of some rank timed out, so that its ghost layers are stale.
-        """
         if not self.closed:
             self.closed = True
             self._backend.synchronize()
-            self._transfer.close()
+            super().close()
 
 
 def _call(launch: Launch, exchange: HaloExchange) -> None:

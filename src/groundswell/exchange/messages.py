@@ -6,6 +6,7 @@ Transports move buffers of messages by peer and tag. They know no field, ghost l
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import prod
@@ -45,6 +46,7 @@ class Operation:
     open: Sequence[Launch] = ()
     start: Sequence[Launch] = ()
     finish: Sequence[Launch] = ()
+    _parts: Sequence[Any] = ()  # operations and peer memory of which it consists
 
     @property
     def launches(self) -> list[Launch]:
@@ -63,12 +65,21 @@ class Operation:
         Raises:
             RunFailed: one did; names the rank.
         """
+        for part in self._parts:
+            part.check(after)
 
     def release(self) -> None:
         """Stop keeping the arrays alive, if it can: from now on the caller does."""
 
     def close(self) -> None:
-        """Release memory and handles of other ranks."""
+        """Release memory and handles of other ranks; every rank must, before MPI ends.
+
+        Raises:
+            RunFailed: a wait of some rank timed out, so that results are stale.
+        """
+        with ExitStack() as rest:  # all parts, whatever one raises
+            for part in reversed(self._parts):
+                rest.callback(part.close)
 
 
 class Buffer(NamedTuple):

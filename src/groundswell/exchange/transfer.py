@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Blocks, Launch
-from groundswell.backends.base import Event
 from groundswell.exchange.boxes import (
     THREADS,
     AddressTable,
@@ -73,7 +71,6 @@ class Transfer(Operation):
     tables: Sequence[AddressTable] = ()
     rebindable = True
     _fused: Sequence[Launch] = ()
-    _parts: Sequence[Operation | PeerMemory] = ()  # that move the messages
 
     def bind(self, request: TransferRequest) -> None:
         """Make the launches for the segments of a request, without any communication.
@@ -94,15 +91,6 @@ class Transfer(Operation):
     @property
     def launches(self) -> list[Launch]:
         return list(self._fused) or super().launches
-
-    def check(self, after: Event | None = None) -> None:
-        for part in self._parts:
-            part.check(after)
-
-    def close(self) -> None:
-        with ExitStack() as rest:  # all of them, whatever one raises
-            for part in reversed(self._parts):
-                rest.callback(part.close)
 
 
 Maker = Callable[[TransferRequest], Transfer]

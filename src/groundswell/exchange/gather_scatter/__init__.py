@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groundswell.backends import Backend, KernelLaunch, Launch
-from groundswell.backends.base import Array, Event
+from groundswell.backends.base import Array
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import opened
 from groundswell.exchange.connect import reason_for
@@ -67,6 +67,7 @@ class GatherScatter(Operation):
         source, target = comm.collective_try(lambda: self._checked(*arrays))
         self._pattern = ExchangePattern.plan(sharing, kind, connection.route)
         self._transfer = connect_rows(backend, self._pattern, source, reduction, connection)
+        self._parts = [self._transfer]
         opened(self)
         self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
         self.bytes = self._pattern.route.sent * source.components * source.array.dtype.itemsize
@@ -154,19 +155,11 @@ class GatherScatter(Operation):
         start = [*self._backend.fork(self.start), *self.local]
         return start, self._backend.join(self.finish)
 
-    def check(self, after: Event | None = None) -> None:
-        self._transfer.check(after)
-
     def close(self) -> None:
-        """Release memory and handles of other ranks; every rank must, before MPI ends.
-
-        Raises:
-            RunFailed: a rank's wait timed out, so its values are stale.
-        """
         if not self.closed:
             self.closed = True
             self._backend.synchronize()
-            self._transfer.close()
+            super().close()
 
 
 # --- checks ---------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Blocks, Launch, Source
-from groundswell.backends.base import Array, Event
+from groundswell.backends.base import Array
 from groundswell.errors import BackendError
 from groundswell.exchange.boxes import Place
 from groundswell.exchange.communicator import all_or_nothing
@@ -87,7 +87,7 @@ class BufferedRows(Operation):
         shape, dtype = (values.components, max(route.size, 1)), values.array.dtype
         self._buffer = self._comm.collective_try(lambda: Values(backend.zeros(shape, dtype)))
         with all_or_nothing():
-            self._stages = [self._connect(stage) for stage in route.stages]
+            self._parts = self._stages = [self._connect(stage) for stage in route.stages]
         self.path, self.in_graph = self._stages[0].path, all(s.in_graph for s in self._stages)
         if len(self._stages) > 1:
             self.path = f"crystal router in {len(self._stages)} stages: {self.path}"
@@ -123,14 +123,6 @@ class BufferedRows(Operation):
         following = [launch for stage in others for launch in stage.launches]
         self.start = [*pack, *first.start]
         self.finish = [*first.finish, *following, *unpack]
-
-    def check(self, after: Event | None = None) -> None:
-        for stage in self._stages:
-            stage.check(after)
-
-    def close(self) -> None:
-        for stage in self._stages:
-            stage.close()
 
 
 def _require_alltoall(connection: Connection) -> None:
@@ -171,7 +163,7 @@ class PeerRows(Operation):
         ]
         request = TransferRequest(backend, sharing.comm, self._messages)
         self._memory = PeerMemory(request, reserved=self._bytes([self._own]))
-        self.path = self._memory.path + ", straight into mailboxes"
+        self._parts, self.path = [self._memory], self._memory.path + ", straight into mailboxes"
 
     def _bytes(self, ranges: Sequence[range]) -> int:
         """Size of all components of the values at some positions."""
@@ -230,12 +222,6 @@ class PeerRows(Operation):
         """ROW_ARGUMENTS of peer_rows.h."""
         tables = map(self._backend.to_device, (slices.table, slices.indices))
         return (*slices.first, *tables, len(slices.table), self._memory.flip // self._itemsize)
-
-    def check(self, after: Event | None = None) -> None:
-        self._memory.check(after)
-
-    def close(self) -> None:
-        self._memory.close()
 
 
 def _in_array(rows: Rows, values: Values) -> Rows:
