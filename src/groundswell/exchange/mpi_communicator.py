@@ -8,7 +8,7 @@ job on all ranks with an error that names it.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -117,42 +117,42 @@ class MpiCommunicator(Communicator):
 
     def _gather_long(self, content: Content, sizes: Integers, *, only_first: bool) -> list[Content]:
         """The contents of all ranks, on the first or on all; others get empty ones."""
-        start = self.mpi_comm.Igatherv if only_first else self.mpi_comm.Iallgatherv
-        receives = self.first or not only_first
-        share = max(CHUNK // self.size, 1)
+        gather = self.mpi_comm.Igatherv if only_first else self.mpi_comm.Iallgatherv
+        receives, share = self.first or not only_first, max(CHUNK // self.size, 1)
 
-        def move(begin: int) -> list[Content]:
-            counts = (sizes - begin).clip(0, share) * receives
-            found = np.empty(counts.sum(), np.uint8)
-            room = [found, counts] if receives else None
-            self._wait(start(content[begin : begin + share], room))
-            return _split(found, counts)
+        def start(begin: int, found: Content, counts: Integers) -> Any:
+            return gather(content[begin : begin + share], [found, counts] if receives else None)
 
-        return _joined(move(begin) for begin in range(0, int(sizes.max()), share))
+        return self._in_rounds(start, range(0, int(sizes.max()), share), sizes * receives, "u1")
 
     def _exchange_parts(self, parts: Mapping[int, Integers], longest: int) -> dict[int, Integers]:
-        """The parts that all ranks have for this one, without empty ones.
-
-        Args:
-            longest: length of the longest part on any rank.
-        """
+        """The parts that all ranks have for this one; `longest` is the longest of any rank."""
         sent, received = np.zeros((2, self.size), np.int64)
         for rank, part in parts.items():
             sent[rank] = len(part)
         self._wait(self.mpi_comm.Ialltoall(sent, received))
         share = max(CHUNK // sent.nbytes, 1)
 
-        def move(begin: int) -> list[Integers]:
+        def start(begin: int, found: Integers, counts: Integers) -> Any:
             chunks = [parts[rank][begin : begin + share] for rank in sorted(parts)]
             out = np.concatenate([np.empty(0, np.int64), *chunks], casting="no")
-            counts = (received - begin).clip(0, share)
-            found = np.empty(counts.sum(), np.int64)
             out_counts = (sent - begin).clip(0, share)
-            self._wait(self.mpi_comm.Ialltoallv([out, out_counts], [found, counts]))
-            return _split(found, counts)
+            return self.mpi_comm.Ialltoallv([out, out_counts], [found, counts])
 
-        joined = _joined(move(begin) for begin in range(0, longest, share))
-        return {rank: part for rank, part in enumerate(joined) if len(part)}
+        found = self._in_rounds(start, range(0, longest, share), received, "i8")
+        return {rank: part for rank, part in enumerate(found) if len(part)}
+
+    def _in_rounds(
+        self, start: Callable[..., Any], begins: range, sizes: Integers, dtype: str
+    ) -> list[NDArray[Any]]:
+        """What each rank sends, of these sizes, in calls of MPI that are not too long for it."""
+        rounds = []
+        for begin in begins:
+            counts = (sizes - begin).clip(0, begins.step)
+            found = np.empty(counts.sum(), dtype)
+            self._wait(start(begin, found, counts))
+            rounds.append(np.split(found, np.cumsum(counts)[:-1]))
+        return [np.concatenate(r) if len(r) > 1 else r[0] for r in zip(*rounds, strict=True)]
 
     def _wait(self, request: Any) -> None:
         complete([request], Deadline(self), "message", self._progress.behind)
@@ -183,8 +183,16 @@ class MpiCommunicator(Communicator):
         kinds = [KINDS[kind] for kind in headers[:, KIND]]
         sizes = headers[:, SIZE] * [kind in MAY_FAIL for kind in kinds]
         found = self._contents(headers, sizes, content[: sizes[self.rank]])
-        values = (pickle.loads(value.data) for value in found if len(value))
-        return next((error for error in values if error is not None), _out_of_step(kinds))
+        errors = (pickle.loads(value.data) for value in found if len(value))
+        if error := next((error for error in errors if error is not None), None):
+            return error  # type: ignore[no-any-return]
+        if closing := [str(rank) for rank, kind in enumerate(kinds) if kind == "close"]:
+            return RunFailed(
+                f"rank {', '.join(closing)} closes or has ended its program before the others; "
+                "all ranks must make the same calls"
+            )
+        calls = ", ".join(f"rank {rank} {kind}" for rank, kind in enumerate(kinds))
+        return RunFailed(f"ranks are out of step; all must make the same calls, but call: {calls}")
 
     def require_alive(self) -> None:
         try:
@@ -224,27 +232,6 @@ def duplicate(comm: Any, ranks: Communicator | None = None) -> Any:
     deadline = Deadline(ranks or SerialCommunicator())  # which has no ranks to check
     complete([request], deadline, "message", lambda: others, kept=found)
     return found
-
-
-def _split(values: NDArray[Any], counts: Integers) -> list[NDArray[Any]]:
-    """Consecutive parts of an array, of these lengths."""
-    return np.split(values, np.cumsum(counts)[:-1])
-
-
-def _joined(rounds: Iterable[list[NDArray[Any]]]) -> list[NDArray[Any]]:
-    """The chunks of each rank in all rounds, as one array."""
-    return [np.concatenate(r) if len(r) > 1 else r[0] for r in zip(*rounds, strict=True)]
-
-
-def _out_of_step(kinds: Sequence[str]) -> RunFailed:
-    """The error of ranks that make different calls."""
-    if closing := [str(rank) for rank, kind in enumerate(kinds) if kind == "close"]:
-        return RunFailed(
-            f"rank {', '.join(closing)} closes or has ended its program before the others; all "
-            "ranks must make the same calls"
-        )
-    calls = ", ".join(f"rank {rank} {kind}" for rank, kind in enumerate(kinds))
-    return RunFailed(f"ranks are out of step; all must make the same calls, but call: {calls}")
 
 
 @cache
