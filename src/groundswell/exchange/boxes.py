@@ -7,7 +7,7 @@ memory are one mechanism (exchange.h).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import gcd, prod
 from pathlib import Path
@@ -24,6 +24,7 @@ SOURCE = Path(__file__).parent / "exchange.h"
 AXES = 3  # boxes have at most so many
 THREADS = 256
 CHUNK = 4 * THREADS  # values for a block: as many as its threads have under way together
+MOST_VALUES = 2**32 - 2 * CHUNK  # of a box: kernels count them, and a little more, in 32 bits
 ROW, FROM, TO = 13, 3, 8  # numbers of a Box in exchange.h, and its columns of addresses
 WORDS = (16, 8, 4, 2, 1)  # bytes that are moved at once, the more the better
 
@@ -51,7 +52,7 @@ class Place:
         address: of its first value.
         strides: bytes between values along each axis.
         flip: bytes by which it moves in odd epochs.
-        array: number of the array that it is in, see `AddressTable.move`; -1 for none.
+        array: number of the array that it is in, see `Copies.move`; -1 for none.
     """
 
     address: int
@@ -165,36 +166,6 @@ def merged(shape: tuple[int, ...], source: Place, target: Place) -> tuple[Extent
     return extents, source, target
 
 
-class AddressTable:
-    """A table of numbers on a device, some of which are addresses in arrays.
-
-    Args:
-        rows: (rows, columns) int64.
-        arrays: for each column of addresses the number of the array in each row, -1 for none.
-
-    Attributes:
-        array: the table.
-    """
-
-    def __init__(
-        self, backend: Backend, rows: NDArray[np.int64], arrays: Mapping[int, Sequence[int]]
-    ) -> None:
-        self._backend, self._rows = backend, np.ascontiguousarray(rows)
-        self._arrays = {column: np.array(n, np.int64) for column, n in arrays.items()}
-        self.array = backend.to_device(self._rows)
-
-    def move(self, shifts: Sequence[int]) -> None:
-        """Replace the arrays by others of the same layout, in stream order.
-
-        Args:
-            shifts: for each array, bytes from the old address to the new one.
-        """
-        by_array = np.array([*shifts, 0], np.int64)  # the last one is for -1
-        for column, numbers in self._arrays.items():
-            self._rows[:, column] += by_array[numbers]
-        self._backend.assign(self.array, self._rows)
-
-
 class Copies:
     """Tables of boxes on a device, for the kernels of exchange.h.
 
@@ -202,7 +173,6 @@ class Copies:
         messages: number of messages. What belongs to none of them a rank copies for itself.
 
     Attributes:
-        boxes: the boxes' addresses and extents.
         count: number of chunks.
         per_message: chunks of each message, (messages,).
     """
@@ -210,18 +180,34 @@ class Copies:
     def __init__(self, backend: Backend, copies: Sequence[Copy], messages: int = 0) -> None:
         self._backend, self._messages = backend, messages
         rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), ROW + 1)
-        _require_countable(rows[:, -1])
-        self._chunks = _chunks(rows[:, -1], [copy.message for copy in copies])
+        self._rows, sizes = np.ascontiguousarray(rows[:, :-1]), rows[:, -1]
+        if sizes.max(initial=0) > MOST_VALUES:
+            raise InputError(
+                f"a box of {sizes.max()} values is too large to be exchanged: {MOST_VALUES} are "
+                "allowed; use more ranks"
+            )
+        self._chunks = _chunks(sizes, [copy.message for copy in copies])
         self.count = len(self._chunks)
         self.per_message = np.bincount(self._chunks[:, 3], minlength=messages)[:messages]
-        arrays = {FROM: [c.source.array for c in copies], TO: [c.target.array for c in copies]}
-        self.boxes = AddressTable(backend, rows[:, :-1], arrays)
+        arrays = ((copy.source.array, copy.target.array) for copy in copies)
+        self._arrays = np.array([*arrays], np.int64).reshape(len(copies), 2)
+        self._boxes = backend.to_device(self._rows)
+
+    def move(self, shifts: Sequence[int]) -> None:
+        """Replace the arrays by others of the same layout, in stream order.
+
+        Args:
+            shifts: for each array, bytes from the old address to the new one.
+        """
+        by_array = np.array([*shifts, 0], np.int64)  # the last one is for -1: no array
+        self._rows[:, [FROM, TO]] += by_array[self._arrays]
+        self._backend.assign(self._boxes, self._rows)
 
     def arguments(self, blocks: int) -> tuple[Any, ...]:
         """What kernels with LOAD_ARGUMENTS are given, for blocks of threads that take turns."""
         chunks, shares = in_turns(self._chunks, blocks, self._messages)
         to_device = self._backend.to_device
-        return self.boxes.array, to_device(chunks), self.count, to_device(shares)
+        return self._boxes, to_device(chunks), self.count, to_device(shares)
 
 
 def in_turns(
@@ -256,16 +242,6 @@ def _chunks(sizes: NDArray[np.int64], messages: Sequence[int]) -> NDArray[np.int
     return np.stack([box, first, lengths, np.array(messages, np.int64)[box]], axis=1)
 
 
-def _require_countable(sizes: NDArray[np.int64]) -> None:
-    """Kernels count the values of a box in 32 bits, and a little beyond its end."""
-    most = 2**32 - 2 * CHUNK
-    if sizes.max(initial=0) > most:
-        raise InputError(
-            f"a box of {sizes.max()} values is too large to be exchanged: {most} are allowed; use "
-            "more ranks"
-        )
-
-
 def compile_kernels(backend: Backend) -> Module:
     """The kernels of the exchange; one compilation serves every exchange."""
     return backend.compile(Source(SOURCE, {}))
@@ -285,11 +261,11 @@ class CopyLaunch:
     def __init__(self, backend: Backend, copies: Sequence[Copy], kept: object = None) -> None:
         self._kept = kept
         self.launches: list[Launch] = []
-        self.tables: list[AddressTable] = []
+        self.tables: list[Copies] = []
         if copies:
             tables, module = Copies(backend, copies), compile_kernels(backend)
             boxes, chunks, count, _ = tables.arguments(max(tables.count, 1))
             self.launches = [
                 module.launch("copy_boxes", Blocks(count, THREADS), boxes, chunks, count)
             ]
-            self.tables = [tables.boxes]
+            self.tables = [tables]

@@ -12,7 +12,6 @@ import numpy as np
 from groundswell.backends import Backend, Blocks, Launch
 from groundswell.exchange.boxes import (
     THREADS,
-    AddressTable,
     Copies,
     Copy,
     CopyLaunch,
@@ -49,7 +48,7 @@ class Binding:
 
     start: Sequence[Launch] = ()
     finish: Sequence[Launch] = ()
-    tables: Sequence[AddressTable] = ()
+    tables: Sequence[Copies] = ()
     open: Sequence[Launch] = ()
     fused: Sequence[Launch] = ()
 
@@ -68,7 +67,7 @@ class Transfer(Operation):
 
     sent: Sequence[Buffer] = ()
     received: Sequence[Buffer] = ()
-    tables: Sequence[AddressTable] = ()
+    tables: Sequence[Copies] = ()
     rebindable = True
     _fused: Sequence[Launch] = ()
 
@@ -201,7 +200,7 @@ class PeerTransfer(Transfer):
             open=memory.permission() if request.fixed_buffers else [],
             start=[memory.require_no_timeout, send],
             finish=[*memory.waits(), launch("receive_boxes", *unload)],
-            tables=[outgoing.boxes, incoming.boxes],
+            tables=[outgoing, incoming],
             fused=[] if backend.on_host or request.fixed_buffers else fused,
         )
 
