@@ -11,8 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from math import isfinite, prod
-from numbers import Real
+from math import prod
 from operator import index
 from typing import Any
 
@@ -169,19 +168,25 @@ def decompose(
     if lengths:
         return Decomposition(points, wanted, wraps, lengths)
     fewest = (1,) * axes if least is None else tuple(least)
-    fitting = [
-        Decomposition(points, grid, wraps)
-        for grid in process_grids(ranks, axes)
+    grids = _fitting_grids(points, ranks, wanted, fewest)
+    return min((Decomposition(points, grid, wraps) for grid in grids), key=_cost)
+
+
+def _fitting_grids(points: Index, ranks: int, wanted: Index, fewest: Index) -> list[Index]:
+    """The process grids with the numbers that are wanted, and large enough blocks."""
+    grids = [
+        grid
+        for grid in process_grids(ranks, len(points))
         if all(w in (0, g) for w, g in zip(wanted, grid, strict=True))
         and all(g == 1 or n // g >= m for g, n, m in zip(grid, points, fewest, strict=True))
     ]
-    if not fitting:
+    if not grids:
         asked = f" as {wanted}" if any(wanted) else ""
         raise InputError(
             f"{ranks} ranks cannot share {points} points{asked}: no process grid leaves blocks at "
             f"least {fewest} points; use another number of ranks, or other processes"
         )
-    return min(fitting, key=_cost)
+    return grids
 
 
 def _lengths(blocks: Blocks, points: Index) -> tuple[Index, ...]:
@@ -330,14 +335,6 @@ def whole_numbers(
             f"{name} = {given!r}: give a whole number for each of {axes} axes, 0 or more{end}"
         )
     return numbers
-
-
-def real_numbers(name: str, given: Any, axes: int) -> tuple[Any, ...]:
-    """A finite number for each axis, given so or one for all."""
-    values = broadcast(name, given, axes)
-    if not all(isinstance(value, Real) and isfinite(value) for value in values):
-        raise InputError(f"{name} = {given!r}: give a finite number, or one for each axis")
-    return values
 
 
 def flag(name: str, given: Any) -> bool:

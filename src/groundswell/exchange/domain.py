@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import isfinite
+from numbers import Real
 from typing import Any, Unpack
 
 import numpy as np
@@ -25,11 +27,11 @@ from groundswell.exchange.decomposition import (
     Blocks,
     Decomposition,
     Index,
+    broadcast,
     decompose_for,
     flag,
     integers,
     is_sequence,
-    real_numbers,
     whole_numbers,
 )
 from groundswell.exchange.devices import find_device, require_device
@@ -152,7 +154,10 @@ class Domain(GhostedBlock, PlanCache):
     ) -> tuple[Array, ...]:
         """origin + spacing * `indices`, both for each axis or for all."""
         axes = len(self.own)
-        first, steps = real_numbers("origin", origin, axes), real_numbers("spacing", spacing, axes)
+        first, steps = (
+            _real_numbers("origin", origin, axes),
+            _real_numbers("spacing", spacing, axes),
+        )
         along = zip(self._indices(ghosts), first, steps, strict=True)
         return tuple(self._interop.to_device(o + h * n) for n, o, h in along)
 
@@ -320,3 +325,11 @@ def _value_type(given: DTypeLike) -> np.dtype[Any]:
             "bfloat16 of PyTorch, integers of the same size"
         )
     return dtype
+
+
+def _real_numbers(name: str, given: Any, axes: int) -> tuple[Any, ...]:
+    """A finite number for each axis, given so or one for all."""
+    values = broadcast(name, given, axes)
+    if not all(isinstance(value, Real) and isfinite(value) for value in values):
+        raise InputError(f"{name} = {given!r}: give a finite number, or one for each axis")
+    return values
