@@ -20,7 +20,7 @@ import numpy as np
 from groundswell.backends import Backend, Launch, open_backend
 from groundswell.backends.base import Array, in_order
 from groundswell.exchange.boxes import Place
-from groundswell.exchange.codecs.coder import Coder, coder, strip_sizes, strips
+from groundswell.exchange.codecs import Coder, coder, strip_sizes, strips
 from groundswell.exchange.messages import Segment
 
 ITEMSIZE = 4  # bytes of a value

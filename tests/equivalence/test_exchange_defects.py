@@ -29,9 +29,8 @@ from groundswell.errors import BackendError, InputError
 from groundswell.exchange.boxes import CHUNK, RAW, Copy, Place, _chunks
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import decompose
-from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghost_field import GhostField, HaloMessages
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.halo_messages import HaloMessages
 from groundswell.exchange.messages import offsets_of
 from groundswell.exchange.pattern import Ghosts, uniform
 

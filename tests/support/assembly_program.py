@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.sharing import NO_ID, Sharing, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.mpi_communicator import get_communicator

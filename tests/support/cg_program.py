@@ -14,7 +14,7 @@ import pytest
 from dense_spectral_elements import at_nodes, equation_of
 
 from groundswell.backends import Array, Backend, Launch, open_backend
-from groundswell.errors import BackendError
+from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.transports.mpi import MpiTransport
@@ -82,7 +82,7 @@ def sums(backend: Backend, job: Communicator) -> None:
     for transport in ("mpi", "mpi-thread", "peer+mpi"):
         with patch.object(MpiTransport, "__init__", side_effect=AssertionError("pairwise")):
             assert solved(backend, job, transport) == by_memory, transport
-    with pytest.raises(BackendError, match="'ether' does not exist"):
+    with pytest.raises(InputError, match="'ether' does not exist"):
         solved(backend, job, "ether")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from groundswell.backends import Backend
 from groundswell.exchange.boxes import Place
-from groundswell.exchange.codecs.coder import strip_sizes, strips
+from groundswell.exchange.codecs import strip_sizes, strips
 from groundswell.exchange.messages import Segment
 
 Boxes = list[tuple[tuple[int, ...], tuple[int, ...]]]

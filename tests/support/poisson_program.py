@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 import groundswell as gs
 from groundswell.backends import Array, Backend, open_backend
 from groundswell.backends.base import in_order
-from groundswell.errors import BackendError, InputError, RunFailed
+from groundswell.errors import InputError, RunFailed
+from groundswell.exchange import gather_scatter
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import decompose
-from groundswell.exchange.gather_scatter import gather_scatter, transfers
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter import GatherScatter, transfers
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.transports.peer_memory import PeerMemory
 from groundswell.exchange.tuning import Choice
@@ -147,7 +147,7 @@ def check_ways(backend: Backend, job: Communicator) -> None:
         found, outcome = solved(backend, job, box, 3, mine, transport=transport, route=route)
         bits.add((found.tobytes(), outcome.residuals.tobytes()))
     assert len(bits) == 1
-    with pytest.raises(BackendError, match="'ether' does not exist"):
+    with pytest.raises(InputError, match="'ether' does not exist"):
         solved(backend, job, box, 3, mine, transport="ether", route="pairwise")
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from groundswell.backends import Source
 from groundswell.backends.cpu import CpuBackend
 from groundswell.exchange.gather_scatter.rows import Rows, Values, reduce_rows
-from groundswell.exchange.gather_scatter.tiles import Tiles, launch_tiles
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.setup import Setup as CavitySetup
@@ -161,10 +160,9 @@ def fused_sources(dtype: str, kind: str) -> list[Source]:
 
 
 def assembly_sources(dtype: str) -> list[Source]:
-    """What sums of rows into other places, into their own, and those in tiles compile."""
+    """What sums of rows into other places, and into their own compile."""
     backend = SourceCollector()
     array, rows = Values(np.zeros(8, dtype)), Rows(2, np.array([0, 2, 4]), np.arange(4))
     for target in (rows, Rows.contiguous(0, 2)):
         reduce_rows(backend, "sum", (array, rows), (array, target))
-    launch_tiles(backend, "sum", array, Tiles.of(rows, Rows.contiguous(0, 0), array)[0])
     return backend.sources

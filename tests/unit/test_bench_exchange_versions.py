@@ -18,8 +18,7 @@ from groundswell.errors import BackendError
 from groundswell.exchange.boxes import CopyLaunch
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import Decomposition, decompose, process_grids
-from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.halo_messages import HaloMessages
+from groundswell.exchange.ghost_field import GhostField, HaloMessages
 from groundswell.exchange.messages import pack, unpack
 from groundswell.exchange.pattern import Ghosts
 

@@ -32,7 +32,7 @@ from groundswell.backends import Source
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.boxes import compile_kernels
-from groundswell.exchange.codecs.coder import mpc_source, zfp_source
+from groundswell.exchange.codecs import mpc_source, zfp_source
 from groundswell.exchange.gather_scatter.transfers import peer_rows_source
 from groundswell.linear.cg import cg_ranks_source
 from groundswell.linear.chebyshev import chebyshev_source
@@ -122,7 +122,6 @@ LIMITS = {
     "sum_rows": (96, 96),
     "interpolate": (64, 64),
     "assemble": (64, 64),
-    "assemble_tiles": (56, 56),  # nine blocks of 128 threads share a processor's registers
     "send_rows": (80, 104),
     "wait_for_rows": (32, 32),
     "receive_rows": (64, 96),

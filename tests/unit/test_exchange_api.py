@@ -25,7 +25,7 @@ from groundswell.exchange import plan as plan_module
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.gather_scatter.pattern import ROUTES
-from groundswell.exchange.options import DEFAULTS
+from groundswell.exchange.halo import DEFAULTS
 from groundswell.exchange.waiting import DEFAULT_TIMEOUT, TIMEOUT
 
 ROOT = Path(__file__).parents[2]

@@ -12,8 +12,8 @@ from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter import rows as module
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Rows, Values, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import NO_ID, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection

@@ -10,7 +10,7 @@ from halo_oracle import around, needed, owners, random_cut, random_ghosts
 
 from groundswell.exchange import Domain, Ghosts
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.ghosted_block import GhostedBlock
+from groundswell.exchange.overlap import GhostedBlock
 from groundswell.exchange.pattern import uniform
 
 MARGIN = 3

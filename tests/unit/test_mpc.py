@@ -15,7 +15,7 @@ from variants import long_variants
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
-from groundswell.exchange.codecs.coder import Mpc
+from groundswell.exchange.codecs import Mpc
 
 POISON = 0xA5
 FOREIGN, TRUNCATED = "not MPC of this length and type", "truncated"

@@ -16,7 +16,7 @@ from variants import long_variants
 import groundswell as gs
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.meshes.box import Box
 from groundswell.solvers.poisson import multigrid
 from groundswell.solvers.poisson.element_operator import ElementOperator

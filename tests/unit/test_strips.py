@@ -8,7 +8,7 @@ from coded_arrays import Boxes, run, sizes_of, table_of
 from mpc_oracle import stream_of
 
 from groundswell.backends import open_backend
-from groundswell.exchange.codecs.coder import STRIP, coder
+from groundswell.exchange.codecs import STRIP, coder
 
 precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
 BACKEND = open_backend("cpu")

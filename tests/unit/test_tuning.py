@@ -117,7 +117,7 @@ def test_keys_tell_problems_machines_and_libraries_apart(
         size = 2
 
     def key(device: str = "A", library: str = "MPI 1", problem: Any = 1) -> Path:
-        monkeypatch.setattr(module.mpi_library, "version", lambda: library)
+        monkeypatch.setattr(module, "mpi_version", lambda: library)
         backend: Any = SimpleNamespace(device=device)
         return cache_file(Two(), backend, [problem])
 

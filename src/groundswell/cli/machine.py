@@ -12,13 +12,18 @@ from groundswell.backends import open_backend
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.links import read_links
 from groundswell.errors import BackendError
-from groundswell.exchange import mpi_library
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.exchange.probe import ONE_PROCESS, find_obstacles
-from groundswell.exchange.requirements import obstacle
+from groundswell.exchange.requirements import (
+    find_mpiexec,
+    load_mpi,
+    mpi_version,
+    obstacle,
+    thread_level,
+)
+from groundswell.exchange.tuning import ONE_PROCESS, find_obstacles
 from groundswell.simulation.summary import library_versions
 
 EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy")
@@ -33,7 +38,7 @@ def describe_machine() -> dict[str, Any] | None:
     """
     job = get_communicator()
     found = job.collective_try(lambda: _host() if job.first else None)
-    mpi = {**mpi_library.describe(), "ranks": job.size, "hosts": _hosts(job)}
+    mpi = {**describe_mpi(), "ranks": job.size, "hosts": _hosts(job)}
     transports = {name: _transports(name, job) for name in BACKENDS}
     if not job.first:
         return None
@@ -58,6 +63,20 @@ def _host() -> dict[str, Any]:
             "bytes": cache.size(),
             "limit": cache.limit,
         },
+    }
+
+
+def describe_mpi() -> dict[str, Any]:
+    """Library, version of the standard, thread level and mpiexec, or why there is no library."""
+    try:
+        library = mpi_version()
+    except BackendError as error:
+        return {"library": None, "reason": str(error)}
+    return {
+        "library": library,
+        "standard": ".".join(map(str, load_mpi().Get_version())),
+        "thread_level": thread_level(),
+        "mpiexec": find_mpiexec(),
     }
 
 

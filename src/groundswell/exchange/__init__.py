@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from groundswell.exchange.domain import Domain
     from groundswell.exchange.gather_scatter.numbering import Numbering
     from groundswell.exchange.ghost_field import Field
-    from groundswell.exchange.options import Options
+    from groundswell.exchange.halo import Options
     from groundswell.exchange.pattern import Ghosts
     from groundswell.exchange.plan import Plan
 
@@ -31,7 +31,7 @@ _MODULES = {
     "Field": "ghost_field",
     "Ghosts": "pattern",
     "Numbering": "gather_scatter.numbering",
-    "Options": "options",
+    "Options": "halo",
     "Plan": "plan",
 }
 

@@ -1,6 +1,6 @@
 """All-reduce: sums of a few numbers over all ranks, in the order of ranks: all get the same bits.
 
-Ranks of one host sum in the kernel that needs the sums, see allreduce.h; others by one collective
+Ranks of one host sum in the kernel that needs the sums, see signals.h; others by one collective
 call.
 """
 
@@ -11,17 +11,13 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Array, Backend, Blocks, HostCall, Launch
-from groundswell.backends.base import Event
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator, opened
-from groundswell.exchange.messages import Message, TransferRequest, aligned
+from groundswell.exchange.messages import Message, Operation, TransferRequest, aligned
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
-from groundswell.exchange.operation import Operation
 from groundswell.exchange.transports.nccl import communicator
 from groundswell.exchange.transports.peer_memory import PeerMemory
-from groundswell.exchange.waiting import Deadline
-
-SIZE = np.dtype(np.float64).itemsize
+from groundswell.exchange.waiting import Deadline, complete
 
 
 class PeerAllReduce(Operation):
@@ -42,23 +38,16 @@ class PeerAllReduce(Operation):
     in_graph = True
 
     def __init__(self, backend: Backend, comm: Communicator, count: int) -> None:
-        size = aligned(count * SIZE)
-        others = [rank for rank in range(comm.size) if rank != comm.rank]
-        messages = [Message(rank, 0, size, size) for rank in others]
-        self._memory = memory = PeerMemory(TransferRequest(backend, comm, messages))
-        self.path = memory.path
+        size = aligned(count * np.dtype(np.float64).itemsize)
+        messages = [Message(rank, 0, size, size) for rank in comm.others]
+        memory = PeerMemory(TransferRequest(backend, comm, messages))
+        self._parts, self.path = [memory], memory.path
         places = [[memory.outbox(m), memory.inbox(m), n] for n, m in enumerate(messages)]
         places.insert(comm.rank, [0, 0, -1])
         table = backend.to_device(np.array(places, np.int64))
-        signals = memory.signals([1] * len(others), 1)
+        signals = memory.signals([1] * len(messages), 1)
         self.arguments: tuple[Any, ...] = (table, comm.size, memory.flip, *signals)
         self.waits: list[Launch] = memory.waits()
-
-    def check(self, after: Event | None = None) -> None:
-        self._memory.check(after)
-
-    def close(self) -> None:
-        self._memory.close()
 
 
 class GatheredAllReduce(Operation):
@@ -101,19 +90,15 @@ class GatheredAllReduce(Operation):
     def _by_mpi(self) -> Launch:
         self._mpi_comm = duplicate(self._comm.mpi_comm, self._comm)
         opened(self)
-        others = [rank for rank in range(self._comm.size) if rank != self._comm.rank]
         found = np.empty(self._all.shape)
 
         def gather() -> None:
-            self._mine = self._backend.to_host(self._values)  # kept, even if the wait times out
-            request, deadline = self._mpi_comm.Iallgather(self._mine, found), Deadline(self._comm)
-            while not request.Test():
-                deadline.pause("sums", others)
+            request = self._mpi_comm.Iallgather(self._backend.to_host(self._values), found)
+            complete([request], Deadline(self._comm), "sums", lambda: self._comm.others)
             self._backend.assign(self._all, found)
 
         return HostCall("MPI_Iallgather", gather)
 
     def close(self) -> None:
-        """Free the communicator."""
         if self._mpi_comm:
             self._mpi_comm.Free()

@@ -2,14 +2,14 @@
 
 A copy is described by numbers: addresses, byte strides and extents. So packing, unpacking, copying
 between a rank's own ghost layers, narrowing to fewer bits and storing straight into another rank's
-memory are one mechanism (copy.h).
+memory are one mechanism (exchange.h).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from math import gcd, prod
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,11 @@ SOURCE = Path(__file__).parent / "exchange.h"
 AXES = 3  # boxes have at most so many
 THREADS = 256
 CHUNK = 4 * THREADS  # values for a block: as many as its threads have under way together
-ROW, FROM, TO = 13, 3, 8  # numbers of a Box in copy.h, and its columns of addresses
+MOST_VALUES = 2**32 - 2 * CHUNK  # of a box: kernels count them, and a little more, in 32 bits
+ROW, FROM, TO = 13, 3, 8  # numbers of a Box in exchange.h, and its columns of addresses
 WORDS = (16, 8, 4, 2, 1)  # bytes that are moved at once, the more the better
 
-# Kinds of copy.h, by what values are and what they become.
+# Kinds of exchange.h, by what values are and what they become.
 RAW = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
 PAIRS = {8: 11, 16: 12}  # by bytes of both parts, which begin where one part may
 CONVERSIONS = {
@@ -40,6 +41,8 @@ CONVERSIONS = {
 }
 ITEMSIZE = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 
+Extents = tuple[int, int, int]  # planes, rows, and values of a row
+
 
 @dataclass(frozen=True)
 class Place:
@@ -49,7 +52,7 @@ class Place:
         address: of its first value.
         strides: bytes between values along each axis.
         flip: bytes by which it moves in odd epochs.
-        array: number of the array that it is in, see `AddressTable.move`; -1 for none.
+        array: number of the array that it is in, see `Copies.move`; -1 for none.
     """
 
     address: int
@@ -59,18 +62,37 @@ class Place:
 
     @classmethod
     def in_array(
-        cls, backend: Backend, array: Array, origin: Sequence[int], first: Sequence[int]
+        cls,
+        backend: Backend,
+        array: Array,
+        origin: Sequence[int],
+        first: Sequence[int],
+        number: int = -1,
     ) -> Place:
-        """The box of `array` that begins `first` points from its point `origin`."""
+        """The box of the array with this number that begins `first` points from `origin`."""
         steps = zip(origin, first, array.strides, strict=True)
         offset = sum((o + f) * stride for o, f, stride in steps)
-        return cls(backend.address(array) + offset, tuple(array.strides))
+        return cls(backend.address(array) + offset, tuple(array.strides), array=number)
 
     @classmethod
     def packed(cls, address: int, shape: Sequence[int], itemsize: int, flip: int = 0) -> Place:
         """A contiguous box."""
         strides = tuple(itemsize * prod(shape[n + 1 :]) for n in range(len(shape)))
         return cls(address, strides, flip)
+
+    @property
+    def alignment(self) -> int:
+        """The largest number of bytes whose multiples its rows begin at, in even and odd epochs."""
+        return gcd(self.address, *self.strides[:2], self.flip)
+
+    def require_aligned(self, dtype: str, size: int) -> None:
+        """Raise InputError unless all values begin at multiples of so many bytes."""
+        if gcd(self.alignment, self.strides[-1]) % size:
+            raise InputError(
+                f"values of type {dtype} at address {self.address} with strides {self.strides} "
+                f"bytes: allowed are multiples of {size}; copy the array, such as a field of a "
+                "packed structure, to one of its own"
+            )
 
 
 def steps(array: Array) -> tuple[int, ...]:
@@ -96,52 +118,38 @@ class Copy:
     message: int = 0
 
     def row(self) -> list[int]:
-        """The numbers of the box as copy.h reads them."""
-        kind, (planes, rows, length), source, target = _simplified(self)
-        return [
-            kind,
-            rows,
-            length,
-            *(source.address, *source.strides, source.flip),
-            *(target.address, *target.strides, target.flip),
-            planes * rows * length,
-        ]
+        """The numbers of the box as exchange.h reads them."""
+        shape, source, target = merged(self.shape, self.source, self.target)
+        if self.dtype != self.as_dtype:
+            kind = CONVERSIONS[self.dtype, self.as_dtype]
+            source.require_aligned(self.dtype, ITEMSIZE[self.dtype])
+            target.require_aligned(self.as_dtype, ITEMSIZE[self.as_dtype])
+        else:
+            kind, shape, source, target = _in_words(self.dtype, shape, source, target)
+        planes, rows, length = shape
+        places = (n for p in (source, target) for n in (p.address, *p.strides, p.flip))
+        return [kind, rows, length, *places, planes * rows * length]
 
 
-def _simplified(copy: Copy) -> tuple[int, tuple[int, int, int], Place, Place]:
-    """Kind, extents and places, with axes merged and values gathered into the widest words."""
-    shape, source, target = merged(copy.shape, copy.source, copy.target)
-    if copy.dtype != copy.as_dtype:
-        _require_aligned(copy.dtype, source, ITEMSIZE[copy.dtype])
-        _require_aligned(copy.as_dtype, target, ITEMSIZE[copy.as_dtype])
-        return CONVERSIONS[copy.dtype, copy.as_dtype], shape, source, target
-    size = np.dtype(copy.dtype).itemsize
+def _in_words(
+    dtype: str, shape: Extents, source: Place, target: Place
+) -> tuple[int, Extents, Place, Place]:
+    """A box and its kind; rows of contiguous values become rows of the widest words possible."""
+    size = np.dtype(dtype).itemsize
+    unit = gcd(source.alignment, target.alignment)
     if source.strides[-1] == target.strides[-1] == size:
-        return _widened(shape, source, target, size)
-    if _is_aligned(source, size) and _is_aligned(target, size):
+        length = shape[2] * size
+        word = next(w for w in WORDS if gcd(unit, length) % w == 0)
+        source, target = (replace(p, strides=(*p.strides[:2], word)) for p in (source, target))
+        return RAW[word], (*shape[:2], length // word), source, target
+    if gcd(unit, source.strides[-1], target.strides[-1]) % size == 0:
         return RAW[size], shape, source, target
     for place in (source, target):
-        _require_aligned(copy.dtype, place, size // 2 if size in PAIRS else size)
+        place.require_aligned(dtype, size // 2 if size in PAIRS else size)
     return PAIRS[size], shape, source, target
 
 
-def _is_aligned(place: Place, size: int) -> bool:
-    """Whether the address and all strides are multiples of so many bytes."""
-    return all(n % size == 0 for n in (*_offsets(place), place.strides[-1]))
-
-
-def _require_aligned(dtype: str, place: Place, size: int) -> None:
-    if not _is_aligned(place, size):
-        raise InputError(
-            f"values of type {dtype} at address {place.address} with strides {place.strides} "
-            f"bytes: allowed are multiples of {size}; copy the array, such as a field of a packed "
-            "structure, to one of its own"
-        )
-
-
-def merged(
-    shape: tuple[int, ...], source: Place, target: Place
-) -> tuple[tuple[int, int, int], Place, Place]:
+def merged(shape: tuple[int, ...], source: Place, target: Place) -> tuple[Extents, Place, Place]:
     """The same box with three axes; those that follow each other in both places become one."""
     axes: list[tuple[int, int, int]] = []
     for n, s, t in zip(shape, source.strides, target.strides, strict=True):
@@ -158,51 +166,6 @@ def merged(
     return extents, source, target
 
 
-def _widened(
-    shape: tuple[int, int, int], source: Place, target: Place, size: int
-) -> tuple[int, tuple[int, int, int], Place, Place]:
-    """Rows of contiguous values as rows of the widest words that addresses and strides allow."""
-    length = shape[2] * size
-    numbers = [length, *_offsets(source), *_offsets(target)]
-    word = next(w for w in WORDS if all(n % w == 0 for n in numbers))
-    source, target = (replace(p, strides=(*p.strides[:2], word)) for p in (source, target))
-    return RAW[word], (*shape[:2], length // word), source, target
-
-
-def _offsets(place: Place) -> tuple[int, ...]:
-    return (place.address, *place.strides[:2], place.flip)
-
-
-class AddressTable:
-    """A table of numbers on a device, some of which are addresses in arrays.
-
-    Args:
-        rows: (rows, columns) int64.
-        arrays: for each column of addresses the number of the array in each row, -1 for none.
-
-    Attributes:
-        array: the table.
-    """
-
-    def __init__(
-        self, backend: Backend, rows: NDArray[np.int64], arrays: Mapping[int, Sequence[int]]
-    ) -> None:
-        self._backend, self._rows = backend, np.ascontiguousarray(rows)
-        self._arrays = {column: np.array(n, np.int64) for column, n in arrays.items()}
-        self.array = backend.to_device(self._rows)
-
-    def move(self, shifts: Sequence[int]) -> None:
-        """Replace the arrays by others of the same layout, in stream order.
-
-        Args:
-            shifts: for each array, bytes from the old address to the new one.
-        """
-        by_array = np.array([*shifts, 0], np.int64)  # the last one is for -1
-        for column, numbers in self._arrays.items():
-            self._rows[:, column] += by_array[numbers]
-        self._backend.assign(self.array, self._rows)
-
-
 class Copies:
     """Tables of boxes on a device, for the kernels of exchange.h.
 
@@ -210,7 +173,6 @@ class Copies:
         messages: number of messages. What belongs to none of them a rank copies for itself.
 
     Attributes:
-        boxes: the boxes' addresses and extents.
         count: number of chunks.
         per_message: chunks of each message, (messages,).
     """
@@ -218,24 +180,40 @@ class Copies:
     def __init__(self, backend: Backend, copies: Sequence[Copy], messages: int = 0) -> None:
         self._backend, self._messages = backend, messages
         rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), ROW + 1)
-        _require_countable(rows[:, -1])
-        self._chunks = _chunks(rows[:, -1], [copy.message for copy in copies])
+        self._rows, sizes = np.ascontiguousarray(rows[:, :-1]), rows[:, -1]
+        if sizes.max(initial=0) > MOST_VALUES:
+            raise InputError(
+                f"a box of {sizes.max()} values is too large to be exchanged: {MOST_VALUES} are "
+                "allowed; use more ranks"
+            )
+        self._chunks = _chunks(sizes, [copy.message for copy in copies])
         self.count = len(self._chunks)
         self.per_message = np.bincount(self._chunks[:, 3], minlength=messages)[:messages]
-        arrays = {FROM: [c.source.array for c in copies], TO: [c.target.array for c in copies]}
-        self.boxes = AddressTable(backend, rows[:, :-1], arrays)
+        arrays = ((copy.source.array, copy.target.array) for copy in copies)
+        self._arrays = np.array([*arrays], np.int64).reshape(len(copies), 2)
+        self._boxes = backend.to_device(self._rows)
+
+    def move(self, shifts: Sequence[int]) -> None:
+        """Replace the arrays by others of the same layout, in stream order.
+
+        Args:
+            shifts: for each array, bytes from the old address to the new one.
+        """
+        by_array = np.array([*shifts, 0], np.int64)  # the last one is for -1: no array
+        self._rows[:, [FROM, TO]] += by_array[self._arrays]
+        self._backend.assign(self._boxes, self._rows)
 
     def arguments(self, blocks: int) -> tuple[Any, ...]:
         """What kernels with LOAD_ARGUMENTS are given, for blocks of threads that take turns."""
         chunks, shares = in_turns(self._chunks, blocks, self._messages)
         to_device = self._backend.to_device
-        return self.boxes.array, to_device(chunks), self.count, to_device(shares)
+        return self._boxes, to_device(chunks), self.count, to_device(shares)
 
 
 def in_turns(
     chunks: NDArray[np.int64], blocks: int, messages: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Chunks as copy.h wants them, in the order in which blocks take them, and the blocks' shares.
+    """Chunks as exchange.h wants them, in the order in which blocks take them, and their shares.
 
     What a rank copies for itself is spread among what it sends: meanwhile the links are busy.
     """
@@ -264,16 +242,6 @@ def _chunks(sizes: NDArray[np.int64], messages: Sequence[int]) -> NDArray[np.int
     return np.stack([box, first, lengths, np.array(messages, np.int64)[box]], axis=1)
 
 
-def _require_countable(sizes: NDArray[np.int64]) -> None:
-    """Kernels count the values of a box in 32 bits, and a little beyond its end."""
-    most = 2**32 - 2 * CHUNK
-    if sizes.max(initial=0) > most:
-        raise InputError(
-            f"a box of {sizes.max()} values is too large to be exchanged: {most} are allowed; use "
-            "more ranks"
-        )
-
-
 def compile_kernels(backend: Backend) -> Module:
     """The kernels of the exchange; one compilation serves every exchange."""
     return backend.compile(Source(SOURCE, {}))
@@ -282,18 +250,22 @@ def compile_kernels(backend: Backend) -> Module:
 class CopyLaunch:
     """All copies in one launch.
 
+    Args:
+        kept: memory that must live as long as the launch.
+
     Attributes:
         launches: the launch; none without copies.
         tables: to be moved with the arrays.
     """
 
-    def __init__(self, backend: Backend, copies: Sequence[Copy]) -> None:
+    def __init__(self, backend: Backend, copies: Sequence[Copy], kept: object = None) -> None:
+        self._kept = kept
         self.launches: list[Launch] = []
-        self.tables: list[AddressTable] = []
+        self.tables: list[Copies] = []
         if copies:
             tables, module = Copies(backend, copies), compile_kernels(backend)
             boxes, chunks, count, _ = tables.arguments(max(tables.count, 1))
             self.launches = [
                 module.launch("copy_boxes", Blocks(count, THREADS), boxes, chunks, count)
             ]
-            self.tables = [tables.boxes]
+            self.tables = [tables]

@@ -40,7 +40,10 @@ class Communicator(ABC):
 
     @abstractmethod
     def _allgather(self, kind: str, value: Any) -> list[Any]:
-        """The values of all ranks in a call of this kind, which must be the same on all ranks."""
+        """The values of all ranks in a call of this kind, which must be the same on all ranks.
+
+        For "gather" only rank 0 needs them.
+        """
 
     @abstractmethod
     def alltoallv(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
@@ -91,9 +94,21 @@ class Communicator(ABC):
         return self.same_host
 
     @property
+    def others(self) -> list[int]:
+        """The other ranks."""
+        return [rank for rank in range(self.size) if rank != self.rank]
+
+    @property
     def first(self) -> bool:
         """Whether this is rank 0, which writes files and messages."""
         return self.rank == 0
+
+    def require_same(self, given: Any, cure: str) -> None:
+        """Raise InputError on all ranks unless all have given the same; all ranks must call it."""
+        found = self.allgather(given)
+        for rank, other in enumerate(found):
+            if other != found[0]:
+                raise InputError(f"rank {rank} asks for {other}, and rank 0 for {found[0]}; {cure}")
 
     # --- errors on all ranks ----------------------------------------------------------------------
 

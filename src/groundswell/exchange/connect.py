@@ -1,13 +1,17 @@
-"""Connections: which transport moves a request's messages, by the name that users give it."""
+"""Connections: the one way from the messages of a request to a transport, by its name.
+
+    transfer = connect(TransferRequest(backend, comm, messages), "peer", codec="mpc")
+
+Then `transfer.start` and `transfer.finish` are launches that exchange the messages.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 
 from groundswell.backends import Backend
-from groundswell.errors import BackendError
-from groundswell.exchange.codecs.coder import VARIABLE_LENGTH, require_codec
-from groundswell.exchange.coded_transfer import CodedTransfer, common_type
+from groundswell.errors import BackendError, InputError
+from groundswell.exchange.codecs import VARIABLE_LENGTH, CodedTransfer, common_type, require_codec
 from groundswell.exchange.communicator import Communicator, all_or_nothing
 from groundswell.exchange.messages import TransferRequest
 from groundswell.exchange.requirements import obstacle
@@ -37,9 +41,7 @@ TRANSPORTS: dict[str, dict[str, Maker]] = {
         "mpi-thread": partial(BufferedTransfer, transport=partial(MpiTransport, threaded=True)),
     },
 }
-BY_MEMORY = ("direct", "peer")  # ranks store straight in each other's memory
-FIXED_LENGTH = ("nccl",)  # both ranks have to know the length of a message
-CHECKED = ("mpi-gpu", "mpi-thread")  # a wrong guess crashes the MPI library
+BY_MEMORY = ("direct", "peer")  # ranks of one host store straight in each other's memory
 AUTOMATIC = ("auto", "fastest")  # names that are resolved
 
 
@@ -55,19 +57,15 @@ def connect(
             the one between hosts are coded.
 
     Raises:
-        InputError: there is no such codec, or it does not support such values.
-        BackendError: there is no such transport, or it does not work here, or with this codec.
+        InputError: there is no such transport or codec, or it does not support such values.
+        BackendError: the transport does not work here, or not with this codec.
     """
-    with all_or_nothing():
-        transfer = _connected(request, transport, codec)
-        request.comm.collective_try(lambda: transfer.bind(request))
-    return transfer
-
-
-def _connected(request: TransferRequest, transport: str | Maker, codec: str) -> Transfer:
     comm = request.comm
-    make = transport if callable(transport) else _maker(request, transport, codec)
-    return LocalTransfer(request) if comm.size == 1 else make(request)
+    with all_or_nothing():
+        make = transport if callable(transport) else _maker(request, transport, codec)
+        transfer = LocalTransfer(request) if comm.size == 1 else make(request)
+        comm.collective_try(lambda: transfer.bind(request))
+    return transfer
 
 
 def _maker(request: TransferRequest, transport: str, codec: str) -> Maker:
@@ -83,29 +81,42 @@ def _maker(request: TransferRequest, transport: str, codec: str) -> Maker:
 
 def _transfer(request: TransferRequest, *, name: str, codec: str = "none") -> Transfer:
     backend, comm = request.backend, request.comm
-    if codec in VARIABLE_LENGTH and name in FIXED_LENGTH:
+    if codec in VARIABLE_LENGTH and name == "nccl":
         raise BackendError(
             f"transport {name!r} has to know the length of messages before they are coded; use a "
             "zfp codec, whose streams have a fixed length, or another transport"
         )
-    if name in CHECKED and (reason := obstacle(name, backend, comm)):
+    # A wrong guess at what the MPI library can do crashes it.
+    if name in ("mpi-gpu", "mpi-thread") and (reason := obstacle(name, backend, comm)):
         raise BackendError(f"transport {name!r} does not work here: {reason}")
     make = TRANSPORTS[backend.name][name]
     return make(request) if codec == "none" else CodedTransfer(request, codec, make)
 
 
-def resolved(backend: Backend, comm: Communicator, transport: str) -> str:
-    """The transport that a name stands for; raises BackendError if it stands for none."""
-    if transport in AUTOMATIC:
-        return usual(backend, comm)
+def transport_of(backend: Backend, given: str) -> str:
+    """A transport as users name it; raises InputError if there is none."""
     known = TRANSPORTS[backend.name]
-    names = transport.split("+")
-    if len(names) > 2 or not set(names) <= set(known):
-        raise BackendError(
-            f"transport {transport!r} does not exist for backend {backend.name!r}; allowed: "
-            f"{', '.join(known)}, or two of them as in peer+mpi, within and between hosts"
+    names = given.split("+") if isinstance(given, str) else []
+    allowed = known.keys() if len(names) == 2 else {*known, *AUTOMATIC}
+    if not 1 <= len(names) <= 2 or not set(names) <= allowed:
+        raise InputError(
+            f"transport = {given!r} does not exist for device {backend.name!r}; give "
+            f"{', '.join(known)}, or two of them as in peer+mpi, within and between hosts; or "
+            "auto, or fastest"
         )
-    return transport
+    return given
+
+
+def resolved(backend: Backend, comm: Communicator, transport: str) -> str:
+    """The transport that a name stands for; raises InputError if it stands for none."""
+    given = transport_of(backend, transport)
+    return usual(backend, comm) if given in AUTOMATIC else given
+
+
+def usual(backend: Backend, comm: Communicator) -> str:
+    """The transport that is used unless another one is asked for or measured to be faster."""
+    one_host = all(comm.allgather(len(comm.same_host) == comm.size))
+    return "peer" if one_host else "peer+mpi"
 
 
 def by_memory(backend: Backend, comm: Communicator, transport: str = "auto") -> bool:
@@ -118,9 +129,3 @@ def reason_for(comm: Communicator, transport: str | Maker) -> str:
     if comm.size == 1:
         return ""
     return "the usual transport here" if transport in AUTOMATIC else "as requested"
-
-
-def usual(backend: Backend, comm: Communicator) -> str:
-    """The transport that is used unless another one is asked for or measured to be faster."""
-    one_host = all(comm.allgather(len(comm.same_host) == comm.size))
-    return "peer" if one_host else "peer+mpi"

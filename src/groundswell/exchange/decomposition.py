@@ -7,22 +7,18 @@ have consecutive ranks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
+from operator import index
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import (
-    broadcast,
-    flag,
-    integers,
-    is_sequence,
-    whole_numbers,
-)
 from groundswell.exchange.boxes import AXES
 
 Index = tuple[int, ...]
@@ -32,10 +28,10 @@ Topology = tuple[Sequence[int] | None, Sequence[bool] | bool]  # dims, if Cartes
 
 @dataclass(frozen=True)
 class Block:
-    """The part of an array that one rank holds.
+    """A box of points, such as the part of an array that one rank holds.
 
     Args:
-        start: global index of its first point.
+        start: index of its first point.
         shape: points along each axis.
     """
 
@@ -44,7 +40,7 @@ class Block:
 
     @property
     def slices(self) -> tuple[slice, ...]:
-        """Where it lies in the whole array."""
+        """Where it lies in an array."""
         return tuple(slice(s, s + n) for s, n in zip(self.start, self.shape, strict=True))
 
 
@@ -127,10 +123,9 @@ class Decomposition:
 
     def block(self, rank: int) -> Block:
         """The part that a rank holds."""
-        where = self.coordinates(rank)
-        start = tuple(int(e[c]) for e, c in zip(self.edges, where, strict=True))
-        stop = tuple(int(e[c + 1]) for e, c in zip(self.edges, where, strict=True))
-        return Block(start, tuple(b - a for a, b in zip(start, stop, strict=True)))
+        where = zip(self.edges, self.coordinates(rank), strict=True)
+        ends = [(int(edges[c]), int(edges[c + 1])) for edges, c in where]
+        return Block(tuple(a for a, _ in ends), tuple(b - a for a, b in ends))
 
 
 def decompose(
@@ -149,7 +144,6 @@ def decompose(
 
     Args:
         shape: points of the whole array, slowest axis first, one to three axes.
-        ranks: number of blocks.
         periodic: of each axis, or of all.
         processes: blocks along each axis, to be used instead of choosing; 0 leaves an axis open.
         least: points that a block must have along each axis, if there is more than one.
@@ -301,3 +295,50 @@ def _kinds(edges: NDArray[np.int64], periodic: bool) -> set[tuple[int, int]]:
     if not periodic and len(lengths) > 1:
         sides[[0, -1]] = 1
     return {(int(length), int(n)) for length, n in zip(lengths, sides, strict=True)}
+
+
+# --- checks of users' arguments -------------------------------------------------------------------
+
+
+def is_sequence(given: Any) -> bool:
+    """Whether it is a sequence or an array with axes, and no text."""
+    some = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+    return some or getattr(given, "ndim", 0) > 0
+
+
+def broadcast(name: str, given: Any, count: int, what: str = "axes") -> tuple[Any, ...]:
+    """One value for each axis, given so or one for all; `what` counts other things than axes."""
+    values = tuple(given) if is_sequence(given) else (given,) * count
+    if len(values) != count:
+        raise InputError(f"{name} = {given!r}: give one value, or one for each of {count} {what}")
+    return values
+
+
+def integers(given: Any) -> tuple[int, ...] | None:
+    """The whole numbers of a sequence; None if it is no sequence, or has other values."""
+    if not is_sequence(given) or any(isinstance(value, bool) for value in given):
+        return None
+    with suppress(TypeError):
+        return tuple(map(index, given))
+    return None
+
+
+def whole_numbers(
+    name: str, given: Any, axes: int, below: tuple[int, ...] | None = None
+) -> tuple[int, ...]:
+    """A whole number for each axis, 0 or more."""
+    numbers = integers(given)
+    most = (n < end for n, end in zip(numbers or (), below or (), strict=False))
+    if numbers is None or len(numbers) != axes or min(numbers) < 0 or not all(most):
+        end = "" if below is None else f" and below {below}"
+        raise InputError(
+            f"{name} = {given!r}: give a whole number for each of {axes} axes, 0 or more{end}"
+        )
+    return numbers
+
+
+def flag(name: str, given: Any) -> bool:
+    """True or False, or 1 or 0."""
+    if not isinstance(given, (int, np.bool_, np.integer)) or given not in (0, 1):
+        raise InputError(f"{name} = {given!r}: give True or False")
+    return bool(given)

@@ -6,6 +6,7 @@ Ranks that send each other much get GPUs with a fast link between them.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import permutations
@@ -43,8 +44,32 @@ def open_device(name: str, comm: Communicator, traffic: ArrayLike | None = None)
     if not isinstance(comm, MpiCommunicator):
         return open_backend(name)
     if name == "cuda":
-        return open_backend(name, _gpu(comm, _chain(comm.size) if traffic is None else traffic))
-    return open_backend(name, threads=_share_of_cores(comm))
+        return open_backend(name, _gpu(comm, traffic))
+    # The rank's share of the machine's cores, unless the user or the launcher has set it.
+    allowed = comm.allgather(os.sched_getaffinity(0))
+    here = [allowed[rank] for rank in comm.same_machine]
+    share = max(1, len(set().union(*here)) // len(here))
+    return open_backend(name, threads=None if "OMP_NUM_THREADS" in os.environ else share)
+
+
+def require_device(given: Any) -> None:
+    """Raise InputError unless it is a backend, or names a device."""
+    named = isinstance(given, str) and re.fullmatch(r"cpu|cuda(:[0-9]+)?", given)
+    if not named and not isinstance(given, Backend):
+        raise InputError(f'device = {given!r}: allowed are "cpu", "cuda", and "cuda:0" and so on')
+
+
+def find_device(device: str | Backend, comm: Communicator, traffic: ArrayLike) -> Backend:
+    """A rank's backend as users name it: "cpu", "cuda", "cuda:1", or one that is open.
+
+    Args:
+        traffic: see `open_device`.
+    """
+    require_device(device)
+    if isinstance(device, Backend):
+        return device
+    name, _, number = device.partition(":")
+    return open_backend(name, int(number)) if number else open_device(name, comm, traffic)
 
 
 def sharers(backend: Backend, comm: Communicator) -> list[int]:
@@ -54,11 +79,7 @@ def sharers(backend: Backend, comm: Communicator) -> list[int]:
 
 
 def count_devices(name: str) -> int:
-    """How many devices of a backend the ranks of this machine can share.
-
-    Raises:
-        BackendError: none.
-    """
+    """How many devices of a backend the ranks of this machine can share; BackendError if none."""
     return len(gpu_buses()) if name == "cuda" else 1
 
 
@@ -72,31 +93,22 @@ def gpu_buses() -> list[str]:
 # --- GPUs -----------------------------------------------------------------------------------------
 
 
-def _gpu(comm: MpiCommunicator, traffic: ArrayLike) -> int:
+def _gpu(comm: MpiCommunicator, traffic: ArrayLike | None) -> int:
     """The number of this rank's GPU among those that it sees."""
+    ahead = np.eye(comm.size, k=1, dtype=np.int64)
+    sent = np.asarray(ahead + ahead.T if traffic is None else traffic)
+    if sent.shape != ahead.shape or not np.all((sent >= 0) & (sent < inf)):
+        raise InputError(
+            f"traffic is {sent.dtype} {sent.shape}; {comm.size} ranks need one row and column "
+            "each, of bytes, 0 or more"
+        )
     buses: list[list[str]] = comm.allgather(comm.collective_try(gpu_buses))
     mine = buses[comm.rank]
     ranks = [rank for rank in comm.same_machine if buses[rank] == mine]
-    sent = _checked(traffic, comm.size)[np.ix_(ranks, ranks)]
+    sent = sent[np.ix_(ranks, ranks)]
     # NVML may report different things to different processes, so the first rank decides for all.
     bound = bind(link_times(mine), sent) if comm.rank == ranks[0] else []
     return int(comm.allgather(bound)[ranks[0]][ranks.index(comm.rank)])
-
-
-def _checked(traffic: ArrayLike, ranks: int) -> NDArray[Any]:
-    sent = np.asarray(traffic)
-    if sent.shape != (ranks, ranks) or not np.all((sent >= 0) & (sent < inf)):
-        raise InputError(
-            f"traffic is {sent.dtype} {sent.shape}; {ranks} ranks need one row and column each, of "
-            "bytes, 0 or more"
-        )
-    return sent
-
-
-def _chain(ranks: int) -> NDArray[np.int64]:
-    """Traffic between consecutive ranks."""
-    ahead = np.eye(ranks, k=1, dtype=np.int64)
-    return ahead + ahead.T
 
 
 def link_times(buses: Sequence[str]) -> NDArray[np.float64]:
@@ -105,10 +117,9 @@ def link_times(buses: Sequence[str]) -> NDArray[np.float64]:
     with suppress(BackendError):
         links = read_links()
         known = [device.bus for device in links.devices]
-        if sorted(known) == sorted(buses):
-            for pair in links.pairs:
-                a, b = (buses.index(known[n]) for n in pair.devices)
-                times[a, b] = times[b, a] = 1 / pair.bandwidth
+        for pair in links.pairs if sorted(known) == sorted(buses) else ():
+            a, b = (buses.index(known[n]) for n in pair.devices)
+            times[a, b] = times[b, a] = 1 / pair.bandwidth
     return times
 
 
@@ -138,17 +149,3 @@ def bind(times: NDArray[np.float64], traffic: NDArray[Any]) -> list[int]:
         total = np.tensordot(times[bindings[:, :, None], bindings[:, None]], sent)
         groups = bindings[np.argmax(total <= total.min() * (1 + ROUNDING))][groups]
     return [int(gpu) for gpu in groups]
-
-
-# --- cores ----------------------------------------------------------------------------------------
-
-
-def _share_of_cores(comm: MpiCommunicator) -> int | None:
-    """The number of threads for this rank's share of the machine's cores.
-
-    None if the user or the launcher has set OMP_NUM_THREADS.
-    """
-    allowed = comm.allgather(os.sched_getaffinity(0))
-    here = [allowed[rank] for rank in comm.same_machine]
-    share = max(1, len(set().union(*here)) // len(here))
-    return None if "OMP_NUM_THREADS" in os.environ else share

@@ -12,6 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from math import isfinite
+from numbers import Real
 from typing import Any, Unpack
 
 import numpy as np
@@ -20,20 +23,22 @@ from numpy.typing import DTypeLike, NDArray
 from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import ITEM_SIZES, is_immutable, is_supported_dtype
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import flag, integers, is_sequence, real_numbers, whole_numbers
-from groundswell.exchange.decomposition import Blocks, Decomposition, Index, decompose_for
-from groundswell.exchange.ghost_field import Field, GhostField
-from groundswell.exchange.ghosted_block import GhostedBlock
-from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.options import (
-    Options,
-    cartesian,
-    complete_options,
-    find_device,
-    ranks_of,
-    require_device,
-    require_same,
+from groundswell.exchange.decomposition import (
+    Blocks,
+    Decomposition,
+    Index,
+    broadcast,
+    decompose_for,
+    flag,
+    integers,
+    is_sequence,
+    whole_numbers,
 )
+from groundswell.exchange.devices import find_device, require_device
+from groundswell.exchange.ghost_field import Field, GhostField
+from groundswell.exchange.halo import HaloExchange, Options, complete_options
+from groundswell.exchange.mpi_communicator import cartesian, ranks_of
+from groundswell.exchange.overlap import GhostedBlock
 from groundswell.exchange.pattern import Ghosts, Layers, as_ghosts, traffic
 from groundswell.exchange.plan import Plan, PlanCache
 from groundswell.exchange.tuning import Choice, halo_candidates
@@ -91,13 +96,12 @@ class Domain(GhostedBlock, PlanCache):
 
         def checked() -> tuple[Decomposition, Ghosts]:
             require_device(device)
-            topology = cartesian(comm)
-            cut = decompose_for(shape, ranks.size, topology, periodic, processes, blocks)
+            cut = decompose_for(shape, ranks.size, cartesian(comm), periodic, processes, blocks)
             return cut, as_ghosts(ghosts, len(cut.shape), flag("corners", corners))
 
         cut, around = ranks.collective_try(checked)
         cure = "all must give the same shape, ghosts, periodic and blocks"
-        require_same(ranks, (cut, around), cure)
+        ranks.require_same((cut, around), cure)
         GhostedBlock.__init__(self, cut, ranks.rank, around)
 
         def opened() -> tuple[Backend, dict[str, Any]]:
@@ -150,7 +154,10 @@ class Domain(GhostedBlock, PlanCache):
     ) -> tuple[Array, ...]:
         """origin + spacing * `indices`, both for each axis or for all."""
         axes = len(self.own)
-        first, steps = real_numbers("origin", origin, axes), real_numbers("spacing", spacing, axes)
+        first, steps = (
+            _real_numbers("origin", origin, axes),
+            _real_numbers("spacing", spacing, axes),
+        )
         along = zip(self._indices(ghosts), first, steps, strict=True)
         return tuple(self._interop.to_device(o + h * n) for n, o, h in along)
 
@@ -203,10 +210,7 @@ class Domain(GhostedBlock, PlanCache):
             key, owners = [f.key(self.backend) for f in ghost_fields], [f.array for f in written]
         else:  # the same on all ranks, so that all find a plan, or none does
             key, owners = [(len(group), *(f.terms for f in group[:1])) for group in groups], []
-
-        def make() -> Plan:
-            return self._new_plan(ghost_fields, self._how, owners)
-
+        make = partial(self._new_plan, ghost_fields, self._how, owners)
         self._run_cached(tuple(key), make, streams, ghost_fields)
         results = [
             field.array if mine is field else self._interop.to_jax(mine.array)
@@ -245,22 +249,17 @@ class Domain(GhostedBlock, PlanCache):
         """A plan, which keeps its owners alive."""
         terms = [field.terms for field in fields]
         cure = "all must give arrays of the same types, in the same order, with the same options"
-        require_same(self.comm, (self.decomposition, terms, how), cure)
-        transport, codec, poison = how["transport"], how["codec"], how["poison"]
-        choices = [Choice(transport, aggregate=how["aggregate"])]
-        if transport == "fastest":
+        self.comm.require_same((self.decomposition, terms, how), cure)
+        choices = [Choice(how["transport"], aggregate=how["aggregate"])]
+        if how["transport"] == "fastest":
             choices = halo_candidates(self.backend, self.comm, overlap=False)
 
         def make(choice: Choice) -> HaloExchange:
-            return HaloExchange(
-                *(self.backend, self.comm, self.decomposition, fields),
-                transport=choice.transport,
-                aggregate=choice.aggregate,
-                poison=poison or None,  # None: as GROUNDSWELL_DEBUG says
-                codec=codec,
-            )
+            chosen = how | {"transport": choice.transport, "aggregate": choice.aggregate}
+            return HaloExchange(self.backend, self.comm, self.decomposition, fields, **chosen)
 
-        return self._planned(make, choices, [self.decomposition, *terms, codec, poison], owners)
+        problem = [self.decomposition, *terms, how["codec"], how["poison"]]
+        return self._planned(make, choices, problem, owners)
 
     def _views(self, fields: list[Field]) -> tuple[list[Field], list[list[GhostField]]]:
         """Fields that can be written, for arrays of JAX copies; and the components of each."""
@@ -326,3 +325,11 @@ def _value_type(given: DTypeLike) -> np.dtype[Any]:
             "bfloat16 of PyTorch, integers of the same size"
         )
     return dtype
+
+
+def _real_numbers(name: str, given: Any, axes: int) -> tuple[Any, ...]:
+    """A finite number for each axis, given so or one for all."""
+    values = broadcast(name, given, axes)
+    if not all(isinstance(value, Real) and isfinite(value) for value in values):
+        raise InputError(f"{name} = {given!r}: give a finite number, or one for each axis")
+    return values

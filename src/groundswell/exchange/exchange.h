@@ -1,8 +1,187 @@
-// The kernels of an exchange: boxes of values are copied within a rank's memory, or stored in the
-// receivers' memory, in mailboxes or in their arrays.
+// The kernels of an exchange: boxes of values are copied from place to place, packed, unpacked, narrowed,
+// poisoned with NaN, or stored in the receivers' memory, in mailboxes or in their arrays.
 #pragma once
-#include "copy.h"
+#include "address.h"
 #include "signals.h"
+
+// What a value is where it comes from, and what it becomes.
+enum Kind {
+  BYTES_1, BYTES_2, BYTES_4, BYTES_8, BYTES_16,
+  DOUBLE_TO_FLOAT, FLOAT_TO_DOUBLE, FLOAT_TO_HALF, HALF_TO_FLOAT, FLOAT_TO_BRAIN, BRAIN_TO_FLOAT,
+  PAIR_4, PAIR_8  // complex numbers that begin at multiples of their parts' sizes
+};
+
+// Where a box begins and how far apart, in bytes, are its planes, rows and values. Odd epochs lie
+// `flip` bytes further on: mailboxes come in pairs.
+struct Place {
+  long long address, plane, row, step, flip;
+};
+
+// A box and both of its places; must agree with boxes.py.
+struct Box {
+  long long kind, rows, length;  // planes follow from the number of values
+  Place from, to;
+};
+
+// A run of a box's values, the share of one block of threads; the message that it belongs to, and
+// whether it is the first of that message that its block takes.
+struct Chunk {
+  long long box, first, count, message, opens;
+};
+
+struct Word16 {
+  alignas(16) unsigned int word[4];
+};
+template <class Part> struct Pair {
+  Part first, second;
+};
+
+// --- narrower floating-point numbers --------------------------------------------------------------
+
+typedef unsigned short bits16;
+typedef unsigned int bits32;
+
+INLINE bits32 bits_of(float x) {
+  bits32 bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+INLINE float float_of(bits32 bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+// The upper half of a float, rounded to nearest even; NaN stays NaN.
+struct Brain {
+  bits16 bits;
+  Brain() = default;
+  METHOD explicit Brain(float x) {
+    const bits32 b = bits_of(x);
+    bits = x == x ? static_cast<bits16>((b + 0x7fff + (b >> 16 & 1)) >> 16) : 0x7fc0;
+  }
+  METHOD explicit operator float() const { return float_of(static_cast<bits32>(bits) << 16); }
+};
+
+// IEEE binary16, rounded to nearest even, without the help of a processor that knows it. Adding a
+// power of two lets the float unit round at the right place; another one rescales the exponent.
+struct Half {
+  bits16 bits;
+  Half() = default;
+  METHOD explicit Half(float x) {
+    const bits32 sign = bits_of(x) >> 31 << 15, b = bits_of(x) & 0x7fffffff;
+    if (b > 0x7f800000) bits = 0x7e00;                                       // NaN
+    else if (b >= 0x477ff000) bits = 0x7c00;                                 // beyond 65,504
+    else if (b < 0x38800000) bits = bits_of(float_of(b) + 0.5f) - 0x3f000000;  // below 2^-14
+    else bits = (b - 0x38000000 + 0xfff + (b >> 13 & 1)) >> 13;
+    bits |= sign;
+  }
+  METHOD explicit operator float() const {
+    const bits32 sign = static_cast<bits32>(bits & 0x8000) << 16, rest = bits & 0x7fff;
+    if (rest >= 0x7c00) return float_of(sign | 0x7f800000 | (rest & 0x3ff) << 13);
+    if (rest < 0x400) return float_of(sign | bits_of(static_cast<float>(rest) * 5.9604645e-8f));
+    return float_of(sign | ((rest << 13) + 0x38000000));
+  }
+};
+
+// --- copying --------------------------------------------------------------------------------------
+
+INLINE long long begin_of(const Place& p, index_t epoch) { return p.address + (epoch & 1) * p.flip; }
+
+#if defined(__CUDACC__)
+
+constexpr int IN_FLIGHT = 4;  // values of a thread that are under way together
+
+// Byte offset of value n of a box. The numbers are copies: read through a reference, they would be
+// loaded again after every store, which might have changed them.
+struct Offsets {
+  index_t plane, row, step;
+  bits32 rows, length;
+
+  INLINE Offsets(const Place& p, const Box& box)
+      : plane(p.plane), row(p.row), step(p.step), rows(static_cast<bits32>(box.rows)),
+        length(static_cast<bits32>(box.length)) {}
+
+  INLINE index_t operator()(bits32 n) const {
+    if (n < length) return n * step;  // all of a contiguous box
+    const bits32 line = n / length, layer = line / rows;
+    return layer * plane + (line - layer * rows) * row + (n - line * length) * step;
+  }
+};
+
+template <class From, class To>
+INLINE void copy_values(const Box& box, const Chunk& chunk, index_t epoch) {
+  const long long from = begin_of(box.from, epoch), to = begin_of(box.to, epoch);
+  const Offsets source(box.from, box), target(box.to, box);
+  const bits32 first = static_cast<bits32>(chunk.first), stride = blockDim.x;
+  const bits32 end = first + static_cast<bits32>(chunk.count);
+  for (bits32 n = first + threadIdx.x; n < end; n += IN_FLIGHT * stride) {
+    From values[IN_FLIGHT];
+    UNROLL
+    for (int u = 0; u < IN_FLIGHT; ++u)
+      if (n + u * stride < end) values[u] = *as_pointer<From>(from + source(n + u * stride));
+    UNROLL
+    for (int u = 0; u < IN_FLIGHT; ++u)
+      if (n + u * stride < end) *as_pointer<To>(to + target(n + u * stride)) = To(values[u]);
+  }
+}
+
+#else
+
+template <class From, class To>
+INLINE void copy_row(long long from, long long from_step, long long to, long long to_step,
+                     index_t count) {
+  if (from_step == sizeof(From) && to_step == sizeof(To)) {
+    const From* RESTRICT source = as_pointer<From>(from);
+    To* RESTRICT target = as_pointer<To>(to);
+    PRAGMA(omp simd)
+    for (index_t n = 0; n < count; ++n) target[n] = To(source[n]);
+  } else {
+    for (index_t n = 0; n < count; ++n)
+      *as_pointer<To>(to + n * to_step) = To(*as_pointer<From>(from + n * from_step));
+  }
+}
+
+template <class From, class To>
+INLINE void copy_values(const Box& box, const Chunk& chunk, index_t epoch) {
+  const long long from = begin_of(box.from, epoch), to = begin_of(box.to, epoch);
+  const index_t end = chunk.first + chunk.count;
+  for (index_t n = chunk.first, count; n < end; n += count) {
+    const index_t row = n / box.length, in_row = n % box.length;
+    const index_t plane = row / box.rows, in_plane = row % box.rows;
+    count = end - n < box.length - in_row ? end - n : box.length - in_row;
+    const Place &f = box.from, &t = box.to;
+    copy_row<From, To>(from + plane * f.plane + in_plane * f.row + in_row * f.step, f.step,
+                       to + plane * t.plane + in_plane * t.row + in_row * t.step, t.step, count);
+  }
+}
+
+#endif
+
+INLINE void copy_chunk(const Box& box, const Chunk& chunk, index_t epoch) {
+  switch (box.kind) {
+    case BYTES_1: return copy_values<unsigned char, unsigned char>(box, chunk, epoch);
+    case BYTES_2: return copy_values<bits16, bits16>(box, chunk, epoch);
+    case BYTES_4: return copy_values<bits32, bits32>(box, chunk, epoch);
+    case BYTES_8: return copy_values<unsigned long long, unsigned long long>(box, chunk, epoch);
+    case BYTES_16: return copy_values<Word16, Word16>(box, chunk, epoch);
+    case DOUBLE_TO_FLOAT: return copy_values<double, float>(box, chunk, epoch);
+    case FLOAT_TO_DOUBLE: return copy_values<float, double>(box, chunk, epoch);
+    case FLOAT_TO_HALF: return copy_values<float, Half>(box, chunk, epoch);
+    case HALF_TO_FLOAT: return copy_values<Half, float>(box, chunk, epoch);
+    case FLOAT_TO_BRAIN: return copy_values<float, Brain>(box, chunk, epoch);
+    case BRAIN_TO_FLOAT: return copy_values<Brain, float>(box, chunk, epoch);
+    case PAIR_4: return copy_values<Pair<bits32>, Pair<bits32>>(box, chunk, epoch);
+    case PAIR_8:
+      return copy_values<Pair<unsigned long long>, Pair<unsigned long long>>(box, chunk, epoch);
+  }
+}
+
+KERNEL copy_boxes(const Box* boxes, const Chunk* chunks, index_t count) {
+  FOR_BLOCKS(c, count) { copy_chunk(boxes[chunks[c].box], chunks[c], 0); }
+}
+
+// --- sending and receiving ----------------------------------------------------------------------------
 
 // One direction of an exchange: boxes, their chunks, and how many chunks of each message each block of
 // threads copies, (blocks, messages).

@@ -1,17 +1,18 @@
-"""Fields: arrays whose ghosts are exchanged, as users give them and as operations take them."""
+"""Fields: arrays whose ghosts are exchanged, and the messages that carry these between ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from groundswell.backends.array_interop import is_supported_dtype
 from groundswell.backends.base import Array, Backend
 from groundswell.errors import InputError
-from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE, RAW, Place, steps
-from groundswell.exchange.decomposition import Index
-from groundswell.exchange.pattern import Ghosts, Layers
+from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE, RAW, WORDS, Copy, Place, steps
+from groundswell.exchange.decomposition import Decomposition, Index
+from groundswell.exchange.messages import Message, Segment
+from groundswell.exchange.pattern import Ghosts, Layers, Piece, partners, receives, require_room
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +65,10 @@ class GhostField:
                 f"{self.ghosts.low} must have the same number of axes, {AXES} at most; views of "
                 "single components do"
             )
-        if self.sent_as is not None:
-            self._require_narrower()
-
-    def _require_narrower(self) -> None:
-        allowed = [
-            to for wide, to in CONVERSIONS if wide == self.dtype and ITEMSIZE[to] < ITEMSIZE[wide]
-        ]
-        if not isinstance(self.sent_as, str) or self.sent_as not in allowed:
+        pairs = [to for wide, to in CONVERSIONS if wide == self.dtype]
+        allowed = [to for to in pairs if ITEMSIZE[to] < ITEMSIZE[self.dtype]]
+        is_allowed = isinstance(self.sent_as, str) and self.sent_as in allowed
+        if self.sent_as is not None and not is_allowed:
             raise InputError(
                 f"{self.dtype} cannot be sent as {self.sent_as!r}; allowed: "
                 f"{', '.join(allowed) or 'nothing narrower'}"
@@ -83,11 +80,6 @@ class GhostField:
         return str(self.array.dtype)
 
     @property
-    def wire_dtype(self) -> str:
-        """The type that values are sent in."""
-        return self.sent_as or self.dtype
-
-    @property
     def terms(self) -> tuple[Any, ...]:
         """What must be the same on all ranks."""
         return self.array.dtype.str, self.origin, self.ghosts, self.sent_as
@@ -96,6 +88,108 @@ class GhostField:
         """Identifies the memory and its layout; strides along axes of length 1 do not matter."""
         return backend.address(self.array), self.array.shape, steps(self.array), *self.terms
 
-    def place(self, backend: Backend, first: Index) -> Place:
-        """The box that begins at local index `first`."""
-        return Place.in_array(backend, self.array, self.origin, first)
+
+class HaloMessages:
+    """The messages of a halo exchange: the ghosts of some fields, by the ranks that own them.
+
+    Args:
+        rank: whose messages.
+
+    Attributes:
+        addresses: of each field's array.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        decomposition: Decomposition,
+        rank: int,
+        fields: Sequence[GhostField],
+    ) -> None:
+        self.backend, self.decomposition, self.rank = backend, decomposition, rank
+        self.fields = fields
+        self.addresses = [backend.address(field.array) for field in fields]
+
+    def layout(self) -> list[tuple[object, ...]]:
+        """What tables of addresses depend on besides the addresses."""
+        return [
+            (f.array.shape, steps(f.array), f.origin, address % WORDS[0])
+            for f, address in zip(self.fields, self.addresses, strict=True)
+        ]
+
+    def messages(self, *, aggregate: bool) -> list[Message]:
+        """The messages by tag and then by peer.
+
+        Peers are ordered by their distance in the process grid. So all ranks send in the same
+        direction at the same time, and no two of them to the same rank.
+
+        Args:
+            aggregate: one message a peer; otherwise one a peer and field.
+        """
+        where, rank = self.decomposition, self.rank
+        peers = {p for f in self.fields for p in partners(where, rank, f.ghosts)} - {rank}
+        every = range(len(self.fields))
+        groups = [every] if aggregate else [range(n, n + 1) for n in every]
+        planned = [
+            Message.of_segments(
+                peer, tag, self._segments(group, rank, peer), self._segments(group, peer, rank)
+            )
+            for tag, group in enumerate(groups)
+            for peer in sorted(peers, key=lambda peer: where.shift(rank, peer))
+        ]
+        return [message for message in planned if message.sends or message.receives]
+
+    def _segments(self, group: Sequence[int], owner: int, receiver: int) -> list[Segment]:
+        """The ghosts of one rank that another one owns, where this rank has them."""
+        return [
+            Segment(
+                self._place(n, piece.there if owner == self.rank else piece.here),
+                piece.shape,
+                field.dtype,
+                field.sent_as or field.dtype,
+            )
+            for n, field, piece in self._pieces(group, owner, receiver)
+        ]
+
+    def _pieces(
+        self, group: Sequence[int], owner: int, receiver: int
+    ) -> Iterator[tuple[int, GhostField, Piece]]:
+        """The ghosts of one rank that another one owns, with the numbers of their fields."""
+        for n in group:
+            for piece in receives(self.decomposition, receiver, self.fields[n].ghosts):
+                if piece.owner == owner:
+                    yield n, self.fields[n], piece
+
+    def _place(self, number: int, first: Index) -> Place:
+        """The box of a field that begins at local index `first`."""
+        field = self.fields[number]
+        return Place.in_array(self.backend, field.array, field.origin, first, number)
+
+    def own_copies(self) -> list[Copy]:
+        """Copies of own points to ghosts of the same rank, on periodic axes."""
+        return [
+            Copy(p.shape, self._place(n, p.there), self._place(n, p.here), f.dtype, f.dtype)
+            for n, f, p in self._pieces(range(len(self.fields)), self.rank, self.rank)
+        ]
+
+    def require_room(self) -> None:
+        """Raise InputError if an array has no room for its ghosts, or other axes."""
+        block = self.decomposition.block(self.rank).shape
+        for field in self.fields:
+            if len(field.origin) != len(block):
+                raise InputError(
+                    f"an array of {len(field.origin)} axes in a decomposition of {len(block)}; "
+                    "they must have the same"
+                )
+            pieces = receives(self.decomposition, self.rank, field.ghosts)
+            require_room(field.array.shape, field.origin, block, pieces)
+
+    def surroundings(self) -> Iterator[tuple[GhostField, Place, Index]]:
+        """Every box around the block, as far as the arrays reach, whose points some block owns."""
+        block = self.decomposition.block(self.rank).shape
+        for n, field in enumerate(self.fields):
+            ends = zip(field.array.shape, field.origin, block, strict=True)
+            high = tuple(size - first - points for size, first, points in ends)
+            around = Ghosts(field.origin, high, corners=True)
+            for piece in receives(self.decomposition, self.rank, around):
+                yield field, self._place(n, piece.here), piece.shape

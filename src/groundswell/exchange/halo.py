@@ -1,51 +1,68 @@
 """Halo exchanges: they fill the ghost layers of fields from the ranks that own those points.
 
-halo = HaloExchange(backend, comm, decomposition, fields)
-halo()                                                              # all at once, or
-step = halo.overlap_with(boundary=[boundary], interior=[interior])  # during interior work
+    halo = HaloExchange(backend, comm, decomposition, fields)
+    halo()                                                              # all at once, or
+    step = halo.overlap_with(boundary=[boundary], interior=[interior])  # during interior work
+
+The constructor shows the way: pattern, packing, transport, operation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from groundswell.backends import Backend, Launch
-from groundswell.backends.base import Event, debugging
+from groundswell.backends.base import debugging
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, CopyLaunch, Place
-from groundswell.exchange.coded_transfer import CodedTransfer
+from groundswell.exchange.codecs import CodedTransfer, require_codec
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import connect, reason_for
-from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.halo_messages import HaloMessages
-from groundswell.exchange.messages import TransferRequest, peers_of
-from groundswell.exchange.operation import Operation
-from groundswell.exchange.transfer import Maker
+from groundswell.exchange.connect import connect, reason_for, transport_of
+from groundswell.exchange.decomposition import Decomposition, flag
+from groundswell.exchange.ghost_field import GhostField, HaloMessages
+from groundswell.exchange.messages import Operation, TransferRequest, peers_of
 
 
-@dataclass(frozen=True)
-class HaloOptions:
-    """The options of a halo exchange.
+class Options(TypedDict, total=False):
+    """How ghosts are exchanged, in plans of a domain where they do not say otherwise.
 
-    Args:
-        transport: see `connect`.
-        aggregate: whether all fields share one message a neighbour.
+    Keys:
+        transport: a name that docs/exchange.md lists; "auto" for the usual one, or "fastest" to
+            measure all that work, with `aggregate` and without; the result is cached.
+        aggregate: one message per neighbour for all arrays; otherwise one for each.
         poison: before each exchange fill with NaN all points around the block that some block owns,
-            to find what is read without having been asked for. By default if the environment has
-            GROUNDSWELL_DEBUG=1.
-        codec: of messages, see `connect`.
+            so that missing values show; GROUNDSWELL_DEBUG=1 does so everywhere.
+        codec: "mpc" for lossless compression of messages, "zfp16" and so on for 16 bits per value,
+            "none". All arrays of an exchange have the same type then.
     """
 
-    transport: str | Maker = "auto"
-    aggregate: bool = True
-    poison: bool | None = None
-    codec: str = "none"
+    transport: str
+    aggregate: bool
+    poison: bool
+    codec: str
+
+
+DEFAULTS: Options = {"transport": "auto", "aggregate": True, "poison": False, "codec": "none"}
+
+
+def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of an exchange: those given, and the defaults of the others."""
+    if unknown := sorted(given.keys() - DEFAULTS.keys()):
+        raise InputError(
+            f"{', '.join(unknown)}: no such argument; options of exchanges are "
+            f"{', '.join(DEFAULTS)}"
+        )
+    how = {**DEFAULTS, **given}
+    return {
+        "transport": transport_of(backend, how["transport"]),
+        "aggregate": flag("aggregate", how["aggregate"]),
+        "poison": flag("poison", how["poison"]),
+        "codec": require_codec(how["codec"]),
+    }
 
 
 class HaloExchange(Operation):
@@ -57,11 +74,11 @@ class HaloExchange(Operation):
     Args:
         decomposition: which rank owns which points.
         fields: arrays and the ghosts that they need.
-        options: see `HaloOptions`.
+        options: see `Options`; the transport may also be a `Maker`.
 
     Raises:
-        InputError: no such codec, or an array without room for its ghosts.
-        BackendError: no such transport, or it does not work here.
+        InputError: no such transport or codec, or an array without room for its ghosts.
+        BackendError: the transport does not work here.
     """
 
     def __init__(
@@ -73,40 +90,59 @@ class HaloExchange(Operation):
         **options: Any,
     ) -> None:
         if decomposition.ranks != comm.size:
-            raise InputError(
-                f"{decomposition.ranks} blocks for {comm.size} ranks; one each is needed"
-            )
+            raise InputError(f"{decomposition.ranks} blocks for {comm.size} ranks; give one each")
+        if unknown := sorted(options.keys() - DEFAULTS.keys()):
+            raise TypeError(f"{', '.join(unknown)}: no such option of a halo exchange")
         self.closed, self._backend, self._comm = False, backend, comm
-        self._decomposition, self._options = decomposition, HaloOptions(**options)
-        poison = self._options.poison
-        self._poisoned = debugging() if poison is None else poison
-        plan = self._plan(fields)
+        self._decomposition, self._how = decomposition, {**DEFAULTS, **options}
+        plan = self._plan(fields)  # the pattern: who needs which values of whom
         comm.collective_try(plan.require_room)
-        request = self._request(plan)
-        self.bytes = sum(s.bytes for message in request.messages for s in message.sends)
-        self.peers = peers_of(request.messages)
-        self.reason = reason_for(comm, self._options.transport)
+        request = self._request(plan)  # packing: which boxes form which messages
 
-        def make() -> None:
-            self._transfer = connect(request, self._options.transport, self._options.codec)
-            self._set_up(plan, _Poison(plan, self._poisoned))
+        def make() -> None:  # the transport, then the launches of the operation
+            self._transfer = connect(request, self._how["transport"], self._how["codec"])
+            self._parts = [self._transfer]
+            self._set_up(plan, self._poison_of(plan))
 
         comm.collective_try(make)
         self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
+        self.bytes = sum(s.bytes for message in request.messages for s in message.sends)
+        self.peers = peers_of(request.messages)
+        self.reason = reason_for(comm, self._how["transport"])
 
     def _plan(self, fields: Sequence[GhostField]) -> HaloMessages:
         return HaloMessages(self._backend, self._decomposition, self._comm.rank, fields)
 
     def _request(self, plan: HaloMessages) -> TransferRequest:
-        messages = plan.messages(aggregate=self._options.aggregate)
+        messages = plan.messages(aggregate=self._how["aggregate"])
         return TransferRequest(self._backend, self._comm, messages, plan.own_copies())
 
-    def _set_up(self, plan: HaloMessages, poison: _Poison) -> None:
+    def _poison_of(self, plan: HaloMessages) -> CopyLaunch:
+        """Copies of NaN to all points around the block, of floating-point fields, where wanted."""
+        address = self._backend.address
+        boxes = list(plan.surroundings()) if self._how["poison"] or debugging() else []
+        boxes = [box for box in boxes if np.issubdtype(box[0].array.dtype, np.inexact)]
+        types = sorted({field.dtype for field, *_ in boxes})
+        nan = {t: self._backend.to_device(np.full((1,), np.nan, t)) for t in types}
+        copies = [
+            Copy(shape, Place(address(nan[t]), (0,) * len(shape)), target, t, t)
+            for field, target, shape in boxes
+            for t in [field.dtype]
+        ]
+        return CopyLaunch(self._backend, copies, kept=nan)
+
+    def _set_up(self, plan: HaloMessages, poison: CopyLaunch) -> None:
         """Launch what the transfer and the poison are bound to."""
         self._arrays = [field.array for field in plan.fields]  # tables have their addresses only
         self._layout, self._addresses, self._poison = plan.layout(), plan.addresses, poison
         self.start = self._kept([*poison.launches, *self._transfer.start])
         self.finish = self._kept(self._transfer.finish)
+
+    def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Launches that keep the exchange, and with it arrays and buffers, as long as they live."""
+        return [partial(_call, launch, self) for launch in launches]
+
+    # --- other arrays -----------------------------------------------------------------------------
 
     @property
     def rebindable(self) -> bool:
@@ -139,25 +175,22 @@ class HaloExchange(Operation):
         if not self.rebindable and (any(shifts) or not is_same_layout):
             raise InputError(f"an exchange by {self.path} cannot be bound to other arrays")
         if is_same_layout:
-            self._move(plan, shifts)
+            for table in (*self._poison.tables, *self._transfer.tables) if any(shifts) else ():
+                table.move(shifts)
+            self._addresses = plan.addresses
+            self._arrays = [field.array for field in fields]
             return False
         plan.require_room()
         self._backend.synchronize()  # launches under way use the tables that are replaced
-        poison = _Poison(plan, self._poisoned)
+        poison = self._poison_of(plan)
         self._transfer.bind(self._request(plan))
         self._set_up(plan, poison)
         return True
 
-    def _move(self, plan: HaloMessages, shifts: Sequence[int]) -> None:
-        """Exchange arrays of the same layout, which lie so many bytes further on."""
-        if any(shifts):
-            for table in (*self._poison.tables, *self._transfer.tables):
-                table.move(shifts)
-        self._addresses = plan.addresses
-        self._arrays = [field.array for field in plan.fields]
-
     def release(self) -> None:
         self._arrays = []
+
+    # --- running it -------------------------------------------------------------------------------
 
     @property
     def launches(self) -> list[Launch]:
@@ -171,10 +204,6 @@ class HaloExchange(Operation):
         They may not write points that are sent, nor read ghosts.
         """
         return self._backend.fork(self.start), self._backend.join(self.finish)
-
-    def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
-        """Launches that keep the exchange, and with it arrays and buffers, as long as they live."""
-        return [partial(_call, launch, self) for launch in launches]
 
     @property
     def coded(self) -> CodedTransfer | None:
@@ -201,39 +230,14 @@ class HaloExchange(Operation):
         for launch in self.launches:
             launch()
 
-    def check(self, after: Event | None = None) -> None:
-        self._transfer.check(after)
-
     def close(self) -> None:
-        """Release what it holds of other ranks; every rank must call it, before MPI ends.
-
-        Raises:
-            RunFailed: a wait of some rank timed out, so that its ghost layers are stale.
-        """
         if not self.closed:
             self.closed = True
             self._backend.synchronize()
-            self._transfer.close()
+            super().close()
 
 
 def _call(launch: Launch, exchange: HaloExchange) -> None:
     if exchange.closed:
         raise InputError("this exchange is closed; make a new one")
     launch()
-
-
-class _Poison(CopyLaunch):
-    """Copies of NaN to all points around the block, of floating-point fields, where wanted."""
-
-    def __init__(self, plan: HaloMessages, wanted: bool) -> None:
-        backend, fields = plan.backend, plan.fields if wanted else []
-        types = sorted({f.dtype for f in fields if np.issubdtype(f.array.dtype, np.inexact)})
-        self._nan = {t: backend.to_device(np.full((1,), np.nan, t)) for t in types}
-        places = {t: backend.address(nan) for t, nan in self._nan.items()}
-        copies = [
-            Copy(shape, Place(places[t], (0,) * len(shape)), target, t, t)
-            for field, target, shape in (plan.surroundings() if wanted else ())
-            for t in [field.dtype]
-            if t in places
-        ]
-        super().__init__(backend, copies)

@@ -1,4 +1,4 @@
-"""Messages between ranks: what each carries, how boxes of values are packed, where bytes lie.
+"""Messages between ranks: what they carry, where their bytes lie, and operations that move them.
 
 Transports move buffers of messages by peer and tag. They know no field, ghost layer or codec.
 """
@@ -6,28 +6,84 @@ Transports move buffers of messages by peer and tag. They know no field, ghost l
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from groundswell.backends import Backend
+from groundswell.backends import Backend, Launch
+from groundswell.backends.base import Event
 from groundswell.exchange.boxes import ITEMSIZE, Copy, Place
 from groundswell.exchange.communicator import Communicator
 
 ALIGNMENT = 128  # bytes between the beginnings of segments in a message
 
 
-@dataclass(frozen=True)
-class Buffer:
-    """Bytes in memory.
+class Operation:
+    """Communication with other ranks, in two parts. All ranks must make, run and close it together.
 
-    Args:
-        address: of the first byte.
-        size: bytes.
+    Transports, halo exchanges, gather-scatters and all-reduces are operations.
+
+    Attributes:
+        path: how data really travel, in words.
+        reason: why this transport was chosen.
+        peers: the ranks that this one sends to or receives from.
+        bytes: that this rank sends each time, unless a codec makes them fewer.
+        in_graph: whether the device does it alone, so that a graph of launches can hold it.
+        open: launches before kernels that store values where `start` sends them from.
+        start: launches that send.
+        finish: launches that wait for the other ranks, and store what they have sent.
     """
+
+    path: str
+    reason = ""
+    peers: Sequence[int] = ()
+    bytes = 0
+    in_graph = False
+    open: Sequence[Launch] = ()
+    start: Sequence[Launch] = ()
+    finish: Sequence[Launch] = ()
+    _parts: Sequence[Any] = ()  # operations and peer memory of which it consists
+
+    @property
+    def launches(self) -> list[Launch]:
+        """All of it, without other work in between."""
+        return [*self.open, *self.start, *self.finish]
+
+    def __repr__(self) -> str:
+        ranks = ", ".join(map(str, self.peers)) or "none"
+        chosen = f"; {self.reason}" if self.reason else ""
+        name, size = type(self).__name__, f"{self.bytes:,} bytes"
+        return f"<{name}: {size} to ranks {ranks} by {self.path}{chosen}>"
+
+    def check(self, after: Event | None = None) -> None:
+        """Check that no wait of the device timed out before `after` (default: until now).
+
+        Raises:
+            RunFailed: one did; names the rank.
+        """
+        for part in self._parts:
+            part.check(after)
+
+    def release(self) -> None:
+        """Stop keeping the arrays alive, if it can: from now on the caller does."""
+
+    def close(self) -> None:
+        """Release memory and handles of other ranks; every rank must, before MPI ends.
+
+        Raises:
+            RunFailed: a wait of some rank timed out, so that results are stale.
+        """
+        with ExitStack() as rest:  # all parts, whatever one raises
+            for part in reversed(self._parts):
+                rest.callback(part.close)
+
+
+class Buffer(NamedTuple):
+    """So many bytes in memory, from an address on."""
 
     address: int
     size: int
@@ -38,10 +94,8 @@ class Segment:
     """A box of values that travels in a message.
 
     Args:
-        place: of the box.
         shape: points along each axis.
-        dtype: type of the values.
-        wire_dtype: the type that they are sent in.
+        dtype, wire_dtype: type of the values, and the type that they are sent in.
         offset: bytes from the beginning of the message.
     """
 
@@ -54,16 +108,15 @@ class Segment:
     @property
     def bytes(self) -> int:
         """Size in the message."""
-        return prod(self.shape) * _itemsize(self.wire_dtype)
+        return prod(self.shape) * self._itemsize
+
+    @property
+    def _itemsize(self) -> int:
+        return ITEMSIZE.get(self.wire_dtype) or np.dtype(self.wire_dtype).itemsize
 
     def packed(self, address: int, flip: int = 0) -> Place:
         """Its place in a message that begins at this address."""
-        itemsize = _itemsize(self.wire_dtype)
-        return Place.packed(address + self.offset, self.shape, itemsize, flip)
-
-
-def _itemsize(dtype: str) -> int:
-    return ITEMSIZE.get(dtype) or np.dtype(dtype).itemsize
+        return Place.packed(address + self.offset, self.shape, self._itemsize, flip)
 
 
 @dataclass(frozen=True)
@@ -102,6 +155,24 @@ def _laid_out(segments: Sequence[Segment]) -> tuple[tuple[Segment, ...], int]:
     return tuple(replace(segment, offset=offset) for segment, offset in placed), size
 
 
+@dataclass(frozen=True)
+class TransferRequest:
+    """The messages of one exchange, before a transport is chosen.
+
+    Args:
+        messages: of this rank.
+        own: copies between this rank's own points, made along with the messages.
+        fixed_buffers: whether buffers keep their addresses, for kernels of the caller that fill and
+            read them; the same on all ranks.
+    """
+
+    backend: Backend
+    comm: Communicator
+    messages: Sequence[Message]
+    own: Sequence[Copy] = ()
+    fixed_buffers: bool = False
+
+
 def aligned(size: int) -> int:
     """The next multiple of ALIGNMENT."""
     return -(-size // ALIGNMENT) * ALIGNMENT
@@ -135,7 +206,7 @@ def pack(message: Message, address: int, flip: int = 0, number: int = 0) -> Iter
     Args:
         address: of the buffer.
         flip: bytes by which the buffer moves in odd epochs.
-        number: of the message, in the tables of copy.h.
+        number: of the message, in the tables of exchange.h.
     """
     for s in message.sends:
         target = s.packed(address, flip)
@@ -147,21 +218,3 @@ def unpack(message: Message, address: int, flip: int = 0, number: int = 0) -> It
     for s in message.receives:
         source = s.packed(address, flip)
         yield Copy(s.shape, source, s.place, s.wire_dtype, s.dtype, number)
-
-
-@dataclass(frozen=True)
-class TransferRequest:
-    """The messages of one exchange, before a transport is chosen.
-
-    Args:
-        messages: of this rank.
-        own: copies between this rank's own points, made along with the messages.
-        fixed_buffers: whether buffers keep their addresses, for kernels of the caller that fill and
-            read them; the same on all ranks.
-    """
-
-    backend: Backend
-    comm: Communicator
-    messages: Sequence[Message]
-    own: Sequence[Copy] = ()
-    fixed_buffers: bool = False

@@ -7,9 +7,8 @@ job on all ranks with an error that names it.
 
 from __future__ import annotations
 
-import ctypes
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import BackendError, GroundswellError, RunFailed, now_known
+from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed, now_known
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.processes import (
     Process,
@@ -25,7 +24,7 @@ from groundswell.exchange.processes import (
     launcher_variables,
     started_ranks,
 )
-from groundswell.exchange.waiting import Deadline, Progress
+from groundswell.exchange.waiting import Deadline, Progress, complete
 
 Content = NDArray[np.uint8]  # of a call of one rank, such as a pickled object
 Integers = NDArray[np.int64]
@@ -78,18 +77,13 @@ class MpiCommunicator(Communicator):
     # --- collective operations --------------------------------------------------------------------
 
     def _allgather(self, kind: str, value: Any) -> list[Any]:
-        return [pickle.loads(content.data) for content in self._gathered(kind, value)]
-
-    def gather(self, value: Any) -> list[Any]:
-        found = self._gathered("gather", value, only_first=True)
-        return [pickle.loads(content.data) for content in found] if self.first else []
-
-    def _gathered(self, kind: str, value: Any, *, only_first: bool = False) -> list[Content]:
-        """The pickled values of all ranks."""
         content = np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
+        on_first = kind == "gather"
         with self._breaking():
             headers = self._headers(kind, len(content), content)
-            return self._contents(headers, headers[:, SIZE], content, only_first=only_first)
+            found = self._contents(headers, headers[:, SIZE], content, only_first=on_first)
+        is_here = self.first or not on_first
+        return [pickle.loads(values.data) for values in found] if is_here else []
 
     def alltoallv(self, parts: Mapping[int, Integers]) -> dict[int, Integers]:
         longest = max(map(len, parts.values()), default=0)
@@ -100,7 +94,7 @@ class MpiCommunicator(Communicator):
     def _headers(self, kind: str, size: int, content: Content = EMPTY) -> Integers:
         """Begin a call; returns the headers (size, HEADER) of all ranks."""
         if kind != "close":  # a rank that ends its program has closed, or will
-            self._progress.begin_call()
+            self._progress.begin(calls=1)
         mine, found = np.zeros(HEADER, np.int64), np.empty((self.size, HEADER), np.int64)
         mine[:INLINE] = KINDS.index(kind), size
         if len(content) <= SHORT:
@@ -123,45 +117,45 @@ class MpiCommunicator(Communicator):
 
     def _gather_long(self, content: Content, sizes: Integers, *, only_first: bool) -> list[Content]:
         """The contents of all ranks, on the first or on all; others get empty ones."""
-        start = self.mpi_comm.Igatherv if only_first else self.mpi_comm.Iallgatherv
-        receives = self.first or not only_first
-        share = max(CHUNK // self.size, 1)
+        gather = self.mpi_comm.Igatherv if only_first else self.mpi_comm.Iallgatherv
+        receives, share = self.first or not only_first, max(CHUNK // self.size, 1)
 
-        def move(begin: int) -> list[Content]:
-            counts = (sizes - begin).clip(0, share) * receives
-            found = np.empty(counts.sum(), np.uint8)
-            room = [found, counts] if receives else None
-            self._wait(start(content[begin : begin + share], room))
-            return _split(found, counts)
+        def start(begin: int, found: Content, counts: Integers) -> Any:
+            return gather(content[begin : begin + share], [found, counts] if receives else None)
 
-        return _joined(move(begin) for begin in range(0, int(sizes.max()), share))
+        return self._in_rounds(start, range(0, int(sizes.max()), share), sizes * receives, "u1")
 
     def _exchange_parts(self, parts: Mapping[int, Integers], longest: int) -> dict[int, Integers]:
-        """The parts that all ranks have for this one, without empty ones.
-
-        Args:
-            longest: length of the longest part on any rank.
-        """
+        """The parts that all ranks have for this one; `longest` is the longest of any rank."""
         sent, received = np.zeros((2, self.size), np.int64)
         for rank, part in parts.items():
             sent[rank] = len(part)
         self._wait(self.mpi_comm.Ialltoall(sent, received))
         share = max(CHUNK // sent.nbytes, 1)
 
-        def move(begin: int) -> list[Integers]:
+        def start(begin: int, found: Integers, counts: Integers) -> Any:
             chunks = [parts[rank][begin : begin + share] for rank in sorted(parts)]
             out = np.concatenate([np.empty(0, np.int64), *chunks], casting="no")
-            counts = (received - begin).clip(0, share)
-            found = np.empty(counts.sum(), np.int64)
             out_counts = (sent - begin).clip(0, share)
-            self._wait(self.mpi_comm.Ialltoallv([out, out_counts], [found, counts]))
-            return _split(found, counts)
+            return self.mpi_comm.Ialltoallv([out, out_counts], [found, counts])
 
-        joined = _joined(move(begin) for begin in range(0, longest, share))
-        return {rank: part for rank, part in enumerate(joined) if len(part)}
+        found = self._in_rounds(start, range(0, longest, share), received, "i8")
+        return {rank: part for rank, part in enumerate(found) if len(part)}
+
+    def _in_rounds(
+        self, start: Callable[..., Any], begins: range, sizes: Integers, dtype: str
+    ) -> list[NDArray[Any]]:
+        """What each rank sends, of these sizes, in calls of MPI that are not too long for it."""
+        rounds = []
+        for begin in begins:
+            counts = (sizes - begin).clip(0, begins.step)
+            found = np.empty(counts.sum(), dtype)
+            self._wait(start(begin, found, counts))
+            rounds.append(np.split(found, np.cumsum(counts)[:-1]))
+        return [np.concatenate(r) if len(r) > 1 else r[0] for r in zip(*rounds, strict=True)]
 
     def _wait(self, request: Any) -> None:
-        complete(request, Deadline(self), self._progress.behind)
+        complete([request], Deadline(self), "message", self._progress.behind)
 
     # --- errors -----------------------------------------------------------------------------------
 
@@ -189,8 +183,16 @@ class MpiCommunicator(Communicator):
         kinds = [KINDS[kind] for kind in headers[:, KIND]]
         sizes = headers[:, SIZE] * [kind in MAY_FAIL for kind in kinds]
         found = self._contents(headers, sizes, content[: sizes[self.rank]])
-        values = (pickle.loads(value.data) for value in found if len(value))
-        return next((error for error in values if error is not None), _out_of_step(kinds))
+        errors = (pickle.loads(value.data) for value in found if len(value))
+        if error := next((error for error in errors if error is not None), None):
+            return error  # type: ignore[no-any-return]
+        if closing := [str(rank) for rank, kind in enumerate(kinds) if kind == "close"]:
+            return RunFailed(
+                f"rank {', '.join(closing)} closes or has ended its program before the others; "
+                "all ranks must make the same calls"
+            )
+        calls = ", ".join(f"rank {rank} {kind}" for rank, kind in enumerate(kinds))
+        return RunFailed(f"ranks are out of step; all must make the same calls, but call: {calls}")
 
     def require_alive(self) -> None:
         try:
@@ -210,7 +212,7 @@ class MpiCommunicator(Communicator):
         return rank not in self.same_host or self._processes[rank].alive
 
     def begin_exchange(self) -> None:
-        self._progress.begin_exchange()
+        self._progress.begin(exchanges=1)
 
     def abort(self, code: int) -> None:
         self.mpi_comm.Abort(code)
@@ -225,53 +227,11 @@ def duplicate(comm: Any, ranks: Communicator | None = None) -> Any:
     Raises:
         RunFailed: the ranks do not all duplicate it in time, or one has ended.
     """
-    found, request = comm.Idup()
+    found, request = comm.Idup()  # not Dup, which waits without a deadline
     others = [rank for rank in range(comm.size) if rank != comm.rank]
-    # Not Dup, which waits without a deadline. The serial communicator has no ranks to check.
-    complete(request, Deadline(ranks or SerialCommunicator()), lambda: others, kept=found)
+    deadline = Deadline(ranks or SerialCommunicator())  # which has no ranks to check
+    complete([request], deadline, "message", lambda: others, kept=found)
     return found
-
-
-def complete(
-    request: Any, deadline: Deadline, awaited: Callable[[], Iterable[int]], kept: Any = None
-) -> None:
-    """Wait for a request of mpi4py.
-
-    Args:
-        awaited: returns the ranks that are late.
-        kept: what the request writes to, apart from its own buffers.
-
-    Raises:
-        RunFailed: a rank has ended, or the deadline has passed.
-    """
-    try:
-        while not request.Test():
-            deadline.pause("message", awaited())
-    except BaseException:
-        # MPI may write to the buffers later, even in MPI_Finalize, so they are never freed.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object((request, kept)))
-        raise
-
-
-def _split(values: NDArray[Any], counts: Integers) -> list[NDArray[Any]]:
-    """Consecutive parts of an array, of these lengths."""
-    return np.split(values, np.cumsum(counts)[:-1])
-
-
-def _joined(rounds: Iterable[list[NDArray[Any]]]) -> list[NDArray[Any]]:
-    """The chunks of each rank in all rounds, as one array."""
-    return [np.concatenate(r) if len(r) > 1 else r[0] for r in zip(*rounds, strict=True)]
-
-
-def _out_of_step(kinds: Sequence[str]) -> RunFailed:
-    """The error of ranks that make different calls."""
-    if closing := [str(rank) for rank, kind in enumerate(kinds) if kind == "close"]:
-        return RunFailed(
-            f"rank {', '.join(closing)} closes or has ended its program before the others; all "
-            "ranks must make the same calls"
-        )
-    calls = ", ".join(f"rank {rank} {kind}" for rank, kind in enumerate(kinds))
-    return RunFailed(f"ranks are out of step; all must make the same calls, but call: {calls}")
 
 
 @cache
@@ -302,3 +262,31 @@ def get_communicator() -> Communicator:
             f"of that library, or unset {variables} to let each process run by itself"
         )
     return SerialCommunicator()
+
+
+def ranks_of(comm: Any) -> Communicator:
+    """The ranks of a communicator of mpi4py; None for all that were started.
+
+    Raises:
+        InputError: it is none, or this rank is not in it.
+    """
+    if comm is None:
+        return get_communicator()
+    if not comm or not hasattr(comm, "Dup"):
+        raise InputError(f"comm = {comm!r}: give a communicator of mpi4py that this rank is in")
+    return MpiCommunicator(comm) if comm.size > 1 else SerialCommunicator()
+
+
+def cartesian(comm: Any) -> tuple[Sequence[int] | None, Sequence[bool] | bool]:
+    """Processes along each axis of a Cartesian communicator, and whether each axis is periodic.
+
+    None and False for any other communicator. Its ranks are numbered as those of a `Decomposition`.
+    """
+    if comm is None:
+        return None, False
+    from mpi4py import MPI
+
+    if comm.Get_topology() != MPI.CART:
+        return None, False
+    dims, periods, _ = MPI.Cartcomm(comm).Get_topo()
+    return dims, [bool(period) for period in periods]

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.arguments import broadcast, flag, integers
-from groundswell.exchange.decomposition import Decomposition, Index
+from groundswell.exchange.decomposition import Decomposition, Index, broadcast, flag, integers
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from groundswell.backends.base import in_order
 from groundswell.errors import GroundswellError, InputError
 from groundswell.exchange import waiting
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.tuning import Choice, fastest
@@ -45,11 +45,7 @@ class Plan:
         self._interop, self._owners, self._comm = interop, tuple(owners), comm
         self._exchange: Exchange | None = exchange
         self.under_way = False
-        self._read(exchange)
-
-    def _read(self, exchange: Exchange) -> None:
-        self._whole = exchange.launches
-        self._start, self._finish = exchange.parts
+        self._whole, self._parts = exchange.launches, exchange.parts
 
     @property
     def path(self) -> str:
@@ -98,7 +94,7 @@ class Plan:
                 "exchange them once before the capture, or capture a plan of these arrays"
             )
         if not capturing and exchange.bind(*arrays):
-            self._read(exchange)
+            self._whole, self._parts = exchange.launches, exchange.parts
         self._run(streams)
         exchange.release()
 
@@ -108,14 +104,14 @@ class Plan:
         self._interop.wait_for_user(self._interop.user_streams(stream, self._owners))
         self.under_way = True
         self._comm.begin_exchange()
-        in_order(self._start)()
+        in_order(self._parts[0])()
 
     def finish(self, stream: Any = None) -> None:
         """Receive, and fill the ghost layers; what comes next in the stream may read them."""
         self._require(under_way=True)
         streams = self._interop.user_streams(stream, self._owners)
         self.under_way = False  # whatever becomes of it: it cannot be tried again
-        in_order(self._finish)()
+        in_order(self._parts[1])()
         self._interop.make_user_wait(streams)
 
     def check(self) -> None:
@@ -137,7 +133,7 @@ class Plan:
             return
         self._require(under_way=False)
         exchange, self._exchange, self._owners = self._exchange, None, ()
-        self._whole, self._start, self._finish = [], [], []
+        self._whole, self._parts = [], ([], [])
         exchange.close()
 
     def __enter__(self) -> Plan:
@@ -260,18 +256,18 @@ class PlanCache:
             for plan in reversed(plans):
                 rest.callback(plan.close)
 
-    def _finish_and_close(self) -> None:
-        """Close all plans, also those under way, which nobody else is left to finish."""
-        for plan in self._plans:
-            if plan.under_way:
-                plan.finish()
-        self.close()
-
     def _leave(self) -> None:
         """Part from the others, when all have let go of each other's memory."""
         self.comm.fail_together(None, "close")
         if self._frees_comm and isinstance(self.comm, MpiCommunicator):
             self.comm.mpi_comm.Free()
+
+    def finish_and_close(self) -> None:
+        """Close all plans, also those under way, which nobody else is left to finish."""
+        for plan in self._plans:
+            if plan.under_way:
+                plan.finish()
+        self.close()
 
     def _require_open(self) -> None:
         if self not in _OPEN:
@@ -296,7 +292,7 @@ def _close_all() -> None:
     if getattr(sys, "last_value", None) is None and not (mpi and mpi.Is_finalized()):
         for cache in list(_OPEN):
             try:
-                cache._finish_and_close()
+                cache.finish_and_close()
             except GroundswellError as error:  # too late for an exception to end the program
                 if cache.size == 1:
                     raise

@@ -2,9 +2,9 @@
 
 The environment variables of launchers give the number, so a single process needs no MPI.
 
-Host names do not identify a machine: two containers may have the same name, and a machine may have
-two names. MPI's shared communicators depend on such names too, or on the daemons of the launcher.
-Instead, this module compares
+Host names do not identify a machine: two containers may have the same one, and a machine may have
+two. MPI's shared communicators depend on such names too, or on the launcher. Instead, this module
+compares
 
 - the boot id, which is the same in all containers of a machine (NCCL uses it as well);
 - the PID and the IPC namespace: only processes with the same ones access each other's memory, by
@@ -34,9 +34,6 @@ LAUNCHER_VARIABLES = (
     "PMIX_RANK PMI_RANK PMI_FD PMI_PORT MPI_LOCALRANKID OMPI_COMM_WORLD_RANK MV2_COMM_WORLD_RANK "
     "PALS_RANKID ALPS_APP_PE FLUX_TASK_RANK JSM_NAMESPACE_RANK"
 ).split()
-
-
-# --- launchers ------------------------------------------------------------------------------------
 
 
 def started_ranks() -> int:
@@ -78,23 +75,13 @@ def _launcher() -> list[str]:
     return sorted(set(LAUNCHER_VARIABLES) & set(os.environ))
 
 
-# --- machines -------------------------------------------------------------------------------------
-
-
 class Process(NamedTuple):
-    """The process of a rank, as other ranks identify it.
+    """The process of a rank, as other ranks identify it."""
 
-    Args:
-        machine: identifies the machine; the variable HOST replaces it, for tests.
-        namespaces: the PID and the IPC namespace.
-        pid: its number in that namespace.
-        start_time: clock ticks since the machine has started.
-    """
-
-    machine: str
-    namespaces: tuple[str, ...]
-    pid: int
-    start_time: int
+    machine: str  # the variable HOST replaces it, for tests
+    namespaces: tuple[str, ...]  # PID and IPC
+    pid: int  # in that namespace
+    start_time: int  # clock ticks since the machine has started
 
     @classmethod
     def this(cls) -> Process:

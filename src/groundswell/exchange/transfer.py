@@ -1,12 +1,8 @@
-"""Transfers: boxes of values sent from rank to rank, on one transport or on two.
-
-A transfer packs segments of arrays into messages, moves these, and unpacks them.
-"""
+"""Transfers: they pack boxes of values into messages, move these, and unpack them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -14,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Blocks, Launch
-from groundswell.backends.base import Event
 from groundswell.exchange.boxes import (
     THREADS,
-    AddressTable,
     Copies,
     Copy,
     CopyLaunch,
@@ -27,13 +21,12 @@ from groundswell.exchange.boxes import (
 from groundswell.exchange.messages import (
     Buffer,
     Message,
-    Segment,
+    Operation,
     TransferRequest,
     allocate,
     pack,
     unpack,
 )
-from groundswell.exchange.operation import Operation
 from groundswell.exchange.transports.peer_memory import Exports, PeerMemory
 
 DIRECT_BYTES = 128  # of a row: shorter ones waste most of what a link carries,
@@ -55,14 +48,9 @@ class Binding:
 
     start: Sequence[Launch] = ()
     finish: Sequence[Launch] = ()
-    tables: Sequence[AddressTable] = ()
+    tables: Sequence[Copies] = ()
     open: Sequence[Launch] = ()
     fused: Sequence[Launch] = ()
-
-    @property
-    def launches(self) -> list[Launch]:
-        """All of it."""
-        return list(self.fused) or [*self.open, *self.start, *self.finish]
 
 
 class Transfer(Operation):
@@ -79,10 +67,9 @@ class Transfer(Operation):
 
     sent: Sequence[Buffer] = ()
     received: Sequence[Buffer] = ()
-    tables: Sequence[AddressTable] = ()
+    tables: Sequence[Copies] = ()
     rebindable = True
-    _binding = Binding()
-    _parts: Sequence[Operation | PeerMemory] = ()  # that move the messages
+    _fused: Sequence[Launch] = ()
 
     def bind(self, request: TransferRequest) -> None:
         """Make the launches for the segments of a request, without any communication.
@@ -92,9 +79,9 @@ class Transfer(Operation):
         Args:
             request: with messages of the same peers, tags and sizes as the transfer was made for.
         """
-        self._binding = made = self.prepare(request)
+        made = self.prepare(request)
         self.open, self.start, self.finish = made.open, made.start, made.finish
-        self.tables = made.tables
+        self.tables, self._fused = made.tables, made.fused
 
     def prepare(self, request: TransferRequest) -> Binding:
         """The launches for `bind`; changes nothing."""
@@ -102,16 +89,7 @@ class Transfer(Operation):
 
     @property
     def launches(self) -> list[Launch]:
-        return self._binding.launches
-
-    def check(self, after: Event | None = None) -> None:
-        for part in self._parts:
-            part.check(after)
-
-    def close(self) -> None:
-        with ExitStack() as rest:  # all of them, whatever one raises
-            for part in reversed(self._parts):
-                rest.callback(part.close)
+        return list(self._fused) or super().launches
 
 
 Maker = Callable[[TransferRequest], Transfer]
@@ -152,11 +130,9 @@ class BufferedTransfer(Transfer):
     ) -> None:
         backend, comm, messages = request.backend, request.comm, request.messages
         self._copies = copies
+        sizes = [m.send_bytes for m in messages], [m.receive_bytes for m in messages]
         (self._outgoing, self.sent), (self._incoming, self.received) = comm.collective_try(
-            lambda: (
-                allocate(backend, [m.send_bytes for m in messages], on_host=on_host),
-                allocate(backend, [m.receive_bytes for m in messages], on_host=on_host),
-            )
+            lambda: [allocate(backend, size, on_host=on_host) for size in sizes]
         )
         self._transport = moved = comm.collective_try(
             lambda: transport(request, self.sent, self.received)
@@ -164,9 +140,9 @@ class BufferedTransfer(Transfer):
         self._parts, self.path, self.in_graph = [moved], moved.path, moved.in_graph
 
     def prepare(self, request: TransferRequest) -> Binding:
-        ends = list(zip(request.messages, self.sent, self.received, strict=True))
-        packed = [copy for m, sent, _ in ends for copy in pack(m, sent.address)]
-        unpacked = [copy for m, _, received in ends for copy in unpack(m, received.address)]
+        sent, received = (zip(request.messages, b, strict=True) for b in (self.sent, self.received))
+        packed = [copy for m, buffer in sent for copy in pack(m, buffer.address)]
+        unpacked = [copy for m, buffer in received for copy in unpack(m, buffer.address)]
         packing = self._copies(request.backend, [*packed, *request.own])
         unpacking = self._copies(request.backend, unpacked)
         return Binding(
@@ -224,7 +200,7 @@ class PeerTransfer(Transfer):
             open=memory.permission() if request.fixed_buffers else [],
             start=[memory.require_no_timeout, send],
             finish=[*memory.waits(), launch("receive_boxes", *unload)],
-            tables=[outgoing.boxes, incoming.boxes],
+            tables=[outgoing, incoming],
             fused=[] if backend.on_host or request.fixed_buffers else fused,
         )
 
@@ -246,17 +222,13 @@ def _exports(backend: Backend, message: Message) -> Exports:
     """The received segments that the sender may store straight in the array."""
     found = {}
     for number, segment in enumerate(message.receives):
-        if _is_worth_storing_directly(segment):
-            handle, offset = backend.export_handle(segment.place.address)
-            found[number] = handle, Place(offset, segment.place.strides)
+        itemsize, place = np.dtype(segment.dtype).itemsize, segment.place
+        row, whole = segment.shape[-1] * itemsize, prod(segment.shape) * itemsize
+        is_plain = place.strides[-1] == itemsize and segment.wire_dtype == segment.dtype
+        if is_plain and whole > 0 and (row >= DIRECT_BYTES or whole <= SCATTERED_BYTES):
+            handle, offset = backend.export_handle(place.address)
+            found[number] = handle, Place(offset, place.strides)
     return found
-
-
-def _is_worth_storing_directly(segment: Segment) -> bool:
-    itemsize = np.dtype(segment.dtype).itemsize
-    row, whole = segment.shape[-1] * itemsize, prod(segment.shape) * itemsize
-    contiguous = segment.place.strides[-1] == itemsize and segment.wire_dtype == segment.dtype
-    return contiguous and whole > 0 and (row >= DIRECT_BYTES or whole <= SCATTERED_BYTES)
 
 
 # --- two transports -------------------------------------------------------------------------------
@@ -292,9 +264,8 @@ class HybridTransfer(Transfer):
 
 def _by_host(request: TransferRequest) -> tuple[TransferRequest, TransferRequest]:
     """Messages within this host, with the copies of own points, and messages to other hosts."""
-    same_host = set(request.comm.same_host)
-    inside = [m for m in request.messages if m.peer in same_host]
-    outside = [m for m in request.messages if m.peer not in same_host]
+    here, messages = set(request.comm.same_host), request.messages
+    inside, outside = ([m for m in messages if (m.peer in here) == near] for near in (True, False))
     return replace(request, messages=inside), replace(request, messages=outside, own=())
 
 

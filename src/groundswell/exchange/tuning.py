@@ -1,7 +1,8 @@
-"""Autotuning: measures the candidates for an exchange and chooses the fastest.
+"""Finds the transports that work between the ranks of this job, and the fastest way to exchange.
 
-The time of a candidate is the median over repeats of the maximum over ranks, because a step takes
-as long as its slowest rank. Results are cached on disk, by machine and problem.
+A transport works if its requirements are met and ghost layers of known values arrive. The time of a
+candidate is the median over repeats of the maximum over ranks, because a step takes as long as its
+slowest rank. Results are cached on disk, by machine and problem.
 """
 
 from __future__ import annotations
@@ -11,9 +12,14 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
 from math import inf
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groundswell import __version__
 from groundswell.backends import Backend
@@ -21,18 +27,31 @@ from groundswell.backends.base import in_order
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError, known_to_all
-from groundswell.exchange import mpi_library
+from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import TRANSPORTS, usual
+from groundswell.exchange.connect import BY_MEMORY, TRANSPORTS, usual
+from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.transfers import Connection
-from groundswell.exchange.operation import Operation
-from groundswell.exchange.probe import find_obstacles
+from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.halo import HaloExchange
+from groundswell.exchange.messages import Operation
+from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.requirements import Obstacle, first_obstacle, mpi_version, obstacle
+from groundswell.exchange.waiting import timeout_of, timeout_seconds
 
 REPEATS = 5
 REPEAT_SECONDS = 0.02  # shortest duration of a repeat
 CUTOFF = 1.5  # a candidate that takes this many times as long as the best is not repeated
-WITHIN_HOST = ("direct", "peer")  # transports that need shared memory
+
+ONE_PROCESS = "a single process exchanges nothing; start several, for example with mpiexec -n 4"
+TEST_SECONDS = 30.0  # time-out of a test
+PROBE_SECONDS = 120.0  # least time-out of the ranks that wait for another rank's test
+ROUNDS = 2  # of a test, so that buffers are used again
+GHOSTS = Ghosts((2, 1, 1), (1, 2, 1), corners=True)
+TYPES = ("float32", "float64")
+PRIME = 16_777_213  # single precision represents smaller whole numbers exactly
 
 Timer = Callable[[int], float]  # exchanges so many times; returns this rank's seconds
 
@@ -62,14 +81,10 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Tuning:
-    """The measurements of all candidates, fastest first.
-
-    Args:
-        cached: whether they were measured in an earlier run.
-    """
+    """The measurements of all candidates, fastest first."""
 
     measurements: tuple[Measurement, ...]
-    cached: bool = False
+    cached: bool = False  # whether they were made in an earlier run
 
     @property
     def best(self) -> Choice:
@@ -110,13 +125,12 @@ def gather_scatter_candidates(
 ) -> list[Choice]:
     """All options for gather-scatter that the user leaves open: transport or route "fastest"."""
     names = _transports(backend, comm) if asked.transport == "fastest" else [asked.transport]
-    if asked.route != "fastest":
-        return [Choice(name, asked.route, asked.codec) for name in names]
+    is_open = asked.route == "fastest"
     return [
         Choice(name, route, asked.codec)
-        for route in ROUTES
-        for name in names
-        if route != "alltoall" or name in ("auto", "mpi")  # one call of MPI, by no transport
+        for route in (ROUTES if is_open else [asked.route])
+        for name in names  # "alltoall" is one call of MPI, by no transport
+        if not is_open or route != "alltoall" or name in ("auto", "mpi")
     ]
 
 
@@ -125,20 +139,17 @@ def _transports(backend: Backend, comm: Communicator) -> list[str]:
     names = [*TRANSPORTS[backend.name]]
     if usual(backend, comm) == "peer":
         return names
-    near = [name for name in names if name in WITHIN_HOST]
-    far = [name for name in names if name not in WITHIN_HOST]
-    return [*(f"{a}+{b}" for b in far for a in near), *far]
+    far = [name for name in names if name not in BY_MEMORY]
+    return [*(f"{a}+{b}" for b in far for a in names if a in BY_MEMORY), *far]
 
 
 def _usable(backend: Backend, comm: Communicator, choices: Sequence[Choice]) -> Sequence[Choice]:
     """The choices whose transports work between all ranks; all choices if none does."""
-    obstacles = find_obstacles(backend, comm, sorted({_far(choice) for choice in choices}))
-    return [choice for choice in choices if not obstacles[_far(choice)]] or choices
-
-
-def _far(choice: Choice) -> str:
-    """The transport between hosts; those within a host cannot be probed if there are several."""
-    return choice.transport.split("+")[-1]
+    # Of two transports the one between hosts: those within a host cannot be probed from others.
+    names = [choice.transport.split("+")[-1] for choice in choices]
+    obstacles = find_obstacles(backend, comm, sorted(set(names)))
+    pairs = zip(choices, names, strict=True)
+    return [choice for choice, name in pairs if not obstacles[name]] or choices
 
 
 # --- measurements ---------------------------------------------------------------------------------
@@ -162,28 +173,24 @@ def tune(
     cached: Tuning | None = comm.bcast(_load(cache) if cache and comm.first else None)
     if cached and cached.best in choices:
         return cached
-    found: list[Measurement] = []
+    found, best = list[Measurement](), inf
     for choice in choices:
-        best = min((m.seconds for m in found if m.seconds is not None), default=inf)
-        found.append(_measure(comm, choice, timer_of, best))
-    if all(m.seconds is None for m in found):
+        try:
+            timer = comm.collective_try(partial(timer_of, choice))
+        except GroundswellError as error:
+            if not known_to_all(error):
+                raise
+            found.append(Measurement(choice, None, str(error)))
+        else:
+            seconds = _seconds(comm, timer, best)
+            found.append(Measurement(choice, seconds))
+            best = min(best, seconds)
+    if best == inf:
         timer_of(choices[0])
     tuning = Tuning(tuple(sorted(found, key=lambda m: (m.seconds is None, m.seconds))))
     if cache and comm.first:
         _save(cache, tuning)
     return tuning
-
-
-def _measure(
-    comm: Communicator, choice: Choice, timer_of: Callable[[Choice], Timer], best: float
-) -> Measurement:
-    try:
-        timer = comm.collective_try(lambda: timer_of(choice))
-    except GroundswellError as error:
-        if not known_to_all(error):
-            raise
-        return Measurement(choice, None, str(error))
-    return Measurement(choice, _seconds(comm, timer, best))
 
 
 def _seconds(comm: Communicator, timer: Timer, best: float) -> float:
@@ -238,7 +245,7 @@ def fastest(
 def cache_file(comm: Communicator, backend: Backend, problem: Iterable[object]) -> Path:
     """The file for the tuning of a problem on the machines of these ranks; all must call it."""
     devices = [*comm.allgather(backend.device), repr(comm.allgather(comm.same_host))]
-    library = mpi_library.version() if comm.size > 1 else ""
+    library = mpi_version() if comm.size > 1 else ""
     key = digest(__version__, *devices, library, *map(repr, problem))
     return default_folder() / f"tuning-{key}.json"
 
@@ -258,3 +265,81 @@ def _save(path: Path, tuning: Tuning) -> None:
     with suppress(OSError, GroundswellError):
         path.unlink(missing_ok=True)  # unreadable, or of other choices
         KernelCache(path.parent).get(path.name, lambda out: out.write_text(text, "utf-8"))
+
+
+# --- what works -----------------------------------------------------------------------------------
+
+
+def find_obstacles(
+    backend: Backend, comm: Communicator, names: Iterable[str] | None = None
+) -> dict[str, Obstacle]:
+    """For each transport the reason why it does not work between all ranks; None if it works.
+
+    All ranks must call it, and get the same result.
+
+    Args:
+        names: of the transports, keys of TRANSPORTS; by default all of the backend's.
+
+    Raises:
+        BackendError: the kernels of an exchange cannot be compiled.
+    """
+    wanted = list(TRANSPORTS[backend.name] if names is None else names)
+    if not isinstance(comm, MpiCommunicator):
+        return dict.fromkeys(wanted, ONE_PROCESS)
+    with timeout_of(max(timeout_seconds(), PROBE_SECONDS)):
+        # Before the tests, because their time-outs are short.
+        comm.collective_try(lambda: compile_kernels(backend))
+        return {
+            name: obstacle(name, backend, comm) or _test(name, backend, comm) for name in wanted
+        }
+
+
+# A late message may still arrive in the memory of a failed test, so it is never freed.
+_FAILED: list[Any] = []
+
+
+def _test(name: str, backend: Backend, job: MpiCommunicator) -> Obstacle:
+    """Exchange known values; why they do not arrive on some rank."""
+    used: list[Any] = []
+    reason = first_obstacle(job, lambda: _exchange(name, backend, job, used))
+    if reason:
+        _FAILED.append(used)
+    else:
+        comm, halo = used
+        halo.close()
+        comm.mpi_comm.Free()
+    return reason
+
+
+def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]) -> Obstacle:
+    """Exchange two types in one call and in two, several times; `used` gets what takes part."""
+    with timeout_of(TEST_SECONDS):
+        # A rank that gives up breaks its communicator, which must not be the job's.
+        used.append(comm := MpiCommunicator(job.mpi_comm))
+        # Blocks have uneven sizes. Rows are not cut, so that they are long enough for direct stores
+        # in ghost layers.
+        cut = decompose((2 * comm.size + 3, 2 * comm.size + 1, 40), comm.size, True, (0, 0, 1))
+        known = _known(cut, comm.rank)
+        arrays = [backend.zeros(known.shape, dtype) for dtype in TYPES]
+        fields = [GhostField(array, GHOSTS.low, GHOSTS) for array in arrays]
+        halo = HaloExchange(backend, comm, cut, fields, transport=name, poison=True)
+        used.append(halo)
+        wrong = 0
+        for n, call in enumerate([halo.launches, [*halo.start, *halo.finish]] * ROUNDS):
+            values = (known + n) % PRIME
+            for array in arrays:
+                backend.assign(array, values.astype(array.dtype))
+            for launch in call:  # fills the ghosts with NaN before the exchange
+                launch()
+            backend.synchronize()
+            halo.check()
+            wrong += sum(int((backend.to_host(array) != values).sum()) for array in arrays)
+    return f"{wrong} values of a test arrived wrong" if wrong else None
+
+
+def _known(cut: Decomposition, rank: int) -> NDArray[np.int64]:
+    """The correct values of a block with its ghost layers: global indices of points."""
+    block = cut.block(rank)
+    sides = zip(block.start, block.shape, GHOSTS.low, GHOSTS.high, cut.shape, strict=True)
+    axes = [np.arange(s - low, s + n + high) % whole for s, n, low, high, whole in sides]
+    return np.ravel_multi_index(np.ix_(*axes), cut.shape).astype(np.int64)

@@ -9,11 +9,12 @@ or give up a call, so that all of them detect this within a second.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import pickle
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +31,9 @@ CHECK_SECONDS = 0.5  # between checks whether the other ranks are alive
 # a short sleep adds little to the wait, and frees the core for other ranks.
 BUSY_SECONDS = 0.002
 SLEEP_SECONDS = 1e-4
+# MPI libraries copy a little at each call. A call that has copied takes several times as long as
+# the shortest one, and at least so many seconds. It is worth polling for some time longer.
+MOVED, MOVED_SECONDS, LONGER = 4, 5e-6, 20
 
 TAG = 2  # of messages between Progress objects
 READ_EVERY = 64  # exchanges, so that received messages do not accumulate
@@ -49,14 +53,15 @@ class Deadline:
     """
 
     def __init__(self, comm: Communicator, *, busy: float = BUSY_SECONDS) -> None:
-        self._comm, self._seconds = comm, timeout_seconds()
+        self._comm, self._seconds, self._busy = comm, timeout_seconds(), busy
         self._begun = self._checked = time.monotonic()
         self._check_every = min(CHECK_SECONDS, self._seconds / 4)
         self._busy_until = self._begun + busy
 
     def stay_busy(self, seconds: float) -> None:
-        """Do not sleep for some time, because a message has arrived."""
-        self._busy_until = max(self._busy_until, time.monotonic() + seconds)
+        """Do not sleep for some time, as a message is arriving."""
+        until = time.monotonic() + min(seconds, self._busy)
+        self._busy_until = max(self._busy_until, until)
 
     def pause(self, what: str, awaited: Iterable[int]) -> None:
         """Let other threads run, or sleep.
@@ -78,6 +83,38 @@ class Deadline:
             self._comm.require_alive()
         if now - self._begun > self._seconds:
             raise late(what, awaited, now - self._begun)
+
+
+def complete(
+    requests: Sequence[Any],
+    deadline: Deadline,
+    what: str,
+    awaited: Callable[[], Iterable[int]],
+    kept: Any = None,
+) -> None:
+    """Wait for requests of mpi4py.
+
+    Args:
+        what, awaited: see `Deadline.pause`.
+        kept: what the requests write to, apart from their own buffers.
+
+    Raises:
+        RunFailed: a rank has ended, or the deadline has passed.
+    """
+    pending, shortest = list(requests), float("inf")
+    try:
+        begun = time.thread_time()
+        while pending and not type(requests[0]).Testall(pending):
+            lasted = time.thread_time() - begun  # without what other threads took of the core
+            shortest = min(shortest, lasted)
+            if lasted > max(MOVED * shortest, MOVED_SECONDS):
+                deadline.stay_busy(LONGER * lasted)
+            deadline.pause(what, awaited())
+            begun = time.thread_time()
+    except BaseException:
+        # MPI may write to the buffers later, even in MPI_Finalize, so they are never freed.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object((pending, kept)))
+        raise
 
 
 def late(what: str, awaited: Iterable[int], seconds: float) -> RunFailed:
@@ -122,16 +159,30 @@ def timeout_of(seconds: float) -> Iterator[None]:
 
 
 class Position(NamedTuple):
-    """Numbers of exchanges and calls that a rank has begun, and the state of its program.
-
-    Args:
-        error: why the rank has given up a call, which no other can follow.
-    """
+    """Numbers of exchanges and calls that a rank has begun, and the state of its program."""
 
     exchanges: int = 0
     calls: int = 0
     state: int = RUNNING
-    error: GroundswellError | None = None
+    error: GroundswellError | None = None  # why the rank has given up a call
+
+    def why_not(self, other: Position) -> str | None:
+        """Why a wait of this rank for the other one cannot end; the text follows "rank n"."""
+        if other.state == FAILED:
+            return "has failed; see its messages"
+        if self.state != RUNNING:
+            return None
+        ahead = self.exchanges - other.exchanges, self.calls - other.calls
+        if other.state == ENDED and max(ahead) > 0:
+            return "has ended its program before the others; all ranks must make the same calls"
+        if min(ahead) < 0 < max(ahead):
+            return (
+                f"is out of step: it has begun {other.exchanges} exchanges and {other.calls} other "
+                f"calls, this rank {self.exchanges} and {self.calls}; all ranks must make the same "
+                "calls in the same order, and exchange the arrays of earlier calls, or new ones, "
+                "alike"
+            )
+        return None
 
 
 class Progress:
@@ -152,15 +203,12 @@ class Progress:
         self._requests: list[Any] = []
         _ALL[:] = [*(progress for progress in _ALL if progress._comm), self]  # without freed ones
 
-    def begin_exchange(self) -> None:
-        """Count an exchange of all ranks."""
-        self._move(exchanges=self._here.exchanges + 1)
-        if self._here.exchanges % READ_EVERY == 0:
+    def begin(self, *, exchanges: int = 0, calls: int = 0) -> None:
+        """Count exchanges or collective calls of all ranks."""
+        here = self._here
+        self._move(exchanges=here.exchanges + exchanges, calls=here.calls + calls)
+        if exchanges and self._here.exchanges % READ_EVERY == 0:
             self._read()
-
-    def begin_call(self) -> None:
-        """Count a collective call."""
-        self._move(calls=self._here.calls + 1)
 
     def check(self) -> None:
         """Send the position of this rank, and check that its wait can end.
@@ -172,7 +220,7 @@ class Progress:
         self._send()
         self.require_no_error()
         for rank, other in self._others.items():
-            if reason := _why_not(self._here, other):
+            if reason := self._here.why_not(other):
                 raise RunFailed(f"rank {rank} {reason}")
 
     def require_no_error(self, *, later_calls: bool = True) -> None:
@@ -199,28 +247,26 @@ class Progress:
 
     def fail(self, error: GroundswellError) -> None:
         """Report to all ranks that this one has given up a call."""
-        self._report(error=error)
+        if self._is_usable:
+            self._move(error=error)
+            self._send()
 
     def end(self, *, failed: bool) -> None:
         """Report the end of this rank's program; afterwards, only errors of other ranks matter."""
-        if self._here.state == RUNNING:
-            self._report(state=FAILED if failed else ENDED)
+        if self._is_usable and self._here.state == RUNNING:
+            self._move(state=FAILED if failed else ENDED)
+            self._send()
 
     def running(self) -> list[int]:
         """The ranks that have not reported their end, if this rank has given up a call."""
-        if self._here.error is None or not self._usable:
+        if self._here.error is None or not self._is_usable:
             return []
         self._read()
         return [rank for rank, other in self._others.items() if other.state == RUNNING]
 
     @property
-    def _usable(self) -> bool:
+    def _is_usable(self) -> bool:
         return bool(self._comm) and not self._mpi.Is_finalized()
-
-    def _report(self, **changes: Any) -> None:
-        if self._usable:
-            self._move(**changes)
-            self._send()
 
     def _move(self, **changes: Any) -> None:
         with self._lock:
@@ -243,24 +289,6 @@ class Progress:
                 content = bytearray(status.Get_count(self._mpi.BYTE))
                 message.Recv([content, self._mpi.BYTE])
                 self._others[status.Get_source()] = pickle.loads(content)
-
-
-def _why_not(here: Position, other: Position) -> str | None:
-    """Why a wait of this rank for the other one cannot end; the text follows "rank n"."""
-    if other.state == FAILED:
-        return "has failed; see its messages"
-    if here.state != RUNNING:
-        return None
-    ahead = here.exchanges - other.exchanges, here.calls - other.calls
-    if other.state == ENDED and max(ahead) > 0:
-        return "has ended its program before the others; all ranks must make the same calls"
-    if min(ahead) < 0 < max(ahead):
-        return (
-            f"is out of step: it has begun {other.exchanges} exchanges and {other.calls} other "
-            f"calls, this rank {here.exchanges} and {here.calls}; all ranks must make the same "
-            "calls in the same order, and exchange the arrays of earlier calls, or new ones, alike"
-        )
-    return None
 
 
 # --- the end of the program -----------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // The next step of conjugate gradients on ranks with access to each other's memory: one launch, or two with
 // a host-side wait in between.
 #pragma once
-#include "../exchange/allreduce.h"
+#include "../exchange/signals.h"
 #include "cg.h"
 
 INLINE void send_sums(const double* partial, index_t parts, double* sums, const AllReduce& reduce,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from groundswell.backends import Backend, Launch
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.linear.operators import Composite
 from groundswell.meshes.hexahedra import Numbers
 from groundswell.spectral_elements.space import FunctionSpace

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.tuning import Choice, Tuning, fastest, gather_scatter_candidates

@@ -20,7 +20,7 @@ from groundswell.backends.base import in_order
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 

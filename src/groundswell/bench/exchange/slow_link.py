@@ -10,10 +10,13 @@ import numpy as np
 
 from groundswell.backends import Backend, Blocks, Module, Source
 from groundswell.exchange.boxes import SOURCE
-from groundswell.exchange.gather_scatter import transfers
+from groundswell.exchange.gather_scatter.transfers import peer_rows_source
 
 HERE = Path(__file__).parent
-SLOW = {SOURCE: HERE / "slow_exchange.h", transfers.SOURCE: HERE / "slow_peer_rows.h"}
+SLOW = {
+    SOURCE: HERE / "slow_exchange.h",
+    peer_rows_source("float64", "sum").path: HERE / "slow_peer_rows.h",
+}
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,215 @@
-"""Gather, scatter, gather-scatter and halo of values with global ids on several ranks."""
+"""Gather, scatter, gather-scatter and halo: four operations on values with several copies.
+
+Local values have one value for each id that a rank was given, assembled values one for each
+distinct id, in the order of `Sharing.ids`. In a finite-element method with local values y,
+assembled ones x and the boolean matrix Z that copies the latter (Chalmers et al. 2023, Int. J. High
+Perform. Comput. Appl., eq. 2), the operations are Z'y, Zx, ZZ'y, and the part of Zx that needs
+other ranks. The constructor shows the way: pattern, transport, packing and reduction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from groundswell.backends import Backend, KernelLaunch, Launch
+from groundswell.backends.base import Array
+from groundswell.errors import InputError
+from groundswell.exchange.communicator import opened
+from groundswell.exchange.connect import reason_for
+from groundswell.exchange.gather_scatter.pattern import PHASES, ROUTES, ExchangePattern
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, Values, reduce_rows
+from groundswell.exchange.gather_scatter.sharing import Sharing
+from groundswell.exchange.gather_scatter.transfers import Connection, connect_rows
+from groundswell.exchange.messages import Operation
+
+DEFAULT = Connection()
+
+
+class GatherScatter(Operation):
+    """One of the four on given arrays. All ranks must make it, run it and close it together.
+
+    Sums have a fixed order: a rank's copies in the order of its values, then ranks in theirs. So
+    all copies of a gather-scatter are the same bits, and so are two runs.
+
+    Args:
+        kind: "gather", "scatter", "gather-scatter" or "halo".
+        arrays: source and target, (values,) or (components, values); for "gather-scatter" and
+            "halo" the same array. A gather leaves assembled values that another rank owns
+            undefined; "scatter" and "halo" do not read them.
+        reduction: "sum", "multiply", "min" or "max", of a gather and a gather-scatter.
+
+    Attributes:
+        start: launches that read the values that other ranks need, and send them.
+        local: launches that need no other rank; independent of `start` and `finish`.
+        finish: launches that wait for the values of other ranks, and finish the operation.
+
+    Raises:
+        InputError: arrays that do not fit, or no such kind, reduction, route or transport.
+        BackendError: the transport does not work here, or not with the route.
+    """
+
+    local: list[Launch]
+    _arrays: tuple[Array, Array]
+
+    def __init__(
+        self,
+        backend: Backend,
+        sharing: Sharing,
+        kind: str,
+        arrays: tuple[Array, Array],
+        *,
+        reduction: str = "sum",
+        connection: Connection = DEFAULT,
+    ) -> None:
+        self._backend, self._sharing, self.closed = backend, sharing, False
+        self._kind, self._reduction, comm = kind, reduction, sharing.comm
+        comm.collective_try(lambda: _require_known(kind, reduction, connection.route))
+        source, target = comm.collective_try(lambda: self._checked(*arrays))
+        self._pattern = ExchangePattern.plan(sharing, kind, connection.route)
+        self._transfer = connect_rows(backend, self._pattern, source, reduction, connection)
+        self._parts = [self._transfer]
+        opened(self)
+        self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
+        self.bytes = self._pattern.route.sent * source.components * source.array.dtype.itemsize
+        self.peers = sorted(sharing.shared_with)
+        self.reason = reason_for(comm, connection.transport)
+        comm.collective_try(lambda: self._set_up(source, target))
+
+    def _checked(self, source: Array, target: Array) -> tuple[Values, Values]:
+        values = Values(source), Values(target)
+        _require_sizes(self._sharing, self._kind, *values)
+        _require_memory(self._backend, self._kind, source, target)
+        return values
+
+    def _set_up(self, source: Values, target: Values) -> None:
+        phases = PHASES[self._kind](self._pattern)
+        self._arrays = source.array, target.array
+        self._transfer.bind(phases, source, target)
+        self.start, self.finish = self._transfer.start, self._transfer.finish
+        old, new = phases.local
+        self.local = reduce_rows(self._backend, self._reduction, (source, old), (target, new))
+
+    # --- other arrays -----------------------------------------------------------------------------
+
+    def is_bound(self, source: Array, target: Array) -> bool:
+        """Whether it operates on these arrays."""
+        old, new = (
+            [self._backend.address(array) for array in pair]
+            for pair in (self._arrays, (source, target))
+        )
+        return old == new and self._has_layout_of(source, target)
+
+    def _has_layout_of(self, *arrays: Array) -> bool:
+        old, new = ([(a.shape, a.strides) for a in pair] for pair in (self._arrays, arrays))
+        return old == new
+
+    def bind(self, source: Array, target: Array) -> bool:
+        """Operate on these arrays from now on, without communication.
+
+        Args:
+            source, target: of the same types and components as before.
+
+        Returns:
+            Whether the launches are new.
+
+        Raises:
+            InputError: arrays that do not fit.
+        """
+        if self.is_bound(source, target):
+            return False
+        values = self._checked(source, target)
+        if not self._has_layout_of(source, target):
+            self._backend.synchronize()  # running kernels read the tables that are replaced
+            self._set_up(*values)
+            return True
+        arrays = {id(a): b for a, b in zip(self._arrays, (source, target), strict=True)}
+        self._arrays = (source, target)
+        self.start, self.local, self.finish = (
+            [x.with_arrays(arrays) if isinstance(x, KernelLaunch) else x for x in launches]
+            for launches in (self.start, self.local, self.finish)
+        )
+        return True
+
+    # --- running it -------------------------------------------------------------------------------
+
+    @property
+    def launches(self) -> list[Launch]:
+        """The whole operation; the messages overlap with the local part."""
+        return self.overlap_with(interior=[])
+
+    def overlap_with(self, *, interior: Sequence[Launch]) -> list[Launch]:
+        """The whole operation; its messages overlap with other work and the local part.
+
+        Args:
+            interior: the other work. It may compute the values of the local part, but not the
+                values that are sent.
+        """
+        if not self.start or not (interior or self.local):
+            return [*self.start, *interior, *self.local, *self.finish]
+        fork, join = self._backend.fork(self.start), self._backend.join(self.finish)
+        return [*fork, *interior, *self.local, *join]
+
+    @property
+    def parts(self) -> tuple[list[Launch], list[Launch]]:
+        """The operation until messages are sent, and the rest of it."""
+        start = [*self._backend.fork(self.start), *self.local]
+        return start, self._backend.join(self.finish)
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            self._backend.synchronize()
+            super().close()
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+
+def _require_known(kind: str, reduction: str, route: str) -> None:
+    for what, name, allowed in (
+        ("operation", kind, PHASES),
+        ("reduction", reduction, OPERATIONS),
+        ("route", route, ROUTES),
+    ):
+        if name not in allowed:
+            raise InputError(f"{what} {name!r} does not exist; allowed: {', '.join(allowed)}")
+
+
+def _require_sizes(sharing: Sharing, kind: str, source: Values, target: Values) -> None:
+    local, assembled = len(sharing.indices), len(sharing.ids)
+    counts = {
+        "gather": (local, assembled),
+        "scatter": (assembled, local),
+        "gather-scatter": (local, local),
+        "halo": (assembled, assembled),
+    }[kind]
+    if (source.count, target.count) != counts:
+        raise InputError(
+            f"{kind} of {source.count} values into {target.count}: this rank has {local} local and "
+            f"{assembled} assembled values; give {counts[0]}, and {counts[1]}"
+        )
+    types = source.array.dtype, target.array.dtype
+    if source.components != target.components or types[0] != types[1]:
+        raise InputError(
+            f"{kind} of {source.components} components of {types[0]} into {target.components} of "
+            f"{types[1]}: give as many, of the same type"
+        )
+
+
+def _require_memory(backend: Backend, kind: str, source: Array, target: Array) -> None:
+    """Require one array for an operation in place, and arrays that do not overlap for others."""
+    old, new = (_extent(backend, array) for array in (source, target))
+    if kind in ("gather-scatter", "halo"):
+        if old != new:
+            raise InputError(f"{kind} is done in place: give one array as source and target")
+    elif old[0] < new[1] and new[0] < old[1]:
+        raise InputError(f"{kind} between arrays that overlap in memory: give two arrays")
+
+
+def _extent(backend: Backend, array: Array) -> tuple[int, int]:
+    """Address of an array's first byte, and of the end of its last value."""
+    if not array.size:
+        return 0, 0
+    begin = backend.address(array)
+    steps = zip(array.shape, array.strides, strict=True)
+    return begin, begin + sum((n - 1) * stride for n, stride in steps) + array.dtype.itemsize

@@ -19,13 +19,15 @@ from numpy.typing import ArrayLike
 
 from groundswell.backends import Array, Backend
 from groundswell.errors import InputError
-from groundswell.exchange.codecs.coder import require_codec
-from groundswell.exchange.gather_scatter.gather_scatter import GatherScatter
+from groundswell.exchange.codecs import require_codec
+from groundswell.exchange.connect import transport_of
+from groundswell.exchange.devices import find_device
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.rows import TYPES
 from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
-from groundswell.exchange.options import find_device, ranks_of, require_same, transport_of
+from groundswell.exchange.mpi_communicator import ranks_of
 from groundswell.exchange.plan import Plan, PlanCache
 from groundswell.exchange.tuning import Choice, gather_scatter_candidates
 
@@ -168,7 +170,7 @@ class Numbering(PlanCache):
         arrays = self.comm.collective_try(lambda: self._views(*given))
         terms = (kind, op, arrays[0].dtype.str, arrays[0].shape[:-1], *astuple(connection))
         cure = "all must ask for the same, of arrays of the same type and components"
-        require_same(self.comm, terms, cure)
+        self.comm.require_same(terms, cure)
         choices = gather_scatter_candidates(self.backend, self.comm, connection)
 
         def make(choice: Choice, arrays: tuple[Array, Array] = arrays) -> GatherScatter:

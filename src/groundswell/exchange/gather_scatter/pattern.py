@@ -147,16 +147,6 @@ class ExchangePattern:
         planned = plan_route(sharing.comm, route, own + sum(sizes.values()), ranges, counts)
         return cls(sharing, send, receive, ranges, planned)
 
-    @property
-    def shared(self) -> Numbers:
-        """The ids that this rank shares."""
-        return np.arange(self.sharing.unshared, len(self.sharing.ids))
-
-    @property
-    def owned(self) -> Numbers:
-        """Those of them that it owns."""
-        return np.arange(self.sharing.unshared, self.sharing.own)
-
     def own_and_sent(self, ids: Numbers, own: Numbers) -> Rows:
         """Positions of each of the ids: in messages and, for those in `own`, of the own part."""
         return self._positions(ids, own, self.send, self.send_ranges)
@@ -188,10 +178,9 @@ def _lists(sharing: Sharing, kind: str) -> tuple[Lists, Lists]:
     shared, owner = sharing.shared_with, sharing.owner
     if kind == "gather-scatter":
         return shared, shared
-    rank = sharing.comm.rank
-    parts = [(p, ids[owner[ids] == p], ids[owner[ids] == rank]) for p, ids in shared.items()]
-    ghosts = {peer: ids for peer, ids, _ in parts if len(ids)}
-    owned = {peer: ids for peer, _, ids in parts if len(ids)}
+    theirs = {p: ids[owner[ids] == p] for p, ids in shared.items()}
+    mine = {p: ids[owner[ids] == sharing.comm.rank] for p, ids in shared.items()}
+    ghosts, owned = ({p: ids for p, ids in x.items() if len(ids)} for x in (theirs, mine))
     return (ghosts, owned) if kind == "gather" else (owned, ghosts)
 
 
@@ -219,41 +208,40 @@ class Phases:
 
 
 def _gather_scatter(pattern: ExchangePattern) -> Phases:
-    copies, unshared = pattern.sharing.copies, pattern.sharing.unshared
-    shared = copies.take(pattern.shared)
-    several = copies.take(np.flatnonzero(copies.sizes[:unshared] > 1))
+    copies, ids = pattern.sharing.copies, pattern.sharing.shared
+    shared = copies.take(ids)
+    several = copies.take(np.flatnonzero(copies.sizes[: pattern.sharing.unshared] > 1))
     return Phases(
-        pack=(shared, pattern.own_and_sent(pattern.shared, pattern.shared)),
+        pack=(shared, pattern.own_and_sent(ids, ids)),
         local=(several, several),
-        unpack=(pattern.by_rank(pattern.shared), shared),
+        unpack=(pattern.by_rank(ids), shared),
     )
 
 
 def _gather(pattern: ExchangePattern) -> Phases:
-    copies, unshared = pattern.sharing.copies, pattern.sharing.unshared
-    sent = pattern.own_and_sent(pattern.shared, pattern.owned)
+    copies, sharing = pattern.sharing.copies, pattern.sharing
     return Phases(
-        pack=(copies.take(pattern.shared), sent),
-        local=(copies.take(np.arange(unshared)), Rows.contiguous(0, unshared)),
-        unpack=(pattern.by_rank(pattern.owned), Rows.single(pattern.owned)),
+        pack=(copies.take(sharing.shared), pattern.own_and_sent(sharing.shared, sharing.owned)),
+        local=(copies.take(np.arange(sharing.unshared)), Rows.contiguous(0, sharing.unshared)),
+        unpack=(pattern.by_rank(sharing.owned), Rows.single(sharing.owned)),
     )
 
 
 def _halo(pattern: ExchangePattern) -> Phases:
-    own, count = pattern.sharing.own, len(pattern.sharing.ids)
+    sharing = pattern.sharing
     return Phases(
-        pack=(Rows.single(pattern.owned), pattern.own_and_sent(pattern.owned, NONE)),
+        pack=(Rows.single(sharing.owned), pattern.own_and_sent(sharing.owned, NONE)),
         local=(Rows.contiguous(0, 0), Rows.contiguous(0, 0)),
-        unpack=(Rows.single(pattern.ghosts), Rows.contiguous(own, count)),
+        unpack=(Rows.single(pattern.ghosts), Rows.contiguous(sharing.own, len(sharing.ids))),
     )
 
 
 def _scatter(pattern: ExchangePattern) -> Phases:
-    indices, own = pattern.sharing.indices, pattern.sharing.own
+    indices, own, sent = pattern.sharing.indices, pattern.sharing.own, pattern.sharing.owned
     owned, ghosts = np.flatnonzero((indices >= 0) & (indices < own)), np.flatnonzero(indices >= own)
     received = pattern.ghosts[indices[ghosts] - own]
     return Phases(
-        pack=(Rows.single(pattern.owned), pattern.own_and_sent(pattern.owned, NONE)),
+        pack=(Rows.single(sent), pattern.own_and_sent(sent, NONE)),
         local=(Rows.single(indices[owned]), Rows.single(owned)),
         unpack=(Rows.single(received), Rows.single(ghosts)),
     )

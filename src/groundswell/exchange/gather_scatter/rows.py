@@ -1,12 +1,11 @@
-"""Rows of array indices in CSR format, and the kernel that reduces one array's rows into another's.
+"""Rows of array indices, and the kernel that reduces the rows of one array into those of another.
 
 A row operation reduces the values at a row's source indices, and stores the result at all of its
-target indices. Kernels read the rows in sliced ELLPACK format, see sliced_ellpack.h.
+target indices. Kernels read rows in sliced ELLPACK format, see sliced_ellpack.h.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +16,7 @@ from groundswell.backends import Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.base import Array
 from groundswell.errors import InputError
 
-SOURCE = Path(__file__).with_name("assemble.h")
-OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # see reduce.h
+OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # as in assemble.h
 TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long long"}
 THREADS = 256
 MAX_IN_FLIGHT = 8  # loads of a thread
@@ -141,17 +139,17 @@ def reduce_rows(
     if not from_rows.count:
         return []
     slices = Slices.of(from_rows, to_rows)
-    small = max(old.count, new.count) < 2**31
-    constants = {
-        **reduction_constants(str(old.array.dtype), operation),
-        "INDICES_32_BIT": small,
-        "IN_PLACE": slices.in_place,
-        "MAX_IN_FLIGHT": MAX_IN_FLIGHT,
-        "MIN_BLOCKS_PER_SM": MIN_BLOCKS_PER_SM,
-    }
-    count = len(slices.table)
+    small, count = max(old.count, new.count) < 2**31, len(slices.table)
+    kernels = row_source(
+        "assemble.h",
+        (str(old.array.dtype), operation),
+        INDICES_32_BIT=small,
+        IN_PLACE=slices.in_place,
+        MAX_IN_FLIGHT=MAX_IN_FLIGHT,
+        MIN_BLOCKS_PER_SM=MIN_BLOCKS_PER_SM,
+    )
     return [
-        backend.compile(Source(SOURCE, constants)).launch(
+        backend.compile(kernels).launch(
             "assemble",
             Blocks(count * old.components, THREADS),
             *(old.array, old.pitch, slices.first[0], new.array, new.pitch, slices.first[1]),
@@ -162,9 +160,11 @@ def reduce_rows(
     ]
 
 
-def reduction_constants(dtype: str, operation: str) -> dict[str, Constant]:
-    """The constants of reduce.h."""
-    return {"VALUE": TYPES[dtype], "OPERATION": OPERATIONS[operation]}
+def row_source(name: str, values: tuple[str, str], **constants: Constant) -> Source:
+    """Kernels of row operations on values of some (type, reduction)."""
+    dtype, operation = values
+    kind: dict[str, Constant] = {"VALUE": TYPES[dtype], "OPERATION": OPERATIONS[operation]}
+    return Source(Path(__file__).with_name(name), kind | constants)
 
 
 # --- sliced ELLPACK -------------------------------------------------------------------------------
@@ -193,43 +193,25 @@ class Slices:
         """Sort rows by size, within windows only, so that they stay near their neighbours.
 
         Args:
-            threads: that process a slice.
-            in_flight: loads of each of them.
+            threads: that process a slice, each with `in_flight` loads.
         """
         in_place = target is source and source.indices is not None
-        widths = padded_size(source.sizes)
-        order = sort_in_windows(widths)
-        first, count = _cut_slices(widths[order], threads, in_flight)
+        padded = padded_size(source.sizes)
+        order = sort_in_windows(padded)
+        first, count = _cut_slices(padded[order], threads, in_flight)
         sides = [rows.take(order) for rows in ((source,) if in_place else (source, target))]
-        columns, indices = to_ellpack(sides, first, count)
+        columns, size = list[Numbers](), 0
+        for rows in sides:
+            widths = np.zeros_like(first)
+            if rows.indices is not None:
+                widths = padded_size(np.maximum.reduceat(rows.sizes, first))
+            columns += [widths, size + np.cumsum(widths * count) - widths * count]
+            size += int(widths @ count)
+        indices = np.full(max(size, 1), PADDING)
+        for rows, begins in zip(sides, columns[1::2], strict=True):
+            _fill(indices, rows, first, count, begins)
         table = np.stack([first, count, *columns * (2 if in_place else 1)], axis=1)
-        not_empty = indices if len(indices) else np.zeros(1, np.int64)
-        return cls(table, not_empty, (sides[0].first, sides[-1].first), in_place)
-
-
-def to_ellpack(
-    sides: Sequence[Rows], first: Numbers, count: Numbers
-) -> tuple[list[Numbers], Numbers]:
-    """Rows in sliced ELLPACK format.
-
-    Args:
-        sides: tables with equally many rows, which get the same slices.
-        first, count: first row of each slice, and number of rows.
-
-    Returns:
-        Width and offset of each slice for each side, and the indices of all.
-    """
-    columns, size = list[Numbers](), 0
-    for rows in sides:
-        widths = np.zeros_like(first)
-        if rows.indices is not None:
-            widths = padded_size(np.maximum.reduceat(rows.sizes, first))
-        columns += [widths, size + np.cumsum(widths * count) - widths * count]
-        size += int(widths @ count)
-    indices = np.full(size, PADDING)
-    for rows, offsets in zip(sides, columns[1::2], strict=True):
-        _fill(indices, rows, first, count, offsets)
-    return columns, indices
+        return cls(table, indices, (sides[0].first, sides[-1].first), in_place)
 
 
 def _fill(table: Numbers, rows: Rows, first: Numbers, count: Numbers, begins: Numbers) -> None:
@@ -284,6 +266,4 @@ def _cut_slices(widths: Numbers, threads: int, in_flight: int) -> tuple[Numbers,
 
 def _is_contiguous(numbers: Numbers) -> bool:
     """Whether each number is the one before plus 1; False without any."""
-    if not len(numbers):
-        return False
-    return np.array_equal(numbers, np.arange(numbers[0], numbers[0] + len(numbers)))
+    return len(numbers) > 0 and np.array_equal(numbers, np.arange(len(numbers)) + numbers[0])

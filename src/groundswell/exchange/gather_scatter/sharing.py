@@ -14,13 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter.rows import (
-    Numbers,
-    Rows,
-    index_type,
-    padded_size,
-    sort_in_windows,
-)
+from groundswell.exchange.gather_scatter import rows as tables
+from groundswell.exchange.gather_scatter.rows import Numbers, Rows, index_type
 
 UNSHARED, OWNED, GHOST = range(3)  # ids of this rank only; shared and owned; of another rank
 NO_ID = -1  # the id of values that do not take part
@@ -49,6 +44,16 @@ class Sharing:
     indices: Numbers
     shared_with: dict[int, Numbers]
     owner: NDArray[np.int32]
+
+    @property
+    def shared(self) -> Numbers:
+        """The indices of the ids that this rank shares."""
+        return np.arange(self.unshared, len(self.ids))
+
+    @property
+    def owned(self) -> Numbers:
+        """Those of them that it owns."""
+        return np.arange(self.unshared, self.own)
 
     @cached_property
     def copies(self) -> Rows:
@@ -150,9 +155,9 @@ def _arrange(
     owner[shared] = owners
     group = np.full(len(distinct), UNSHARED, np.int8)
     group[shared] = np.where(owners == comm.rank, OWNED, GHOST)
-    sizes = padded_size(np.bincount(numbers[numbers >= 0], minlength=len(group)))
+    sizes = tables.padded_size(np.bincount(numbers[numbers >= 0], minlength=len(group)))
     parts = [np.flatnonzero(group == which) for which in (UNSHARED, OWNED, GHOST)]
-    order = np.concatenate([part[sort_in_windows(sizes[part])] for part in parts])
+    order = np.concatenate([part[tables.sort_in_windows(sizes[part])] for part in parts])
     index = np.empty(len(order) + 1, np.int64)
     index[order] = np.arange(len(order))
     index[-1] = NO_ID  # the last element is the one that number NO_ID selects
@@ -196,12 +201,14 @@ def _answer_queries(queries: dict[int, Numbers]) -> dict[int, Numbers]:
     ids, ranks = ids[shared], ranks[shared]
     starts = np.flatnonzero(np.diff(ids, prepend=-1))
     counts = np.diff(starts, append=len(ids))
-    owners = ranks[starts + _choose(ids[starts], counts)]
+    hashes = hash_ids(ids[starts]) >> np.uint64(33)  # so owners depend on ids only
+    owners = ranks[starts + (hashes % counts.astype(np.uint64)).astype(np.int64)]
     # Pair each rank that has an id with each other one.
     group = np.repeat(np.arange(len(starts)), counts)
-    row, other = _pairs(starts[group], counts[group])
-    distinct = row != other
-    row, other = row[distinct], other[distinct]
+    row = np.repeat(np.arange(len(ids)), counts[group])
+    others = np.cumsum(counts[group]) - counts[group]  # where a rank's pairs begin
+    other = starts[group][row] + np.arange(len(row)) - others[row]
+    row, other = row[row != other], other[row != other]
     return _split_by_rank(
         np.stack([ids[row], ranks[other], owners[group[row]]], axis=1), ranks[row]
     )
@@ -214,19 +221,6 @@ def _split_by_rank(rows: Numbers, ranks: Numbers) -> dict[int, Numbers]:
     begins = np.flatnonzero(np.diff(ranks[order], prepend=-1))
     parts = np.split(rows[order], begins[1:])
     return {int(ranks[order[b]]): p.reshape(-1) for b, p in zip(begins, parts, strict=False)}
-
-
-def _pairs(first: Numbers, count: Numbers) -> tuple[Numbers, Numbers]:
-    """Pairs of a number n with each of first[n], ..., first[n] + count[n] - 1."""
-    rows = np.repeat(np.arange(len(count)), count)
-    begins = np.cumsum(count) - count
-    return rows, first[rows] + np.arange(len(rows)) - begins[rows]
-
-
-def _choose(ids: Numbers, counts: Numbers) -> Numbers:
-    """A pseudorandom number below each count that depends on the id only."""
-    number = hash_ids(ids) >> np.uint64(33)
-    return (number % np.maximum(counts, 1).astype(np.uint64)).astype(np.int64)
 
 
 def hash_ids(ids: Numbers) -> NDArray[np.uint64]:

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from groundswell.backends import Backend, Blocks, Launch, Source
-from groundswell.backends.base import Array, Event
+from groundswell.backends.base import Array
 from groundswell.errors import BackendError
 from groundswell.exchange.boxes import Place
-from groundswell.exchange.communicator import Communicator, all_or_nothing
+from groundswell.exchange.communicator import all_or_nothing
 from groundswell.exchange.connect import by_memory, connect
 from groundswell.exchange.gather_scatter.pattern import ExchangePattern, Phases, Stage
 from groundswell.exchange.gather_scatter.rows import (
@@ -27,15 +26,13 @@ from groundswell.exchange.gather_scatter.rows import (
     Slices,
     Values,
     reduce_rows,
-    reduction_constants,
+    row_source,
 )
-from groundswell.exchange.messages import Message, Segment, TransferRequest, aligned
-from groundswell.exchange.operation import Operation
+from groundswell.exchange.messages import Message, Operation, Segment, TransferRequest, aligned
 from groundswell.exchange.transfer import BufferedTransfer, Transfer
 from groundswell.exchange.transports.mpi import AllToAllTransport
 from groundswell.exchange.transports.peer_memory import PeerMemory
 
-SOURCE = Path(__file__).with_name("peer_rows.h")
 MAX_WAITING_BLOCKS = 16  # of more, one block waits for all, see peer_rows.h
 MAX_IN_FLIGHT = 4  # loads of a thread; fewer than elsewhere, as indices have 64 bits
 
@@ -62,10 +59,7 @@ def connect_rows(
     reduction: str,
     connection: Connection,
 ) -> PeerRows | BufferedRows:
-    """Connect what ranks send and receive; all ranks must call it.
-
-    Args:
-        values: like those to be reduced.
+    """Connect what ranks send and receive, of values like these; all ranks must call it.
 
     Raises:
         InputError: no such codec, or not for such values; or too little memory.
@@ -75,9 +69,6 @@ def connect_rows(
     if direct and by_memory(backend, pattern.sharing.comm, connection.transport):
         return PeerRows(backend, pattern, values, reduction)
     return BufferedRows(backend, pattern, values, reduction, connection)
-
-
-# --- in messages ----------------------------------------------------------------------------------
 
 
 class BufferedRows(Operation):
@@ -91,23 +82,24 @@ class BufferedRows(Operation):
         reduction: str,
         connection: Connection,
     ) -> None:
-        comm, route = pattern.sharing.comm, pattern.route
-        self._backend, self._reduction = backend, reduction
+        self._backend, self._reduction, route = backend, reduction, pattern.route
+        self._comm, self._connection = pattern.sharing.comm, connection
         shape, dtype = (values.components, max(route.size, 1)), values.array.dtype
-        self._buffer = comm.collective_try(lambda: Values(backend.zeros(shape, dtype)))
+        self._buffer = self._comm.collective_try(lambda: Values(backend.zeros(shape, dtype)))
         with all_or_nothing():
-            self._stages = [self._connect(comm, stage, connection) for stage in route.stages]
+            self._parts = self._stages = [self._connect(stage) for stage in route.stages]
         self.path, self.in_graph = self._stages[0].path, all(s.in_graph for s in self._stages)
         if len(self._stages) > 1:
             self.path = f"crystal router in {len(self._stages)} stages: {self.path}"
 
-    def _connect(self, comm: Communicator, stage: Stage, connection: Connection) -> Transfer:
+    def _connect(self, stage: Stage) -> Transfer:
+        connection = self._connection
         messages = [
             Message.of_segments(peer, 0, self._segments(ends.sends), self._segments(ends.receives))
             for peer, ends in stage.items()
         ]
-        request = TransferRequest(self._backend, comm, messages)
-        if connection.route == "alltoall" and comm.size > 1:
+        request = TransferRequest(self._backend, self._comm, messages)
+        if connection.route == "alltoall" and self._comm.size > 1:
             _require_alltoall(connection)
             on_host = not self._backend.on_host  # pinned memory of a GPU's host
             make = partial(BufferedTransfer, transport=AllToAllTransport, on_host=on_host)
@@ -115,13 +107,11 @@ class BufferedRows(Operation):
         return connect(request, connection.transport, connection.codec)
 
     def _segments(self, ranges: Sequence[range]) -> list[Segment]:
-        buffer, components = self._buffer.array, self._buffer.components
-
-        def place(first: int) -> Place:
-            return Place.in_array(self._backend, buffer, (0, 0), (0, first))
-
+        backend, buffer, components = self._backend, self._buffer.array, self._buffer.components
         dtype = str(buffer.dtype)
-        return [Segment(place(r.start), (components, len(r)), dtype, dtype) for r in ranges]
+        places = (Place.in_array(backend, buffer, (0, 0), (0, r.start)) for r in ranges)
+        ends = zip(places, ranges, strict=True)
+        return [Segment(place, (components, len(r)), dtype, dtype) for place, r in ends]
 
     def bind(self, phases: Phases, source: Values, target: Values) -> None:
         """Make the launches for these arrays."""
@@ -134,14 +124,6 @@ class BufferedRows(Operation):
         self.start = [*pack, *first.start]
         self.finish = [*first.finish, *following, *unpack]
 
-    def check(self, after: Event | None = None) -> None:
-        for stage in self._stages:
-            stage.check(after)
-
-    def close(self) -> None:
-        for stage in self._stages:
-            stage.close()
-
 
 def _require_alltoall(connection: Connection) -> None:
     """Require a transport and a codec that one collective call of MPI can honour."""
@@ -152,9 +134,6 @@ def _require_alltoall(connection: Connection) -> None:
         )
     if connection.codec != "none":
         raise BackendError(f"codec {connection.codec!r} is for messages; route 'alltoall' has none")
-
-
-# --- through peer memory --------------------------------------------------------------------------
 
 
 class PeerRows(Operation):
@@ -173,18 +152,18 @@ class PeerRows(Operation):
     def __init__(
         self, backend: Backend, pattern: ExchangePattern, values: Values, reduction: str
     ) -> None:
-        comm, self._backend, self._size = pattern.sharing.comm, backend, pattern.route.size
+        sharing, self._backend, self._size = pattern.sharing, backend, pattern.route.size
         source = peer_rows_source(str(values.array.dtype), reduction)
-        self._module = comm.collective_try(lambda: backend.compile(source))
+        self._module = sharing.comm.collective_try(lambda: backend.compile(source))
         self._itemsize, self._components = values.array.dtype.itemsize, values.components
-        (self._stage,), self._own = pattern.route.stages, range(len(pattern.shared))
+        (self._stage,), self._own = pattern.route.stages, range(len(sharing.shared))
         self._messages = [
             Message(peer, 0, self._bytes(ends.sends), self._bytes(ends.receives))
             for peer, ends in self._stage.items()
         ]
-        request = TransferRequest(backend, comm, self._messages)
+        request = TransferRequest(backend, sharing.comm, self._messages)
         self._memory = PeerMemory(request, reserved=self._bytes([self._own]))
-        self.path = self._memory.path + ", straight into mailboxes"
+        self._parts, self.path = [self._memory], self._memory.path + ", straight into mailboxes"
 
     def _bytes(self, ranges: Sequence[range]) -> int:
         """Size of all components of the values at some positions."""
@@ -192,7 +171,6 @@ class PeerRows(Operation):
 
     def bind(self, phases: Phases, source: Values, target: Values) -> None:
         """Make the launches for these arrays."""
-        self.start, self.finish = [], []
         if not self._messages:
             return
         buffer = self._locate()
@@ -220,8 +198,6 @@ class PeerRows(Operation):
         few = source.count <= THREADS * self._memory.blocks_at_once
         return Slices.of(source, target, in_flight=1 if few else MAX_IN_FLIGHT)
 
-    # --- launches ---------------------------------------------------------------------------------
-
     def _send(self, slices: Slices, source: Array) -> Launch:
         blocks, memory = self._blocks(slices), self._memory
         filled = np.array([m.send_bytes > 0 for m in self._messages], np.int64)
@@ -247,12 +223,6 @@ class PeerRows(Operation):
         tables = map(self._backend.to_device, (slices.table, slices.indices))
         return (*slices.first, *tables, len(slices.table), self._memory.flip // self._itemsize)
 
-    def check(self, after: Event | None = None) -> None:
-        self._memory.check(after)
-
-    def close(self) -> None:
-        self._memory.close()
-
 
 def _in_array(rows: Rows, values: Values) -> Rows:
     """The rows of all components of an array."""
@@ -276,10 +246,5 @@ def _stacked(rows: Rows, indices: Numbers) -> Rows:
 
 def peer_rows_source(dtype: str, reduction: str) -> Source:
     """The kernels of `PeerRows` for a type of values and a reduction."""
-    constants = {
-        **reduction_constants(dtype, reduction),
-        "INDICES_32_BIT": False,
-        "IN_PLACE": False,
-        "MAX_IN_FLIGHT": MAX_IN_FLIGHT,
-    }
-    return Source(SOURCE, constants)
+    constants = {"INDICES_32_BIT": False, "IN_PLACE": False, "MAX_IN_FLIGHT": MAX_IN_FLIGHT}
+    return row_source("peer_rows.h", (dtype, reduction), **constants)

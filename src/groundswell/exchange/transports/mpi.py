@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,16 +11,19 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, HostCall, Launch
 from groundswell.backends.base import Event
-from groundswell.exchange.communicator import Communicator, opened
-from groundswell.exchange.messages import Buffer, Message, TransferRequest, allocate, peers_of
+from groundswell.exchange.communicator import opened
+from groundswell.exchange.messages import (
+    Buffer,
+    Message,
+    Operation,
+    TransferRequest,
+    allocate,
+    peers_of,
+)
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
-from groundswell.exchange.operation import Operation
-from groundswell.exchange.waiting import BUSY_SECONDS, Deadline
+from groundswell.exchange.waiting import BUSY_SECONDS, Deadline, complete
 
 Request = Any  # of mpi4py
-# MPI libraries copy a little at each call. A call that has copied takes several times as long as
-# the shortest one, and at least so many seconds. It is worth polling for some time longer.
-MOVED, MOVED_SECONDS, LONGER = 4, 5e-6, 20
 PART = 1 << 30  # largest message, bytes: MPI libraries count in 32 bits
 STAGE = 4 << 20  # bytes of a staged part: one is copied while another one travels
 THREAD_BUSY_SECONDS = 1e-3  # of polling by a thread; the cores are for the kernels
@@ -38,6 +39,9 @@ class _OwnCommunicator(Operation):
         self._persistent: list[Request] = []  # to be freed
         self._mpi_comm = duplicate(request.comm.mpi_comm, request.comm)
         opened(self)
+
+    def _complete(self, requests: Sequence[Request], busy: float = BUSY_SECONDS) -> None:
+        complete(requests, Deadline(self._comm, busy=busy), "data", lambda: self._peers)
 
     def close(self) -> None:
         if not self._mpi_comm:
@@ -108,7 +112,8 @@ class MpiTransport(_PointToPoint):
         self.path += ", driven by a thread" * threaded
         self._pending: list[Request] = []
         if threaded:
-            self._thread = _ProgressThread(lambda: self._complete(THREAD_BUSY_SECONDS))
+            act = lambda: self._complete(self._pending, THREAD_BUSY_SECONDS)  # noqa: E731
+            self._thread = _ProgressThread(act)
         self.start = [*self._fetch_lengths, HostCall("post MPI messages", self._post)]
         self.finish = [HostCall("wait for MPI messages", self._wait)]
 
@@ -125,10 +130,7 @@ class MpiTransport(_PointToPoint):
         if self._thread:
             self._thread.wait()
         else:
-            self._complete(BUSY_SECONDS)
-
-    def _complete(self, busy: float) -> None:
-        _complete(self._comm, self._pending, self._peers, busy)
+            self._complete(self._pending)
 
     def close(self) -> None:
         if self._mpi_comm and self._thread:
@@ -178,14 +180,14 @@ class StagedMpiTransport(_PointToPoint):
         while leaving or coming:
             while leaving and leaving[0][0].is_done():
                 sent.append(leaving.pop(0)[1].start())
-            arrived = [(request, upload) for request, upload in coming if request.Test()]
+            arrived = [pair for pair in coming if pair[0].Test()]
             for pair in arrived:
                 pair[1]()
                 coming.remove(pair)
             if not arrived:
                 deadline.pause("data", self._peers)
         self._emptied = self._backend.record_event()
-        _complete(self._comm, sent, self._peers, BUSY_SECONDS)
+        self._complete(sent)
 
 
 class AllToAllTransport(_OwnCommunicator):
@@ -207,14 +209,11 @@ class AllToAllTransport(_OwnCommunicator):
         self._vectors = [_vector(self._comm.size, peers, buffers) for buffers in (sent, received)]
         self._request: Request = None
         self.start = [HostCall("post MPI_Ialltoallv", self._post)]
-        self.finish = [HostCall("wait for MPI_Ialltoallv", self._wait)]
+        self.finish = [HostCall("wait for MPI_Ialltoallv", lambda: self._complete([self._request]))]
 
     def _post(self) -> None:
         self._backend.record_event().wait()  # MPI knows no streams
         self._request = self._mpi_comm.Ialltoallv(*self._vectors)
-
-    def _wait(self) -> None:
-        _complete(self._comm, [self._request], self._peers, BUSY_SECONDS)
 
 
 # --- requests and buffers -------------------------------------------------------------------------
@@ -250,38 +249,32 @@ class _SendPart:
     def start(self) -> Request:
         """Start to send it; returns the request."""
         if self.persistent is None:
-            return self._comm.Isend(_memory_of(replace(self._buffer, size=self.size)), *self._to)
+            return self._comm.Isend(_memory_of(self._buffer._replace(size=self.size)), *self._to)
         self.persistent.Start()
         return self.persistent
 
 
 class _ProgressThread:
-    """Completes requests in a thread: kernels run outside of Python's lock, so beside it.
+    """A thread that acts once for each `start`: kernels run outside of Python's lock, so beside it.
 
-    Args:
-        complete: waits for the requests.
+    `wait` raises the error of the action, if it has failed.
     """
 
-    def __init__(self, complete: Callable[[], None]) -> None:
-        self._complete, self._ended = complete, False
+    def __init__(self, act: Callable[[], None]) -> None:
+        self._act, self._ended = act, False
         self._error: BaseException | None = None
         self._begin, self._done = threading.Semaphore(0), threading.Semaphore(0)
         self._thread = threading.Thread(target=self._run, name="groundswell-mpi", daemon=True)
         self._thread.start()
-
-    def start(self) -> None:
-        """Begin to complete the requests, which have been started."""
-        self._begin.release()
+        self.start = self._begin.release
 
     def wait(self) -> None:
-        """Wait until they are complete; raises RunFailed if a rank is late or lost."""
         if self._error is None:
             self._done.acquire()
         if self._error is not None:
             raise self._error
 
     def close(self) -> None:
-        """End the thread."""
         self._ended = True
         self._begin.release()
         self._thread.join()
@@ -289,28 +282,10 @@ class _ProgressThread:
     def _run(self) -> None:
         while self._begin.acquire() and not self._ended:
             try:
-                self._complete()
+                self._act()
             except BaseException as error:  # the main thread raises it
                 self._error = error
             self._done.release()
-
-
-def _complete(
-    comm: Communicator, requests: Sequence[Request], peers: Sequence[int], busy: float
-) -> None:
-    """Wait for requests; `busy` as for Deadline. Raises RunFailed if a rank is late or lost."""
-    if not requests:
-        return
-    deadline = Deadline(comm, busy=busy)
-    pending, shortest = list(requests), float("inf")
-    begun = time.thread_time()
-    while not type(requests[0]).Testall(pending):
-        lasted = time.thread_time() - begun  # without what other threads took of the core
-        shortest = min(shortest, lasted)
-        if lasted > max(MOVED * shortest, MOVED_SECONDS):
-            deadline.stay_busy(min(LONGER * lasted, busy))
-        deadline.pause("data", peers)
-        begun = time.thread_time()
 
 
 def _memory_of(buffer: Buffer) -> list[Any]:

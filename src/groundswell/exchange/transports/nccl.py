@@ -9,8 +9,7 @@ from typing import Any
 
 from groundswell.backends import HostCall
 from groundswell.exchange.communicator import Communicator, opened
-from groundswell.exchange.messages import Buffer, TransferRequest
-from groundswell.exchange.operation import Operation
+from groundswell.exchange.messages import Buffer, Operation, TransferRequest
 
 
 class NcclTransport(Operation):

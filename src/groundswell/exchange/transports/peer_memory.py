@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,29 +25,26 @@ from groundswell.exchange.waiting import CHECK_SECONDS, late, timeout_seconds
 FLAG = 128  # bytes between flags: each has a cache line of its own
 COLUMNS = 7  # of MessageFlags in signals.h
 
-
 # Boxes in which a peer may store, by number of the segment in its message: the handle of the
 # allocation that contains the box, and the box, whose address counts from there.
 Exports = Mapping[int, tuple[Any, Place]]
 
 
-@dataclass(frozen=True)
-class _Receiver:
-    """Where a rank receives a message: offsets in its shared memory, or addresses.
+class _Receiver(NamedTuple):
+    """Where a rank receives a message: offsets in its shared memory, or addresses."""
 
-    Args:
-        flags: of "arrived" and, FLAG / 2 bytes on, of "allowed".
-        mailbox: of the message.
-        exports: see `Exports`.
-    """
-
-    flags: int
+    flags: int  # "arrived" and, FLAG / 2 bytes on, "allowed"
     mailbox: int
     exports: Exports
 
     def at(self, address: int) -> _Receiver:
         """The same in shared memory that begins at this address."""
-        return replace(self, flags=address + self.flags, mailbox=address + self.mailbox)
+        return _Receiver(address + self.flags, address + self.mailbox, self.exports)
+
+    @property
+    def allowed(self) -> int:
+        """The flag that allows the sender to store."""
+        return self.flags + FLAG // 2
 
 
 class PeerMemory:
@@ -113,6 +110,7 @@ class PeerMemory:
             for allocation, _ in there.exports.values():
                 self._map(message.peer, allocation)
         self._stop = backend.pinned_bytes(16).view(np.int64)  # to end waits; a message's time-out
+        self._stop_address = int(self._stop.ctypes.data)
         self._failure = backend.zeros((1,), np.int64)
         self._epoch = backend.zeros((1,), np.int64)
         self._remove_callback = backend.add_poll_callback(self._check_peers)
@@ -148,8 +146,7 @@ class PeerMemory:
     @property
     def lowest(self) -> int:
         """The lowest address of any memory that this rank accesses."""
-        shared = [memory.address for memory in self._attached.values()]
-        return min([self._memory.address, *shared])
+        return min(memory.address for memory in (self._memory, *self._attached.values()))
 
     # --- signals ----------------------------------------------------------------------------------
 
@@ -169,14 +166,10 @@ class PeerMemory:
     def _flags(self, message: Message, chunks: int) -> list[int]:
         """A row of MessageFlags."""
         here, there = (ends[message.peer, message.tag] for ends in (self._here, self._there))
-        allowed = (here.flags + FLAG // 2) * (self._fixed or bool(there.exports))
-        peer_allowed = (there.flags + FLAG // 2) * (self._fixed or bool(here.exports))
+        allowed = here.allowed * (self._fixed or bool(there.exports))
+        peer_allowed = there.allowed * (self._fixed or bool(here.exports))
         flags = [here.flags, there.flags, allowed, peer_allowed]
         return [*flags, chunks, message.send_bytes, message.length]
-
-    @property
-    def _stop_address(self) -> int:
-        return int(self._stop.ctypes.data)
 
     # --- waiting ----------------------------------------------------------------------------------
 
@@ -196,7 +189,7 @@ class PeerMemory:
             wait = module.launch("wait_for_permission", block, *signals)
             return [self.require_no_timeout, wait]
         allow = module.launch("allow_peers", block, *signals)
-        allowed = [receiver.flags + FLAG // 2 for receiver in self._here.values()]
+        allowed = [receiver.allowed for receiver in self._here.values()]
         return [allow, self._wait("wait for permission", allowed)]
 
     def _wait(self, name: str, flags: Sequence[int]) -> Launch:
@@ -229,10 +222,8 @@ class PeerMemory:
             raise error
 
     def _timeout(self, after: Event | None = None) -> RunFailed | None:
-        if self._failure is None:
-            return None
-        number = int(self._backend.to_host(self._failure, after)[0])
-        return self._late(number) if number else None
+        failure = 0 if self._failure is None else self._backend.to_host(self._failure, after)[0]
+        return self._late(int(failure)) if failure else None
 
     def _late(self, number: int) -> RunFailed:
         return late("data", [self._messages[number - 1].peer], timeout_seconds())

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.errors import InputError
+from groundswell.exchange.connect import transport_of
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.exchange.options import transport_of
 from groundswell.meshes.hexahedra import Floats, Hexahedra, Numbers, positions
 from groundswell.solvers.poisson import validation as arguments
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem

@@ -14,8 +14,8 @@ from groundswell.backends import Backend
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
 from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.probe import find_obstacles
 from groundswell.exchange.requirements import obstacle
+from groundswell.exchange.tuning import find_obstacles
 from groundswell.grids.cartesian import Triple
 from groundswell.solvers.dgwave.benchmarks.draw import draw
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2, Configuration
