@@ -39,8 +39,10 @@ class Anelastic:
                 (elements, mechanisms, 6 or 1, n, n, n).
         """
         fields, variables = self.scheme.rates(u), np.empty_like(memory)
+        if not memory.size:
+            return fields, variables
         decay = self.scheme.of_nodes(self.scheme.damping)
-        for element in range(self.scheme.bricks.count):
+        for element in range(self.scheme.count):
             _, gradient = self.scheme.slopes(u, element)
             slope = np.moveaxis(gradient, -4, 1)  # (axis, component, ...)
             e = as_fields((slope + slope.swapaxes(0, 1)) / 2, memory.shape[2])

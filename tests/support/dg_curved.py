@@ -121,7 +121,8 @@ class CurvedScheme:
         own = self._trace(u, element, face, basis, np.arange(len(basis)))
         beyond = self.beyond.get((element, face))
         if beyond is None:
-            other, theta = own.mirrored(self.reflections[element, face]), 1.0
+            reflection = self.reflections[element, face]
+            other, theta = own.mirrored(reflection), None if reflection else 1.0
         else:
             other, theta = self._trace(u, beyond.element, beyond.face, basis, beyond.nodes), None
         change_T, change_v = corrections(own, other, self.theta if theta is None else theta)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from dg_scheme import Scheme
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import eval_legendre
 
 from groundswell.meshes.gll import gll
 
@@ -24,12 +25,16 @@ def delta(scheme: Scheme, element: int, place: ArrayLike) -> Floats:
 def projection(degree: int, place: float) -> Floats:
     """The polynomial p of degree N - 1, at least 1, at the nodes, with integral(p q) = q(place).
 
-    q is any polynomial of that degree; all are sums of powers.
+    q is any polynomial of that degree. The sum over Legendre's polynomials has a closed form
+    (Christoffel and Darboux).
     """
-    powers = np.arange(max(degree - 1, 1) + 1)
-    total = powers[:, None] + powers
-    integrals = (1 + (-1.0) ** total) / (total + 1)
-    return gll(degree).points[:, None] ** powers @ np.linalg.solve(integrals, place**powers)
+    n, x = max(degree - 1, 1), gll(degree).points
+    high, low = (lambda y, k=k: eval_legendre(k, y) for k in (n + 1, n))
+    near = np.abs(x - place) < 1e-4  # where the closed form cancels
+    apart = np.where(near, 1.0, x - place)
+    closed = (high(x) * low(place) - low(x) * high(place)) * (n + 1) / 2 / apart
+    terms = [(k + 0.5) * eval_legendre(k, x) * eval_legendre(k, place) for k in range(n + 1)]
+    return np.where(near, np.sum(terms, axis=0), closed)
 
 
 def injection(scheme: Scheme, element: int, fields: ArrayLike, values: Floats) -> Floats:

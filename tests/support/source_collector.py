@@ -129,6 +129,7 @@ def dgwave_source(
         is_curved=curved,
         terms=SimpleNamespace(has_sources=True, has_damping=True),
         mechanisms=mechanisms,
+        layers=None,
     )
     columns = equations.columns if curved else 0
     shape = kernel_shape(h100, degree, len(equations.fields), jump, size, columns)

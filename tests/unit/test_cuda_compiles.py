@@ -209,7 +209,7 @@ MORE_REGISTERS, MORE_SPILLS = 12, 120  # of `advance` with attenuation, at most
 CURVED_LIMITS = {  # of elements that are not bricks, in the shapes that are fastest for bricks
     (1, False): ((88, 128), (0, 0)),
     (1, True): ((106, 140), (0, 0)),
-    (3, False): ((48, 88), (330, 280)),
+    (3, False): ((48, 88), (330, 290)),
     (3, True): ((64, 202), (80, 0)),
     (4, False): ((118, 64), (0, 240)),
     (4, True): ((80, 138), (16, 16)),

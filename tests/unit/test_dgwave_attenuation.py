@@ -126,7 +126,9 @@ def test_steps_resolve_unrelaxed_waves_and_the_fastest_relaxation() -> None:
 
 @pytest.mark.parametrize("band", [(0.5, 20), (1, 40), (10, 1000)])
 @pytest.mark.parametrize("flux", ["riemann", "central"])
-@pytest.mark.parametrize("boundary", [{"width": 1}, OPEN["boundary"]])
+@pytest.mark.parametrize(
+    "boundary", [{"sides": "sponge", "bottom": "sponge", "width": 1}, OPEN["boundary"]]
+)
 def test_noise_decays(band: Any, flux: Any, boundary: Any) -> None:
     """With the longest step, strong attenuation, and relaxation slower or faster than waves."""
     size = {"grid__size": [200, 200, 200], "source__0__x": 50, "source__0__y": 50}

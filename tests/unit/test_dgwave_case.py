@@ -47,7 +47,7 @@ MISTAKES = [
     ({"method__flux": float("nan")}, "method.flux", 'must be "riemann"'),
     ({"method__equations": "fluid"}, "method.equations", 'must be "auto", "acoustic" or "elastic"'),
     ({"boundary__top": "periodic"}, "boundary.top", 'must be "pml", "sponge", "absorbing", "fre'),
-    ({"boundary__sides": "pml"}, "boundary.sides", '"rigid" or "periodic"'),
+    ({"boundary__sides": "damping"}, "boundary.sides", '"rigid" or "periodic"'),
     ({"boundary__width": 0}, "boundary.width", "at least 1"),
     ({"time__duration": DROP}, "time.duration", "is required"),
     ({"time__step": "1 s"}, "time.step", "at most the duration, 0.1 s"),
@@ -136,7 +136,7 @@ def test_layers_lie_outside_the_region() -> None:
 
 
 def test_damping_rises_into_the_layers() -> None:
-    found = setup()
+    found = setup(boundary__sides="sponge", boundary__bottom="sponge")
     terms = discretise(found, found.elements(1, 0)).terms
     cells = found.cells(found.elements(1, 0).numbers)
     assert terms.damped is not None and terms.profiles.shape == (2 * 5, 3)
@@ -169,7 +169,8 @@ def test_strong_damping_is_stable(degree: int, width: int, flux: Any) -> None:
     size = {"grid__size": [200, 200, 200], "source__0__x": 50, "source__0__y": 50}
     place = {"source__0__depth": 50, "receiver": []}
     method = {"method": {"degree": degree, "flux": flux}, "boundary__width": width}
-    with gs.Simulation(build(**size, **place, **method, time__duration=9)) as simulation:
+    sponge = {"boundary__sides": "sponge", "boundary__bottom": "sponge"}
+    with gs.Simulation(build(**size, **place, **method, **sponge, time__duration=9)) as simulation:
         solver: Any = simulation.solver
         noise = np.random.default_rng(2).standard_normal(solver.propagation.u.shape)
         solver.propagation.u[...] = noise

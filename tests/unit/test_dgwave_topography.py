@@ -83,9 +83,12 @@ def test_a_surface_at_depth_zero_is_flat(tmp_path: Path) -> None:
 
 
 def test_waves_are_reciprocal(tmp_path: Path) -> None:
-    """A force at A along i moves B along j as one at B along j moves A along i."""
+    """A force at A along i moves B along j as one at B along j moves A along i.
+
+    Sources have one degree less than receivers, so only waves that elements resolve are reciprocal.
+    """
     places = ({"x": 210, "y": 330, "depth": 0}, {"x": 610, "y": 520, "depth": 240})
-    pulse = {"kind": "gaussian", "sigma": "0.05 s"}
+    pulse = {"kind": "gaussian", "sigma": "0.1 s"}
     motion = []
     for (here, there), axis in ((places, 0), (places[::-1], 2)):
         force = {"kind": "force", "force": list(1e9 * np.eye(3)[axis]), **here}
@@ -95,12 +98,13 @@ def test_waves_are_reciprocal(tmp_path: Path) -> None:
             source=[force | {"time_function": pulse}],
             receiver=[{"name": "B", **there}],
             time__duration=0.6,
+            method__degree=7,
             run__precision="double",
         )
         series = gs.run(case, folder=tmp_path / str(axis)).seismograms.values[0]
         motion.append(series[2 - axis] * (-1 if axis == 0 else 1))  # upwards in the file
     assert np.abs(motion[0]).max() > 1e-6
-    assert np.abs(motion[0] - motion[1]).max() < 1e-11 * np.abs(motion[0]).max()
+    assert np.abs(motion[0] - motion[1]).max() < 1e-3 * np.abs(motion[0]).max()
 
 
 def test_files_have_true_coordinates(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ class RefinementSection(Section):
     points: Annotated[Number, Field(ge=2, le=50)] = 5.0
 
 
+LAYERS = ("pml", "sponge")
 Boundary = Literal["pml", "sponge", "absorbing", "free-surface", "rigid"]
 SurfaceCondition = Literal["absorbing", "free-surface", "rigid"]
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
+from groundswell.solvers.dgwave.case import LAYERS
 from groundswell.solvers.dgwave.elements import RankElements
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-PML, SPONGE = KINDS = ("pml", "sponge")  # of layers in [boundary]; see also matched_layers.py
+PML, SPONGE = LAYERS  # see also matched_layers.py
 
 # Damping of a sponge rises with this power of the depth, and lets a wave at normal incidence return
 # with this amplitude. Stronger ones reflect more of the waves at other angles.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,17 @@ from groundswell.seismology.topography import build_elevation
 from groundswell.solvers.dgwave.curved import CurvedElements
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import REFLECTION
+from groundswell.solvers.dgwave.matched_layers import (
+    MatchedLayers,
+    field_damping,
+    matched_layers,
+    total_decay,
+)
 from groundswell.solvers.dgwave.mesh import build_forest
 from groundswell.solvers.dgwave.topography import Surface
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.setup import Setup
 
 Floats = NDArray[np.float64]
 
@@ -134,3 +143,22 @@ class ElementGeometry:
     def place(self, points: Floats) -> Floats:
         """Coordinates x, y, z of positions (x, y, depth below the surface), (n, 3), m."""
         return points if self.surface is None else self.surface.place(points)
+
+    # --- absorbing layers -------------------------------------------------------------------------
+
+    @property
+    def decay(self) -> float:
+        """See `total_decay`."""
+        return total_decay(self._setup)
+
+    def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+        """See `field_damping`."""
+        return field_damping(self._setup, elements)
+
+    def matched_layers(self, elements: RankElements) -> MatchedLayers | None:
+        """See `matched_layers`."""
+        return matched_layers(self._setup, elements)
+
+    @property
+    def _setup(self) -> Setup:
+        return cast("Setup", self)

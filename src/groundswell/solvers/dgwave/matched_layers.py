@@ -23,7 +23,14 @@ from numpy.typing import NDArray
 
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.guided_waves import LARGEST_RATIO, SoftGround
-from groundswell.solvers.dgwave.damping import PML, LayerProfiles, layer_profiles, strongest_decay
+from groundswell.solvers.dgwave.damping import (
+    PML,
+    SPONGE,
+    LayerProfiles,
+    layer_profiles,
+    sponge_damping,
+    strongest_decay,
+)
 from groundswell.solvers.dgwave.elements import RankElements
 
 if TYPE_CHECKING:
@@ -76,6 +83,22 @@ def soft_ground(setup: Setup) -> SoftGround | None:
     return SoftGround(sides, fastest, height, setup.resolved_frequency)
 
 
+def field_damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+    """Damping of all fields, in sponges and next to soft ground: rows and profiles, see `Terms`.
+
+    The rows are None if there is no damping on any rank.
+    """
+    boundary, ground = setup.case.boundary, soft_ground(setup)
+    is_soft = ground is not None and ground.resonance > 0
+    if not is_soft and SPONGE not in (boundary.top, boundary.sides, boundary.bottom):
+        return None, np.empty((0, setup.degree + 1))
+    (rows, sponge), (others, multiaxial) = (
+        kind(setup, elements) for kind in (sponge_damping, multiaxial_damping)
+    )
+    moved = np.where(others < 0, -1, others + len(sponge))
+    return np.where(rows < 0, moved, rows).astype(np.int32), np.concatenate([sponge, multiaxial])
+
+
 def multiaxial_damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32], Floats]:
     """Damping of all fields next to soft ground: rows (elements, 3) and profiles, see `Terms`.
 
@@ -98,14 +121,24 @@ def multiaxial_damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np
 
 
 def total_decay(setup: Setup) -> float:
-    """A bound of the rate of decay in layers, 1/s: those of all axes add up at a corner."""
-    grid, speed, ground = setup.grid, setup.statistics.vp_max, soft_ground(setup)
-    widths = np.maximum(grid.before, grid.after)
+    """A bound of the rate of decay in layers, 1/s.
+
+    Sponges of all axes add up at a corner, and so does the multiaxial damping of matched layers;
+    their memory variables belong to one axis each.
+    """
+    grid, speed, boundary = setup.grid, setup.statistics.vp_max, setup.case.boundary
+    widths, ground = np.maximum(grid.before, grid.after), soft_ground(setup)
     thickness = (widths * np.array(grid.spacing))[widths > 0]
-    factor = ground.damping_factor * (1 + LARGEST_RATIO) if ground else 1.0
-    damping = factor * strongest_damping(thickness, speed)
-    shift = ground.side_shift if ground else 0.0
-    return float(np.maximum(damping + shift, strongest_decay(thickness, speed)).sum())
+    kinds = (boundary.top, boundary.sides, boundary.bottom)
+    sponge = strongest_decay(thickness, speed).sum() if SPONGE in kinds else 0.0
+    if PML not in kinds:
+        return float(sponge)
+    damping = strongest_damping(thickness, speed)
+    if ground is None:
+        return float(max(sponge, damping.max(initial=0.0)))
+    damping = ground.damping_factor * damping
+    shifted = damping.max() + ground.side_shift + LARGEST_RATIO * damping.sum()
+    return float(max(sponge, shifted))
 
 
 def _cells(setup: Setup) -> int:

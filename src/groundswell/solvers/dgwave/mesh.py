@@ -12,12 +12,25 @@ from groundswell.grids.cartesian import Grid
 from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree import Forest, uniform_forest
 from groundswell.meshes.octree_refinement import balance, refine, resolve_wavelength
+from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import Material, Medium
+from groundswell.solvers.dgwave.case import LAYERS
 
 Floats = NDArray[np.float64]
 USED = ("vp", "vs", "rho")  # of a material
 QUALITY = ("qp", "qs")  # with attenuation too
+
+
+def build_grid(case: Any) -> Grid:
+    """The elements of a case: those of its region, and the absorbing layers around it."""
+    boundary = case.boundary
+    x, y, z = (cells_across(boundary.width, edge) for edge in case.grid.spacing)
+    if boundary.sides not in LAYERS:
+        x = y = 0
+    top = z if boundary.top in LAYERS else 0
+    bottom = z if boundary.bottom in LAYERS else 0
+    return Grid(case.grid.cells, case.grid.spacing, before=(x, y, top), after=(x, y, bottom))
 
 
 def build_media(case: Any, grid: Grid) -> list[Medium]:

@@ -20,7 +20,6 @@ from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree import partition_curve
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.attenuation import Relaxation
-from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.media.material import Material, Medium
@@ -42,19 +41,17 @@ from groundswell.solvers.dgwave.attenuation import (
     unrelaxed,
 )
 from groundswell.solvers.dgwave.curved import METRICS
-from groundswell.solvers.dgwave.damping import KINDS, SPONGE, sponge_damping
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.geometry import ElementGeometry
 from groundswell.solvers.dgwave.lattice import surface_bytes
-from groundswell.solvers.dgwave.matched_layers import (
-    MatchedLayers,
-    matched_layers,
-    multiaxial_damping,
-    soft_ground,
-    total_decay,
+from groundswell.solvers.dgwave.mesh import (
+    QUALITY,
+    USED,
+    build_grid,
+    build_media,
+    read_material,
 )
-from groundswell.solvers.dgwave.mesh import QUALITY, USED, build_media, read_material
 from groundswell.solvers.dgwave.volumes import volume_bytes
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import decay_step, dg_step
@@ -186,29 +183,6 @@ class Setup(ElementGeometry):
                 'everywhere, or use "elastic"'
             )
         return ACOUSTIC if chosen == "acoustic" else ELASTIC
-
-    def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
-        """Damping of all fields: rows (elements, 3) and profiles, see `Terms`.
-
-        The rows are None if there is no damping on any rank.
-        """
-        boundary, ground = self.case.boundary, soft_ground(self)
-        is_soft = ground is not None and ground.resonance > 0
-        if not is_soft and SPONGE not in (boundary.top, boundary.sides, boundary.bottom):
-            return None, np.empty((0, self.degree + 1))
-        sponge, multiaxial = sponge_damping(self, elements), multiaxial_damping(self, elements)
-        profiles = np.concatenate([sponge[1], multiaxial[1]])
-        moved = np.where(multiaxial[0] < 0, -1, multiaxial[0] + len(sponge[1]))
-        return np.where(sponge[0] < 0, moved, sponge[0]).astype(np.int32), profiles
-
-    @property
-    def decay(self) -> float:
-        """A bound of the rate of decay, 1/s: that at a corner, where layers of all axes add up."""
-        return total_decay(self)
-
-    def matched_layers(self, elements: RankElements) -> MatchedLayers | None:
-        """See `matched_layers`."""
-        return matched_layers(self, elements)
 
     # --- time -------------------------------------------------------------------------------------
 
@@ -412,14 +386,3 @@ class Setup(ElementGeometry):
             [self._memory_of(int(count)) for count in counts],
             traffic,
         )
-
-
-def build_grid(case: Any) -> Grid:
-    """The elements of a case: those of its region, and the absorbing layers around it."""
-    boundary = case.boundary
-    x, y, z = (cells_across(boundary.width, edge) for edge in case.grid.spacing)
-    if boundary.sides not in KINDS:
-        x = y = 0
-    top = z if boundary.top in KINDS else 0
-    bottom = z if boundary.bottom in KINDS else 0
-    return Grid(case.grid.cells, case.grid.spacing, before=(x, y, top), after=(x, y, bottom))
