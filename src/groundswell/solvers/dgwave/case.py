@@ -75,8 +75,9 @@ SurfaceCondition = Literal["absorbing", "free-surface", "rigid"]
 class BoundarySection(Section):
     """`[boundary]`: conditions at the top, the sides and the bottom of the region.
 
-    "damping" adds layers of elements outside the region, `width` elements or metres wide, in which
-    waves decay; "absorbing" absorbs waves at normal incidence only. On a mesh from a file,
+    "pml" and "sponge" add layers of elements outside the region, `width` elements or metres wide:
+    perfectly matched ones, or ones in which all motion decays. "absorbing" absorbs waves at normal
+    incidence only. On a mesh from a file,
     `surfaces` gives the conditions at its physical surfaces, by name.
     """
 

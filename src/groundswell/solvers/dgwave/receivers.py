@@ -117,7 +117,8 @@ def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, fl
     def move(receiver: Receiver) -> tuple[float, float, float]:
         x, y, depth = receiver.position
         on_floor = receiver.kind == "ocean-bottom-node"
-        return x, y, max(depth + offset, 0.0) if on_floor else depth
+        moved = min(max(depth + offset, 0.0), setup.extent[2])
+        return x, y, moved if on_floor else depth
 
     places = np.array([move(r) for r in that_record(quantity.name, setup.receivers)])
     return tuple(map(tuple, setup.place(places).tolist()))
