@@ -179,14 +179,6 @@ class DgWaveCase(SeismicCase):
             reject([((), "is for a grid of bricks; leave it out, or change the mesh")])
         return section
 
-    @field_validator("output")
-    @classmethod
-    def _has_a_lattice(cls, output: DgWaveOutput, info: ValidationInfo) -> DgWaveOutput:
-        if isinstance(info.data.get("grid"), MeshSection):
-            wanted = [key for key in ("shaking_map", "surface") if getattr(output, key)]
-            reject([((key,), "is for a grid of bricks; leave it out") for key in wanted])
-        return output
-
     @field_validator("refinement")
     @classmethod
     def _has_finer_medium(

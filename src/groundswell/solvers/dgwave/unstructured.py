@@ -62,6 +62,7 @@ class UnstructuredSetup(Setup):
             InputError: see `Setup.from_case`; or the mesh cannot be read, lacks a volume or a
                 surface that the case names, or has one that it does not name.
         """
+        _require_no_lattice(case.output)
         groups = _sorted(read_gmsh_groups(case.grid.file), down=case.grid.vertical == "down")
         _require_same("medium.volumes", case.medium.volumes, groups.volume_names.values(), "volume")
         _require_same("boundary.surfaces", case.boundary.surfaces, groups.sides, "surface")
@@ -195,6 +196,12 @@ def _materials(case: Any, groups: GmshGroups) -> Material:
         for name, values in found.items():
             values[groups.volumes == tag] = getattr(case.medium.volumes[volume], name)
     return Material(**found)
+
+
+def _require_no_lattice(output: Any) -> None:
+    for key in ("shaking_map", "surface"):
+        if getattr(output, key):
+            raise InputError(f"output.{key} is for a grid of bricks; leave it out")
 
 
 def _require_same(key: str, given: Iterable[str], there: Iterable[str], kind: str) -> None:
