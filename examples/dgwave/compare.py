@@ -1,6 +1,6 @@
 """An earthquake by two methods, in one picture: python examples/dgwave/compare.py.
 
-The first waves agree; later ones contain what damping layers reflect of long waves.
+Both have a free surface and perfectly matched layers.
 """
 
 import tomllib

@@ -33,7 +33,7 @@ from groundswell.backends import Backend
 from groundswell.cli import main
 from groundswell.simulation.preparation import prepare
 
-UPDATES = 5e7  # points times steps; more takes too long to tell a hang from work
+UPDATES = 3e7  # points times steps; more takes too long to tell a hang from work
 BYTES = 3e8
 SECONDS = 60
 TOO_LARGE = 77

@@ -84,7 +84,7 @@ CASES: dict[str, Content] = {
         },
         "attenuation": {"model": "constant"},
         "method": {"degree": 2, "mechanisms": 2},
-        "boundary": {"width": 2},
+        "boundary": {"width": 1},
         "source": [
             {
                 "kind": "explosion",

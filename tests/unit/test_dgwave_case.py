@@ -184,7 +184,9 @@ def test_memory_is_what_a_run_allocates() -> None:
     found = setup()
     count, n = found.forest.count, 3
     expected = count * (2 * 9 * n**3 + 2 * 6 * 6 * n**2) * 4 + count * 2 * 3 * 6 * 8
-    assert found.memory == expected
+    layers = discretise(found, found.elements(1, 0)).layers
+    assert layers is not None and layers.total == (layers.sets >= 0).sum() == found.layer_sets > 0
+    assert found.memory == expected + layers.total * 2 * 6 * n**3 * 4
     assert found.updates_per_step == count * 9 * n**3 * 5
 
 

@@ -71,6 +71,11 @@ def layer_profiles(setup: ElementGeometry, elements: RankElements, kind: str) ->
     return LayerProfiles(rows, np.reshape(depths, shape), axes.astype(np.int64), thicknesses)
 
 
+def has_layers(setup: ElementGeometry, kind: str) -> bool:
+    """Whether there are layers of a kind, on any rank."""
+    return any(_layers(setup, kind))
+
+
 def _layers(setup: ElementGeometry, kind: str) -> Iterator[tuple[int, int, int]]:
     """Axis, end and width, in elements, of each layer of a kind."""
     boundary, widths = setup.case.boundary, (setup.grid.before, setup.grid.after)

@@ -1,4 +1,4 @@
-"""From a set-up to what one rank solves: materials, boundaries, damping layers and sources."""
+"""From a set-up to what one rank solves: materials, boundaries, absorbing layers and sources."""
 
 from __future__ import annotations
 

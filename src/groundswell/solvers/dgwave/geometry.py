@@ -24,6 +24,7 @@ from groundswell.solvers.dgwave.equations import REFLECTION
 from groundswell.solvers.dgwave.matched_layers import (
     MatchedLayers,
     field_damping,
+    in_matched_layers,
     matched_layers,
     total_decay,
 )
@@ -158,6 +159,11 @@ class ElementGeometry:
     def matched_layers(self, elements: RankElements) -> MatchedLayers | None:
         """See `matched_layers`."""
         return matched_layers(self._setup, elements)
+
+    @property
+    def layer_sets(self) -> int:
+        """Sets of memory variables of matched layers on all ranks."""
+        return int(in_matched_layers(self._setup).sum())
 
     @property
     def _setup(self) -> Setup:

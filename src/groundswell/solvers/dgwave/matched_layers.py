@@ -27,6 +27,7 @@ from groundswell.solvers.dgwave.damping import (
     PML,
     SPONGE,
     LayerProfiles,
+    has_layers,
     layer_profiles,
     sponge_damping,
     strongest_decay,
@@ -88,9 +89,9 @@ def field_damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int3
 
     The rows are None if there is no damping on any rank.
     """
-    boundary, ground = setup.case.boundary, soft_ground(setup)
+    ground = soft_ground(setup)
     is_soft = ground is not None and ground.resonance > 0
-    if not is_soft and SPONGE not in (boundary.top, boundary.sides, boundary.bottom):
+    if not is_soft and not has_layers(setup, SPONGE):
         return None, np.empty((0, setup.degree + 1))
     (rows, sponge), (others, multiaxial) = (
         kind(setup, elements) for kind in (sponge_damping, multiaxial_damping)
@@ -126,12 +127,11 @@ def total_decay(setup: Setup) -> float:
     Sponges of all axes add up at a corner, and so does the multiaxial damping of matched layers;
     their memory variables belong to one axis each.
     """
-    grid, speed, boundary = setup.grid, setup.statistics.vp_max, setup.case.boundary
-    widths, ground = np.maximum(grid.before, grid.after), soft_ground(setup)
+    grid, speed, ground = setup.grid, setup.statistics.vp_max, soft_ground(setup)
+    widths = np.maximum(grid.before, grid.after)
     thickness = (widths * np.array(grid.spacing))[widths > 0]
-    kinds = (boundary.top, boundary.sides, boundary.bottom)
-    sponge = strongest_decay(thickness, speed).sum() if SPONGE in kinds else 0.0
-    if PML not in kinds:
+    sponge = strongest_decay(thickness, speed).sum() if has_layers(setup, SPONGE) else 0.0
+    if not has_layers(setup, PML):
         return float(sponge)
     damping = strongest_damping(thickness, speed)
     if ground is None:
@@ -148,11 +148,9 @@ def _cells(setup: Setup) -> int:
 
 def matched_layers(setup: Setup, elements: RankElements) -> MatchedLayers | None:
     """The matched layers of a rank's elements; None if no rank has any."""
-    boundary = setup.case.boundary
-    if PML not in (boundary.top, boundary.sides, boundary.bottom):
+    if not has_layers(setup, PML):
         return None
-    found = layer_profiles(setup, elements, PML)
-    in_layers = layer_profiles(setup, _all_elements(setup), PML).rows >= 0
+    found, in_layers = layer_profiles(setup, elements, PML), in_matched_layers(setup)
     numbers = np.cumsum(in_layers.ravel()).reshape(in_layers.shape) - 1
     is_set = found.rows >= 0
     sets = np.full(found.rows.shape, -1, np.int32)
@@ -166,9 +164,10 @@ def matched_layers(setup: Setup, elements: RankElements) -> MatchedLayers | None
     )
 
 
-def _all_elements(setup: Setup) -> RankElements:
-    """All elements on one rank, which has them in the order of their numbers."""
-    return RankElements(setup.connectivity, np.array([0, setup.count]), 0)
+def in_matched_layers(setup: Setup) -> NDArray[np.bool_]:
+    """Whether each element of all ranks is in a matched layer along x, y, z, (elements, 3)."""
+    everyone = RankElements(setup.connectivity, np.array([0, setup.count]), 0)
+    return layer_profiles(setup, everyone, PML).rows >= 0
 
 
 def _profiles(setup: Setup, found: LayerProfiles) -> Floats:

@@ -53,7 +53,7 @@ def build_forest(case: Any, grid: Grid, media: Sequence[Medium]) -> Forest:
     """The elements of a case.
 
     Args:
-        grid: bricks of the region and of damping layers.
+        grid: bricks of the region and of absorbing layers.
         media: see `build_media`.
     """
     edges = [

@@ -314,8 +314,7 @@ class Setup(ElementGeometry):
 
         Each stage reads and writes the fields and the register, except that the first does not read
         the register, and reads and writes the traces of six faces; of elements that are not bricks,
-        it reads the metric terms. The memory variables of attenuation add to the traffic, but not
-        to the unknowns.
+        it reads the metric terms. Memory variables add to the traffic, but not to the unknowns.
         """
         n, fields = self.degree + 1, len(self.equations.fields)
         traces = 2 * 2 * AXES * self.equations.trace / (fields * n)
@@ -323,10 +322,12 @@ class Setup(ElementGeometry):
         words = (4 - 1 / SCHEME.stages) * values + traces + METRICS / fields * self.is_curved
         return float(words * np.dtype(self.dtype).itemsize)
 
-    @property
-    def _memory_variables(self) -> int:
-        """Memory variables of attenuation at a node."""
-        return self.equations.strains * len(self.relaxation.tau) if self.relaxation else 0
+    @cached_property
+    def _memory_variables(self) -> float:
+        """Memory variables of attenuation and layers at a node, the mean of all elements."""
+        of_layers = self.equations.stretched * self.layer_sets / self.count
+        of_strain = self.equations.strains * len(self.relaxation.tau) if self.relaxation else 0
+        return of_layers + of_strain
 
     @property
     def memory(self) -> int:
@@ -340,7 +341,7 @@ class Setup(ElementGeometry):
         metrics = METRICS * n**AXES * self.is_curved
         variables = self._unknowns_per_element + self._memory_variables * n**AXES
         words = 2 * variables + traces + metrics
-        return elements * (words * np.dtype(self.dtype).itemsize + 2 * 3 * 6 * 8)
+        return round(elements * (words * np.dtype(self.dtype).itemsize + 2 * 3 * 6 * 8))
 
     @property
     def output_bytes(self) -> int:

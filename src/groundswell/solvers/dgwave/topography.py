@@ -30,7 +30,7 @@ class Surface:
 
     Args:
         elevation: of the region, m, upwards.
-        grid: the elements of the region, and those of damping layers around it.
+        grid: the elements of the region, and those of absorbing layers around it.
         degree: of the elements.
     """
 

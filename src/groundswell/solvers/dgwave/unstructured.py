@@ -159,6 +159,11 @@ class UnstructuredSetup(Setup):
         """See `Setup`."""
         return
 
+    @property
+    def layer_sets(self) -> int:
+        """See `Setup`."""
+        return 0
+
     def reflection(self, elements: RankElements) -> Floats:
         """See `Setup`."""
         surfaces, tags = self.case.boundary.surfaces, self.mesh.tags(elements.numbers)

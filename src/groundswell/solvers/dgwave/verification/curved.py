@@ -242,7 +242,7 @@ def tilted_surface(backend: Backend, full: bool) -> Iterator[Check]:
         exact = _mirrored(place, time)
         error = 100 * np.abs(motion[n] - exact).max() / np.abs(exact).max()
         name = f"water below a slope: velocity {place[2]:g} m below"
-        note = f"degree {degree}, damping layers of {width} elements"
+        note = f"degree {degree}, matched layers of {width} elements"
         yield Check.at_most(name, error, 1.5 if full else 8.0, "%", note)
 
 

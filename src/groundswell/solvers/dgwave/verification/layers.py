@@ -10,23 +10,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import ceil, cos, radians, sin
+from typing import Literal
 
 import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES
+from groundswell.meshes.hexahedra import AXES, positions
 from groundswell.seismology.problems.tables import SILENCE
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWave, PlaneWaves
 from groundswell.solvers.dgwave.case import DgWaveCase
-from groundswell.solvers.dgwave.matched_layers import strongest_damping
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.solvers.dgwave.solver import DgWave
 from groundswell.solvers.dgwave.verification.boxes import Floats
 from groundswell.solvers.dgwave.verification.simulation import make_case
-from groundswell.time_integration.step_limits import dg_step
 from groundswell.verify import Check
 
 ROCK = HomogeneousMedium(vp=6000.0, vs=3464.0, rho=2700.0)
@@ -34,8 +33,9 @@ H = 100.0  # m, edge of an element
 DEGREE = 4
 WIDTH = 4  # elements of the layer
 LENGTHS = (1.25, 2.5, 5.0)  # wavelengths, elements: 5, 10 and 20 points
-# Largest amplitude that may return, %, by angle of incidence, degrees.
-LIMITS = {False: {0: 0.01, 45: 0.1}, True: {0: 0.01, 30: 0.1, 45: 0.1, 60: 1.0}}
+# Largest amplitude that may return, %, by angle of incidence, degrees. At normal incidence the
+# boundary behind the layer would absorb all waves without it.
+LIMITS = {False: {45: 0.1}, True: {30: 0.1, 45: 0.1, 60: 1.0}}
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,6 @@ class Packet:
         return (self.depth + 2 * WIDTH) * H / self.speed
 
     @property
-    def step(self) -> float:
-        """A time step that is stable with and without the layer, s."""
-        decay = float(strongest_damping(WIDTH * H, ROCK.vp))
-        return 0.999 * float(dg_step(self.spacing, ROCK.vp, DEGREE, decay=decay))
-
-    @property
     def spacing(self) -> tuple[float, float, float]:
         """Edges of the elements, m; a period of the waves along x is a number of them."""
         along = sin(radians(self.angle))
@@ -101,52 +95,49 @@ class Packet:
     def returned(self, backend: Backend) -> float:
         """Amplitude that returns from the layer, over that of the packet."""
         deep = self.depth + ceil(self.duration * ROCK.vp / H / 2) + WIDTH
-        with_layer = self._motion(backend, self.depth, "pml")
-        without = self._motion(backend, deep, "absorbing")
-        start = self._motion(backend, self.depth, "absorbing", duration=0.0)
+        layered = self._solver(backend, self.depth, "pml", "auto")
+        start, with_layer = self._motion(layered)
+        step = layered.setup.dt
+        _, without = self._motion(self._solver(backend, deep, "absorbing", step))
         return _norm(with_layer - without) / _norm(start)
 
-    def _motion(
-        self, backend: Backend, depth: int, bottom: str, duration: float | None = None
-    ) -> Floats:
-        """Velocity in the elements above the layer, from the top down, (layers, 3, nodes)."""
-        found = DgWave(Setup.from_case(self._case(depth, bottom)), backend)
-        setup = found.setup
-        lower, upper = setup.forest.boxes(found.elements.numbers)
-        inside = (gll(DEGREE).points + 1) / 2
-        z, y, x = np.meshgrid(inside, inside, inside, indexing="ij")
-        at = np.stack([x.ravel(), y.ravel(), z.ravel()])
-        points = lower.T[..., None] + (upper - lower).T[..., None] * at[:, None]
-        backend.assign(found.propagation.u, self.fields(points).swapaxes(0, 1))
+    def _solver(
+        self, backend: Backend, depth: int, bottom: str, step: float | Literal["auto"]
+    ) -> DgWave:
+        return DgWave(Setup.from_case(self._case(depth, bottom, step)), backend)
+
+    def _motion(self, found: DgWave) -> tuple[Floats, Floats]:
+        """Velocity at the start and the end above the layer, (elements, 3, nodes)."""
+        setup, backend, numbers = found.setup, found.backend, found.elements.numbers
+        points = positions(setup.hexahedra, DEGREE, numbers)
+        fields = self.fields(np.moveaxis(points, -1, 0)).swapaxes(0, 1)
+        backend.assign(found.propagation.u, fields)
         found.prepare()
-        end = self.duration if duration is None else duration
-        backend.capture(in_order(found.propagation.step)).replay(round(end / setup.dt))
+        backend.capture(in_order(found.propagation.step)).replay(round(self.duration / setup.dt))
         backend.synchronize()
         u = np.asarray(backend.to_host(found.propagation.u))
-        kept = np.lexsort((lower[:, 0], lower[:, 2]))
-        return u[kept[lower[kept, 2] < (self.depth - 0.5) * H], -AXES:]
+        x, _, z = points.mean(axis=1).T
+        kept = np.lexsort((x, z))
+        kept = kept[z[kept] < self.depth * H]
+        return fields[kept, -AXES:], u[kept, -AXES:]
 
-    def _case(self, depth: int, bottom: str) -> DgWaveCase:
+    def _case(self, depth: int, bottom: str, step: float | Literal["auto"]) -> DgWaveCase:
         edge = self.spacing[0]
         along = sin(radians(self.angle))
         across = round(self.length * H / along / edge) if along else 1
+        ends = {"top": "absorbing", "sides": "periodic", "bottom": bottom}
         return make_case(
             grid={"size": (across * edge, H, depth * H), "spacing": self.spacing},
-            time={"duration": self.duration, "step": self.step},
+            time={"duration": self.duration, "step": step},
             medium={"kind": "homogeneous", "vp": ROCK.vp, "vs": ROCK.vs, "rho": ROCK.rho},
             method={"degree": DEGREE},
-            boundary={
-                "top": "absorbing",
-                "sides": "periodic",
-                "bottom": bottom,
-                "width": WIDTH,
-            },
+            boundary={**ends, "width": WIDTH},
             source=[SILENCE],
         )
 
 
 def reflection(backend: Backend, full: bool) -> Iterator[Check]:
-    """P and S waves of three lengths, normal and oblique, and a layer of four elements."""
+    """Oblique P and S waves of three lengths, and a layer of four elements."""
     for angle, limit in LIMITS[full].items():
         for kind, length in product("PS", LENGTHS):
             found = 100 * Packet(kind, angle, length).returned(backend)
