@@ -166,21 +166,26 @@ class Scheme:
 
     def slopes(self, u: Floats, element: int) -> tuple[Floats, Floats]:
         """div S and the derivatives of v along each axis, with the terms of the faces."""
-        force, gradient = self._volume(u[..., element, :, :, :, :], element)
+        forces, gradient = self.slopes_by_axis(u, element)
+        return forces.sum(axis=0), gradient
+
+    def slopes_by_axis(self, u: Floats, element: int) -> tuple[Floats, Floats]:
+        """Derivatives along each axis of the traction normal to it, and of v."""
+        forces, gradient = self._volume(u[..., element, :, :, :, :], element)
         for face in range(6):
             axis, sign = face // 2, 2 * (face % 2) - 1
             change_T, change_v = self._face(u, element, face)
             lift = 2 / self.bricks.sizes[element, axis] / gll(self.degree).weights[0]
-            force[ON_FACE[face]] += lift * change_T
+            forces[axis][ON_FACE[face]] += lift * change_T
             gradient[axis][ON_FACE[face]] += lift * sign * change_v
-        return force, gradient
+        return forces, gradient
 
     def _volume(self, own: Floats, element: int) -> tuple[Floats, Floats]:
-        """div S and the derivatives of v along each axis: (..., 3, nodes), (3, ..., 3, nodes)."""
+        """See `slopes_by_axis`; without faces, each (3, ..., 3, nodes)."""
         scaled = [2 / h * self.derivative for h in self.bricks.sizes[element]]
-        force = sum(apply(scaled[axis], axis, traction(own, axis)) for axis in range(3))
+        forces = [apply(scaled[axis], axis, traction(own, axis)) for axis in range(3)]
         v = own[..., -3:, :, :, :]
-        return force, np.stack([apply(scaled[axis], axis, v) for axis in range(3)])
+        return np.stack(forces), np.stack([apply(scaled[axis], axis, v) for axis in range(3)])
 
     def _material(self, element: int, force: Floats, gradient: Floats, fields: int) -> Floats:
         """Rates of the fields from div S and the derivatives of v."""
