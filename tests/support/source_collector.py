@@ -108,12 +108,14 @@ def dgwave_source(
     file: str = "advance.h",
     mechanisms: int = 0,
     curved: bool = False,
+    matched: bool = False,
 ) -> Source:
     """A stage of DG waves with sources and damping, in the shape that an H100 has.
 
     Args:
         file: "mortars.h" for the kernels of faces with finer neighbours.
         curved: whether elements are not bricks.
+        matched: whether there are matched layers.
     """
     equations, size = ELASTIC if elastic else ACOUSTIC, np.dtype(dtype).itemsize
     h100: Any = SimpleNamespace(on_host=False, shared_bytes_per_block=227 * 1024)
@@ -129,7 +131,7 @@ def dgwave_source(
         is_curved=curved,
         terms=SimpleNamespace(has_sources=True, has_damping=True),
         mechanisms=mechanisms,
-        layers=None,
+        layers=matched or None,
     )
     columns = equations.columns if curved else 0
     shape = kernel_shape(h100, degree, len(equations.fields), jump, size, columns)

@@ -15,6 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dg_register_limits import (
+    CURVED_LIMITS,
+    DG_LIMITS,
+    LONG_CURVED,
+    LONG_DG,
+    MORE,
+)
 from sample_kernels import KERNELS, contraction_source, stencil_source
 from source_collector import (
     SourceCollector,
@@ -189,39 +196,6 @@ POISSON_LIMITS = {
     15: (140, 255),
 }
 
-# Of `advance` for DG waves, by degree and whether it is elastic: registers, and bytes that a thread
-# may spill, where more blocks on a multiprocessor are worth more (see kernel_shapes.py).
-DG_LIMITS = {
-    (1, False): ((72, 92), (0, 0)),
-    (1, True): ((96, 128), (0, 0)),
-    (3, False): ((48, 80), (204, 108)),
-    (3, True): ((64, 160), (48, 16)),
-    (4, False): ((120, 64), (0, 260)),
-    (4, True): ((80, 128), (16, 16)),
-    (7, False): ((64, 168), (124, 0)),
-    (7, True): ((96, 180), (16, 0)),
-    (10, False): ((80, 168), (160, 0)),
-    (10, True): ((136, 188), (0, 0)),
-    (13, False): ((128, 128), (0, 176)),
-    (13, True): ((136, 128), (0, 1760)),  # too large for shared memory in double precision
-}
-MORE_REGISTERS, MORE_SPILLS = 12, 120  # of `advance` with attenuation, at most
-CURVED_LIMITS = {  # of elements that are not bricks, in the shapes that are fastest for bricks
-    (1, False): ((88, 128), (0, 0)),
-    (1, True): ((106, 140), (0, 0)),
-    (3, False): ((48, 88), (330, 290)),
-    (3, True): ((64, 202), (80, 0)),
-    (4, False): ((118, 64), (0, 240)),
-    (4, True): ((80, 138), (16, 16)),
-    (7, False): ((64, 178), (200, 0)),
-    (7, True): ((96, 255), (280, 0)),
-    (10, False): ((80, 208), (240, 0)),
-    (10, True): ((140, 255), (340, 240)),
-    (13, False): ((138, 140), (0, 630)),
-    (13, True): ((140, 80), (480, 7200)),  # too large for shared memory in double precision
-}
-LONG_CURVED = [limits for limits in CURVED_LIMITS if limits[0] not in (3, 7)]
-LONG_DG = [limits for limits in DG_LIMITS if limits[0] not in (3, 7)]
 
 # Bytes that a thread may spill: around the call that divides in double precision, where two
 # kernels, which work on few cells, would otherwise leave fewer threads to a multiprocessor, and in
@@ -331,15 +305,16 @@ def test_the_kernels_of_dg_waves(
 
 @pytest.mark.parametrize(("degree", "elastic"), short_and_long(DG_LIMITS, LONG_DG))
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-def test_attenuation_of_dg_waves_takes_few_registers(
-    check: Check, dtype: str, precision: str, degree: int, elastic: bool
+@pytest.mark.parametrize("term", [{"mechanisms": 3}, {"matched": True}], ids=str)
+def test_memory_variables_of_dg_waves_take_few_registers(
+    check: Check, dtype: str, precision: str, degree: int, elastic: bool, term: dict[str, Any]
 ) -> None:
     registers, spills = DG_LIMITS[degree, elastic]
     column = ("single", "double").index(precision)
-    most = tuple(n + MORE_REGISTERS for n in registers)
-    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, mechanisms=3)
-    spilled = spills[column] + MORE_SPILLS
-    check(source, precision, {**LIMITS, "advance": most}, {"advance": spilled})
+    [(more, spilled)] = (MORE[name] for name in term)
+    most = tuple(n + more for n in registers)
+    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, **term)
+    check(source, precision, {**LIMITS, "advance": most}, {"advance": spills[column] + spilled})
 
 
 @pytest.mark.parametrize(("degree", "elastic"), short_and_long(CURVED_LIMITS, LONG_CURVED))
