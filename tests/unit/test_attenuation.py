@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bloch_waves import WAVES, quality_factor, wavenumber
@@ -9,7 +11,7 @@ from scipy.optimize import linprog
 
 from groundswell.errors import InputError
 from groundswell.seismology.attenuation import MECHANISMS, Relaxation
-from groundswell.seismology.attenuation_fit import fit
+from groundswell.seismology.attenuation_fit import _optimal_order, fit
 
 BAND = (0.1, 10.0)
 FREQUENCIES = np.geomspace(*BAND, 801)  # 1 Hz, the transition, is among them
@@ -265,6 +267,16 @@ def test_mechanisms_at_a_point_are_a_maxwell_body(
         error = worst_of(modulus, q, MODELS[model])
         assert error < tolerance and error < 1.05 * relaxation.error + 1e-4
         assert (2 * np.pi * relaxation.tau).min() > 1 / 30.1
+
+
+def test_the_order_of_cells_does_not_depend_on_rounding() -> None:
+    """Six orders that an exchange of axes turns into each other are equally good."""
+    relaxation, rng = fit("power-law", 0.6, 1.0, BAND), np.random.default_rng(3)
+    orders = {
+        tuple(_optimal_order(replace(relaxation, tau=relaxation.tau * (1 + noise))))
+        for noise in 1e-15 * rng.standard_normal((20, MECHANISMS))
+    }
+    assert len(orders) == 1
 
 
 def test_fit_is_remembered_and_cannot_be_altered() -> None:

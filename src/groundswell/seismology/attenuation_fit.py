@@ -197,6 +197,9 @@ def _power_slopes(error: Array, jacobian: Array, power: int, level: float) -> Ar
     return (power / level * (error / level) ** (power - 1))[:, None] * jacobian
 
 
+EQUAL = 1e-9  # relative difference of errors that are equal but for rounding
+
+
 def _optimal_order(relaxation: Relaxation) -> NDArray[np.intp]:
     """The mechanism of each parity that gives all waves along the axes the Q closest to the target.
 
@@ -215,7 +218,9 @@ def _optimal_order(relaxation: Relaxation) -> NDArray[np.intp]:
     mean = amplitudes[..., :1]
     modulus = mean - amplitudes**2 @ _pattern_relaxation().T / mean  # (frequency, order, wave)
     error = modulus.real / modulus.imag / relaxation.target(f, q)[:, None, None] - 1
-    return orders[np.argmin(np.abs(error).max(axis=(0, 2)))]
+    largest = np.abs(error).max(axis=(0, 2))
+    # Orders that differ by an exchange of axes are equally good but for rounding.
+    return orders[np.flatnonzero(largest <= largest.min() * (1 + EQUAL))[0]]
 
 
 _PARITIES = np.arange(MECHANISMS)[:, None] >> np.arange(3) & 1  # (cell or pattern, axis)
