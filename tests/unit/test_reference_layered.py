@@ -12,7 +12,11 @@ from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.reference import layered
 from groundswell.seismology.reference.fullspace import moment_velocity
 from groundswell.seismology.reference.lamb import RATIO, PoissonHalfSpace, lamb_velocity
-from groundswell.seismology.reference.layered import LayeredHalfSpace, layered_velocity
+from groundswell.seismology.reference.layered import (
+    LayeredHalfSpace,
+    MomentSource,
+    layered_velocity,
+)
 from groundswell.seismology.reference.loh import PROBLEMS, loh_reference, radial_transverse
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.pulse import Pulse
@@ -35,21 +39,23 @@ def error(actual, expected):
 
 
 def motion(layers, depth, moment, offsets=OFFSETS, time=TIME, rate=RATE):
-    return layered_velocity(LayeredHalfSpace(layers), depth, moment, offsets, time, rate)
+    """Velocity on the surface."""
+    places = [(x, y, 0.0) for x, y in offsets]
+    return layered_velocity(
+        LayeredHalfSpace(layers), MomentSource(depth, moment, rate), places, time
+    )
 
 
-def test_without_a_surface_it_is_the_full_space(monkeypatch):
-    def no_surface(layers):
-        (only,) = layers
-        displacement = only.through(only.up[:, : only.types])
-        return np.zeros_like(displacement), displacement
-
-    monkeypatch.setattr(layered, "_from_surface", no_surface)
-    rock = HomogeneousMedium(vp=6000.0, vs=3460.0, rho=2700.0)
-    found = motion([Layer(0.0, rock.vp, rock.vs, rock.rho)], 4000.0, MOMENT)
+@pytest.mark.parametrize("height", [4000.0, -1500.0])
+def test_far_below_the_surface_it_is_the_full_space(height):
+    """Above and below the source, before waves return from the surface."""
+    rock, depth = HomogeneousMedium(vp=6000.0, vs=3460.0, rho=2700.0), 26000.0
+    ground = LayeredHalfSpace([Layer(0.0, rock.vp, rock.vs, rock.rho)])
+    places = np.column_stack([OFFSETS, np.full(len(OFFSETS), depth - height)])
+    found = layered_velocity(ground, MomentSource(depth, MOMENT, RATE), places, TIME)
     for offset, velocity in zip(OFFSETS, found, strict=True):
-        expected = moment_velocity(rock, MOMENT, [*offset, -4000.0], TIME, RATE)
-        assert error(velocity, expected) < 2e-6
+        expected = moment_velocity(rock, MOMENT, [*offset, -height], TIME, RATE)
+        assert error(velocity, expected) < 3e-6
 
 
 def test_a_shallow_source_has_the_reciprocal_of_lambs_motion():
@@ -83,8 +89,9 @@ def test_a_layer_over_a_half_space_has_the_published_motion(name, scale, compone
     problem, source = PROBLEMS[name], Pulse.gaussian(0.2, 1.2)
     ground = LayeredHalfSpace(problem.layers, problem.reference_frequency or 1.0)
     time, published = loh_reference(name, source)
-    place = problem.receiver[:2]
-    found = layered_velocity(ground, problem.source[2], problem.moment, [place], time, source)[0]
+    place = problem.receiver
+    moment = MomentSource(problem.source[2], problem.moment, source)
+    (found,) = layered_velocity(ground, moment, [place], time)
     for n in components:
         actual, expected = radial_transverse(found, place)[n], scale * published[n]
         assert np.linalg.norm(actual - expected) < tolerance * np.linalg.norm(expected)
@@ -134,10 +141,10 @@ def test_nothing_moves_before_the_source_starts(usual):
 
 
 def test_it_refuses_what_it_cannot_compute():
-    sea = Layer(0.0, 1500.0, 0.0, 1000.0)
-    for layers, depth in ((STACK, 0.0), ((sea, *STACK[1:]), 2830.0)):
-        with pytest.raises(InputError, match="must be above 0; place the source below the surface"):
-            motion(layers, depth, MOMENT)
+    with pytest.raises(
+        InputError, match=r"at a depth of 0 m .* place the source below the surface"
+    ):
+        motion(STACK, 0.0, MOMENT)
     with pytest.raises(InputError, match="spectrum of the moment rate does not fall below 1e-08"):
         motion(STACK, DEPTH, MOMENT, rate=Pulse.brune(0.2))
 

@@ -10,7 +10,11 @@ import numpy as np
 from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.problems.tables import Floats, Table, point, receivers
 from groundswell.seismology.reference.fullspace import double_couple_tensor
-from groundswell.seismology.reference.layered import LayeredHalfSpace, layered_velocity
+from groundswell.seismology.reference.layered import (
+    LayeredHalfSpace,
+    MomentSource,
+    layered_velocity,
+)
 from groundswell.seismology.reference.misfit import relative_misfit
 from groundswell.seismology.reference.pulse import Pulse
 
@@ -55,8 +59,9 @@ def sections(medium: Table, spacing: float) -> Table:
 def exact_velocity(ground: list[Layer], time: Floats) -> Floats:
     """Velocity at the stations, (stations, 3, n), m/s, at `time`, (n,), s."""
     moment = double_couple_tensor(STRIKE, DIP, RAKE, MOMENT)
-    pulse = Pulse.gaussian(SIGMA, DELAY)
-    return layered_velocity(LayeredHalfSpace(ground), DEPTH, moment, OFFSETS, time, pulse)
+    source = MomentSource(DEPTH, moment, Pulse.gaussian(SIGMA, DELAY))
+    on_surface = [(x, y, 0.0) for x, y in OFFSETS]
+    return layered_velocity(LayeredHalfSpace(ground), source, on_surface, time)
 
 
 def misfit(ground: list[Layer], time: Floats, velocity: Floats) -> float:

@@ -18,7 +18,11 @@ from groundswell.seismology.problems.tables import (
     point,
     receivers,
 )
-from groundswell.seismology.reference.layered import LayeredHalfSpace, layered_velocity
+from groundswell.seismology.reference.layered import (
+    LayeredHalfSpace,
+    MomentSource,
+    layered_velocity,
+)
 from groundswell.seismology.reference.loh import (
     PROBLEMS,
     STEP,
@@ -74,8 +78,8 @@ def sections(problem: LayeredProblem, time_function: Table) -> Table:
 def gaussian_misfit(problem: LayeredProblem, time: Floats, velocity: Floats) -> float:
     """Misfit to wavenumber integration of velocities (1, 3, n) with GAUSSIAN, % (L2)."""
     ground = LayeredHalfSpace(problem.layers, problem.reference_frequency or 1.0)
-    depth, offset, pulse = problem.source[2], problem.receiver[:2], Pulse.gaussian(SIGMA, ONSET)
-    exact = layered_velocity(ground, depth, problem.moment, [offset], time, pulse)
+    source = MomentSource(problem.source[2], problem.moment, Pulse.gaussian(SIGMA, ONSET))
+    exact = layered_velocity(ground, source, [problem.receiver], time)
     return 100 * relative_misfit(velocity, exact)
 
 

@@ -1,272 +1,179 @@
-"""Surface motion of a layered half-space under a point moment tensor: wavenumber integration.
+"""Waves of a point moment tensor in a layered half-space: wavenumber integration.
 
-Motion is a double integral over frequency and horizontal wavenumber k (Bouchon 1981, BSSA 71,
-959-971). At each k the motion-stress vectors
-
-    P-SV: (U, V, P / k, S / k),    SH: (W, T / k)
-
-hold the vertical, radial and transverse displacement and the stresses zz, rz and tz. They are
-continuous in depth, but jump at the source. In a layer they are superpositions of upgoing and
-downgoing waves. Reflection matrices carry the boundary conditions from the surface and from the
-half-space to the source (Kennett 1983, Seismic Wave Propagation in Stratified Media). All
-exponentials decay, so the method is stable for thick layers and high frequencies.
+Layers are solid or fluid, below a free surface; sources and receivers are at any depths. Motion is
+a double integral over frequency and horizontal wavenumber k (Bouchon 1981, BSSA 71, 959-971) of the
+motion-stress vectors of `reflectivity`.
 
 Angular frequencies omega, for exp(i omega t), have a constant negative imaginary part, so that the
 result is the motion times exp(-damping t). The damping attenuates motion that wraps around in time,
 and moves poles and branch points away from real k. Errors are about 1e-6 of the peak. The cost is
-proportional to the square of the duration and, if the source is shallower than a few S wavelengths,
-to 1 / depth.
+proportional to the square of the duration and, if source and receiver are less than a few of the
+shortest wavelengths apart in depth, to 1 / that distance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from groundswell.errors import InputError
 from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.reference.fullspace import moment_matrix
 from groundswell.seismology.reference.pulse import Floats, Pulse
-
-Complex = NDArray[np.complexfloating]
+from groundswell.seismology.reference.reflectivity import Complex, HarmonicLayer, motion_stress
 
 # Factor by which the damping reduces motion that wraps around in time.
 _WRAPPED = 1e-6
 # The spectrum of the source ends where it is below this fraction of its peak. Undoing the damping
 # raises the error by 1 / sqrt(_WRAPPED) at most.
 _NEGLIGIBLE = 1e-8
-# Decay of an evanescent wave of the largest wavenumber between the source and the surface.
+# Decay of an evanescent wave of the largest wavenumber between the source and the receiver.
 _EVANESCENT = 1e-10
 
 _SAMPLES = 2000  # of the source, for its spectrum
 _POINTS = 20  # Gauss points of a panel of the quadrature over wavenumber
 _DENSITY = 2.0  # quadrature points per oscillation of the integrand over wavenumber
+_ISOTROPY = 1e-9  # deviation from an isotropic moment that is due to rounding
 
 
 @dataclass(frozen=True)
 class LayeredHalfSpace:
-    """Homogeneous solid layers below a free surface; the last is a half-space.
+    """Homogeneous layers below a free surface; the last is a half-space.
 
     Attributes:
-        layers: from the surface down, SI units. With qp and qs, Q does not depend on frequency
-            (Kjartansson 1979, JGR 84, 4737-4748).
+        layers: from the surface down, SI units; fluid if vs is 0. With qp and qs, Q does not depend
+            on frequency (Kjartansson 1979, JGR 84, 4737-4748).
         reference_frequency: frequency of the phase speeds of layers with qp or qs, Hz.
     """
 
     layers: Sequence[Layer]
     reference_frequency: float = 1.0
 
-    def at(self, omega: complex) -> list[_Solid]:
+    def at(self, omega: complex) -> list[HarmonicLayer]:
         """The layers at the angular frequency `omega`, rad/s; anelastic speeds depend on it."""
         ratio = omega / (2.0 * np.pi * self.reference_frequency)
         thickness = np.diff([*(layer.top for layer in self.layers), np.inf])
-        return [_Solid.of(*pair, ratio) for pair in zip(self.layers, thickness, strict=True)]
+        return [HarmonicLayer.of(*pair, ratio) for pair in zip(self.layers, thickness, strict=True)]
+
+    def is_fluid(self, depth: float) -> bool:
+        """Whether the layer at a depth, on an interface the lower one, is fluid."""
+        return next(layer for layer in reversed(self.layers) if layer.top <= depth).vs == 0
+
+
+@dataclass(frozen=True)
+class MomentSource:
+    """A point source.
+
+    Attributes:
+        depth: m, above 0; on an interface it lies in the lower layer.
+        moment: (xx, yy, zz, xy, xz, yz) or a symmetric (3, 3) matrix, N m; z is down. In a fluid it
+            is isotropic: the bulk modulus times the volume that the source displaces.
+        rate: moment-rate function, 1/s, smooth enough to be band-limited.
+    """
+
+    depth: float
+    moment: ArrayLike
+    rate: Pulse
 
 
 def layered_velocity(
-    ground: LayeredHalfSpace,
-    depth: float,
-    moment: ArrayLike,
-    offsets: ArrayLike,
-    time: ArrayLike,
-    rate: Pulse,
+    ground: LayeredHalfSpace, source: MomentSource, receivers: ArrayLike, time: ArrayLike
 ) -> Floats:
-    """Velocity on the surface along x, y and down, m/s, (receivers, 3, n).
+    """Velocity along x, y and down, m/s, (receivers, 3, n).
 
     Args:
-        ground: the layers.
-        depth: depth of the source, m, above 0; on an interface it lies in the lower layer.
-        moment: (xx, yy, zz, xy, xz, yz) or a symmetric (3, 3) matrix, N m; z is down.
-        offsets: horizontal positions (x, y) of the receivers relative to the source, m,
-            (receivers, 2).
+        receivers: positions (x, y) relative to the source, and depths, m, (receivers, 3). On an
+            interface they lie in the lower layer.
         time: times, s, (n,).
-        rate: moment-rate function, 1/s, smooth enough to be band-limited.
 
     Raises:
-        InputError: a layer is fluid, the source is not below the surface, or the moment rate is not
-            band-limited.
+        InputError: the source is not below the surface, or at the depth of a receiver; its moment
+            is not isotropic in a fluid, or its moment rate not band-limited.
     """
-    if not depth > 0 or not min(layer.vs for layer in ground.layers) > 0:
+    places = _valid_receivers(ground, source, receivers)
+    return _motion(ground, source, places, np.asarray(time, dtype=float))[:, :3]
+
+
+def layered_pressure(
+    ground: LayeredHalfSpace, source: MomentSource, receivers: ArrayLike, time: ArrayLike
+) -> Floats:
+    """Pressure of fluids, Pa, (receivers, n); arguments and errors as of `layered_velocity`.
+
+    Raises:
+        InputError: a receiver is not in a fluid.
+    """
+    places = _valid_receivers(ground, source, receivers)
+    for depth in np.unique(places[:, 2]):
+        if not ground.is_fluid(depth):
+            raise InputError(
+                f"layered half-space: the receiver at a depth of {depth:g} m is in a solid; "
+                "pressure is that of fluids, so move it to a fluid layer"
+            )
+    return _motion(ground, source, places, np.asarray(time, dtype=float))[:, 3]
+
+
+def _valid_receivers(
+    ground: LayeredHalfSpace, source: MomentSource, receivers: ArrayLike
+) -> Floats:
+    """The receivers, after a check of them and of the source."""
+    places, depth = np.asarray(receivers, dtype=float), source.depth
+    if not depth > 0 or not places[:, 2].min() >= 0 or depth in places[:, 2]:
         raise InputError(
-            f"layered half-space: depth = {depth:g} m and the smallest vs = "
-            f"{min(layer.vs for layer in ground.layers):g} m/s must be above 0; place the source "
-            "below the surface and use solid layers"
+            f"layered half-space: the source is at a depth of {depth:g} m and receivers at "
+            f"{', '.join(f'{z:g}' for z in np.unique(places[:, 2]))} m; place the source below "
+            "the surface, receivers not above it, and both at different depths"
         )
-    (x, y), matrix = np.asarray(offsets, dtype=float).T, moment_matrix(moment)
-    t = np.asarray(time, dtype=float) - rate.start
+    moment = moment_matrix(source.moment)
+    deviation = np.abs(moment - np.trace(moment) / 3.0 * np.eye(3)).max()
+    if ground.is_fluid(depth) and deviation > _ISOTROPY * np.abs(moment).max():
+        raise InputError(
+            f"layered half-space: the source at a depth of {depth:g} m is in a fluid, and its "
+            f"moment {moment.tolist()} is not isotropic; use an isotropic one, or a solid layer"
+        )
+    return places
+
+
+def _motion(
+    ground: LayeredHalfSpace, source: MomentSource, receivers: Floats, time: Floats
+) -> Floats:
+    """Velocity along x, y and down, and pressure in fluids, (receivers, 4, n)."""
+    rate, found = source.rate, np.empty((len(receivers), 4, time.size))
+    t = time - rate.start
     omega, spectrum = _source_spectrum(rate, 2.0 * max(t.max(), rate.stop - rate.start))
-    k, weights = _quadrature(ground.layers, depth, np.hypot(x, y).max(), omega)
-    bessel = _bessel_functions(np.outer(np.hypot(x, y), k)) * weights * k / (2.0 * np.pi)
-    orders = [_hankel(_kernels(ground.at(w), depth, matrix, k, w), bessel) for w in omega]
-    response = _superpose(np.stack(orders, axis=-1), matrix, np.arctan2(y, x))
     waves = spectrum[:, None] * np.exp(1j * np.outer(omega, t))
+    waves *= (omega[1] - omega[0]).real / (2.0 * np.pi)
     waves[1:] *= 2.0  # negative frequencies add the complex conjugate
-    return (response @ waves).real * (omega[1] - omega[0]).real / (2.0 * np.pi)
+    for depth in np.unique(receivers[:, 2]):
+        there = receivers[:, 2] == depth
+        response = _response(ground, source, receivers[there], omega)
+        found[there, :3] = (response[:, :3] @ waves).real
+        found[there, 3] = (response[:, 3] @ (waves / (1j * omega[:, None]))).real
+    return found
 
 
-@dataclass(frozen=True)
-class _Solid:
-    """A layer at one frequency; complex speeds if it is anelastic."""
-
-    vp: complex
-    vs: complex
-    rho: float
-    thickness: float
-
-    @classmethod
-    def of(cls, layer: Layer, thickness: float, ratio: complex) -> _Solid:
-        """A layer at `ratio` times the reference frequency (Kjartansson 1979)."""
-
-        def speed(value: float, q: float | None) -> complex:
-            if q is None:
-                return value
-            gamma = np.arctan(1.0 / q) / np.pi
-            return value * np.cos(np.pi * gamma / 2.0) * (1j * ratio) ** gamma
-
-        return cls(speed(layer.vp, layer.qp), speed(layer.vs, layer.qs), layer.rho, thickness)
-
-
-# --- motion at one frequency, for each wavenumber -------------------------------------------------
-
-
-def _kernels(
-    solids: Sequence[_Solid], depth: float, moment: Floats, k: Floats, omega: complex
+def _response(
+    ground: LayeredHalfSpace, source: MomentSource, receivers: Floats, omega: Complex
 ) -> Complex:
-    """Motion U, V and W of the surface for azimuthal orders m = 0, 1, 2, (wavenumbers, 3, 3).
-
-    The factors i^m of the Hankel transform are included.
-    """
-    above, below = _split(solids, depth)
-    motions = []
-    for waves, jump in zip((_p_sv, _sh), _jumps(below[0], moment), strict=True):
-        upper, lower = ([waves(solid, k, omega) for solid in part] for part in (above, below))
-        motions.append(_surface_motion(upper, lower, jump))
-    return np.concatenate(motions, axis=1)
-
-
-def _split(solids: Sequence[_Solid], depth: float) -> tuple[list[_Solid], list[_Solid]]:
-    """The layers above and below `depth`; the layer that contains it is split in two parts."""
-    bottoms = np.cumsum([s.thickness for s in solids])
-    n = int(np.searchsorted(bottoms, depth, side="right"))
-    lower = replace(solids[n], thickness=bottoms[n] - depth)
-    upper = replace(solids[n], thickness=depth - (bottoms[n - 1] if n else 0.0))
-    return [*solids[:n], upper], [lower, *solids[n + 1 :]]
+    """Displacement along x, y and down, and pressure, at one depth: (receivers, 4, frequencies)."""
+    (x, y, (depth, *_)), matrix = receivers.T, moment_matrix(source.moment)
+    distance = np.hypot(x, y)
+    reach = float(distance.max()), abs(source.depth - depth)
+    k, weights = _quadrature(ground.layers, *reach, omega)
+    bessel = _bessel_functions(np.outer(distance, k)) * weights * k / (2.0 * np.pi)
+    orders = [
+        _hankel(_kernels(motion_stress(ground.at(w), source.depth, depth, matrix, k, w), k), bessel)
+        for w in omega
+    ]
+    return _superpose(np.stack(orders, axis=-1), matrix, np.arctan2(y, x))
 
 
-def _jumps(solid: _Solid, moment: Floats) -> tuple[Complex, Complex]:
-    """Jumps of the P-SV vector, (4, 3), and of the SH vector, (2, 3), for orders m = 0, 1, 2.
-
-    The radiation pattern (N m) is included for order 0 only; `_superpose` applies the others.
-    """
-    stiffness, mu = solid.rho * solid.vp**2, solid.rho * solid.vs**2
-    zz, rr = moment[2, 2], 0.5 * (moment[0, 0] + moment[1, 1])
-    p_sv, sh = np.zeros((4, 3), complex), np.zeros((2, 3), complex)
-    p_sv[0, 0] = zz / stiffness
-    p_sv[3, 0] = rr - (1.0 - 2.0 * mu / stiffness) * zz
-    p_sv[1, 1] = sh[0, 1] = 1.0 / mu
-    p_sv[3, 2] = sh[1, 2] = -1.0
-    return p_sv, sh
-
-
-@dataclass(frozen=True)
-class _Waves:
-    """Upgoing, then downgoing waves in a layer, of n types each.
-
-    Attributes:
-        vectors: motion-stress vectors as columns, (wavenumbers, 2n, 2n).
-        nu: vertical wavenumber: waves decay as exp(-nu distance), 1/m, (wavenumbers, n).
-        thickness: of the layer, m.
-    """
-
-    vectors: Complex
-    nu: Complex
-    thickness: float
-
-    @property
-    def types(self) -> int:
-        """The number of wave types, n."""
-        return self.nu.shape[-1]
-
-    @property
-    def up(self) -> Complex:
-        """Vectors of upgoing waves, (wavenumbers, 2n, n)."""
-        return self.vectors[:, :, : self.types]
-
-    @property
-    def down(self) -> Complex:
-        """Vectors of downgoing waves, (wavenumbers, 2n, n)."""
-        return self.vectors[:, :, self.types :]
-
-    def through(self, matrix: Complex) -> Complex:
-        """The columns of a matrix (wavenumbers, ..., n) after the layer."""
-        return matrix * np.exp(-self.nu * self.thickness)[:, None, :]
-
-    def and_back(self, reflected: Complex) -> Complex:
-        """A reflection matrix seen from the other side of the layer, (wavenumbers, n, n)."""
-        return self.through(self.through(reflected).swapaxes(1, 2)).swapaxes(1, 2)
-
-
-def _p_sv(solid: _Solid, k: Floats, omega: complex) -> _Waves:
-    """P and SV waves."""
-    p, s = (np.sqrt(1.0 - (omega / (speed * k)) ** 2) for speed in (solid.vp, solid.vs))
-    mu, one = solid.rho * solid.vs**2, np.ones_like(p)
-    g, mp, ms = mu * (1.0 + s**2), 2.0 * mu * p, 2.0 * mu * s
-    up, down = [(p, one, g, mp), (one, s, ms, g)], [(-p, one, g, -mp), (one, -s, -ms, g)]
-    vectors = np.moveaxis(np.array([*up, *down]), (0, 1, 2), (2, 1, 0))
-    return _Waves(vectors, np.stack([k * p, k * s], axis=1), solid.thickness)
-
-
-def _sh(solid: _Solid, k: Floats, omega: complex) -> _Waves:
-    """SH waves."""
-    s = np.sqrt(1.0 - (omega / (solid.vs * k)) ** 2)
-    stress, one = solid.rho * solid.vs**2 * s, np.ones_like(s)
-    vectors = np.moveaxis(np.array([(one, stress), (one, -stress)]), (0, 1, 2), (2, 1, 0))
-    return _Waves(vectors, (k * s)[:, None], solid.thickness)
-
-
-def _surface_motion(above: list[_Waves], below: list[_Waves], jump: Complex) -> Complex:
-    """Motion of the surface, (wavenumbers, n, m), for a jump (2n, m) of the vectors at the source.
-
-    Args:
-        above, below: the layers above and below the source, from the surface down.
-    """
-    n = len(jump) // 2
-    reflected_above, motion = _from_surface(above)
-    reflected_below = _from_half_space(below)
-    source = np.linalg.solve(below[0].vectors, jump)
-    up = reflected_below @ source[:, n:] - source[:, :n]
-    return motion @ np.linalg.solve(np.eye(n) - reflected_below @ reflected_above, up)
-
-
-def _from_surface(layers: list[_Waves]) -> tuple[Complex, Complex]:
-    """Reflection of waves that go up at the source, and the surface motion that they cause.
-
-    Both are matrices (wavenumbers, n, n); `layers` are those above the source.
-    """
-    top, n = layers[0], layers[0].types
-    free = -np.linalg.solve(top.down[:, n:], top.up[:, n:])  # no stress
-    motion = top.through(top.up[:, :n] + top.down[:, :n] @ free)
-    reflected = top.and_back(free)
-    for upper, lower in pairwise(layers):
-        waves = np.linalg.solve(lower.vectors, upper.up + upper.down @ reflected)
-        per_upgoing = np.linalg.inv(waves[:, :n])
-        reflected = lower.and_back(waves[:, n:] @ per_upgoing)
-        motion = lower.through(motion @ per_upgoing)
-    return reflected, motion
-
-
-def _from_half_space(layers: list[_Waves]) -> Complex:
-    """Reflection of waves that go down at the source, (wavenumbers, n, n), by `layers` below."""
-    n = layers[0].types
-    reflected: Complex = np.zeros((len(layers[0].nu), n, n), complex)
-    for lower, upper in pairwise(reversed(layers)):
-        waves = np.linalg.solve(upper.vectors, lower.up @ reflected + lower.down)
-        reflected = upper.and_back(waves[:, :n] @ np.linalg.inv(waves[:, n:]))
-    return reflected
+def _kernels(vectors: Complex, k: Floats) -> Complex:
+    """U, V, W and the pressure -P of P-SV and SH vectors, (wavenumbers, 4, orders)."""
+    u, v, p, _, w, _ = vectors.swapaxes(0, 1)
+    return np.stack([u, v, w, -k[:, None] * p], axis=1)
 
 
 # --- integrals over frequency and wavenumber ------------------------------------------------------
@@ -296,11 +203,15 @@ def _source_spectrum(rate: Pulse, period: float) -> tuple[Complex, Complex]:
 
 
 def _quadrature(
-    layers: Sequence[Layer], depth: float, distance: float, omega: Complex
+    layers: Sequence[Layer], distance: float, height: float, omega: Complex
 ) -> tuple[Floats, Floats]:
-    """Wavenumbers and weights of Gauss-Legendre panels, up to negligible evanescent waves."""
-    slowest = min(layer.vs for layer in layers)
-    top = np.hypot(omega[-1].real / slowest, np.log(_EVANESCENT) / depth)
+    """Wavenumbers and weights of Gauss-Legendre panels, up to negligible evanescent waves.
+
+    Args:
+        distance, height: the largest horizontal and the vertical distance to the receivers, m.
+    """
+    slowest = min(layer.vs or layer.vp for layer in layers)
+    top = np.hypot(omega[-1].real / slowest, np.log(_EVANESCENT) / height)
     # The integrand oscillates with k at most as fast as the phase of the latest arrival at the
     # farthest receiver.
     period = 2.0 * np.pi / (omega[1] - omega[0]).real
@@ -322,21 +233,26 @@ def _bessel_functions(x: Floats) -> Floats:
 
 
 def _hankel(kernels: Complex, bessel: Floats) -> Complex:
-    """Hankel transform: radial, transverse and down motion, (3, receivers, azimuthal orders)."""
-    u, v, w = kernels.transpose(1, 2, 0)[..., None]  # (orders, wavenumbers, 1)
+    """Hankel transform: radial, transverse and down motion and pressure, (4, receivers, orders)."""
+    u, v, w, p = kernels.transpose(1, 2, 0)[..., None]  # (orders, wavenumbers, 1)
     value, slope, quotient = bessel  # (orders, receivers, wavenumbers)
-    motion = np.stack([slope @ v + quotient @ w, quotient @ v + slope @ w, value @ u])
+    motion = np.stack([slope @ v + quotient @ w, quotient @ v + slope @ w, value @ u, value @ p])
     return motion[..., 0].swapaxes(1, 2)
 
 
 def _superpose(orders: Complex, moment: Floats, azimuth: Floats) -> Complex:
-    """Motion along x, y and down, (receivers, 3, n), of `orders` (3, receivers, orders, n)."""
+    """Motion along x, y and down, and pressure, (receivers, 4, n).
+
+    Args:
+        orders: radial, transverse and down motion and pressure, (4, receivers, orders, n).
+    """
     c, s = np.cos(azimuth), np.sin(azimuth)
     (xx, xy, xz), (_, yy, yz), _ = moment
     half, one = 0.5 * (xx - yy), np.ones_like(c)
     c2, s2 = c * c - s * s, 2.0 * s * c
-    along = np.array([one, xz * c + yz * s, half * c2 + xy * s2])  # vertical and radial motion
+    along = np.array([one, xz * c + yz * s, half * c2 + xy * s2])  # and pressure: radial, vertical
     across = np.array([0.0 * one, yz * c - xz * s, xy * c2 - half * s2])
-    radial, transverse, down = np.einsum("crmn,cmr->crn", orders, np.array([along, across, along]))
+    patterns = np.array([along, across, along, along])
+    radial, transverse, down, p = np.einsum("crmn,cmr->crn", orders, patterns)
     c, s = c[:, None], s[:, None]
-    return np.stack([c * radial - s * transverse, s * radial + c * transverse, down], axis=1)
+    return np.stack([c * radial - s * transverse, s * radial + c * transverse, down, p], axis=1)
