@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from groundswell.backends import Launch
 from groundswell.outputs.distributed_array import DistributedArray
@@ -46,6 +44,7 @@ class Outputs:
 
     Attributes:
         launches: their kernels, independent of each other, for the beginning of a step.
+        seismograms: the receivers' recorders, by name of the quantity.
     """
 
     def __init__(self, solver: DgWave) -> None:
@@ -62,12 +61,12 @@ class Outputs:
             sections, self._recording, self._fields, self._backend, self._comm, clock
         )
         record = RecordLaunches(self._backend, setup.dtype, clock)
-        self._seismograms = [
-            Seismograms(solver, domain, record, quantity)
-            for quantity in QUANTITIES.values()
-            if that_record(quantity.name, setup.receivers)
-        ]
-        self._series: list[Seismograms | SurfaceSeries | Volumes] = [*self._seismograms]
+        self.seismograms = {
+            name: Seismograms(solver, domain, record, quantity)
+            for name, quantity in QUANTITIES.items()
+            if that_record(name, setup.receivers)
+        }
+        self._series: list[Seismograms | SurfaceSeries | Volumes] = [*self.seismograms.values()]
         if setup.case.output.surface:
             self._series.append(SurfaceSeries(solver, domain, record))
         if setup.case.output.volumes:
@@ -78,10 +77,6 @@ class Outputs:
             *(self._map.launches if self._map else []),
             *self._recorders.launches,
         ]
-
-    def velocities(self, begin: int, end: int) -> NDArray[Any]:
-        """See `Seismograms.latest`; of velocity."""
-        return self._seismograms[0].latest(begin, end)
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Open the growing files; `lengths` are the samples to keep from before."""
@@ -105,7 +100,7 @@ class Outputs:
     def _formats(self, folder: Path) -> list[Path]:
         """Write the seismograms in formats other than HDF5, at rank 0."""
         formats = set(self._setup.case.output.seismograms.formats) - {"hdf5"}
-        arrays = [each.read() for each in self._seismograms] if formats else []
+        arrays = [each.read() for each in self.seismograms.values()] if formats else []
         return export_seismograms(arrays, formats, folder) if arrays else []
 
     def _final_fields(self, folder: Path) -> list[Path]:

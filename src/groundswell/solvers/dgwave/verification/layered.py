@@ -1,4 +1,4 @@
-"""LOH.1, LOH.3, and a double couple in three layers over a half-space."""
+"""LOH.1, LOH.3, a double couple in three layers over a half-space, and an airgun in the sea."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.seismology.problems import layers, loh
+from groundswell.seismology.problems import layers, loh, ocean
 from groundswell.seismology.problems.tables import layered_medium, needs_misfits
 from groundswell.seismology.reference.loh import COMPONENTS, PROBLEMS
 from groundswell.solvers.dgwave.verification.boxes import Floats
-from groundswell.solvers.dgwave.verification.simulation import make_case, motion
+from groundswell.solvers.dgwave.verification.simulation import make_case, motion, recordings
 from groundswell.verify import Check
 
 DEGREE = 4
@@ -25,6 +25,10 @@ GAUSSIAN = {False: {"loh1": 3.0, "loh3": 4.0}, True: {"loh1": 0.2, "loh3": 3.0}}
 INTERFACES = (800.0, 2000.0, 3600.0)  # m, on faces of elements
 # Elements of the three layers (m), and limits of the misfit, %.
 LAYERS = {False: (400.0, 2, 10.0), True: (400.0, 4, 0.2)}
+
+SEA_EDGE = 150.0  # m, of the elements; interfaces and the sea floor are at faces
+# Degree, and limits of the misfits of hydrophones, and of pressure and velocity of nodes, %.
+SEA = {False: (4, (0.5, 0.5, 2.0)), True: (5, (0.1, 0.1, 0.5))}
 
 
 @needs_misfits
@@ -60,6 +64,17 @@ def interfaces_on_faces(backend: Backend, full: bool) -> Iterator[Check]:
     misfit = layers.misfit(ground, *motion(case, backend))
     note = f"elements of {edge:g} m and degree {degree}, {len(layers.OFFSETS)} stations"
     yield Check.at_most("three layers: misfit", misfit, limit, "%", note)
+
+
+def airgun(backend: Backend, full: bool) -> Iterator[Check]:
+    """Hydrophones and nodes on the sea floor, compared with wavenumber integration (L2)."""
+    degree, limits = SEA[full]
+    sections = ocean.sections(SEA_EDGE)
+    case = make_case(method={"degree": degree}, boundary={"width": 2}, **sections)
+    time, recorded = recordings(case, backend)
+    note = f"elements of {SEA_EDGE:g} m and degree {degree}"
+    for (name, misfit), limit in zip(ocean.misfits(time, **recorded).items(), limits, strict=True):
+        yield Check.at_most(f"airgun, {name}: misfit", misfit, limit, "%", note)
 
 
 def _published(name: str, backend: Backend, full: bool) -> Iterator[Check]:

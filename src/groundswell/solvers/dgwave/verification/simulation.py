@@ -22,14 +22,26 @@ def make_case(**sections: Any) -> DgWaveCase:
 
 def motion(case: DgWaveCase, backend: Backend) -> tuple[Floats, Floats]:
     """Run a case: times (n,), s, and velocity (receivers, 3, n) along x, y and down, m/s."""
+    time, recorded = recordings(case, backend)
+    return time, recorded["velocity"]
+
+
+def recordings(case: DgWaveCase, backend: Backend) -> tuple[Floats, dict[str, Floats]]:
+    """Run a case: times (n,), s, and what the receivers of each quantity record.
+
+    Returns:
+        The times, and by quantity (receivers, components, n) of the receivers that record it:
+        "velocity" along x, y and down, m/s, and "pressure", Pa.
+    """
     found = DgWave(Setup.from_case(case), backend)
     found.prepare()
     steps = found.setup.steps
     graph = backend.capture(found.step)
-    blocks = []
+    blocks: dict[str, list[Floats]] = {name: [] for name in found.outputs.seismograms}
     for begin in range(0, steps, STEPS_AT_ONCE):
         end = min(begin + STEPS_AT_ONCE, steps)
         graph.replay(end - begin)
-        blocks.append(found.outputs.velocities(begin, end))
-    velocity = np.concatenate(blocks).astype(float).transpose(2, 1, 0)
-    return found.setup.dt * np.arange(steps, dtype=float), velocity
+        for name, recorder in found.outputs.seismograms.items():
+            blocks[name].append(recorder.latest(begin, end).astype(float))
+    time = found.setup.dt * np.arange(steps, dtype=float)
+    return time, {name: np.concatenate(parts).transpose(2, 1, 0) for name, parts in blocks.items()}
