@@ -13,6 +13,8 @@ LONG = [
     "dgwave/layered:loh3",
     "dgwave/layered:gaussian",
     "dgwave/layered:interfaces_on_faces",
+    "dgwave/layered:airgun",
+    "dgwave/methods:finite_differences",
     "dgwave/fullspace:double_couple",
     "dgwave/layers:reflection",
     "dgwave/attenuation:quality",

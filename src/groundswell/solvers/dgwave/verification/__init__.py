@@ -19,6 +19,8 @@ PROBLEMS = [
     "layered:loh3",
     "layered:gaussian",
     "layered:interfaces_on_faces",
+    "layered:airgun",
+    "methods:finite_differences",
     "attenuation:quality",
     "curved:plane_waves",
     "curved:uniform_fields",
