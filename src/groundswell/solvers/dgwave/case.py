@@ -150,7 +150,7 @@ class DgWaveOutput(SeismicOutput):
 
 
 class DgWaveRun(RunSection):
-    """`[run]` of this solver, whose ranks take equal shares of the elements along a curve."""
+    """`[run]` of this solver, whose ranks share the elements along a curve by their cost."""
 
     def violations(self) -> Iterator[Violation]:
         """Options of solvers on Cartesian grids."""
