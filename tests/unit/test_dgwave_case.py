@@ -12,6 +12,8 @@ from dgwave_cases import DROP, EXPLOSION, SHEAR, WATER, build, setup
 
 import groundswell as gs
 from groundswell.errors import CaseError, InputError, RunFailed
+from groundswell.meshes.octree_faces import FaceKind, find_faces
+from groundswell.solvers.dgwave.costs import MATCHED_LAYER, MORTAR, element_costs
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
 from groundswell.time_integration.step_limits import dg_step
@@ -190,10 +192,23 @@ def test_memory_is_what_a_run_allocates() -> None:
     assert found.updates_per_step == count * 9 * n**3 * 5
 
 
-def test_ranks_share_the_elements_evenly() -> None:
+def test_what_elements_cost() -> None:
+    """Elements in a corner are in three layers; one with four finer faces has four mortars."""
+    found = setup(medium=LAYERS, source=[EXPLOSION], refinement={"frequency": 3.2, "levels": 1})
+    lower, upper = found.forest.boxes()
+    middles = (lower + upper) / 2
+    in_layers = ((middles < [0, 0, -np.inf]) | (middles > [800, 800, 600])).sum(axis=1)
+    finer = (find_faces(found.forest).kinds == FaceKind.FINER).sum(axis=1)
+    assert set(in_layers) == {0, 1, 2, 3} and finer.max() > 0
+    assert np.allclose(element_costs(found), 1 + MATCHED_LAYER * in_layers + MORTAR * finer)
+
+
+def test_ranks_share_the_work_evenly() -> None:
     found = setup()
-    parts = np.diff(found.starts(7))
-    assert parts.sum() == found.forest.count and np.ptp(parts) <= 1
+    starts, costs = found.starts(7), element_costs(found)
+    assert starts[0] == 0 and starts[-1] == found.forest.count and np.ptp(np.diff(starts)) > 1
+    shares = np.add.reduceat(costs, starts[:-1])
+    assert np.abs(shares - costs.sum() / 7).max() <= costs.max()
     summary = found.decompose(7)
     assert (summary.traffic == summary.traffic.T).all() and summary.traffic.sum() > 0
 

@@ -11,7 +11,7 @@ and 2:1 balance refinement of linear octrees in parallel, SIAM J. Sci. Comput. 3
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -69,12 +69,12 @@ class Forest:
     @property
     def roots(self) -> tuple[int, int, int]:
         """Number of roots along x, y, z."""
-        return _count_roots(self.edges)
+        return count_roots(self.edges)
 
     @property
     def max_level(self) -> int:
         """The deepest level that leaves may have."""
-        return _max_level(self.roots)
+        return deepest_level(self.roots)
 
     def anchors(self, leaves: ArrayLike | None = None) -> Numbers:
         """Indices of the first lattice cells of leaves in the whole box, (leaves, 3).
@@ -106,6 +106,17 @@ class Forest:
         """
         anchors, sizes = decode(keys), cells_along(self.max_level, levels)
         return self._positions(anchors), self._positions(anchors + sizes[:, None])
+
+    def mirrored(self, axis: int) -> Forest:
+        """The forest with the signs of coordinates along an axis changed."""
+        edges, anchors = list(self.edges), self.anchors()
+        edges[axis] = -edges[axis][::-1]
+        cells = self.roots[axis] << self.max_level
+        anchors[:, axis] = cells - anchors[:, axis] - self.sizes()
+        keys = encode(anchors)
+        order = np.argsort(keys)
+        x, y, z = edges
+        return replace(self, edges=(x, y, z), keys=keys[order], levels=self.levels[order])
 
     def wrap(self, cells: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
         """Wrap lattice cells along periodic axes.
@@ -211,11 +222,11 @@ def uniform_forest(
         InputError: invalid edges, or a level out of range.
     """
     lines = _checked_edges(edges)
-    roots = _count_roots(lines)
+    roots = count_roots(lines)
     require_level(roots, level)
     along = [np.arange(n << level) for n in roots]
     cells = np.stack(np.meshgrid(*along, indexing="ij"), axis=-1).reshape(-1, AXES)
-    keys = np.sort(encode(cells)) << AXES * (_max_level(roots) - level)
+    keys = np.sort(encode(cells)) << AXES * (deepest_level(roots) - level)
     return Forest(lines, keys, np.full(len(keys), level, np.int8), periodic)
 
 
@@ -264,18 +275,21 @@ def require_level(roots: tuple[int, int, int], level: int) -> None:
     Raises:
         InputError: the level is below 0 or above `Forest.max_level`.
     """
-    if not 0 <= level <= _max_level(roots):
+    deepest = deepest_level(roots)
+    if not 0 <= level <= deepest:
         raise InputError(
-            f"level = {level}; allowed: 0 to {_max_level(roots)} for {roots} roots, with at most "
-            f"2^{BITS} leaves along an axis; use fewer levels or fewer roots"
+            f"level = {level}; allowed: 0 to {deepest} for {roots} roots, with at most 2^{BITS} "
+            "leaves along an axis; use fewer levels or fewer roots"
         )
 
 
-def _max_level(roots: tuple[int, int, int]) -> int:
+def deepest_level(roots: tuple[int, int, int]) -> int:
+    """The deepest level that leaves may have, from the number of roots along x, y, z."""
     return BITS - (max(roots) - 1).bit_length()
 
 
-def _count_roots(edges: Edges) -> tuple[int, int, int]:
+def count_roots(edges: Edges) -> tuple[int, int, int]:
+    """Number of roots along x, y, z, from their edges."""
     x, y, z = edges
     return len(x) - 1, len(y) - 1, len(z) - 1
 

@@ -7,7 +7,14 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator
 
-from groundswell.case.common import NotEmpty, RunSection, Section, repeated, unsupported
+from groundswell.case.common import (
+    DataFile,
+    NotEmpty,
+    RunSection,
+    Section,
+    repeated,
+    unsupported,
+)
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Flag, Frequency, Number, Positive
@@ -67,6 +74,26 @@ class RefinementSection(Section):
     points: Annotated[Number, Field(ge=2, le=50)] = 5.0
 
 
+class ForestSection(Section):
+    """`[refinement]` with a `file`: halve elements as the trees of a forest of p4est.
+
+    The file is one of `p8est_save`. Its trees are the elements of `[grid]`, and `vertical` is the
+    direction of their third axis.
+    """
+
+    file: DataFile
+    vertical: Literal["up", "down"] = "up"
+
+
+def _refinement(value: Any, info: ValidationInfo) -> RefinementSection | ForestSection:
+    if isinstance(value, RefinementSection | ForestSection):
+        return value
+    section = ForestSection if isinstance(value, dict) and "file" in value else RefinementSection
+    return section.model_validate(value, context=info.context)
+
+
+AnyRefinement = Annotated[Any, PlainValidator(_refinement)]  # RefinementSection or ForestSection
+
 LAYERS = ("pml", "sponge")
 Boundary = Literal["pml", "sponge", "absorbing", "free-surface", "rigid"]
 SurfaceCondition = Literal["absorbing", "free-surface", "rigid"]
@@ -123,7 +150,7 @@ class DgWaveOutput(SeismicOutput):
 
 
 class DgWaveRun(RunSection):
-    """`[run]` of this solver, whose ranks take equal shares of the elements along a curve."""
+    """`[run]` of this solver, whose ranks share the elements along a curve by their cost."""
 
     def violations(self) -> Iterator[Violation]:
         """Options of solvers on Cartesian grids."""
@@ -148,7 +175,7 @@ class DgWaveCase(SeismicCase):
     output: DgWaveOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: DgWaveRun = DgWaveRun()
     method: MethodSection = MethodSection()
-    refinement: RefinementSection | None = None
+    refinement: AnyRefinement | None = None
     boundary: BoundarySection = BoundarySection()
     topography: TopographySection | None = None
 
@@ -182,8 +209,8 @@ class DgWaveCase(SeismicCase):
     @field_validator("refinement")
     @classmethod
     def _has_finer_medium(
-        cls, refinement: RefinementSection | None, info: ValidationInfo
-    ) -> RefinementSection | None:
+        cls, refinement: RefinementSection | ForestSection | None, info: ValidationInfo
+    ) -> RefinementSection | ForestSection | None:
         if refinement and isinstance(info.data.get("medium"), AwpSection | ArraySection):
             reject([((), "needs a medium that is not given for the elements of [grid] alone")])
         return refinement

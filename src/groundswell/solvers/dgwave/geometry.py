@@ -161,9 +161,14 @@ class ElementGeometry:
         return matched_layers(self._setup, elements)
 
     @property
+    def layer_axes(self) -> Numbers:
+        """The number of axes to which matched layers with an element are normal, (elements,)."""
+        return np.asarray(in_matched_layers(self._setup).sum(axis=1))
+
+    @property
     def layer_sets(self) -> int:
         """Sets of memory variables of matched layers on all ranks."""
-        return int(in_matched_layers(self._setup).sum())
+        return int(self.layer_axes.sum())
 
     @property
     def _setup(self) -> Setup:

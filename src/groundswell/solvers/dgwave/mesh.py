@@ -1,21 +1,23 @@
-"""The mesh of a case: bricks, halved where waves are slow, and their materials."""
+"""The mesh of a case: bricks, halved where waves are slow or a forest is, and their materials."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.grids.cartesian import Grid
+from groundswell.errors import InputError
+from groundswell.grids.cartesian import Grid, format_extent
 from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree import Forest, uniform_forest
-from groundswell.meshes.octree_refinement import balance, refine, resolve_wavelength
+from groundswell.meshes.octree_refinement import Criterion, balance, refine, resolve_wavelength
+from groundswell.meshes.p4est import read_p4est
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import Material, Medium
-from groundswell.solvers.dgwave.case import LAYERS
+from groundswell.solvers.dgwave.case import LAYERS, ForestSection
 
 Floats = NDArray[np.float64]
 USED = ("vp", "vs", "rho")  # of a material
@@ -39,8 +41,14 @@ def build_media(case: Any, grid: Grid) -> list[Medium]:
     Raises:
         InputError: the data are unreadable, incomplete or do not cover the region.
     """
-    levels = case.refinement.levels if case.refinement else 0
-    return [_medium(case, grid, level) for level in range(levels + 1)]
+    return [_medium(case, grid, level) for level in range(_levels(case, grid) + 1)]
+
+
+def _levels(case: Any, grid: Grid) -> int:
+    """How often elements may be halved."""
+    if isinstance(case.refinement, ForestSection):
+        return int(_read_forest(case.refinement, grid).levels.max())
+    return int(case.refinement.levels) if case.refinement else 0
 
 
 def _medium(case: Any, grid: Grid, level: int) -> Medium:
@@ -64,13 +72,59 @@ def build_forest(case: Any, grid: Grid, media: Sequence[Medium]) -> Forest:
     bricks = uniform_forest(edges, 0, (sides, sides, False))
     if not (section := case.refinement):
         return bricks
-    speeds = _slowest(media)
+    if isinstance(section, ForestSection):
+        wanted = _divided_in(_read_forest(section, grid), grid)
+    else:
+        wanted = _waves_too_short(case, grid, media)
+    return balance(refine(bricks, wanted, len(media) - 1))
+
+
+def _read_forest(section: ForestSection, grid: Grid) -> Forest:
+    """The forest of a file, z down.
+
+    Raises:
+        InputError: it cannot be read, or its trees are not the elements of the grid.
+    """
+    found = read_p4est(section.file)
+    if found.roots != grid.region:
+        trees, cells = format_extent(found.roots), format_extent(grid.region)
+        raise InputError(
+            f"{section.file}: the forest has {trees} trees, and [grid] {cells} elements; change "
+            "grid.size or grid.spacing"
+        )
+    if not all(np.allclose(np.diff(line, 2), 0, atol=1e-6 * np.ptp(line)) for line in found.edges):
+        raise InputError(f"{section.file}: the trees are of several sizes; allowed: one size")
+    return found if section.vertical == "down" else found.mirrored(2)
+
+
+def _divided_in(forest: Forest, grid: Grid) -> Criterion:
+    """A criterion for `refine` that divides elements of the region as another forest is divided.
+
+    Those of layers are divided as the nearest ones of the region.
+    """
+
+    def wanted(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
+        found = np.empty(len(lower), bool)
+        for level, chosen, cells in _by_level(grid, lower, upper):
+            leaves = forest.find(cells << (forest.max_level - level))
+            found[chosen] = forest.levels[leaves] > level
+        return found
+
+    return wanted
+
+
+def _waves_too_short(case: Any, grid: Grid, media: Sequence[Medium]) -> Criterion:
+    """A criterion for `refine` that divides elements with too few points per wavelength."""
+    speeds, section = _slowest(media), case.refinement
 
     def shortest_wave(lower: Floats, upper: Floats) -> Floats:
-        return _read_slowest(grid, speeds, lower, upper) / float(section.frequency)
+        found = np.empty(len(lower))
+        for level, chosen, cells in _by_level(grid, lower, upper):
+            x, y, z = cells.T
+            found[chosen] = speeds[level][z, y, x]
+        return found / float(section.frequency)
 
-    wanted = resolve_wavelength(shortest_wave, case.method.degree / section.points)
-    return balance(refine(bricks, wanted, section.levels))
+    return resolve_wavelength(shortest_wave, case.method.degree / section.points)
 
 
 def _slowest(media: Sequence[Medium]) -> list[Floats]:
@@ -87,21 +141,18 @@ def _slowest(media: Sequence[Medium]) -> list[Floats]:
     return found
 
 
-def _read_slowest(grid: Grid, speeds: Sequence[Floats], lower: Floats, upper: Floats) -> Floats:
-    """The slowest wave in elements, (n,), m/s.
+def _by_level(grid: Grid, lower: Floats, upper: Floats) -> Iterator[tuple[int, Numbers, Numbers]]:
+    """Elements of each level: the level, which they are, and the nearest ones of the region.
 
     Args:
-        speeds: by level, see `_slowest`.
         lower, upper: corners of the elements, (n, 3), m.
     """
-    spacing, found = np.array(grid.spacing), np.empty(len(lower))
+    spacing = np.array(grid.spacing)
     levels = np.rint(np.log2(spacing[0] / (upper - lower)[:, 0])).astype(int)
-    for level in np.unique(levels):
-        chosen = levels == level
+    for level in np.unique(levels).tolist():
+        chosen = np.flatnonzero(levels == level)
         cells = np.rint(lower[chosen] / spacing * 2**level).astype(np.int64)
-        x, y, z = _inside(grid, cells, level).T
-        found[chosen] = speeds[level][z, y, x]
-    return found
+        yield level, chosen, _inside(grid, cells, level)
 
 
 def read_material(

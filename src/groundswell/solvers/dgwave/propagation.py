@@ -373,4 +373,5 @@ def _halves(degree: int) -> dict[str, Constant]:
     w = points.weights
     to = [points.interpolation((points.points + shift) / 2) for shift in (-1, 1)]
     back = [half.T * w / w[:, None] / 2 for half in to]
-    return {"TO_HALVES": initializer(to), "FROM_HALVES": initializer(back)}
+    tables = {"TO_HALVES": to, "FROM_HALVES": back}
+    return {name: initializer([[m, m.T] for m in table]) for name, table in tables.items()}

@@ -40,6 +40,7 @@ from groundswell.solvers.dgwave.attenuation import (
     largest_decay,
     unrelaxed,
 )
+from groundswell.solvers.dgwave.costs import element_costs
 from groundswell.solvers.dgwave.curved import METRICS
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
@@ -122,6 +123,8 @@ class Setup(ElementGeometry):
     def starts(self, ranks: int) -> Numbers:
         """The first element of each rank, and the number of elements, (ranks + 1,).
 
+        Ranks have about the same work, see `element_costs`.
+
         Raises:
             InputError: fewer elements than ranks.
         """
@@ -130,7 +133,11 @@ class Setup(ElementGeometry):
                 f"{self.count} elements cannot be shared by {ranks} ranks; use at most one "
                 "rank for each element"
             )
-        return partition_curve(np.ones(self.count), ranks)
+        return partition_curve(self._costs, ranks)
+
+    @cached_property
+    def _costs(self) -> Floats:
+        return element_costs(self)
 
     def cells(self, leaves: Numbers) -> Numbers:
         """Indices (x, y, z) of the cells of the grid that elements are parts of, (n, 3)."""

@@ -160,9 +160,9 @@ class UnstructuredSetup(Setup):
         return
 
     @property
-    def layer_sets(self) -> int:
+    def layer_axes(self) -> Numbers:
         """See `Setup`."""
-        return 0
+        return np.zeros(self.count, np.int64)
 
     def reflection(self, elements: RankElements) -> Floats:
         """See `Setup`."""

@@ -1,8 +1,9 @@
 """Benchmarks of DG waves, as in Hanindhito et al., GAPS (ICS 2022): kernels, degrees and ranks.
 
-On one rank, their versions of the kernels beside the solver's own, with rooflines (figure 4), and
-elements of 64 and 512 nodes (figure 5). On several ranks, what whole elements, variables and
-materials, or face traces add to a step (figures 6 and 7), and weak scaling (figure 8).
+On one rank, their versions of the kernels beside the solver's own, with rooflines (figure 4),
+elements of 64 and 512 nodes (figure 5), and what local time steps would save. On several ranks,
+what whole elements, variables and materials, or face traces add to a step (figures 6 and 7), and
+weak scaling (figure 8).
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from groundswell.bench.tables import (
     size_of,
     time_of,
 )
+from groundswell.solvers.dgwave.benchmarks.local_steps import measure_local_steps
 from groundswell.solvers.dgwave.benchmarks.published import (
     OVER_64,
     OVER_BASE,
@@ -136,6 +137,21 @@ ROOFLINES = Table(
     ranks="one",
 )
 
+LOCAL_STEPS = Table(
+    "local_steps",
+    "What clusters of elements with local time steps would save; the solver has one step for all",
+    [
+        field("mesh", 33),
+        _number("elements", "elements", ",d", 8),
+        _times("longest step over shortest", "ratio"),
+        Column("by cluster", lambda row: " + ".join(f"{n:,}" for n in row["clusters"])),
+        _times("gain", "gain"),
+        _times("own steps", "bound"),
+    ],
+    measure_local_steps,
+    ranks="one",
+)
+
 # --- several ranks --------------------------------------------------------------------------------
 
 EXCHANGE = Table(
@@ -176,4 +192,4 @@ WEAK = Table(
     seconds=SECONDS,
 )
 
-TABLES = [KERNELS, DEGREES, ROOFLINES, EXCHANGE, WEAK]
+TABLES = [KERNELS, DEGREES, ROOFLINES, LOCAL_STEPS, EXCHANGE, WEAK]

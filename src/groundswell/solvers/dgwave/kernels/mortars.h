@@ -5,30 +5,41 @@
 // balance of conforming faces: velocities are projected before the own ones are taken off, tractions after.
 #pragma once
 #include "elements.h"
+#include "spectral_elements/kernels/contract.h"
 
-// From the nodes of a line to those of its lower and its upper half, and the adjoints of that.
-TABLE real TO_HALF[2][NODES][NODES] = TO_HALVES;
-TABLE real FROM_HALF[2][NODES][NODES] = FROM_HALVES;
+// From the nodes of a line to those of its lower and its upper half, and the adjoints of that. Matrices have the
+// transposed ones beside them.
+TABLE real TO_HALF[2][2][NODES][NODES] = TO_HALVES;
+TABLE real FROM_HALF[2][2][NODES][NODES] = FROM_HALVES;
 
 typedef real FaceValues[TRACE][PLANE];
+typedef real Matrix[2][NODES][NODES];
+
+// Values of a line that a thread finds at a time: one on a GPU, a vector on a CPU.
+constexpr int AT_ONCE = LINES_PER_THREAD(NODES);
 
 // Multiplies the values of a face by a matrix along its fast axis and one along its slow axis; `between` holds
 // what the first product leaves. Called by all threads of the block. Adds to the result if `add`.
 template <class Source>
-INLINE void multiply_face(const real (&fast)[NODES][NODES], const real (&slow)[NODES][NODES], const Source& from,
-                          FaceValues& between, FaceValues& to, bool add) {
-  FOR_THREADS(t, TRACE * PLANE) {
-    const int n = t / PLANE, row = t % PLANE / NODES, a = t % NODES;
-    real sum = 0;
-    for (int w = 0; w < NODES; ++w) sum = FMA(fast[a][w], from(n, row * NODES + w), sum);
-    between[n][t % PLANE] = sum;
+INLINE void multiply_face(const Matrix& fast, const Matrix& slow, const Source& from, FaceValues& between,
+                          FaceValues& to, bool add) {
+  FOR_THREADS(t, TRACE * PLANE / AT_ONCE) {
+    const int p = t * AT_ONCE % PLANE, n = t * AT_ONCE / PLANE, row = p / NODES, a = p % NODES;
+    real sums[AT_ONCE] = {};
+    for (int w = 0; w < NODES; ++w)
+      VECTORIZED
+      for (int i = 0; i < AT_ONCE; ++i) sums[i] = FMA(fast[1][w][a + i], from(n, row * NODES + w), sums[i]);
+    for (int i = 0; i < AT_ONCE; ++i) between[n][p + i] = sums[i];
   }
   BARRIER();
-  FOR_THREADS(t, TRACE * PLANE) {
-    const int n = t / PLANE, row = t % PLANE / NODES, a = t % NODES;
-    real sum = add ? to[n][t % PLANE] : REAL(0);
-    for (int w = 0; w < NODES; ++w) sum = FMA(slow[row][w], between[n][w * NODES + a], sum);
-    to[n][t % PLANE] = sum;
+  FOR_THREADS(t, TRACE * PLANE / AT_ONCE) {
+    const int p = t * AT_ONCE % PLANE, n = t * AT_ONCE / PLANE, row = p / NODES, a = p % NODES;
+    real sums[AT_ONCE];
+    for (int i = 0; i < AT_ONCE; ++i) sums[i] = add ? to[n][p + i] : REAL(0);
+    for (int w = 0; w < NODES; ++w)
+      VECTORIZED
+      for (int i = 0; i < AT_ONCE; ++i) sums[i] = FMA(slow[0][row][w], between[n][w * NODES + a + i], sums[i]);
+    for (int i = 0; i < AT_ONCE; ++i) to[n][p + i] = sums[i];
   }
   BARRIER();
 }
