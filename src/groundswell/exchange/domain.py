@@ -38,8 +38,7 @@ from groundswell.exchange.devices import find_device, require_device
 from groundswell.exchange.ghost_field import Field, GhostField
 from groundswell.exchange.halo import HaloExchange, Options, complete_options
 from groundswell.exchange.mpi_communicator import cartesian, ranks_of
-from groundswell.exchange.overlap import GhostedBlock
-from groundswell.exchange.pattern import Ghosts, Layers, as_ghosts, traffic
+from groundswell.exchange.pattern import GhostedBlock, Ghosts, Layers, as_ghosts, traffic
 from groundswell.exchange.plan import Plan, PlanCache
 from groundswell.exchange.tuning import Choice, halo_candidates
 

@@ -29,7 +29,15 @@ from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError, known_to_all
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import BY_MEMORY, TRANSPORTS, usual
+from groundswell.exchange.connect import (
+    BY_MEMORY,
+    TRANSPORTS,
+    Obstacle,
+    first_obstacle,
+    mpi_version,
+    obstacle,
+    usual,
+)
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.transfers import Connection
@@ -38,7 +46,6 @@ from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import Operation
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.requirements import Obstacle, first_obstacle, mpi_version, obstacle
 from groundswell.exchange.waiting import timeout_of, timeout_seconds
 
 REPEATS = 5
