@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
-from math import inf
+from math import inf, prod
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from groundswell.exchange.connect import (
     obstacle,
     usual,
 )
-from groundswell.exchange.decomposition import Decomposition, decompose
+from groundswell.exchange.decomposition import Block, Decomposition, decompose
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.ghost_field import GhostField
@@ -346,7 +346,6 @@ def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]
 
 def _known(cut: Decomposition, rank: int) -> NDArray[np.int64]:
     """The correct values of a block with its ghost layers: global indices of points."""
-    block = cut.block(rank)
-    sides = zip(block.start, block.shape, GHOSTS.low, GHOSTS.high, cut.shape, strict=True)
-    axes = [np.arange(s - low, s + n + high) % whole for s, n, low, high, whole in sides]
-    return np.ravel_multi_index(np.ix_(*axes), cut.shape).astype(np.int64)
+    whole = np.arange(prod(cut.shape)).reshape(cut.shape)
+    padded = np.pad(whole, [*zip(GHOSTS.low, GHOSTS.high, strict=True)], mode="wrap")
+    return padded[Block(cut.block(rank).start, GHOSTS.padded(cut.block(rank).shape)).slices]
