@@ -23,10 +23,10 @@ from groundswell.exchange.gather_scatter.rows import (
 )
 
 SECTOR = 32  # bytes
-SECTORS = 192  # of a tile, at most
+SECTORS = 192  # of a tile, at most; this and the next two as in tiles.h
 WIDTHS = np.array([2, 4, 8])  # possible numbers of indices in a tile's rows
-MIN_INDICES, MAX_INDICES = 1 << 20, 1 << 31  # fewer stay in caches; tables cannot count more
 THREADS = 128
+MIN_INDICES, MAX_INDICES = 1 << 20, 1 << 31  # fewer stay in caches; tables cannot count more
 MIN_BLOCKS_PER_SM = 9  # fewer do not hide the latency of memory, more leave too little cache
 
 
@@ -73,7 +73,8 @@ def make_tiles(rows: Rows, others: Rows, values: Values) -> tuple[Any, Any, Any,
     tiled = Rows(tiled.count, tiled.offsets, local)
     counts, ends, indices = _slices(tiled, tile_of_row[tile_of_row >= 0], len(sizes))
     pairs = ends[:: len(WIDTHS)] // 2
-    tiles = np.column_stack([begins, sizes, pairs[:-1], np.diff(pairs), counts, 0 * sizes])
+    columns = begins, sizes, pairs[:-1], np.diff(pairs), counts, np.zeros_like(sizes)
+    tiles = np.column_stack(columns)  # as Tile of tiles.h
     return tiles.astype(np.int32), sectors.astype(np.int32), indices, left
 
 
