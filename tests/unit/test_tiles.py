@@ -18,8 +18,11 @@ from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.backends.cpu import CpuBackend
 from groundswell.bench.exchange.assembly import box_ids
+from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter import tiles as module
 from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Rows, Values, reduce_rows
+from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.exchange.gather_scatter.tiles import (
     SECTOR,
     SECTORS,
@@ -169,3 +172,22 @@ def test_rows_go_through_tiles_if_many_begin_where_sectors_do(
     run()
     assert names == ["assemble_tiles" if (offset, least) == (0, 0) else "assemble"]
     assert (values.array == 2).all()
+
+
+def test_arrays_that_replace_others_are_tiled_if_they_begin_where_sectors_do(
+    backend: Backend,
+) -> None:
+    ids = box_ids(3, 3, 0)
+    arrays = [aligned_zeros((len(ids) + 4,), "float64")[n:][: len(ids)] for n in (0, 0, 1, 0)]
+    for array in arrays:
+        array[:] = np.random.default_rng().integers(-9, 9, len(ids))
+    expected = [np.bincount(ids, array)[ids] for array in arrays]
+    sharing = find_sharing(SerialCommunicator(), ids)
+    work = GatherScatter(backend, sharing, "gather-scatter", (arrays[0], arrays[0]))
+    tiled = []
+    for array in arrays:
+        work.bind(array, array)
+        in_order(work.launches)()
+        tiled += ["assemble_tiles" in {launch.name for launch in work.local}]
+    assert tiled == [True, True, False, True]
+    assert all(map(np.array_equal, arrays, expected))
