@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundswell import __version__
 from groundswell.backends import Backend
@@ -38,7 +37,7 @@ from groundswell.exchange.connect import (
     obstacle,
     usual,
 )
-from groundswell.exchange.decomposition import Block, Decomposition, decompose
+from groundswell.exchange.decomposition import Block, decompose
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.ghost_field import GhostField
@@ -326,7 +325,11 @@ def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]
         # Blocks have uneven sizes. Rows are not cut, so that they are long enough for direct stores
         # in ghost layers.
         cut = decompose((2 * comm.size + 3, 2 * comm.size + 1, 40), comm.size, True, (0, 0, 1))
-        known = _known(cut, comm.rank)
+        # Values are the global indices of points.
+        whole = np.arange(prod(cut.shape)).reshape(cut.shape)
+        padded = np.pad(whole, [*zip(GHOSTS.low, GHOSTS.high, strict=True)], mode="wrap")
+        block = cut.block(comm.rank)
+        known = padded[Block(block.start, GHOSTS.padded(block.shape)).slices]
         arrays = [backend.zeros(known.shape, dtype) for dtype in TYPES]
         fields = [GhostField(array, GHOSTS.low, GHOSTS) for array in arrays]
         halo = HaloExchange(backend, comm, cut, fields, transport=name, poison=True)
@@ -342,10 +345,3 @@ def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]
             halo.check()
             wrong += sum(int((backend.to_host(array) != values).sum()) for array in arrays)
     return f"{wrong} values of a test arrived wrong" if wrong else None
-
-
-def _known(cut: Decomposition, rank: int) -> NDArray[np.int64]:
-    """The correct values of a block with its ghost layers: global indices of points."""
-    whole = np.arange(prod(cut.shape)).reshape(cut.shape)
-    padded = np.pad(whole, [*zip(GHOSTS.low, GHOSTS.high, strict=True)], mode="wrap")
-    return padded[Block(cut.block(rank).start, GHOSTS.padded(cut.block(rank).shape)).slices]
