@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from groundswell.backends import Source
 from groundswell.backends.cpu import CpuBackend
 from groundswell.exchange.gather_scatter.rows import Rows, Values, reduce_rows
+from groundswell.exchange.gather_scatter.tiles import reduce_in_place
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.setup import Setup as CavitySetup
@@ -162,10 +165,20 @@ def fused_sources(dtype: str, kind: str) -> list[Source]:
     return backend.sources[1:]  # the first is that of the injection
 
 
+def aligned_zeros(shape: tuple[int, ...], dtype: str) -> Any:
+    """An array that begins where a sector of a GPU's memory would."""
+    size = prod(shape) * np.dtype(dtype).itemsize
+    found = np.zeros(size + 32, np.uint8)
+    return found[-found.ctypes.data % 32 :][:size].view(dtype).reshape(shape)
+
+
 def assembly_sources(dtype: str) -> list[Source]:
-    """What sums of rows into other places, and into their own compile."""
+    """What sums of rows into other places, into their own, and in tiles compile."""
     backend = SourceCollector()
-    array, rows = Values(np.zeros(8, dtype)), Rows(2, np.array([0, 2, 4]), np.arange(4))
+    array, rows = Values(aligned_zeros((8,), dtype)), Rows(2, np.array([0, 2, 4]), np.arange(4))
     for target in (rows, Rows.contiguous(0, 2)):
         reduce_rows(backend, "sum", (array, rows), (array, target))
+    backend.on_host = False
+    with patch("groundswell.exchange.gather_scatter.tiles.MIN_INDICES", 0):
+        reduce_in_place(backend, "sum", array, rows, Rows.contiguous(0, 0))
     return backend.sources

@@ -129,6 +129,7 @@ LIMITS = {
     "sum_rows": (96, 96),
     "interpolate": (64, 64),
     "assemble": (64, 64),
+    "assemble_tiles": (56, 56),  # nine blocks of 128 threads share a processor's registers
     "send_rows": (80, 104),
     "wait_for_rows": (32, 32),
     "receive_rows": (64, 96),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from variants import long_variants
 
 from groundswell.backends import open_backend
-from groundswell.exchange.overlap import Box, split
+from groundswell.exchange.pattern import Box, split
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import MEMORIES, STRESSES, VELOCITIES, Earthquake

@@ -24,8 +24,7 @@ from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.overlap import Box
-from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.pattern import Box, Ghosts
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup

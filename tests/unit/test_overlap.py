@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.overlap import Box, open_sides, split
+from groundswell.exchange.pattern import Box, open_sides, split
 
 axes = st.integers(1, 3)
 flags = st.tuples(st.booleans(), st.booleans())

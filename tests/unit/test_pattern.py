@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition, decompose
-from groundswell.exchange.pattern import Ghosts, partners, receives, require_room, uniform
+from groundswell.exchange.ghost_field import require_room
+from groundswell.exchange.pattern import Ghosts, partners, receives, uniform
 
 Index = tuple[int, ...]
 Point = tuple[Index, int, Index]  # a ghost: local index here, its owner, local index there

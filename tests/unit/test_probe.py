@@ -15,7 +15,7 @@ from ranks import launcher, run_on_ranks
 from groundswell.backends import open_backend
 from groundswell.cli.machine import describe_mpi
 from groundswell.errors import InputError
-from groundswell.exchange import requirements
+from groundswell.exchange import connect
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.tuning import find_obstacles
@@ -58,17 +58,17 @@ def test_alone_nothing_works() -> None:
 def test_the_library_says_whether_it_reads_gpu_memory_and_the_user_overrides_it(
     answer: str, reported: bool, reason: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(requirements.GPU_MPI, answer)
-    monkeypatch.setattr(requirements, "is_active", lambda: True)
-    monkeypatch.setattr(requirements, "reports_gpu_support", lambda: reported)
-    found = requirements._gpu_mpi(None, SerialCommunicator())
+    monkeypatch.setenv(connect.GPU_MPI, answer)
+    monkeypatch.setattr(connect, "is_active", lambda: True)
+    monkeypatch.setattr(connect, "reports_gpu_support", lambda: reported)
+    found = connect._gpu_mpi(None, SerialCommunicator())
     assert found is None if reason is None else found is not None and reason in found
 
 
 def test_an_answer_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(requirements.GPU_MPI, "maybe")
+    monkeypatch.setenv(connect.GPU_MPI, "maybe")
     with pytest.raises(InputError, match="maybe"):
-        requirements._gpu_mpi(None, SerialCommunicator())
+        connect._gpu_mpi(None, SerialCommunicator())
 
 
 # --- the library ----------------------------------------------------------------------------------
@@ -89,9 +89,9 @@ def test_what_a_library_claims(
     functions: dict[str, Any], expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("mpi4py")
-    requirements.load_mpi()  # it uses ctypes
-    monkeypatch.setattr(requirements.ctypes, "CDLL", lambda path: SimpleNamespace(**functions))
-    assert requirements.reports_gpu_support() is expected
+    connect.load_mpi()  # it uses ctypes
+    monkeypatch.setattr(connect.ctypes, "CDLL", lambda path: SimpleNamespace(**functions))
+    assert connect.reports_gpu_support() is expected
 
 
 def _answer(place: Any, value: int, status: int) -> int:
@@ -104,18 +104,18 @@ def test_the_library_of_this_python() -> None:
     found = describe_mpi()
     assert found["library"] and found["standard"][0] in "345" and found["thread_level"] is None
     assert found["mpiexec"] and os.access(found["mpiexec"], os.X_OK)
-    assert not requirements.is_active()
+    assert not connect.is_active()
 
 
 def test_without_mpi4py(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mpi4py", None)
-    requirements.load_mpi.cache_clear()
+    connect.load_mpi.cache_clear()
     try:
         found = describe_mpi()
         assert found["library"] is None and "groundswell[mpi]" in found["reason"]
         assert all("groundswell[mpi]" in str(r) for r in on_host("cpu").values())
     finally:
-        requirements.load_mpi.cache_clear()
+        connect.load_mpi.cache_clear()
 
 
 # --- requirements ---------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def on_host(name: str) -> dict[str, str | None]:
     """The obstacles of a backend's transports between ranks that are not started yet."""
     device: Any = SimpleNamespace(bus="x")
     comm = SerialCommunicator()
-    return {n: requirements.obstacle(n, device, comm) for n in TRANSPORTS[name]}
+    return {n: connect.obstacle(n, device, comm) for n in TRANSPORTS[name]}
 
 
 def rank(rank: int, hosts: str, buses: Sequence[str]) -> Any:
@@ -142,8 +142,8 @@ def rank(rank: int, hosts: str, buses: Sequence[str]) -> Any:
 def test_nccl_needs_a_gpu_for_each_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("groundswell.backends.nccl.load", lambda: None)
     device = SimpleNamespace(bus="x")
-    assert requirements._nccl(device, rank(1, "aabb", ["x", "y", "x", "y"])) is None
-    reason = requirements._nccl(device, rank(2, "aabb", ["x", "y", "x", "x"]))
+    assert connect._nccl(device, rank(1, "aabb", ["x", "y", "x", "y"])) is None
+    reason = connect._nccl(device, rank(2, "aabb", ["x", "y", "x", "x"]))
     assert reason and "ranks 2, 3" in reason
 
 
@@ -151,19 +151,19 @@ def test_nccl_needs_a_gpu_for_each_rank(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_thread_needs_a_thread_level(
     level: str, works: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requirements, "thread_level", lambda: level)
-    reason = requirements._threads(open_backend("cpu"), rank(0, "aa", ""))
+    monkeypatch.setattr(connect, "thread_level", lambda: level)
+    reason = connect._threads(open_backend("cpu"), rank(0, "aa", ""))
     assert (reason is None) is works and (works or level in str(reason))
 
 
 def test_requirements_on_a_host_with_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requirements, "find_mpiexec", lambda: "mpiexec")
-    monkeypatch.setenv(requirements.GPU_MPI, "0")
+    monkeypatch.setattr(connect, "which", lambda name: "mpiexec")
+    monkeypatch.setenv(connect.GPU_MPI, "0")
     monkeypatch.setattr("groundswell.backends.nccl.load", lambda: None)
     for count, reason in ((1, "NCCL needs a GPU for each rank, and this host has one"), (4, None)):
-        monkeypatch.setattr(requirements, "gpu_buses", lambda count=count: ["x"] * count)
+        monkeypatch.setattr(connect, "gpu_buses", lambda count=count: ["x"] * count)
         found = on_host("cuda")
         assert "rules it out" in str(found.pop("mpi-gpu"))
         assert found.pop("nccl") == reason and set(found.values()) == {None}
-    monkeypatch.setattr(requirements, "find_mpiexec", lambda: None)
+    monkeypatch.setattr(connect, "which", lambda name: None)
     assert {"no mpiexec" in str(reason) for reason in on_host("cuda").values()} == {True}

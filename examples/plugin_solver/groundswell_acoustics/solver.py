@@ -7,7 +7,7 @@ from pathlib import Path
 from groundswell.backends import Cells, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
-from groundswell.exchange.overlap import Box
+from groundswell.exchange.pattern import Box
 from groundswell.simulation.blocks import BlockSolver
 
 KERNELS = Path(__file__).parent / "kernels" / "wave.h"

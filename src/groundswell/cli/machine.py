@@ -13,16 +13,15 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.links import read_links
 from groundswell.errors import BackendError
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import TRANSPORTS
-from groundswell.exchange.devices import open_device
-from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.exchange.requirements import (
-    find_mpiexec,
+from groundswell.exchange.connect import (
+    TRANSPORTS,
     load_mpi,
     mpi_version,
     obstacle,
     thread_level,
 )
+from groundswell.exchange.devices import open_device
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.tuning import ONE_PROCESS, find_obstacles
 from groundswell.simulation.summary import library_versions
 
@@ -76,7 +75,7 @@ def describe_mpi() -> dict[str, Any]:
         "library": library,
         "standard": ".".join(map(str, load_mpi().Get_version())),
         "thread_level": thread_level(),
-        "mpiexec": find_mpiexec(),
+        "mpiexec": shutil.which("mpiexec"),
     }
 
 

@@ -76,12 +76,14 @@ class Decomposition:
                     f"{blocks} blocks along axis {axis} of {points} points; allowed are 1 to "
                     f"{points}: use fewer ranks, or cut another axis"
                 )
-        found = tuple(map(len, self.lengths)), tuple(map(sum, self.lengths))
-        if self.lengths and found != (self.processes, self.shape):
-            raise InputError(
-                f"blocks of lengths {self.lengths} are not {self.processes} blocks of an array of "
-                f"{self.shape} points"
-            )
+        if self.lengths and tuple(map(len, self.lengths)) != self.processes:
+            raise InputError(f"blocks of lengths {self.lengths} are not {self.processes} blocks")
+        for axis, along in enumerate(self.lengths):
+            if min(along) < 1 or sum(along) != self.shape[axis]:
+                raise InputError(
+                    f"blocks of {along} points along axis {axis} are {sum(along)} points; allowed "
+                    f"are lengths above zero that add up to the {self.shape[axis]} points of it"
+                )
 
     @property
     def ranks(self) -> int:
@@ -198,12 +200,6 @@ def _lengths(blocks: Blocks, points: Index) -> tuple[Index, ...]:
             f"blocks = {blocks!r}: give for each of {len(points)} axes the lengths of its blocks, "
             "such as ((10, 14), (32,)) for an array of 24 x 32 points on two ranks"
         )
-    for axis, (along, count) in enumerate(zip(lengths, points, strict=True)):
-        if min(along, default=0) < 1 or sum(along) != count:
-            raise InputError(
-                f"blocks of {along} points along axis {axis} are {sum(along)} points; allowed are "
-                f"lengths above zero that add up to the {count} points of this axis"
-            )
     return lengths
 
 

@@ -52,22 +52,19 @@ def open_device(name: str, comm: Communicator, traffic: ArrayLike | None = None)
     return open_backend(name, threads=None if "OMP_NUM_THREADS" in os.environ else share)
 
 
-def require_device(given: Any) -> None:
-    """Raise InputError unless it is a backend, or names a device."""
-    named = isinstance(given, str) and re.fullmatch(r"cpu|cuda(:[0-9]+)?", given)
-    if not named and not isinstance(given, Backend):
-        raise InputError(f'device = {given!r}: allowed are "cpu", "cuda", and "cuda:0" and so on')
-
-
 def find_device(device: str | Backend, comm: Communicator, traffic: ArrayLike) -> Backend:
     """A rank's backend as users name it: "cpu", "cuda", "cuda:1", or one that is open.
 
     Args:
         traffic: see `open_device`.
+
+    Raises:
+        InputError: there is no such device.
     """
-    require_device(device)
     if isinstance(device, Backend):
         return device
+    if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:[0-9]+)?", device):
+        raise InputError(f'device = {device!r}: allowed are "cpu", "cuda", and "cuda:0" and so on')
     name, _, number = device.partition(":")
     return open_backend(name, int(number)) if number else open_device(name, comm, traffic)
 

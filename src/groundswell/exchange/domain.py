@@ -34,12 +34,11 @@ from groundswell.exchange.decomposition import (
     is_sequence,
     whole_numbers,
 )
-from groundswell.exchange.devices import find_device, require_device
+from groundswell.exchange.devices import find_device
 from groundswell.exchange.ghost_field import Field, GhostField
 from groundswell.exchange.halo import HaloExchange, Options, complete_options
 from groundswell.exchange.mpi_communicator import cartesian, ranks_of
-from groundswell.exchange.overlap import GhostedBlock
-from groundswell.exchange.pattern import Ghosts, Layers, as_ghosts, traffic
+from groundswell.exchange.pattern import GhostedBlock, Ghosts, Layers, as_ghosts, traffic
 from groundswell.exchange.plan import Plan, PlanCache
 from groundswell.exchange.tuning import Choice, halo_candidates
 
@@ -95,7 +94,6 @@ class Domain(GhostedBlock, PlanCache):
         ranks = ranks_of(comm)
 
         def checked() -> tuple[Decomposition, Ghosts]:
-            require_device(device)
             cut = decompose_for(shape, ranks.size, cartesian(comm), periodic, processes, blocks)
             return cut, as_ghosts(ghosts, len(cut.shape), flag("corners", corners))
 

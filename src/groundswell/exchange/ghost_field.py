@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from groundswell.backends.array_interop import is_supported_dtype
 from groundswell.backends.base import Array, Backend
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE, RAW, WORDS, Copy, Place, steps
 from groundswell.exchange.decomposition import Decomposition, Index
 from groundswell.exchange.messages import Message, Segment
-from groundswell.exchange.pattern import Ghosts, Layers, Piece, partners, receives, require_room
+from groundswell.exchange.pattern import Ghosts, Layers, Piece, partners, receives
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,3 +195,26 @@ class HaloMessages:
             around = Ghosts(field.origin, high, corners=True)
             for piece in receives(self.decomposition, self.rank, around):
                 yield field, self._place(n, piece.here), piece.shape
+
+
+def require_room(
+    shape: Sequence[int], origin: Sequence[int], block: Index, pieces: Sequence[Piece]
+) -> None:
+    """See that an array has room for a block and its ghosts.
+
+    Args:
+        shape: of the array.
+        origin: index in it of the block's first point.
+
+    Raises:
+        InputError: it has not.
+    """
+    firsts = np.array([(0,) * len(block), *(piece.here for piece in pieces)]) + origin
+    ends = firsts + np.array([block, *(piece.shape for piece in pieces)])
+    for axis, (first, end) in enumerate(zip(firsts.min(axis=0), ends.max(axis=0), strict=True)):
+        if first < 0 or end > shape[axis]:
+            raise InputError(
+                f"an array of shape {tuple(shape)} whose own points begin at {tuple(origin)} has "
+                f"no room for {block} points and their ghosts: along axis {axis} they take indices "
+                f"{first} to {end - 1}; allocate a larger one, or ask for fewer layers"
+            )

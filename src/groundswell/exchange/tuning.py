@@ -14,12 +14,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
-from math import inf
+from math import inf, prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundswell import __version__
 from groundswell.backends import Backend
@@ -29,8 +28,16 @@ from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError, known_to_all
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import BY_MEMORY, TRANSPORTS, usual
-from groundswell.exchange.decomposition import Decomposition, decompose
+from groundswell.exchange.connect import (
+    BY_MEMORY,
+    TRANSPORTS,
+    Obstacle,
+    first_obstacle,
+    mpi_version,
+    obstacle,
+    usual,
+)
+from groundswell.exchange.decomposition import Block, decompose
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.ghost_field import GhostField
@@ -38,7 +45,6 @@ from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import Operation
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.requirements import Obstacle, first_obstacle, mpi_version, obstacle
 from groundswell.exchange.waiting import timeout_of, timeout_seconds
 
 REPEATS = 5
@@ -319,7 +325,11 @@ def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]
         # Blocks have uneven sizes. Rows are not cut, so that they are long enough for direct stores
         # in ghost layers.
         cut = decompose((2 * comm.size + 3, 2 * comm.size + 1, 40), comm.size, True, (0, 0, 1))
-        known = _known(cut, comm.rank)
+        # Values are the global indices of points.
+        whole = np.arange(prod(cut.shape)).reshape(cut.shape)
+        padded = np.pad(whole, [*zip(GHOSTS.low, GHOSTS.high, strict=True)], mode="wrap")
+        block = cut.block(comm.rank)
+        known = padded[Block(block.start, GHOSTS.padded(block.shape)).slices]
         arrays = [backend.zeros(known.shape, dtype) for dtype in TYPES]
         fields = [GhostField(array, GHOSTS.low, GHOSTS) for array in arrays]
         halo = HaloExchange(backend, comm, cut, fields, transport=name, poison=True)
@@ -335,11 +345,3 @@ def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]
             halo.check()
             wrong += sum(int((backend.to_host(array) != values).sum()) for array in arrays)
     return f"{wrong} values of a test arrived wrong" if wrong else None
-
-
-def _known(cut: Decomposition, rank: int) -> NDArray[np.int64]:
-    """The correct values of a block with its ghost layers: global indices of points."""
-    block = cut.block(rank)
-    sides = zip(block.start, block.shape, GHOSTS.low, GHOSTS.high, cut.shape, strict=True)
-    axes = [np.arange(s - low, s + n + high) % whole for s, n, low, high, whole in sides]
-    return np.ravel_multi_index(np.ix_(*axes), cut.shape).astype(np.int64)

@@ -18,8 +18,7 @@ from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.overlap import Box, boundary_first
-from groundswell.exchange.pattern import Ghosts, traffic
+from groundswell.exchange.pattern import Box, Ghosts, boundary_first, traffic
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Grid, Layout, Part
 from groundswell.outputs.cartesian import CartesianDomain, ghosts_read

@@ -244,6 +244,7 @@ class CodedTransfer(Transfer):
         make: connects the streams.
 
     Attributes:
+        messages, encoders: what is sent, and the encoder of each message; None of an empty one.
         encode, decode: launches of the codec alone.
 
     Raises:
@@ -255,9 +256,9 @@ class CodedTransfer(Transfer):
     decode: Sequence[Launch] = ()
 
     def __init__(self, request: TransferRequest, codec: str, make: Maker) -> None:
-        self._backend, self._messages = request.backend, request.messages
-        self._encoders, self._decoders = request.comm.collective_try(lambda: self._coders(codec))
-        ends = zip(request.messages, self._encoders, self._decoders, strict=True)
+        self._backend, self.messages = request.backend, request.messages
+        self.encoders, self._decoders = request.comm.collective_try(lambda: self._coders(codec))
+        ends = zip(request.messages, self.encoders, self._decoders, strict=True)
         streams = [self._stream(*end) for end in ends]
         self._request = replace(request, messages=streams, own=(), fixed_buffers=True)
         self._transfer = made = make(self._request)
@@ -266,13 +267,13 @@ class CodedTransfer(Transfer):
 
     def _coders(self, codec: str) -> tuple[list[Coder | None], list[Coder | None]]:
         """For each message the coders of what is sent and received; None for what is empty."""
-        dtype = common_type(self._messages)
+        dtype = common_type(self.messages)
 
         def of(segments: Sequence[Segment]) -> Coder | None:
             sizes = strip_sizes([segment.shape for segment in segments])
             return coder(codec, self._backend, dtype, sizes) if sizes else None
 
-        return [of(m.sends) for m in self._messages], [of(m.receives) for m in self._messages]
+        return [of(m.sends) for m in self.messages], [of(m.receives) for m in self.messages]
 
     def _stream(self, message: Message, encoder: Coder | None, decoder: Coder | None) -> Message:
         sent, received = (aligned(code.capacity if code else 0) for code in (encoder, decoder))
@@ -283,7 +284,7 @@ class CodedTransfer(Transfer):
     def prepare(self, request: TransferRequest) -> Binding:
         moved, to_device = self._transfer.prepare(self._request), self._backend.to_device
         own = CopyLaunch(request.backend, request.own).launches
-        out = zip(request.messages, self._encoders, self.sent, strict=True)
+        out = zip(request.messages, self.encoders, self.sent, strict=True)
         back = zip(request.messages, self._decoders, self.received, strict=True)
         encode = [c.encode(to_device(strips(m.sends)), at.address) for m, c, at in out if c]
         decode = [c.decode(at.address, to_device(strips(m.receives))) for m, c, at in back if c]
@@ -293,21 +294,9 @@ class CodedTransfer(Transfer):
             finish=[*moved.finish, *self.decode],
         )
 
-    def lengths(self) -> dict[int, tuple[int, int]]:
-        """Bytes by tag of the messages: not coded, and of the streams that were coded last."""
-        found: dict[int, tuple[int, int]] = {}
-        for message, code in zip(self._messages, self._encoders, strict=True):
-            plain, coded = found.get(message.tag, (0, 0))
-            sent, length = sum(segment.bytes for segment in message.sends), 0
-            if code is not None:
-                used = code.used
-                length = code.capacity if used is None else int(self._backend.to_host(used)[0])
-            found[message.tag] = plain + sent, coded + length
-        return found
-
     def check(self, after: Event | None = None) -> None:
         super().check(after)
-        for message, code in zip(self._messages, self._decoders, strict=True):
+        for message, code in zip(self.messages, self._decoders, strict=True):
             if fault := code.fault(after) if code else "":
                 raise RunFailed(
                     f"the coded message of rank {message.peer} is damaged: its stream is {fault}"

@@ -10,6 +10,7 @@ other ranks. The constructor shows the way: pattern, transport, packing and redu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from groundswell.backends import Backend, KernelLaunch, Launch
 from groundswell.backends.base import Array
@@ -19,6 +20,7 @@ from groundswell.exchange.connect import reason_for
 from groundswell.exchange.gather_scatter.pattern import PHASES, ROUTES, ExchangePattern
 from groundswell.exchange.gather_scatter.rows import OPERATIONS, Values, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import Sharing
+from groundswell.exchange.gather_scatter.tiles import SECTOR, reduce_in_place
 from groundswell.exchange.gather_scatter.transfers import Connection, connect_rows
 from groundswell.exchange.messages import Operation
 
@@ -86,22 +88,21 @@ class GatherScatter(Operation):
         self._arrays = source.array, target.array
         self._transfer.bind(phases, source, target)
         self.start, self.finish = self._transfer.start, self._transfer.finish
-        old, new = phases.local
-        self.local = reduce_rows(self._backend, self._reduction, (source, old), (target, new))
+        (old, new), reduction = phases.local, self._reduction
+        if old is new:
+            self.local = reduce_in_place(self._backend, reduction, source, old, phases.unpack[1])
+        else:
+            self.local = reduce_rows(self._backend, reduction, (source, old), (target, new))
 
     # --- other arrays -----------------------------------------------------------------------------
 
     def is_bound(self, source: Array, target: Array) -> bool:
         """Whether it operates on these arrays."""
-        old, new = (
-            [self._backend.address(array) for array in pair]
-            for pair in (self._arrays, (source, target))
-        )
-        return old == new and self._has_layout_of(source, target)
+        return self._places(*self._arrays) == self._places(source, target)
 
-    def _has_layout_of(self, *arrays: Array) -> bool:
-        old, new = ([(a.shape, a.strides) for a in pair] for pair in (self._arrays, arrays))
-        return old == new
+    def _places(self, *arrays: Array, modulo: int = 2**64) -> list[tuple[Any, ...]]:
+        """Address, shape and strides of each array."""
+        return [(self._backend.address(a) % modulo, a.shape, a.strides) for a in arrays]
 
     def bind(self, source: Array, target: Array) -> bool:
         """Operate on these arrays from now on, without communication.
@@ -118,7 +119,9 @@ class GatherScatter(Operation):
         if self.is_bound(source, target):
             return False
         values = self._checked(source, target)
-        if not self._has_layout_of(source, target):
+        modulo = 1 if self._backend.on_host else SECTOR
+        old, new = (self._places(*pair, modulo=modulo) for pair in (self._arrays, (source, target)))
+        if old != new:
             self._backend.synchronize()  # running kernels read the tables that are replaced
             self._set_up(*values)
             return True

@@ -1,29 +1,11 @@
 // Row operations: the values at a row's source indices are reduced, and the result is stored at all of
 // its target indices. They pack, unpack, gather and scatter values that have several copies.
-// VALUE is the type of values, OPERATION the reduction; MAX_IN_FLIGHT limits a thread's loads in flight.
+// MAX_IN_FLIGHT limits a thread's loads in flight.
 #pragma once
+#include "reduce.h"
 #include "sliced_ellpack.h"
 
-enum Reduction { SUM, PRODUCT, MINIMUM, MAXIMUM };  // as in rows.py
-typedef VALUE value_t;
-
 constexpr int THREADS = 256;
-
-// Integers wrap around, which is defined for unsigned types only.
-template <class Value> struct Wrapping { typedef Value type; };
-template <> struct Wrapping<int> { typedef unsigned int type; };
-template <> struct Wrapping<long long> { typedef unsigned long long type; };
-
-// NaN if any value is NaN.
-INLINE value_t reduced(value_t a, value_t b) {
-  typedef Wrapping<value_t>::type number;
-  switch (OPERATION) {
-    case PRODUCT: return static_cast<value_t>(static_cast<number>(a) * static_cast<number>(b));
-    case MINIMUM: return b < a || b != b ? b : a;
-    case MAXIMUM: return b > a || b != b ? b : a;
-    default: return static_cast<value_t>(static_cast<number>(a) + static_cast<number>(b));
-  }
-}
 
 // Stores a row's result at all of its indices, of which the first has been loaded.
 INLINE void store(value_t* values, const SliceIndices& indices, index_t row, stored_index_t first,

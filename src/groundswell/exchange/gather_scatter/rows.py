@@ -16,7 +16,7 @@ from groundswell.backends import Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.base import Array
 from groundswell.errors import InputError
 
-OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # as in assemble.h
+OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # as in reduce.h
 TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long long"}
 THREADS = 256
 MAX_IN_FLIGHT = 8  # loads of a thread
@@ -209,13 +209,18 @@ class Slices:
             size += int(widths @ count)
         indices = np.full(max(size, 1), PADDING)
         for rows, begins in zip(sides, columns[1::2], strict=True):
-            _fill(indices, rows, first, count, begins)
+            fill(indices, rows, (first, count, begins))
         table = np.stack([first, count, *columns * (2 if in_place else 1)], axis=1)
         return cls(table, indices, (sides[0].first, sides[-1].first), in_place)
 
 
-def _fill(table: Numbers, rows: Rows, first: Numbers, count: Numbers, begins: Numbers) -> None:
-    """Store indices of rows in their slices, in batches: temporary arrays are large."""
+def fill(table: Numbers, rows: Rows, slices: tuple[Numbers, Numbers, Numbers]) -> None:
+    """Store indices of rows in their slices, in batches: temporary arrays are large.
+
+    Args:
+        slices: first row of each, number of rows, and where their indices begin in the table.
+    """
+    first, count, begins = slices
     if rows.indices is None:
         return
     offsets = np.arange(rows.count + 1) if rows.offsets is None else rows.offsets

@@ -16,8 +16,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.overlap import Box, boundary_first
-from groundswell.exchange.pattern import Ghosts, uniform
+from groundswell.exchange.pattern import Box, Ghosts, boundary_first, uniform
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.outputs.cartesian import ghosts_read

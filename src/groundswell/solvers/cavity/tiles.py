@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from groundswell.backends import Blocks
-from groundswell.exchange.overlap import Box
+from groundswell.exchange.pattern import Box
 
 WARP = 32
 MAX_RESIDENT_THREADS = 512  # per multiprocessor, with 128 registers each

@@ -20,7 +20,7 @@ from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.overlap import Box, boundary_first
+from groundswell.exchange.pattern import Box, boundary_first
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.outputs.distributed_array import DistributedArray

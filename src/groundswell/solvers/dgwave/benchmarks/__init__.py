@@ -14,8 +14,8 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
+from groundswell.exchange.connect import obstacle
 from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.requirements import obstacle
 from groundswell.exchange.tuning import find_obstacles
 from groundswell.grids.cartesian import Triple
 from groundswell.solvers.dgwave.benchmarks.draw import draw

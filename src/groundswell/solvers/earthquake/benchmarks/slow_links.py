@@ -21,6 +21,7 @@ from groundswell.bench import Session
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
+from groundswell.exchange.codecs import CodedTransfer
 from groundswell.exchange.tuning import Choice, Timer, tune
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
 from groundswell.solvers.earthquake.case import EarthquakeCase
@@ -157,13 +158,25 @@ class Study:
         self._exchange()
         coded = [x.coded for x in self.solver.exchanges if x.coded]
         sent = sum(exchange.bytes for exchange in self.solver.exchanges)
-        shorter = sum(length for code in coded for _, length in code.lengths().values())
+        shorter = sum(length for code in coded for _, length in self._lengths(code).values())
         row = {"codec": codec, "bytes": sent, "ratio": sent / shorter}
         in_graph = all(code.in_graph for code in coded)
         for name in ("encode", "decode"):
             launches = [launch for code in coded for launch in getattr(code, name)]
             row[name] = sent / self._rig.seconds(in_order(launches), in_graph=in_graph)
         return row
+
+    def _lengths(self, transfer: CodedTransfer) -> dict[int, tuple[int, int]]:
+        """Bytes by tag of the messages: not coded, and of the streams that were coded last."""
+        found: dict[int, tuple[int, int]] = {}
+        for message, code in zip(transfer.messages, transfer.encoders, strict=True):
+            plain, coded = found.get(message.tag, (0, 0))
+            plain += sum(segment.bytes for segment in message.sends)
+            if code is not None:
+                to_host, used = self._rig.backend.to_host, code.used
+                coded += code.capacity if used is None else int(to_host(used)[0])
+            found[message.tag] = plain, coded
+        return found
 
     def _by_field(self) -> list[Row]:
         """Compression ratio of the lossless codec for the ghosts of each field."""
@@ -173,7 +186,8 @@ class Study:
         layers = (velocity_halo(), stress_halo(solver.setup, solver.decomposition))
         totals: dict[str, NDArray[np.int64]] = {}
         for found, exchange in zip(layers, solver.exchanges, strict=True):
-            of_ranks = self._rig.comm.allgather(exchange.coded.lengths() if exchange.coded else {})
+            lengths_here = self._lengths(exchange.coded) if exchange.coded else {}
+            of_ranks = self._rig.comm.allgather(lengths_here)
             for key, (name, _) in enumerate(found):
                 lengths = np.sum([lengths.get(key, (0, 0)) for lengths in of_ranks], axis=0)
                 totals[name] = totals.get(name, 0) + lengths
