@@ -7,7 +7,14 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator
 
-from groundswell.case.common import NotEmpty, RunSection, Section, repeated, unsupported
+from groundswell.case.common import (
+    CODECS,
+    NotEmpty,
+    RunSection,
+    Section,
+    repeated,
+    unsupported,
+)
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Flag, Frequency, Number, Positive
@@ -126,9 +133,11 @@ class DgWaveRun(RunSection):
     """`[run]` of this solver, whose ranks take equal shares of the elements along a curve."""
 
     def violations(self) -> Iterator[Violation]:
-        """Options of solvers on Cartesian grids."""
+        """Blocks of cells, and codecs with loss, whose biased rounding adds energy."""
         yield from super().violations()
-        yield from unsupported(self, "processes", "overlap", "narrow", "codec", "lossy")
+        yield from unsupported(self, "processes", "lossy")
+        if self.codec not in CODECS:
+            yield ("codec",), f"must be {listed(CODECS)}; to send fewer bits, give narrow"
 
 
 class DgWaveCase(SeismicCase):
