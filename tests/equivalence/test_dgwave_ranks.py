@@ -6,7 +6,7 @@ import atexit
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
@@ -148,22 +148,26 @@ VARIANTS = {
 
 @dataclass(frozen=True)
 class Run:
-    """A variant on several ranks."""
+    """A variant on several ranks; `options` are others of `[run]`."""
 
     ranks: int
     variant: str
     transport: str
+    options: dict[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def name(self) -> str:
         """Of its folder."""
-        return f"{self.variant}-{self.transport}"
+        return "-".join([self.variant, self.transport, *map(str, self.options.values())])
 
     def case(self, **run: Any) -> dict[str, Any]:
         found = VARIANTS[self.variant]
-        return {**found, "run": {**found["run"], "transport": self.transport, **run}}
+        options = {"overlap": True, "transport": self.transport, **self.options, **run}
+        return {**found, "run": {**found["run"], **options}}
 
 
+# Series, and the kind of receivers that do not record them.
+SERIES = {"seismograms.h5:velocity": 1, "pressure.h5:pressure": 0}
 QUICK = [
     Run(2, "sea", "peer"),
     Run(2, "rock", "mpi"),
@@ -176,6 +180,13 @@ QUICK = [
     Run(3, "soft", "peer"),
     Run(5, "hills", "mpi"),
     Run(5, "mesh", "peer"),
+    Run(2, "sea", "auto", {"overlap": "auto"}),
+    Run(2, "soft", "mpi", {"codec": "mpc"}),
+    Run(3, "water", "peer", {"overlap": False}),
+]
+ROUNDED = [
+    Run(2, "rock", "peer", {"narrow": "float32"}),
+    Run(3, "soft", "mpi", {"narrow": "bfloat16"}),
 ]
 LONG = [Run(n, v, t) for n in (2, 3, 5, 8) for v in VARIANTS for t in ("peer", "mpi")]
 LONG = [run for run in LONG if run not in QUICK]
@@ -191,7 +202,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
     def run_all(ranks: int, backend: str) -> Path:
         if backend == "cuda" and ranks > gpu_count():
             pytest.skip(f"needs {ranks} GPUs")
-        runs = GPU if backend == "cuda" else [*QUICK, *LONG] if full else QUICK
+        runs = GPU if backend == "cuda" else [*QUICK, *ROUNDED, *(LONG if full else [])]
         alone = {v: {**c, "run": {**c["run"], "backend": backend}} for v, c in VARIANTS.items()}
         cases = {run.name: run.case(backend=backend) for run in runs if run.ranks == ranks}
         return run_cases(ranks, cases or alone, tmp_path_factory.mktemp(f"{backend}-{ranks}"))
@@ -205,7 +216,23 @@ def test_any_number_of_ranks_leaves_the_same_files(ran: Ran, run: Run) -> None:
     assert_same_results(found, ran(1, "cpu") / run.variant)
     told = json.loads((found / "summary.json").read_text())["ranks"]
     assert told["count"] == run.ranks == len(told["elements"]) and told["bytes_sent_per_step"] > 0
-    assert ("memory" in told["transport"]) == (run.transport == "peer")
+    if run.transport != "auto":
+        assert ("stored there directly" in told["transport"]) == (run.transport == "peer")
+
+
+@pytest.mark.parametrize("run", ROUNDED, ids=str)
+def test_narrower_traces_change_results_by_their_rounding(ran: Ran, run: Run) -> None:
+    """At each receiver, relative to its largest motion, by less than one rounding does."""
+    dtype, unit = {"float32": ("f8", 2.0**-24), "bfloat16": ("f4", 2.0**-8)}[run.options["narrow"]]
+    folders = (ran(run.ranks, "cpu") / run.name, ran(1, "cpu") / run.variant)
+    for name, instrument in SERIES.items():
+        count = sum(n % 3 != instrument for n in range(len(RECEIVERS)))
+        found, exact = (
+            np.frombuffer(result_arrays(folder)[name], dtype).astype(float).reshape(count, -1)
+            for folder in folders
+        )
+        errors = np.abs(found - exact).max(axis=1) / np.abs(exact).max(axis=1)
+        assert 0 < errors.max() < unit, f"{name}: {errors / unit} units"
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -213,7 +240,7 @@ def test_there_is_something_to_compare(ran: Ran, variant: str) -> None:
     """Every receiver, record and final field has motion."""
     values = result_arrays(ran(1, "cpu") / variant)
     dtype = "f8" if VARIANTS[variant]["run"].get("precision") == "double" else "f4"
-    for name, instrument in (("seismograms.h5:velocity", 1), ("pressure.h5:pressure", 0)):
+    for name, instrument in SERIES.items():
         count = sum(n % 3 != instrument for n in range(len(RECEIVERS)))
         series = np.frombuffer(values[name], dtype).reshape(count, -1)
         assert np.isfinite(series).all() and (np.abs(series).max(axis=1) > 0).all()
@@ -226,11 +253,28 @@ def test_there_is_something_to_compare(ran: Ran, variant: str) -> None:
 # --- stopped runs ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("wrote", "resumes"), [(2, 1), *long_variants([(1, 3), (3, 2), (2, 5)])])
+# Elements of the small case otherwise than bricks of one size with attenuation and matched layers.
+SLOPE = {"topography": {"kind": "formula", "elevation": "100 + x / 20 + 30 * sin(y / 200)"}}
+HALVED = {
+    "medium": MEDIA["soft"] | dict.fromkeys(("vp", "vs", "rho", "qp", "qs")),
+    "refinement": {"frequency": 5, "levels": 1},
+    "time": {"duration": 0.4, "step": 0.004},
+}
+
+
+@pytest.mark.parametrize(
+    ("wrote", "resumes", "changes"),
+    [
+        (2, 1, {}),
+        (2, 3, SLOPE),
+        *long_variants([(1, 3, {}), (3, 2, HALVED), (2, 5, {}), (3, 1, SLOPE), (1, 2, HALVED)]),
+    ],
+)
 def test_stopped_runs_continue_on_any_number_of_ranks(
-    tmp_path: Path, wrote: int, resumes: int
+    tmp_path: Path, wrote: int, resumes: int, changes: dict[str, Any]
 ) -> None:
-    case = write_small_case(tmp_path, "dgwave")
+    """With attenuation and matched layers."""
+    case = write_small_case(tmp_path, "dgwave", **changes)
     reference = gs.run(case, folder=tmp_path / "whole").folder
     arguments = ("run", case, "-q", "--no-pictures")
     stopped = run_on_ranks(wrote, INTERRUPTED, "SIGTERM", str(wrote - 1), "40", *arguments)

@@ -42,6 +42,7 @@ CASES = Path(__file__).resolve().with_name("digest_cases")
 EXAMPLES = CASES.parents[2] / "examples"
 TIMEOUT = 300.0  # s, for one process
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+ROWS = "-rows"  # ends the name of the list of rows that a piece of a checkpoint has
 # Residuals are sums over ranks, so another number of ranks changes them by rounding.
 ROUNDED = r"residuals\.csv:|heat\.json:(residual|steady)$|checkpoint:state/history$"
 
@@ -210,14 +211,19 @@ def read_waveforms(path: Path) -> Arrays:
 
 
 def read_checkpoint(folder: Path) -> Arrays:
-    """Every array of the state, whole, from the pieces of all ranks."""
+    """Every array of the state, whole, from the pieces of all ranks, of which some list rows."""
     whole: dict[str, Any] = {}
     for path in sorted(folder.iterdir()):
         for name, piece in read_hdf5(path):
-            begin, shape = piece.attrs["start"], piece.parent.attrs["shape"]
-            array = whole.setdefault(name.rpartition("/")[0], np.zeros(shape, piece.dtype))
-            array[tuple(map(slice, begin, begin + piece.shape))] = piece[()]
-    yield from ((f"checkpoint:{name}", array) for name, array in whole.items())
+            if name.endswith(ROWS):
+                continue
+            begin, group = piece.attrs["start"], piece.parent
+            place: list[Any] = [*map(slice, begin, begin + piece.shape)]
+            if (rows := group.get(name.rpartition("/")[2] + ROWS)) is not None:
+                place[0] = rows[()]
+            array = whole.setdefault(group.name, np.zeros(group.attrs["shape"], piece.dtype))
+            array[tuple(place)] = piece[()]
+    yield from ((f"checkpoint:{name[1:]}", array) for name, array in whole.items())
 
 
 READERS = {

@@ -36,11 +36,16 @@ CASES = (
     "cavity_periodic",
     "poisson_box",
     "poisson_kershaw",
+    "dg_layers",
+    "dg_sea",
+    "dg_hills",
 )
 # What is compared: neither coordinates nor errors, which are differences of nearly equal numbers.
 FILES = {
     "final.nc": "final",
     "seismograms.h5": "velocity",
+    "pressure.h5": "pressure",
+    "fields.vtkhdf": "PointData/",
     "shaking_map.nc": "pgv|pga",
     "surface.nc": "velocity",
     "flow.nc": "[puvwT]",

@@ -128,10 +128,11 @@ STEPPERS = [solver for solver in CASES if solver != "poisson"]  # they write che
 
 
 def small_case(solver: str, **changes: Content) -> Content:
-    """The case of a solver; `changes` replace keys within its sections."""
+    """The case of a solver; `changes` replace keys within its sections, or drop them if None."""
     content = {"solver": solver, "title": f"small {solver}", **CASES[solver]}
     for section, entries in changes.items():
-        content[section] = {**content.get(section, {}), **entries}
+        merged = {**content.get(section, {}), **entries}
+        content[section] = {key: value for key, value in merged.items() if value is not None}
     return content
 
 

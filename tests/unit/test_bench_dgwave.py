@@ -119,6 +119,10 @@ def test_on_two_ranks(shared: dict[str, Any], capsys: pytest.CaptureFixture[str]
     whole, reduced, traces = dict.fromkeys(row["sent_bytes"] for row in rows)
     assert whole == 8 * 8 * (16 * 512 + 2) and reduced == 8 * 8 * (4 * 512 + 2)
     assert traces == 8 * 8 * 2 * 64
+    assert [row["sent_as"] for row in shared["rounding"]] == ["float32", "bfloat16"]
+    for row, unit in zip(shared["rounding"], (2.0**-24, 2.0**-8), strict=True):
+        assert row["exact_bytes"] == 2 * row["sent_bytes"]
+        assert 0 < row["difference"] < row["worst"] < unit
     assert [row["ranks"] for row in shared["weak"]] == [1, 2, 1, 2]
     assert [row["efficiency"] for row in shared["weak"][::2]] == [1, 1]
     show(BENCHMARK.tables, shared)

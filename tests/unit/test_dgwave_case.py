@@ -61,8 +61,9 @@ MISTAKES = [
     (record(fields=["T"]), "output.record[0].fields[0]", "must be p, vx"),
     (record(file="seismograms.h5"), "output.record[0].file", ""),
     ({"run__processes": [2, 1, 1]}, "run.processes", "is not for this solver; leave it out"),
-    ({"run__overlap": False}, "run.overlap", "is not for this solver; leave it out"),
-    ({"run__codec": "mpc"}, "run.codec", "is not for this solver; leave it out"),
+    ({"run__lossy": "zfp16"}, "run.lossy", "is not for this solver; leave it out"),
+    ({"run__codec": "zfp16"}, "run.codec", 'auto, none or mpc; to send fewer bits, give'),
+    ({"run__narrow": "float32"}, "run.narrow", 'must be "bfloat16" where precision = "single"'),
     ({"attenuation": {"model": "constant"}}, "attenuation.model", "needs qp and qs in [medium]"),
 ]  # fmt: skip
 

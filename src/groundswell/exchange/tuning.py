@@ -108,6 +108,7 @@ def halo_candidates(
     transport: str = "auto",
     overlap: bool | str = "auto",
     codecs: Sequence[str] = ("none",),
+    aggregates: Sequence[bool] = (True, False),
 ) -> list[Choice]:
     """All options for ghost layers that the user leaves open.
 
@@ -115,6 +116,7 @@ def halo_candidates(
         transport, overlap: as the user asks; "auto" for all.
         codecs: all that may be used. On one host only the first is a candidate: other codecs help
             on slow links, but memory is faster than their kernels.
+        aggregates: what `Choice.aggregate` may be.
     """
     overlaps = (True, False) if overlap == "auto" else (bool(overlap),)
     transports = _transports(backend, comm) if transport == "auto" else [transport]
@@ -122,7 +124,7 @@ def halo_candidates(
         codecs = codecs[:1]
     return [
         Choice(name, codec=codec, aggregate=aggregate, overlap=hides)
-        for hides, name, aggregate, codec in product(overlaps, transports, (True, False), codecs)
+        for hides, name, aggregate, codec in product(overlaps, transports, aggregates, codecs)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Base classes of solvers whose ranks exchange the ghosts of blocks of cells."""
+"""Base classes of solvers whose ranks exchange values, such as the ghosts of blocks of cells."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
+from groundswell.exchange.messages import Operation
 from groundswell.exchange.tuning import Choice, Timer, Tuning, cache_file, halo_candidates, tune
 from groundswell.grids.cartesian import Field, Grid, Part
 from groundswell.outputs.distributed_array import DistributedArray
@@ -24,31 +25,24 @@ def part_of(grid: Grid, cut: Decomposition, rank: int) -> Part:
     return Part.from_block(grid, block.start, block.shape)
 
 
-class ExchangingSolver:
-    """A solver whose ranks exchange ghost layers.
+class TunableSolver:
+    """A solver whose ranks exchange values, in the fastest way that the case allows.
 
-    Subclasses define `set_exchange`, `timed_step` and `restart`.
+    Subclasses define `set_exchange`, `timed_step`, `restart` and `partition`.
 
     Attributes:
         comm: the ranks.
-        decomposition: which rank has which cells.
         choice: transport, overlap and codec of the exchange.
         exchanges: the exchanges of a step.
+        aggregates: whether fields may share a message, as far as there is a choice.
     """
-
-    unit = "MLUPS"  # million lattice updates per second
 
     setup: Any
     backend: Backend
     comm: Communicator
-    decomposition: Decomposition
     choice: Choice
-    exchanges: Sequence[HaloExchange] = ()
-
-    @property
-    def warnings(self) -> Sequence[str]:
-        """Warnings about the results, in addition to those of the set-up."""
-        return ()
+    exchanges: Sequence[Operation] = ()
+    aggregates: Sequence[bool] = (True, False)
 
     @abstractmethod
     def set_exchange(self, choice: Choice) -> None:
@@ -63,6 +57,11 @@ class ExchangingSolver:
         """Return to the initial condition after autotuning."""
 
     @property
+    @abstractmethod
+    def partition(self) -> object:
+        """Which rank has what; its representation tells partitions apart."""
+
+    @property
     def exchanged(self) -> tuple[Any, ...]:
         """What the best exchange depends on besides the machine, the grid and the options."""
         return ()
@@ -73,8 +72,8 @@ class ExchangingSolver:
             return None
         run = self.setup.case.run
         options = {"transport": run.transport, "overlap": run.overlap, "codecs": run.codecs}
-        choices = halo_candidates(self.backend, self.comm, **options)
-        about = (self.setup.case.solver, self.decomposition, options, run.narrow, self.setup.dtype)
+        choices = halo_candidates(self.backend, self.comm, aggregates=self.aggregates, **options)
+        about = (self.setup.case.solver, self.partition, options, run.narrow, self.setup.dtype)
         problem = self.comm.bcast((*about, *self.exchanged, self.comm.same_host))
         cache = cache_file(self.comm, self.backend, problem)
         tuning = tune(self.comm, choices, self._timer, cache)
@@ -92,16 +91,6 @@ class ExchangingSolver:
         run = self.setup.case.run
         return Choice(run.transport, overlap=bool(run.overlap), codec=run.codecs[0])
 
-    def make_exchange(self, fields: Sequence[GhostField], **options: Any) -> HaloExchange:
-        """An exchange of these ghosts by the present choice; see `HaloExchange` for options."""
-        return HaloExchange(
-            *(self.backend, self.comm, self.decomposition, fields),
-            transport=self.choice.transport,
-            aggregate=self.choice.aggregate,
-            codec=self.choice.codec,
-            **options,
-        )
-
     @property
     def in_graph(self) -> bool:
         """Whether a step can be captured in a graph of launches."""
@@ -111,17 +100,6 @@ class ExchangingSolver:
         """Raise RunFailed if a wait for another rank timed out."""
         for exchange in self.exchanges:
             exchange.check(after)
-
-    def describe_ranks(self) -> dict[str, Any]:
-        """How the ranks share the grid, and the transport that they actually use."""
-        return {
-            "count": self.comm.size,
-            "processes": self.decomposition.processes[::-1],
-            "transport": self.exchanges[0].path,
-            "overlap": self.overlaps,
-            "aggregate": self.choice.aggregate,
-            "bytes_sent_per_step": self.bytes_sent,
-        }
 
     @property
     def overlaps(self) -> bool:
@@ -137,6 +115,52 @@ class ExchangingSolver:
         """Release resources shared with other ranks; every rank must call it before MPI ends."""
         for exchange in self.exchanges:
             exchange.close()
+
+
+class ExchangingSolver(TunableSolver):
+    """A solver whose ranks have blocks of cells and exchange ghost layers.
+
+    Subclasses define `set_exchange`, `timed_step` and `restart`.
+
+    Attributes:
+        decomposition: which rank has which cells.
+    """
+
+    unit = "MLUPS"  # million lattice updates per second
+
+    decomposition: Decomposition
+    exchanges: Sequence[HaloExchange] = ()
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Warnings about the results, in addition to those of the set-up."""
+        return ()
+
+    @property
+    def partition(self) -> Decomposition:
+        """The decomposition."""
+        return self.decomposition
+
+    def make_exchange(self, fields: Sequence[GhostField], **options: Any) -> HaloExchange:
+        """An exchange of these ghosts by the present choice; see `HaloExchange` for options."""
+        return HaloExchange(
+            *(self.backend, self.comm, self.decomposition, fields),
+            transport=self.choice.transport,
+            aggregate=self.choice.aggregate,
+            codec=self.choice.codec,
+            **options,
+        )
+
+    def describe_ranks(self) -> dict[str, Any]:
+        """How the ranks share the grid, and the transport that they actually use."""
+        return {
+            "count": self.comm.size,
+            "processes": self.decomposition.processes[::-1],
+            "transport": self.exchanges[0].path,
+            "overlap": self.overlaps,
+            "aggregate": self.choice.aggregate,
+            "bytes_sent_per_step": self.bytes_sent,
+        }
 
 
 class ExplicitSolver(ExchangingSolver):

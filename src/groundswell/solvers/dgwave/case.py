@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator
 
 from groundswell.case.common import (
+    CODECS,
     DataFile,
     NotEmpty,
     RunSection,
@@ -153,9 +154,11 @@ class DgWaveRun(RunSection):
     """`[run]` of this solver, whose ranks share the elements along a curve by their cost."""
 
     def violations(self) -> Iterator[Violation]:
-        """Options of solvers on Cartesian grids."""
+        """Blocks of cells, and codecs with loss, whose biased rounding adds energy."""
         yield from super().violations()
-        yield from unsupported(self, "processes", "overlap", "narrow", "codec", "lossy")
+        yield from unsupported(self, "processes", "lossy")
+        if self.codec not in CODECS:
+            yield ("codec",), f"must be {listed(CODECS)}; to send fewer bits, give narrow"
 
 
 class DgWaveCase(SeismicCase):

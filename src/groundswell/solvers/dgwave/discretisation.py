@@ -49,6 +49,7 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
         setup.bodies(elements.numbers),
         setup.matched_layers(elements),
         setup.shapes.metrics(elements.numbers, setup.dtype) if setup.is_curved else None,
+        setup.case.run.narrow,
     )
 
 

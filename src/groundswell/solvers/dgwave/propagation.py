@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Module, Source
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.tuning import Choice
 from groundswell.meshes.gll import gll
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies
@@ -28,6 +29,7 @@ from groundswell.solvers.dgwave.equations import Equations, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape, pitch
 from groundswell.solvers.dgwave.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.mesh import USED
+from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.terms import Terms
 from groundswell.solvers.dgwave.traces import Traces
 from groundswell.spectral_elements.element_kernels import (
@@ -57,6 +59,7 @@ class Discretisation:
         layers: matched layers.
         metrics: J a^d at the nodes of elements that are not bricks, see `curl_form`, (elements, 9,
             nodes); None in bricks.
+        sent_as: the type in which traces travel to other ranks; None for `dtype`.
     """
 
     equations: Equations
@@ -71,12 +74,13 @@ class Discretisation:
     bodies: MaxwellBodies | None = None
     layers: MatchedLayers | None = None
 
+    metrics: NDArray[np.floating[Any]] | None = None
+    sent_as: str | None = None
+
     @property
     def mechanisms(self) -> int:
         """Number of mechanisms of attenuation."""
         return self.bodies.mechanisms if self.bodies else 0
-
-    metrics: NDArray[np.floating[Any]] | None = None
 
     @property
     def is_curved(self) -> bool:
@@ -113,13 +117,18 @@ class Discretisation:
         """Nodes of an element."""
         return (self.degree + 1) ** 3
 
+    @property
+    def trace(self) -> TraceFormat:
+        """What a face shows to its neighbour."""
+        return TraceFormat(self.equations.trace, (self.degree + 1) ** 2, self.dtype, self.sent_as)
+
 
 class Propagation:
     """Fields on a rank's elements and their step.
 
     Args:
+        choice: how ranks exchange traces, by default by the usual transport.
         shape: of the blocks of threads; by default the one that was measured to be the fastest.
-        transport: see `connect`.
 
     Attributes:
         u: the fields, (elements, fields, nodes).
@@ -136,7 +145,7 @@ class Propagation:
         backend: Backend,
         comm: Communicator,
         problem: Discretisation,
-        transport: str = "auto",
+        choice: Choice | None = None,
         shape: KernelShape | None = None,
     ) -> None:
         self._backend, self._problem = backend, problem
@@ -161,9 +170,18 @@ class Propagation:
             backend.zeros(in_layers, dtype) for _ in range(2)
         )
         self.clock = backend.zeros((1,), np.int64)
-        trace = (equations.trace, (degree + 1) ** 2)
-        self.traces = Traces(backend, comm, problem.elements, trace, dtype, transport)
+        self.traces = Traces(backend, comm, problem.elements, problem.trace)
+        self.traces.connect(choice or Choice())
         self._module = backend.compile(kernel_source("advance.h", problem, self.shape))
+
+    def set_exchange(self, choice: Choice) -> None:
+        """Set how ranks exchange traces; collective. Launches of before must not run any more."""
+        self.traces.connect(choice)
+
+    def reset(self) -> None:
+        """Return to rest at time 0."""
+        for array in (self._u, self.memory, self.layer_memory, self.clock):
+            self._backend.assign(array, np.zeros(array.shape, str(array.dtype)))
 
     @property
     def values(self) -> Array:
@@ -181,7 +199,7 @@ class Propagation:
 
     # --- launches ---------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def step(self) -> list[Launch]:
         """The launches of a step."""
         stages = [launch for stage in range(SCHEME.stages) for launch in self.stage(stage)]

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Listing, list_launches
+from groundswell.backends import Array, Backend, Launch, Listing, list_launches
 from groundswell.backends.base import Event, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
+from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Triple
 from groundswell.outputs.distributed_array import DistributedArray
+from groundswell.simulation.exchanging import TunableSolver
 from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.outputs import Outputs
@@ -19,7 +21,7 @@ from groundswell.solvers.dgwave.setup import Setup
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 
-class DgWave:
+class DgWave(TunableSolver):
     """One rank's part of a simulation; `step` advances it by `setup.dt`.
 
     Args:
@@ -32,20 +34,17 @@ class DgWave:
 
     unit = "MDOF/s"  # million unknowns per second and stage
     steps_at_once = 1
+    aggregates = (True,)  # a message has the traces of all faces
 
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
         self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
         self.elements = setup.elements(self.comm.size, self.comm.rank)
-        problem = discretise(setup, self.elements)
-        self._layers = problem.layers
-        transport = setup.case.run.transport
-        self.propagation = Propagation(backend, self.comm, problem, transport)
+        self._problem = problem = discretise(setup, self.elements)
+        self.propagation = Propagation(backend, self.comm, problem, self.first_choice())
         self.outputs = Outputs(self)
         fields = {"a field": self.propagation.values}
         self._search = NonFiniteSearch(backend, fields, setup.dt, self._position)
-        records = backend.concurrently(*([launch] for launch in self.outputs.launches))
-        self._step = in_order([*records, *self.propagation.step])
-        self._prepare = in_order(self.propagation.prepare)
+        self._compose(self.first_choice())
 
     def _position(self, index: Triple) -> str:
         """Where an entry of `propagation.values` lies."""
@@ -53,6 +52,45 @@ class DgWave:
         element = self.elements.numbers[number : number + 1]
         x, y, z = self.setup.hexahedra.geometry_nodes(element)[0].mean(axis=0)
         return f"the element around x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m"
+
+    # --- the exchange -----------------------------------------------------------------------------
+
+    def set_exchange(self, choice: Choice) -> None:
+        """Set how traces are exchanged; collective."""
+        self.exchanges = ()
+        self.propagation.set_exchange(choice)
+        self._compose(choice)
+
+    def _compose(self, choice: Choice) -> None:
+        """The launches of a step with this exchange, which is connected."""
+        self.choice, self.exchanges = choice, self.propagation.traces.exchanges
+        records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
+        self._step = in_order([*records, *self.timed_step()])
+        self._prepare = in_order(self.propagation.prepare)
+
+    def timed_step(self) -> list[Launch]:
+        """The launches of a step, without recorders."""
+        return self.propagation.step
+
+    def restart(self) -> None:
+        """Return to rest at time 0; recorders have seen nothing of the steps for tuning."""
+        self.propagation.reset()
+
+    @property
+    def partition(self) -> list[int]:
+        """The first element of each rank, and the number of elements."""
+        return [int(start) for start in self.setup.starts(self.comm.size)]
+
+    @property
+    def exchanged(self) -> tuple[Any, ...]:
+        """The format of traces, and what the kernels of a step compute."""
+        problem = self._problem
+        return (problem.trace, problem.has_mortars, problem.is_curved, problem.mechanisms)
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes that this rank sends per step."""
+        return self.propagation.traces.bytes_sent * SCHEME.stages
 
     # --- the solver interface ---------------------------------------------------------------------
 
@@ -69,11 +107,6 @@ class DgWave:
         names = {name: distributed.array for name, distributed in self.state().items()}
         return list_launches(self._step, names, "1 step")
 
-    @property
-    def in_graph(self) -> bool:
-        """Whether a step can be captured in a graph of launches."""
-        return self.propagation.traces.in_graph
-
     def enqueue_finite_check(self) -> None:
         """Enqueue a search for values that are not finite."""
         in_order(self._search.launches)()
@@ -84,7 +117,7 @@ class DgWave:
         Raises:
             RunFailed: a value is not finite, or another rank did not respond.
         """
-        self.propagation.traces.check(after)
+        super().check_health(steps, after)
         self._search.check(steps, after)
 
     @property
@@ -122,7 +155,7 @@ class DgWave:
         """The memory variables of attenuation, and those of matched layers."""
         memory = self.propagation.memory
         found = {"memory_variables": self._distributed(memory)} if memory.shape[1] else {}
-        if (layers := self._layers) is not None:
+        if (layers := self._problem.layers) is not None:
             values = self.propagation.layer_memory
             own = (((slice(None),), (layers.numbers,)),)
             shape = (layers.total, *values.shape[1:])
@@ -135,16 +168,12 @@ class DgWave:
         return DistributedArray(array, shape, own, own)
 
     def describe_ranks(self) -> dict[str, Any]:
-        """How the ranks share the elements, and the transport that they use."""
-        traces = self.propagation.traces
+        """How the ranks share the elements, and the transport that they actually use."""
         return {
             "count": self.comm.size,
             "processes": [self.comm.size],
-            "transport": traces.exchanges[0].path if traces.exchanges else "none: one rank",
-            "elements": [int(count) for count in np.diff(self.setup.starts(self.comm.size))],
-            "bytes_sent_per_step": traces.bytes_sent * SCHEME.stages,
+            "transport": self.exchanges[0].path if self.exchanges else "none: one rank",
+            "overlap": self.overlaps,
+            "elements": [int(count) for count in np.diff(self.partition)],
+            "bytes_sent_per_step": self.bytes_sent,
         }
-
-    def close(self) -> None:
-        """Release memory that ranks share; all ranks must call it."""
-        self.propagation.traces.close()

@@ -1,8 +1,8 @@
 """Face traces: what an element shows to its neighbours, on this rank and on others.
 
 A kernel stores each trace where the neighbour reads it: in the rank's own memory, or in a buffer
-that is exchanged, which may lie in the memory of the other rank. A face with four finer neighbours
-is a mortar: it keeps its own trace, and stores the interpolated one of each quarter.
+that is exchanged (shared_traces.py). A face with four finer neighbours is a mortar: it keeps its
+own trace, and stores the interpolated one of each quarter.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import Event
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import connect
-from groundswell.exchange.messages import Buffer, Message, TransferRequest
-from groundswell.exchange.transfer import Transfer
+from groundswell.exchange.messages import Buffer
+from groundswell.exchange.tuning import Choice
 from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.solvers.dgwave.elements import FACES, WHOLE, Links, RankElements
+from groundswell.solvers.dgwave.shared_traces import SharedTraces, TraceFormat
 
 BUFFERS = 3  # through which the traces of other ranks pass in turn, see kernels/scheme.h
 LOCAL, JUMP = 1, 2  # added to addresses, see kernels/elements.h
@@ -46,9 +45,7 @@ class Tables:
 class Traces:
     """The traces of a rank's elements, and their exchange.
 
-    Args:
-        shape: of a trace, (values, nodes).
-        transport: see `connect`.
+    There is none on several ranks until `connect`.
 
     Attributes:
         neighbours, targets: tables of kernels/elements.h, (3, elements, 6) int64.
@@ -63,30 +60,40 @@ class Traces:
         backend: Backend,
         comm: Communicator,
         elements: RankElements,
-        shape: tuple[int, int],
-        dtype: DTypeLike,
-        transport: str = "auto",
+        form: TraceFormat,
     ) -> None:
         self._backend, self._comm, self._elements = backend, comm, elements
-        mortars = len(elements.mortars)
+        self._form, self._size = form, form.bytes
+        mortars, shape = len(elements.mortars), (form.values, form.nodes)
         self.slots = elements.count * FACES + mortars * QUARTERS
-        self._memory: Array = backend.zeros((2, self.slots, *shape), dtype)
-        self.jumps: Array = backend.zeros((max(mortars, 1), *shape), dtype)
-        self._size = shape[0] * shape[1] * np.dtype(dtype).itemsize
-        self.exchanges: Sequence[Transfer] = self._connect(transport) if comm.size > 1 else ()
-        tables = [self._local() for _ in range(BUFFERS)]
-        for table, exchange in zip(tables, self.exchanges, strict=False):
-            self._add_shared(table, exchange)
-        columns = zip(*(vars(table).values() for table in tables), strict=True)
-        self.neighbours, self.targets, self.fine, self.quarters = (
-            backend.to_device(np.stack(column)) for column in columns
-        )
+        self._memory: Array = backend.zeros((2, self.slots, *shape), form.dtype)
+        self.jumps: Array = backend.zeros((max(mortars, 1), *shape), form.dtype)
+        self.exchanges: Sequence[SharedTraces] = ()
+        self._overlaps = True
+        self._tables = [np.stack([table] * BUFFERS) for table in vars(self._local()).values()]
+        self._on_device = [backend.to_device(table) for table in self._tables]
+        self.neighbours, self.targets, self.fine, self.quarters = self._on_device
 
-    def _connect(self, transport: str) -> list[Transfer]:
-        sizes = {p: f.sends.count * self._size for p, f in self._elements.shared.items()}
-        messages = [Message(peer, 0, size, size) for peer, size in sizes.items()]
-        request = TransferRequest(self._backend, self._comm, messages, fixed_buffers=True)
-        return [connect(request, transport) for _ in range(BUFFERS)]
+    def connect(self, choice: Choice) -> None:
+        """Exchange by this choice from now on; all ranks must call it.
+
+        Launches of before must not run any more.
+        """
+        self._overlaps = choice.overlap
+        if self._comm.size == 1:
+            return
+        self.close()
+        self.exchanges = ()
+        counts = {peer: faces.sends.count for peer, faces in self._elements.shared.items()}
+        made = [
+            SharedTraces(self._backend, self._comm, counts, self._form, choice)
+            for _ in range(BUFFERS)
+        ]
+        for buffer, exchange in enumerate(made):
+            self._add_shared(Tables(*(table[buffer] for table in self._tables)), exchange)
+        for array, table in zip(self._on_device, self._tables, strict=True):
+            self._backend.assign(array, table)
+        self.exchanges = made
 
     # --- tables -----------------------------------------------------------------------------------
 
@@ -105,7 +112,7 @@ class Traces:
         tables.neighbours[element, face] = first + self._size * np.arange(len(element))
         return tables
 
-    def _add_shared(self, tables: Tables, exchange: Transfer) -> None:
+    def _add_shared(self, tables: Tables, exchange: SharedTraces) -> None:
         """Add the traces of other ranks."""
         ends = zip(self._elements.shared.values(), exchange.sent, exchange.received, strict=True)
         for faces, sent, received in ends:
@@ -156,7 +163,7 @@ class Traces:
     def overlap(
         self, stage: int, stages: int, *, outer: Sequence[Launch], inner: Sequence[Launch]
     ) -> list[Launch]:
-        """Launches of a stage in which the inner elements hide the exchange of the outer ones.
+        """Launches of a stage in which the inner elements hide the exchange, if they may.
 
         Args:
             outer: advance the elements that share faces with other ranks.
@@ -164,6 +171,8 @@ class Traces:
         """
         if not self.exchanges:
             return [*outer, *inner]
+        if not self._overlaps:
+            outer, inner = [*outer, *inner], []
         following = (stage + 1) % stages
         buffer = BUFFERS - 1 if following == stages - 1 else following % 2
         exchange, fork, join = self.exchanges[buffer], self._backend.fork, self._backend.join
@@ -176,9 +185,8 @@ class Traces:
 
     @property
     def bytes_sent(self) -> int:
-        """Bytes that this rank sends in a stage."""
-        shared = self._elements.shared.values()
-        return sum(faces.sends.count for faces in shared) * self._size
+        """Bytes that this rank sends in a stage, unless a codec makes them fewer."""
+        return self.exchanges[0].bytes if self.exchanges else 0
 
     def check(self, after: Event | None = None) -> None:
         """Raise RunFailed if a wait for another rank timed out."""

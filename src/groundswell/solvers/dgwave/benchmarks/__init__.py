@@ -2,8 +2,8 @@
 
 On one rank, their versions of the kernels beside the solver's own, with rooflines (figure 4),
 elements of 64 and 512 nodes (figure 5), and what local time steps would save. On several ranks,
-what whole elements, variables and materials, or face traces add to a step (figures 6 and 7), and
-weak scaling (figure 8).
+what whole elements, variables and materials, or face traces add to a step (figures 6 and 7), weak
+scaling (figure 8), and what rounding of the traces changes.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from groundswell.solvers.dgwave.benchmarks.ranks import (
     measure_exchange,
     measure_weak,
 )
+from groundswell.solvers.dgwave.benchmarks.rounding import measure_rounding
 from groundswell.solvers.dgwave.benchmarks.speed import (
     find_rooflines,
     measure_degrees,
@@ -192,4 +193,21 @@ WEAK = Table(
     seconds=SECONDS,
 )
 
-TABLES = [KERNELS, DEGREES, ROOFLINES, LOCAL_STEPS, EXCHANGE, WEAK]
+ROUNDING = Table(
+    "rounding",
+    "Seismograms of a pulse with rounded traces between ranks, against exact ones",
+    [
+        *CONFIGURATION,
+        field("sent_as", 8),
+        field("transport", 9),
+        Column("sent by a rank", lambda row: size_of(row["sent_bytes"])),
+        Column("exact", lambda row: size_of(row["exact_bytes"])),
+        _number("difference", "difference", ".1e"),
+        _number("at the worst", "worst", ".1e"),
+    ],
+    measure_rounding,
+    ranks="several",
+    seconds=SECONDS,
+)
+
+TABLES = [KERNELS, DEGREES, ROOFLINES, LOCAL_STEPS, EXCHANGE, WEAK, ROUNDING]

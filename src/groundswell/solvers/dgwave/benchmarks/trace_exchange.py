@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.tuning import Choice
 from groundswell.solvers.dgwave.benchmarks.problems import fill
 from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -30,7 +31,7 @@ class TraceExchange:
         self, backend: Backend, comm: Communicator, problem: Discretisation, transport: str
     ) -> None:
         self._elements = problem.elements
-        self._propagation = Propagation(backend, comm, problem, transport)
+        self._propagation = Propagation(backend, comm, problem, Choice(transport))
         self.u, traces = self._propagation.u, self._propagation.traces
         fill(backend, self.u, problem.elements.numbers)
         in_order(self._propagation.prepare)()

@@ -1,0 +1,96 @@
+"""What narrower traces between ranks change: seismograms of a pulse that crosses all ranks."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends.base import in_order
+from groundswell.bench import Session
+from groundswell.bench.rig import Rig
+from groundswell.bench.tables import Row
+from groundswell.exchange.tuning import Choice
+from groundswell.meshes.gll import gll
+from groundswell.solvers.dgwave.benchmarks.problems import EDGE, Configuration
+from groundswell.solvers.dgwave.benchmarks.ranks import fastest, shared_problem
+from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
+
+NARROW = {"double": "float32", "single": "bfloat16"}
+WIDTH = 1.2 * EDGE  # of the pulse, m
+STEPS, EVERY = 300, 3  # a sample after so many steps
+
+Floats = NDArray[np.float64]
+
+
+def measure_rounding(session: Session) -> Iterator[Row]:
+    """Seismograms with rounded traces against those with exact ones.
+
+    Yields:
+        Rows: `configuration`, `precision`, `sent_as`, `transport`, `sent_bytes`: most bytes that a
+        rank sends in a stage, `exact_bytes`: the same of exact traces, `difference` of the velocity
+        at a node of each element, relative to its norm over all of them, and `worst`: at the
+        element where it is largest, relative to the norm there.
+    """
+    rig, cells = session.rig, session.sizes.shared
+    for precision, sent_as in NARROW.items():
+        configuration = Configuration("elastic", "Riemann", precision)
+        problem = shared_problem(rig.comm, cells, configuration)
+        transport = fastest(rig.transports)
+        found = rig.attempt(transport, partial(_compared, rig, problem, sent_as, transport))
+        if found:
+            yield {**configuration.row, "sent_as": sent_as, "transport": transport, **found}
+
+
+def _compared(rig: Rig, problem: Discretisation, sent_as: str, transport: str) -> Row:
+    exact, exact_bytes = _seismograms(rig, problem, transport)
+    rounded, sent_bytes = _seismograms(rig, replace(problem, sent_as=sent_as), transport)
+    axes = (0, 2)  # samples and components
+    parts = [((rounded - exact) ** 2).sum(axis=axes), (exact**2).sum(axis=axes)]
+    errors, squares = np.concatenate(rig.comm.allgather(np.stack(parts)), axis=1)
+    return {
+        "sent_bytes": sent_bytes,
+        "exact_bytes": exact_bytes,
+        "difference": float(np.sqrt(errors.sum() / squares.sum())),
+        "worst": float(np.sqrt(errors / squares).max()),
+    }
+
+
+def _seismograms(rig: Rig, problem: Discretisation, transport: str) -> tuple[Floats, int]:
+    """Velocities of a node of each element, (samples, elements, 3), and bytes sent in a stage."""
+    gc.collect()
+    backend = rig.backend
+    propagation = Propagation(backend, rig.comm, problem, Choice(transport))
+    with rig.holding(propagation):
+        backend.assign(propagation.u, _pulse(problem))
+        in_order(propagation.prepare)()
+        graph = backend.capture(in_order(propagation.step), in_graph=propagation.traces.in_graph)
+        node = problem.nodes // 2
+        samples = []
+        for _ in range(STEPS // EVERY):
+            graph.replay(EVERY)
+            samples.append(backend.to_host(propagation.u[:, -3:, node]).astype(float))
+        sent = max(rig.comm.allgather(propagation.traces.bytes_sent))
+        propagation.traces.check()
+        propagation.traces.close()
+    return np.array(samples), sent
+
+
+def _pulse(problem: Discretisation) -> NDArray[Any]:
+    """Fields at the start, (elements, fields, nodes): a velocity around the middle of the box."""
+    lower, upper = problem.elements.forest.boxes(problem.elements.numbers)
+    points = (gll(problem.degree).points + 1) / 2
+    x, y, z = (
+        (lower[:, axis, None] + (upper - lower)[:, axis, None] * points) for axis in range(3)
+    )
+    middle = np.mean(problem.elements.forest.boxes(), axis=(0, 1))
+    along = [np.exp(-(((at - m) / WIDTH) ** 2)) for at, m in zip((x, y, z), middle, strict=True)]
+    shape = np.einsum("ei,ej,ek->ekji", *along).reshape(len(lower), -1)
+    u = np.zeros((len(lower), len(problem.equations.fields), problem.nodes))
+    u[:, -3:] = shape[:, None] * np.array([1.0, -0.5, 0.7])[:, None]
+    return u.astype(problem.dtype)

@@ -1,0 +1,123 @@
+"""Traces that ranks share: the buffers in which they travel, and their exchange.
+
+A kernel stores a trace straight into the memory of the other rank where the transport maps it, and
+into the buffer of a message otherwise. Only traces that are narrowed or coded on their way lie in
+memory of their own on both sides. Then a face has its own exact trace beside a rounded one, so
+that the scheme is perturbed by the rounding; docs/dgwave.md has the errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from groundswell.backends import Backend
+from groundswell.exchange.boxes import Place
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.connect import connect, reason_for
+from groundswell.exchange.gather_scatter.transfers import Connection
+from groundswell.exchange.messages import (
+    Buffer,
+    Message,
+    Operation,
+    Segment,
+    TransferRequest,
+    allocate,
+)
+
+
+@dataclass(frozen=True)
+class TraceFormat:
+    """A trace in memory, (values, nodes), and on its way to another rank.
+
+    Args:
+        values: at each node.
+        nodes: of a face.
+        dtype: floating-point type.
+        sent_as: the type of values in messages; None for the same.
+    """
+
+    values: int
+    nodes: int
+    dtype: str
+    sent_as: str | None = None
+
+    @property
+    def bytes(self) -> int:
+        """Size in memory."""
+        return self.values * self._row
+
+    def segments(self, buffer: Buffer) -> list[Segment]:
+        """The traces of a buffer, a segment for each value, so that codecs take like with like."""
+        shape, strides = (buffer.size // self.bytes, self.nodes), (self.bytes, self._itemsize)
+        wire = self.sent_as or self.dtype
+        return [
+            Segment(Place(buffer.address + n * self._row, strides), shape, self.dtype, wire)
+            for n in range(self.values)
+        ]
+
+    @property
+    def _row(self) -> int:
+        return self.nodes * self._itemsize
+
+    @property
+    def _itemsize(self) -> int:
+        return int(np.dtype(self.dtype).itemsize)
+
+
+class SharedTraces(Operation):
+    """The exchange of the traces at the faces between ranks; all ranks must make it together.
+
+    Args:
+        counts: how many traces this rank sends to, and receives from, each other rank.
+        choice: transport and codec.
+
+    Attributes:
+        sent: for each of these ranks the buffer where kernels store traces, after `open`.
+        received: for each the buffer where kernels read traces, after `finish`.
+
+    Raises:
+        InputError: there is no such transport or codec.
+        BackendError: the transport does not work here.
+    """
+
+    sent: Sequence[Buffer]
+    received: Sequence[Buffer]
+
+    def __init__(
+        self,
+        backend: Backend,
+        comm: Communicator,
+        counts: Mapping[int, int],
+        form: TraceFormat,
+        choice: Connection,
+    ) -> None:
+        sizes = {peer: count * form.bytes for peer, count in counts.items()}
+        is_exact = form.sent_as is None and choice.codec == "none"
+        messages = [Message(peer, 0, size, size) for peer, size in sizes.items()]
+        self.bytes, self.peers = sum(sizes.values()), list(sizes)
+        if not is_exact:
+            messages = comm.collective_try(lambda: self._stage(backend, sizes, form))
+            self.bytes = sum(segment.bytes for m in messages for segment in m.sends)
+        request = TransferRequest(backend, comm, messages, fixed_buffers=is_exact)
+        made = connect(request, choice.transport, choice.codec)
+        self._parts, self.path, self.in_graph = [made], made.path, made.in_graph
+        self.open, self.start, self.finish = made.open, made.start, made.finish
+        if is_exact:
+            self.sent, self.received = made.sent, made.received
+        self.reason = reason_for(comm, choice.transport)
+
+    def _stage(
+        self, backend: Backend, sizes: Mapping[int, int], form: TraceFormat
+    ) -> list[Message]:
+        """Allocate memory for the traces on this rank; the messages that are packed from it."""
+        whole = list(sizes.values())
+        self._memory, buffers = allocate(backend, [*whole, *whole])
+        self.sent, self.received = buffers[: len(whole)], buffers[len(whole) :]
+        ends = zip(sizes, self.sent, self.received, strict=True)
+        return [
+            Message.of_segments(peer, 0, form.segments(sent), form.segments(received))
+            for peer, sent, received in ends
+        ]

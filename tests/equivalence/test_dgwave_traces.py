@@ -1,0 +1,42 @@
+"""Traces that are rounded or coded on their way to another rank."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ranks import run_on_ranks
+
+pytestmark = pytest.mark.timeout(240)
+
+PROGRAM = Path(__file__).parents[1] / "support" / "traces_program.py"
+
+
+def found(ranks: int, what: str, folder: Path) -> Any:
+    path = folder / "found.json"
+    done = run_on_ranks(ranks, PROGRAM, what, path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(path.read_text())
+
+
+def test_traces_arrive_rounded_to_nearest(tmp_path: Path) -> None:
+    wrong = found(3, "values", tmp_path)
+    assert len(wrong) == 15 and wrong == dict.fromkeys(wrong, 0)
+
+
+def test_rounding_to_nearest_adds_no_energy(tmp_path: Path) -> None:
+    """Unlike that of ZFP, which is biased: cases of this solver cannot ask for it."""
+    energies = {name: np.array(series) for name, series in found(2, "energies", tmp_path).items()}
+    zfp = energies.pop("zfp8")
+    assert (np.diff(zfp)[-2:] > 0).all()
+    for series in energies.values():
+        assert (np.diff(series) < 0).all() and series[-1] > 0.01 * series[0]
+    for narrow, exact, unit in (
+        ("bfloat16", "exact single", 2.0**-8),
+        ("float32", "exact double", 2.0**-24),
+    ):
+        difference = np.abs(energies[narrow] / energies[exact] - 1).max()
+        assert 0 < difference < 2 * unit, f"{narrow}: {difference / unit:.3f} units"

@@ -1,0 +1,41 @@
+"""Runs of several ranks of which one stalls or dies: the others end with an error in time."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from ranks import run_on_ranks
+from small_cases import write_small_case
+from variants import long_variants
+
+pytestmark = pytest.mark.timeout(240)
+
+PROGRAM = Path(__file__).parents[1] / "support" / "interrupted_run_program.py"
+SAID = {
+    "SIGSTOP": "rank 1 has sent no (data|message) for 3 s",
+    "SIGKILL": "rank 1 .* has (ended before its work was done|died)",
+}
+QUICK = [("dgwave", "SIGSTOP", "peer"), ("dgwave", "SIGKILL", "mpi")]
+LONG = [
+    (solver, signal, transport)
+    for solver in ("dgwave", "earthquake")
+    for signal in SAID
+    for transport in ("peer", "mpi", "mpi-thread")
+    if (solver, signal, transport) not in QUICK
+]
+
+
+@pytest.mark.parametrize(("solver", "signal", "transport"), [*QUICK, *long_variants(LONG)])
+def test_all_ranks_end_and_the_run_can_be_continued(
+    tmp_path: Path, solver: str, signal: str, transport: str
+) -> None:
+    case = write_small_case(tmp_path, solver, run={"transport": transport})
+    program = (PROGRAM, signal, "1", "40", "run", case, "-q", "--no-pictures")
+    # Far more than the ranks' own time-out, far less than that of their launcher, which has none.
+    ended = run_on_ranks(3, *program, timeout=120, GROUNDSWELL_TIMEOUT="3")
+    assert ended.returncode != 0
+    assert re.search(SAID[signal], ended.stderr), ended.stderr
+    assert f"--resume, from {tmp_path / 'results' / 'checkpoint.h5'}" in ended.stderr
+    assert not (tmp_path / "results" / "summary.json").exists()
