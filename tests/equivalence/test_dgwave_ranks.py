@@ -52,6 +52,16 @@ MEDIA = {
             {"top": 200, **ROCK, "qp": 60, "qs": 30},
         ],
     },
+    "gradient": {
+        "kind": "layered",
+        "interpolation": "linear",
+        "layers": [
+            {"top": 0, **WATER},
+            {"top": 200, **WATER, "rho": 1100},
+            {"top": 200, **ROCK},
+            {"top": 400, **ROCK, "vp": 4000},
+        ],
+    },
 }
 
 
@@ -142,6 +152,14 @@ VARIANTS = {
             "volumes": {"interval": 0.08},
         },
     },
+    "gradient": case(
+        "gradient",
+        3,
+        0.5,
+        method={"degree": 2, "flux": 0.5, "material": "node"},
+        refinement={"frequency": 3.2, "levels": 1},
+        run={"precision": "single"},
+    ),
     "hills": case("rock", 3, "riemann", topography=HILLS, run={"precision": "single"}),
 }
 
@@ -178,6 +196,8 @@ QUICK = [
     Run(5, "rock", "peer"),
     Run(5, "water", "mpi"),
     Run(3, "soft", "peer"),
+    Run(2, "gradient", "mpi"),
+    Run(5, "gradient", "peer"),
     Run(5, "hills", "mpi"),
     Run(5, "mesh", "peer"),
     Run(2, "sea", "auto", {"overlap": "auto"}),

@@ -165,4 +165,6 @@ CURVED = [
     CurvedVariant(5, True, 0.3, CLOSED, fluid=0.3, sources=2, counts=(2, 2, 1), turned=True),
     CurvedVariant(2, True, 1.0, CLOSED, fluid=0.4, counts=(3, 2, 2), turned=True, damping=True),
     CurvedVariant(7, True, 1.0, CLOSED, counts=(2, 1, 1), sources=2),
+    CurvedVariant(3, True, 1.0, (True, False, False), fluid=0.3, sources=2, nodal=True),
+    CurvedVariant(2, False, 0.3, CLOSED, damping=True, nodal=True),
 ]

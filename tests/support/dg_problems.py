@@ -23,6 +23,7 @@ from groundswell.solvers.dgwave.attenuation import MaxwellBodies
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
+from groundswell.solvers.dgwave.nodal_material import NodalMaterial, nodal_material
 from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
 from groundswell.solvers.dgwave.terms import ElementSource, Terms
 
@@ -43,6 +44,7 @@ class Variant:
         counts: of elements along x, y and z.
         halved: share of these that are divided into eight.
         mechanisms: of attenuation.
+        nodal: whether the material varies inside elements.
     """
 
     degree: int
@@ -56,6 +58,7 @@ class Variant:
     seed: int = 0
     halved: float = 0.0
     mechanisms: int = 0
+    nodal: bool = False
 
 
 class Problem:
@@ -64,6 +67,7 @@ class Problem:
     Attributes:
         u: the fields at the start, (elements, fields, n, n, n).
         memory: the memory variables at the start, (elements, mechanisms, strains, n, n, n).
+        nodal: the material of the nodes, (elements, nodes).
     """
 
     def __init__(self, variant: Variant) -> None:
@@ -79,6 +83,7 @@ class Problem:
         self.material = Material(vs * rng.uniform(1.6, 2.0, count), vs, rng.uniform(1, 2, count))
         self.fluid = (rng.random(count) < variant.fluid) | (not variant.elastic)
         vs[self.fluid] = 0
+        self.nodal = self._at_nodes(rng) if variant.nodal else None
         self.reflection = rng.choice([-1.0, 0.0, 1.0], 6)
         self.profiles = rng.uniform(0, 2, (3, n)) * variant.damping
         self.damped = rng.integers(-1, 3, (count, 3)).astype(np.int32)
@@ -91,6 +96,16 @@ class Problem:
         self.fractions = rng.uniform(0, 0.9 / max(mechanisms, 1), (2, count, mechanisms))
         variables = (count, mechanisms, self.equations.strains, n, n, n)
         self.memory = rng.standard_normal(variables) / self.dt
+
+    def _at_nodes(self, rng: np.random.Generator) -> Material:
+        """Random properties of the nodes, about those of the elements."""
+        nodes = (self.variant.degree + 1) ** 3
+        return Material(
+            *(
+                values[:, None] * rng.uniform(0.9, 1.1, (len(values), nodes))
+                for values in (self.material.vp, self.material.vs, self.material.rho)
+            )
+        )
 
     def _as_pressure(self, u: Floats) -> None:
         """Let the stress of fluid elements be a pressure."""
@@ -117,13 +132,14 @@ class Problem:
     @cached_property
     def scheme(self) -> Scheme:
         """The semi-discrete scheme without sources."""
-        m, variant = self.material, self.variant
+        m, variant = self.nodal or self.material, self.variant
         ends = [None if variant.periodic[f // 2] else self.reflection[f] for f in range(6)]
         cells = self.forest.anchors() >> self.forest.max_level - 1
         edges = [np.interp(np.arange(2 * len(e) - 1) / 2, np.arange(len(e)), e) for e in self.edges]
         bricks = Bricks(edges, cells, 2 >> self.forest.levels.astype(int), ends)
         mu = m.rho * m.vs**2
-        properties = [f[:, None, None, None] for f in (m.rho, m.rho * m.vp**2 - 2 * mu, mu)]
+        shape = (-1, *(variant.degree + 1 if self.nodal else 1,) * 3)
+        properties = [f.reshape(shape) for f in (m.rho, m.rho * m.vp**2 - 2 * mu, mu)]
         return Scheme(bricks, variant.degree, *properties, variant.upwind, self._decay)
 
     @property
@@ -186,7 +202,14 @@ class Problem:
             *sides,
             terms,
             bodies if self.variant.mechanisms else None,
+            nodal=self._nodal_material(elements),
         )
+
+    def _nodal_material(self, elements: RankElements) -> NodalMaterial | None:
+        if (nodes := self.nodal) is None:
+            return None
+        degree = self.variant.degree
+        return nodal_material(self.equations, elements, degree, lambda n: of_elements(nodes, n))
 
     def _sides(self, elements: RankElements) -> FaceSides:
         outside = elements.neighbours == OUTSIDE

@@ -18,8 +18,8 @@ DG_LIMITS = {
     (13, False): ((128, 128), (0, 176)),
     (13, True): ((136, 128), (0, 1760)),  # too large for shared memory in double precision
 }
-# What memory variables add to that, at most: registers and bytes.
-MORE = {"mechanisms": (12, 120), "matched": (24, 290)}
+# What memory variables and materials of nodes add to that, at most: registers and bytes.
+MORE = {"mechanisms": (12, 120), "matched": (24, 290), "nodal": (0, 50)}
 CURVED_LIMITS = {  # of elements that are not bricks, in the shapes that are fastest for bricks
     (1, False): ((88, 128), (0, 0)),
     (1, True): ((106, 140), (0, 0)),

@@ -112,6 +112,7 @@ def dgwave_source(
     mechanisms: int = 0,
     curved: bool = False,
     matched: bool = False,
+    nodal: bool = False,
 ) -> Source:
     """A stage of DG waves with sources and damping, in the shape that an H100 has.
 
@@ -119,11 +120,12 @@ def dgwave_source(
         file: "mortars.h" for the kernels of faces with finer neighbours.
         curved: whether elements are not bricks.
         matched: whether there are matched layers.
+        nodal: whether the material varies inside elements.
     """
     equations, size = ELASTIC if elastic else ACOUSTIC, np.dtype(dtype).itemsize
     h100: Any = SimpleNamespace(on_host=False, shared_bytes_per_block=227 * 1024)
     mortars = file == "mortars.h"
-    whole = mortars or curved or upwind != 1
+    whole = mortars or curved or nodal or upwind != 1
     jump = equations.jump(whole=whole)
     problem: Any = SimpleNamespace(
         degree=degree,
@@ -132,6 +134,7 @@ def dgwave_source(
         has_mortars=mortars,
         has_whole_jumps=whole,
         is_curved=curved,
+        is_nodal=nodal,
         terms=SimpleNamespace(has_sources=True, has_damping=True),
         mechanisms=mechanisms,
         layers=matched or None,

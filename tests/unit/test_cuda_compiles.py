@@ -306,8 +306,8 @@ def test_the_kernels_of_dg_waves(
 
 @pytest.mark.parametrize(("degree", "elastic"), short_and_long(DG_LIMITS, LONG_DG))
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-@pytest.mark.parametrize("term", [{"mechanisms": 3}, {"matched": True}], ids=str)
-def test_memory_variables_of_dg_waves_take_few_registers(
+@pytest.mark.parametrize("term", [{"mechanisms": 3}, {"matched": True}, {"nodal": True}], ids=str)
+def test_variants_of_dg_waves_take_few_more_registers(
     check: Check, dtype: str, precision: str, degree: int, elastic: bool, term: dict[str, Any]
 ) -> None:
     registers, spills = DG_LIMITS[degree, elastic]
@@ -335,12 +335,15 @@ def test_the_kernel_of_the_surface_of_dg_waves(check: Check, dtype: str, precisi
     check(surface_source(dtype), precision)
 
 
+@pytest.mark.parametrize("nodal", [True, False])
 @pytest.mark.parametrize("elastic", [True, False])
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-def test_the_kernels_of_mortars(check: Check, dtype: str, precision: str, elastic: bool) -> None:
+def test_the_kernels_of_mortars(
+    check: Check, dtype: str, precision: str, elastic: bool, nodal: bool
+) -> None:
     for degree in (4, 15):
-        source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, file="mortars.h")
-        check(source, precision)
+        options: dict[str, Any] = {"elastic": elastic, "file": "mortars.h", "nodal": nodal}
+        check(dgwave_source(dtype, degree, upwind=1.0, **options), precision)
 
 
 @pytest.mark.parametrize("kind", ["lossless", "power law", "sources", "terms", "overlaps", "all"])

@@ -45,6 +45,7 @@ SHAPES = [
     (CURVED[5], KernelShape(3, elements=5), True),
     (CURVED[2], KernelShape(2, in_shared=False), True),
     (CURVED[1], KernelShape(1, elements=3), False),
+    (CURVED[7], KernelShape(2, elements=2), True),
 ]
 
 

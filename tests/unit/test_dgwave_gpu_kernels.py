@@ -27,6 +27,8 @@ CASES = [  # problem, shape of the blocks, and whether the GPU has bulk copies
     (SOLID, KernelShape(2), True),
     (replace(MIXED, mechanisms=3, halved=0.3), KernelShape(2, elements=2), True),
     (replace(FLUID, mechanisms=2), KernelShape(2, in_shared=False), True),
+    (replace(MIXED, nodal=True, halved=0.3), KernelShape(3, elements=5), True),
+    (replace(FLUID, nodal=True, mechanisms=2), KernelShape(2, in_shared=False), False),
 ]
 LONG = [
     (MIXED, KernelShape(1, elements=7), False),
@@ -39,6 +41,8 @@ LONG = [
     (Variant(6, True, 1.0, damping=True, counts=(2, 1, 1)), KernelShape(3), True),
     (Variant(7, False, 0.3, TORUS, counts=(1, 1, 2)), KernelShape(2, elements=2), True),
     (replace(SOLID, mechanisms=4), KernelShape(2, in_shared=False), False),
+    (replace(SOLID, nodal=True), KernelShape(2), False),
+    (replace(MIXED, nodal=True, mechanisms=3), KernelShape(2, in_shared=False), True),
 ]
 
 
@@ -91,6 +95,17 @@ def test_attenuation_on_a_gpu(gpu: Any, degree: int, dtype: str) -> None:
     for elastic, upwind, mechanisms in ((True, 1.0, 3), (True, 0.3, 6), (False, 1.0, 2)):
         variant = Variant(degree, elastic, upwind, (True, False, False), 0.4, True, counts=few)
         check(gpu, replace(variant, mechanisms=mechanisms), dtype)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("elastic", [True, False])
+@pytest.mark.parametrize("degree", [1, 2, 4, 7, 8, 12, 15])
+def test_nodal_materials_on_a_gpu(gpu: Any, degree: int, elastic: bool, dtype: str) -> None:
+    few = (2, 2, 1) if degree < 8 else (2, 1, 1)
+    for upwind, halved in ((1.0, 0.0), (0.3, 0.5 * (degree < 8))):
+        variant = Variant(degree, elastic, upwind, (True, False, False), 0.4, counts=few)
+        check(gpu, replace(variant, halved=halved, nodal=True), dtype)
 
 
 @pytest.mark.gpu

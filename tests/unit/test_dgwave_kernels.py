@@ -34,6 +34,11 @@ QUICK = [
     Variant(3, False, 1.0, CLOSED, sources=3, mechanisms=4),
     Variant(5, True, 1.0, (True, False, True), damping=True, mechanisms=2, counts=(2, 1, 2)),
     Variant(4, False, 0.0, CLOSED, damping=True, halved=0.5, mechanisms=2, counts=(2, 1, 2)),
+    Variant(1, True, 1.0, TORUS, fluid=0.5, sources=4, nodal=True),
+    Variant(2, False, 0.3, (False, True, False), damping=True, halved=0.4, nodal=True),
+    Variant(3, True, 0.0, CLOSED, fluid=0.5, halved=0.3, sources=3, nodal=True),
+    Variant(4, True, 1.0, (True, False, False), fluid=0.3, mechanisms=3, nodal=True),
+    Variant(5, False, 1.0, CLOSED, mechanisms=2, counts=(2, 1, 2), nodal=True),
 ]
 LONG = [
     *(
@@ -86,6 +91,7 @@ def test_steps_are_the_schemes(backend: Backend, variant: Variant, dtype: str) -
         counts=st.tuples(*[st.integers(1, 3)] * 3),
         halved=st.sampled_from((0.0, 0.0, 0.4)),
         mechanisms=st.sampled_from((0, 3)),
+        nodal=st.booleans(),
         seed=st.integers(0, 2**32),
     )
 )

@@ -32,6 +32,7 @@ VARIANTS = [
     Variant(5, True, 1.0, CLOSED, counts=(2, 1, 1)),
     Variant(2, True, 1.0, TORUS, fluid=0.4, halved=0.3),
     Variant(7, True, 1.0, CLOSED, counts=(2, 1, 1)),
+    Variant(3, True, 1.0, TORUS, fluid=0.4, nodal=True),
 ]
 
 

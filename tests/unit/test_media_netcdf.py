@@ -368,3 +368,19 @@ def test_a_row_of_a_huge_model_reads_its_own_slabs_only(tmp_path):
     assert_allclose(plane.rho, ROCK["rho"])
     assert tracemalloc.get_traced_memory()[1] < 2e7
     tracemalloc.stop()
+
+
+def test_a_model_has_values_at_points(tmp_path, model):
+    """Interpolated from its own grid, also if cells have averages; outside it, the outermost."""
+    path = save(tmp_path, model)
+    points = np.random.default_rng(2).uniform(-100, 600, (50, 3))
+    near = {
+        name: xr.DataArray(np.clip(at, *model[name].values[[0, -1]]), dims="point")
+        for name, at in zip(("x", "y", "depth"), points.T, strict=True)
+    }
+    exact = model.interp(near)
+    averages = build_netcdf(NetcdfSection(kind="netcdf", file=path), (2, 2, 2), (200, 150, 200))
+    assert isinstance(averages, CellAverages)
+    for medium in (netcdf_medium(path, CELLS, SPACING), averages):
+        for name, values in medium.sample(points).given().items():
+            assert_allclose(values, exact[name], rtol=1e-12)

@@ -10,6 +10,7 @@ from groundswell.seismology.media.material import (
     Material,
     Medium,
     Values,
+    sample_points,
     volume_average,
 )
 from groundswell.seismology.media.profile import Profile, find_profile
@@ -41,6 +42,10 @@ class CellAverages:
         planes = [self._medium.plane(depth * k + n).given() for n in range(depth)]
         stacked = {name: np.stack([plane[name] for plane in planes]) for name in planes[0]}
         return volume_average(Material(**stacked), self._mean)
+
+    def sample(self, points: Values) -> Material:
+        """The medium on small cells at points; see `SampledMedium`."""
+        return sample_points(self._medium, points)
 
     def _mean(self, values: Values) -> Values:
         """Means over blocks of (factor along z, ny * factor, nx * factor)."""

@@ -7,7 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from groundswell.seismology.media.material import Material, Medium, count_cells, find_runs
+from groundswell.seismology.media.material import (
+    Material,
+    Medium,
+    Values,
+    count_cells,
+    find_runs,
+    sample_points,
+)
 from groundswell.seismology.media.profile import Profile, find_profile
 
 
@@ -49,6 +56,10 @@ class Floor:
             for name in ("vp", "vs", "rho")
         }
         return bounded
+
+    def sample(self, points: Values) -> Material:
+        """The bounded medium at points; see `SampledMedium`."""
+        return self._bounded(sample_points(self._medium, points))
 
     def _bounded(self, model: Material) -> Material:
         vs = np.where(model.vs > 0, np.maximum(model.vs, self._vs), model.vs)

@@ -88,6 +88,10 @@ class Layered:
             found = volume_average(samples, lambda values: values @ weight[:, None]).given()
         return Material(**{name: values.reshape(1, 1) for name, values in found.items()})
 
+    def sample(self, points: Values) -> Material:
+        """The profile at points; see `SampledMedium`."""
+        return self.profile.sample(points[:, 2])
+
     def runs(self) -> list[tuple[int, int]]:
         """First row and length of each run of equal depth rows, from the surface down."""
         rows, nz = self._tops / self.spacing[2], self.cells[2]

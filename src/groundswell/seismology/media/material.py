@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,19 @@ class Medium(Protocol):
     def plane(self, k: int) -> Material:
         """Averages over the cells of depth row `k`; each array broadcasts to (ny, nx)."""
         ...
+
+
+class SampledMedium(Medium, Protocol):
+    """A medium that also has values at points."""
+
+    def sample(self, points: Values) -> Material:
+        """The material at points x, y, depth, (n, 3), m: arrays (n,)."""
+        ...
+
+
+def sample_points(medium: Medium, points: Values) -> Material:
+    """The material of a `SampledMedium`, or of one that is derived from it, at points (n, 3), m."""
+    return cast(SampledMedium, medium).sample(points)
 
 
 def lame(material: Material) -> tuple[Values, Values]:

@@ -69,6 +69,7 @@ class NetcdfMedium:
     ) -> None:
         self.cells, self.spacing = cells, spacing
         self._rules = section.rho_rule, section.q_rule
+        self._geography = geography
         self._model = _ModelFile(section.file)
         given = section.variables.model_dump(exclude_none=True) if section.variables else {}
         self._names = _choose_variables(self._model, given, *self._rules)
@@ -122,16 +123,46 @@ class NetcdfMedium:
             self._require_complete(role, values[role], k)
         return complete_material(values, *self._rules)
 
+    def sample(self, points: Values) -> Material:
+        """The model at points; see `SampledMedium`. Beyond the model, it has its outermost values.
+
+        Raises:
+            InputError: the model has a gap (NaN) or is unphysical, or a rule does not apply.
+        """
+        x, y = self._model.project(points[:, 0], points[:, 1], self._geography)
+        depth, y_at, x_at = (
+            _locate(self._model, axis, np.asarray(at), clip=True)
+            for axis, at in enumerate((points[:, 2], y, x))
+        )
+        found = {role: np.empty(len(points)) for role in self._names}
+        for node in np.unique(depth.node):
+            chosen = np.flatnonzero(depth.node == node)
+            row, column = y_at.take(chosen), x_at.take(chosen)
+            above, below = (self._read_layer(int(node) + n, row, column) for n in (0, 1))
+            fraction = within_phase(depth.fraction[chosen], above["vs"], below["vs"])
+            for role, values in found.items():
+                values[chosen] = _interpolate(above[role], below[role], fraction)
+        material = complete_material(found, *self._rules)
+        if unphysical := find_unphysical(material):
+            place = ", ".join(f"{at:.8g}" for at in points[unphysical.entry[0]])
+            raise InputError(
+                f"{self._model.path} has {unphysical.properties} at x, y, depth = {place} m: "
+                f"{unphysical.rule}; correct the model"
+            )
+        return material
+
     def _slabs_at(self, node: int) -> dict[str, Values]:
         """Each property (ny, nx) at a depth of the model; the depth above stays in memory, too."""
         if node not in self._slabs:
             self._slabs = {n: slabs for n, slabs in self._slabs.items() if n == node - 1}
-            self._slabs[node] = {role: self._read_slab(role, node) for role in self._names}
+            self._slabs[node] = self._read_layer(node, self._y, self._x)
         return self._slabs[node]
 
-    def _read_slab(self, role: str, node: int) -> Values:
-        """One property (ny, nx), in SI units, at one depth of the model, below the cell centres."""
-        y, x = self._y, self._x
+    def _read_layer(self, node: int, y: _AxisPositions, x: _AxisPositions) -> dict[str, Values]:
+        """Each property at positions at one depth of the model, in SI units."""
+        return {role: self._read_slab(role, node, y, x) for role in self._names}
+
+    def _read_slab(self, role: str, node: int, y: _AxisPositions, x: _AxisPositions) -> Values:
         nodes = self._model.read(self._names[role], node, y.window, x.window)
         near = _interpolate(nodes[y.node, x.node], nodes[y.node, x.node + 1], x.fraction)
         far = _interpolate(nodes[y.node + 1, x.node], nodes[y.node + 1, x.node + 1], x.fraction)
@@ -183,6 +214,10 @@ class _AxisPositions:
     window: slice
     node: NDArray[np.intp]
     fraction: Values
+
+    def take(self, chosen: NDArray[np.intp]) -> _AxisPositions:
+        """Some of the positions, (n,)."""
+        return _AxisPositions(self.window, self.node[chosen], self.fraction[chosen])
 
     def steps(self) -> float:
         """Largest distance between adjacent positions, in steps of the axis."""

@@ -54,6 +54,7 @@ class MethodSection(Section):
 
     The equations are acoustic, with pressure and velocity, if the whole medium is fluid; otherwise
     they are elastic. `flux` is the share of the Riemann flux; the rest is the central flux.
+    `material` is the average of each "element", or that of each "node", which varies inside them.
     Attenuation has `mechanisms` relaxation mechanisms at each point.
     """
 
@@ -61,6 +62,7 @@ class MethodSection(Section):
     flux: Annotated[float, PlainValidator(_upwind)] = 1.0
     equations: Literal["auto", "acoustic", "elastic"] = "auto"
     mechanisms: Annotated[int, Field(ge=2, le=MAX_MECHANISMS, strict=True)] = 3
+    material: Literal["element", "node"] = "element"
 
 
 class RefinementSection(Section):
@@ -201,6 +203,15 @@ class DgWaveCase(SeismicCase):
         allowed = "mesh from a file" if not on_mesh else "grid of bricks; use boundary.surfaces"
         reject([((key,), f"is for a {allowed}") for key in sorted(wrong)])
         return boundary
+
+    @field_validator("method")
+    @classmethod
+    def _has_nodal_medium(cls, method: MethodSection, info: ValidationInfo) -> MethodSection:
+        cellwise = AwpSection | ArraySection | VolumesSection
+        if method.material == "node" and isinstance(info.data.get("medium"), cellwise):
+            has = "the medium has one value for each element; give layers or a NetCDF model"
+            reject([(("material",), f'must be "element": {has}')])
+        return method
 
     @field_validator("refinement", "topography")
     @classmethod

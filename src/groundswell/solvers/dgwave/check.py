@@ -79,6 +79,9 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     text = f"up to {frequency:.3g} Hz"
     yield Quantity("resolved_frequency", frequency, "frequencies", "Hz", text, WAVES)
     yield from attenuation_quantities(setup.relaxation, medium, WAVES)
+    if setup.is_nodal:
+        text = "that of each node; quality factors are averages of elements"
+        yield Quantity("material", "node", "material", text=text, group=WAVES)
     fluid = medium.fluid_cells
     text = f"{fluid:,} elements of the region"
     yield Quantity("fluid_cells", fluid, "fluid" * bool(fluid), "elements", text, WAVES)
@@ -103,6 +106,11 @@ def warnings(setup: Setup) -> Iterator[str]:
             f"the sources have energy up to {emitted:.3g} Hz, but the elements resolve "
             f"{resolved:.3g} Hz; low-pass the results there, lengthen the source, use elements of "
             f"{edge:.3g} m, or raise method.degree"
+        )
+    if mixed := setup.mixed_elements:
+        yield (
+            f"{mixed:,} elements hold fluid and solid, and have their average material instead of "
+            "that of their nodes; let elements end at the sea floor, or halve them there"
         )
     remedy = "narrow attenuation.band, or raise method.mechanisms"
     yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)

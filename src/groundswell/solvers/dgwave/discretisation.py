@@ -13,6 +13,7 @@ from groundswell.seismology.media.material import Material
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import FaceSides
+from groundswell.solvers.dgwave.nodal_material import NodalMaterial, nodal_material
 from groundswell.solvers.dgwave.propagation import Discretisation
 from groundswell.solvers.dgwave.terms import ElementSource, Terms
 
@@ -49,8 +50,13 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
         setup.bodies(elements.numbers),
         setup.matched_layers(elements),
         setup.shapes.metrics(elements.numbers, setup.dtype) if setup.is_curved else None,
+        _nodal_material(setup, elements) if setup.is_nodal else None,
         setup.case.run.narrow,
     )
+
+
+def _nodal_material(setup: Setup, elements: RankElements) -> NodalMaterial:
+    return nodal_material(setup.equations, elements, setup.degree, setup.unrelaxed_nodes)
 
 
 def _sides(setup: Setup, elements: RankElements) -> FaceSides:
@@ -97,7 +103,7 @@ def _source(
     return ElementSource(
         element,
         place,
-        _rates(setup, source, leaf),
+        _rates(setup, source, leaf, place),
         source.start,
         source.step,
         source.samples,
@@ -105,11 +111,12 @@ def _source(
     )
 
 
-def _rates(setup: Setup, source: PointSource, leaf: Numbers) -> Floats:
+def _rates(setup: Setup, source: PointSource, leaf: Numbers, place: Floats) -> Floats:
     """Rates of the fields for a unit of the time function, times m^3."""
     rates = np.zeros(len(setup.equations.fields))
     if source.force is not None:
-        rates[-AXES:] = source.force / setup.material(np.array([leaf])).rho
+        [[rho]] = setup.material_at(np.array([leaf]), place[None, None]).rho
+        rates[-AXES:] = source.force / rho
     elif source.moment is not None and setup.equations.elastic:
         rates[:-AXES] = -source.moment[list(TENSOR)]  # the stress glut
     elif source.moment is not None:

@@ -42,6 +42,12 @@ class FaceSides:
     reflection: Floats
     upwind: float
 
+    @property
+    def flux(self) -> Floats:
+        """The `Flux` of each face in the kernels, (elements, faces, 2)."""
+        absorbing = self.is_boundary & (self.reflection == ABSORBING)
+        return np.stack([self.reflection, np.where(absorbing, 1.0, self.upwind)], axis=-1)
+
 
 class Equations(Protocol):
     """A set of equations, as the kernels know them.
@@ -52,6 +58,7 @@ class Equations(Protocol):
         strains: strain rates that stress depends on.
         stretched: derivatives along an axis that matched layers stretch.
         columns: values at each node that are differentiated in elements that are not bricks.
+        moduli, impedances: values of a material that varies inside elements.
         elastic: whether they are the elastic ones.
     """
 
@@ -60,6 +67,8 @@ class Equations(Protocol):
     strains: int
     stretched: int
     columns: int
+    moduli: int
+    impedances: int
     elastic: bool
 
     def jump(self, *, whole: bool) -> int:
@@ -87,12 +96,22 @@ class Equations(Protocol):
             material: unrelaxed, arrays (elements,).
         """
 
+    def moduli_of(self, material: Material) -> Floats:
+        """The `Moduli` in the kernels, (n, ...), of a material of arrays (...)."""
+
+    def impedances_of(self, material: Material) -> Floats:
+        """The `Impedances` in the kernels, (n, ...), of a material of arrays (...)."""
+
+    def shares(self, bodies: MaxwellBodies) -> Floats:
+        """The `Shares` of each mechanism in the kernels, (elements, mechanisms, n)."""
+
 
 class Acoustic:
     """Pressure and velocity in a fluid: kernels/acoustic.h."""
 
     fields: tuple[str, ...] = ("p", "vx", "vy", "vz")
     trace, strains, stretched, columns, elastic = 2, 1, 2, 4, False
+    moduli, impedances = 2, 1
 
     def jump(self, *, whole: bool) -> int:
         """See `Equations`."""
@@ -106,11 +125,24 @@ class Acoustic:
     def faces(self, material: Material, sides: FaceSides) -> Floats:
         """See `Equations`."""
         weight, share = _weights(material.rho * material.vp, sides.beyond.rho * sides.beyond.vp)
-        return np.stack([weight, share, sides.reflection, _upwind(sides)], axis=-1)
+        weights = np.stack([weight, share], axis=-1)
+        return np.concatenate([weights, sides.flux], axis=-1)
 
     def relaxed(self, material: Material, bodies: MaxwellBodies) -> Floats:
         """See `Equations`."""
         return ((material.rho * material.vp**2)[:, None] * bodies.p)[..., None]
+
+    def moduli_of(self, material: Material) -> Floats:
+        """See `Equations`."""
+        return np.stack([material.rho * material.vp**2, 1 / material.rho])
+
+    def impedances_of(self, material: Material) -> Floats:
+        """See `Equations`."""
+        return np.stack([material.rho * material.vp])
+
+    def shares(self, bodies: MaxwellBodies) -> Floats:
+        """See `Equations`."""
+        return bodies.p[..., None]
 
 
 class Elastic:
@@ -118,6 +150,7 @@ class Elastic:
 
     fields: tuple[str, ...] = ("sxx", "syy", "szz", "syz", "sxz", "sxy", "vx", "vy", "vz")
     trace, strains, stretched, columns, elastic = 6, 6, 6, 12, True
+    moduli, impedances = 3, 2
 
     def jump(self, *, whole: bool) -> int:
         """See `Equations`."""
@@ -134,13 +167,25 @@ class Elastic:
         beyond = sides.beyond
         p = _weights(material.rho * material.vp, beyond.rho * beyond.vp)
         s = _weights(material.rho * material.vs, beyond.rho * beyond.vs)
-        return np.stack([*p, *s, sides.reflection, _upwind(sides)], axis=-1)
+        return np.concatenate([np.stack([*p, *s], axis=-1), sides.flux], axis=-1)
 
     def relaxed(self, material: Material, bodies: MaxwellBodies) -> Floats:
         """See `Equations`."""
         lam, mu = (modulus[:, None] for modulus in lame(material))
         of_s = mu * bodies.s
         return np.stack([(lam + 2 * mu) * bodies.p - 2 * of_s, of_s], axis=-1)
+
+    def moduli_of(self, material: Material) -> Floats:
+        """See `Equations`."""
+        return np.stack([*lame(material), 1 / material.rho])
+
+    def impedances_of(self, material: Material) -> Floats:
+        """See `Equations`."""
+        return np.stack([material.rho * material.vp, material.rho * material.vs])
+
+    def shares(self, bodies: MaxwellBodies) -> Floats:
+        """See `Equations`."""
+        return np.stack([bodies.p, bodies.s], axis=-1)
 
 
 ACOUSTIC, ELASTIC = Acoustic(), Elastic()
@@ -156,8 +201,3 @@ def _weights(own: Floats, other: Floats) -> tuple[Floats, Floats]:
     total = own[:, None] + other
     weight = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
     return weight, other * weight
-
-
-def _upwind(sides: FaceSides) -> Floats:
-    absorbing = sides.is_boundary & (sides.reflection == ABSORBING)
-    return np.where(absorbing, 1.0, sides.upwind)

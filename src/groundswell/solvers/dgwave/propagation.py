@@ -23,12 +23,13 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.tuning import Choice
 from groundswell.meshes.gll import gll
 from groundswell.seismology.media.material import Material
+from groundswell.solvers.dgwave import tables
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import Equations, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape, pitch
 from groundswell.solvers.dgwave.matched_layers import MatchedLayers
-from groundswell.solvers.dgwave.mesh import USED
+from groundswell.solvers.dgwave.nodal_material import NodalMaterial
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.terms import Terms
 from groundswell.solvers.dgwave.traces import Traces
@@ -59,6 +60,7 @@ class Discretisation:
         layers: matched layers.
         metrics: J a^d at the nodes of elements that are not bricks, see `curl_form`, (elements, 9,
             nodes); None in bricks.
+        nodal: a material that varies inside elements; `material` is then not used.
         sent_as: the type in which traces travel to other ranks; None for `dtype`.
     """
 
@@ -73,8 +75,8 @@ class Discretisation:
     terms: Terms
     bodies: MaxwellBodies | None = None
     layers: MatchedLayers | None = None
-
     metrics: NDArray[np.floating[Any]] | None = None
+    nodal: NodalMaterial | None = None
     sent_as: str | None = None
 
     @property
@@ -86,6 +88,11 @@ class Discretisation:
     def is_curved(self) -> bool:
         """Whether the elements are not bricks."""
         return self.metrics is not None
+
+    @property
+    def is_nodal(self) -> bool:
+        """Whether the material varies inside elements."""
+        return self.nodal is not None
 
     @property
     def columns(self) -> int:
@@ -105,7 +112,7 @@ class Discretisation:
     @property
     def has_whole_jumps(self) -> bool:
         """Whether the flux at a face has independent velocities and tractions."""
-        return self.has_mortars or self.is_curved or self.sides.upwind != 1
+        return self.has_mortars or self.is_curved or self.is_nodal or self.sides.upwind != 1
 
     @property
     def jump(self) -> int:
@@ -285,11 +292,10 @@ class Propagation:
         """The values of MORTAR_ARGUMENTS in kernels/mortars.h."""
         problem, traces = self._problem, self.traces
         mortars = problem.elements.mortars
-        own = Material(*(getattr(problem.material, name)[mortars[:, 0]] for name in USED))
-        sides = problem.equations.faces(own, problem.mortar_sides)
+        sides, *impedances = map(self._as_real, tables.of_mortars(problem))
         faces = self._backend.to_device(mortars.astype(np.int32))
-        tables = (traces.quarters, traces.fine, self._as_real(sides), traces.jumps)
-        return (faces, *tables, len(mortars))
+        where = (traces.quarters, traces.fine)
+        return (faces, *where, sides, traces.jumps, len(mortars), *impedances)
 
     # --- tables -----------------------------------------------------------------------------------
 
@@ -297,13 +303,12 @@ class Propagation:
     def _elements(self) -> tuple[Array | int, ...]:
         """The values of ELEMENT_ARGUMENTS in kernels/elements.h."""
         problem = self._problem
-        materials = problem.equations.materials(problem.material, problem.edges)
-        faces = problem.equations.faces(problem.material, problem.sides)
-        tables = (self._as_real(materials), self._as_real(faces))
+        of_elements = map(self._as_real, tables.of_elements(problem))
         traces = self.traces
         counts = (problem.elements.count, traces.slots)
         where = (traces.neighbours, traces.targets, *counts, self.clock)
-        return (self._u, self._r, *tables, *where, *self._memory, *self._layers, *self._geometry)
+        variants = (*self._memory, *self._layers, *self._nodal, *self._geometry)
+        return (self._u, self._r, *of_elements, *where, *variants)
 
     @cached_property
     def _memory(self) -> tuple[Array, ...]:
@@ -311,9 +316,8 @@ class Propagation:
         problem = self._problem
         if problem.bodies is None:
             return ()
-        moduli = problem.equations.relaxed(problem.material, problem.bodies)
-        tables = (self._as_real(problem.bodies.rates), self._as_real(moduli))
-        return (self.memory, self._memory_register, *tables)
+        of_bodies = map(self._as_real, tables.of_bodies(problem, problem.bodies))
+        return (self.memory, self._memory_register, *of_bodies)
 
     @cached_property
     def _layers(self) -> tuple[Array, ...]:
@@ -321,10 +325,16 @@ class Propagation:
         layers = self._problem.layers
         if layers is None:
             return ()
-        tables = (layers.sets, np.append(layers.rows, np.int32(0)))
+        numbers = (layers.sets, np.append(layers.rows, np.int32(0)))
         profiles = self._as_real(np.append(layers.profiles.ravel(), 0.0))
-        where = (self._backend.to_device(table) for table in tables)
+        where = (self._backend.to_device(table) for table in numbers)
         return (*where, profiles, self.layer_memory, self._layer_register)
+
+    @cached_property
+    def _nodal(self) -> tuple[Array, ...]:
+        """The values of NODAL_ARGUMENTS in kernels/elements.h."""
+        nodal = self._problem.nodal
+        return () if nodal is None else (self._as_real(nodal.moduli), self._as_real(nodal.beyond))
 
     @cached_property
     def _geometry(self) -> tuple[Array, ...]:
@@ -368,6 +378,7 @@ def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Sou
         "CENTRAL": problem.has_whole_jumps,
         "MORTARS": problem.has_mortars,
         "CURVED": problem.is_curved,
+        "NODAL": problem.is_nodal,
         **_halves(degree),
         "STAGES": SCHEME.stages,
         "SOURCES": problem.terms.has_sources,

@@ -18,11 +18,9 @@ from groundswell.grids.cartesian import Grid
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree import partition_curve
-from groundswell.seismology.anelasticity import fit_case
-from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.formats.seismograms import QUANTITIES
-from groundswell.seismology.media.material import Material, Medium
+from groundswell.seismology.media.material import Medium
 from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers, that_record
 from groundswell.seismology.sources.build import build_sources
@@ -34,25 +32,14 @@ from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import dividing_step
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.dgwave import check
-from groundswell.solvers.dgwave.attenuation import (
-    MaxwellBodies,
-    fastest_relaxation,
-    largest_decay,
-    unrelaxed,
-)
+from groundswell.solvers.dgwave.attenuation import fastest_relaxation, largest_decay
 from groundswell.solvers.dgwave.costs import element_costs
 from groundswell.solvers.dgwave.curved import METRICS
+from groundswell.solvers.dgwave.element_materials import ElementMaterials
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
-from groundswell.solvers.dgwave.geometry import ElementGeometry
 from groundswell.solvers.dgwave.lattice import surface_bytes
-from groundswell.solvers.dgwave.mesh import (
-    QUALITY,
-    USED,
-    build_grid,
-    build_media,
-    read_material,
-)
+from groundswell.solvers.dgwave.mesh import build_grid, build_media
 from groundswell.solvers.dgwave.volumes import volume_bytes
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import decay_step, dg_step
@@ -65,7 +52,7 @@ SAMPLES_PER_STEP = 4  # of sources, which are linear between samples
 
 
 @dataclass(frozen=True)
-class Setup(ElementGeometry):
+class Setup(ElementMaterials):
     """A validated case with its mesh, medium, sources, receivers and time step.
 
     Args:
@@ -143,41 +130,6 @@ class Setup(ElementGeometry):
         """Indices (x, y, z) of the cells of the grid that elements are parts of, (n, 3)."""
         return self.forest.anchors(leaves) >> self.forest.max_level
 
-    def material(self, leaves: Numbers) -> Material:
-        """The material of elements at the reference frequency of attenuation.
-
-        Layers continue the outermost elements of the region.
-        """
-        names = USED if self.relaxation is None else (*USED, *QUALITY)
-        return read_material(self.forest, self.grid, self.media, leaves, names)
-
-    def unrelaxed(self, leaves: Numbers) -> Material:
-        """The material of elements with the speeds of waves of the highest frequencies."""
-        material, settings = self.material(leaves), self.case.attenuation
-        if self.relaxation is None:
-            return material
-        return unrelaxed(material, self.relaxation, float(settings.reference))
-
-    @cached_property
-    def relaxation(self) -> Relaxation | None:
-        """Relaxation mechanisms; None without attenuation."""
-        settings, mechanisms = self.case.attenuation, self.case.method.mechanisms
-        return fit_case(settings, self.statistics, mechanisms)
-
-    def bodies(self, leaves: Numbers) -> MaxwellBodies | None:
-        """The Maxwell bodies of elements; None without attenuation."""
-        if self.relaxation is None:
-            return None
-        return MaxwellBodies.of(self.material(leaves), self.relaxation)
-
-    @cached_property
-    def _speeds(self) -> tuple[Floats, Floats, Floats]:
-        """Edges of all elements, (n, 3), m, and their fastest and slowest waves, (n,), m/s."""
-        everywhere = np.arange(self.count)
-        material, fastest = self.material(everywhere), self.unrelaxed(everywhere).vp
-        slowest = np.where(material.vs > 0, material.vs, material.vp)
-        return self.edges, np.asarray(fastest), slowest
-
     @property
     def equations(self) -> Equations:
         """The equations that are solved."""
@@ -196,9 +148,8 @@ class Setup(ElementGeometry):
     @cached_property
     def stability_limit(self) -> float:
         """Longest time step, s; see `dg_step` and `decay_step`."""
-        edges, fastest, _ = self._speeds
         decay = self.decay + largest_decay(self.relaxation, self.statistics)
-        waves = dg_step(edges, fastest, self.degree, self.case.method.flux, decay).min()
+        waves = dg_step(self.edges, self.fastest, self.degree, self.case.method.flux, decay).min()
         return float(min(waves, decay_step(decay + fastest_relaxation(self.relaxation))))
 
     @cached_property
@@ -215,7 +166,7 @@ class Setup(ElementGeometry):
             raise InputError(
                 f"time.step = {step:g} s is unstable: the limit is {limit:.6g} s for elements of "
                 f"{self.smallest:g} m, degree {self.degree} and waves of "
-                f'{self.statistics.vp_max:g} m/s; shorten it, or use "auto"'
+                f'{self.fastest.max():g} m/s; shorten it, or use "auto"'
             )
         return float(step)
 
@@ -250,24 +201,6 @@ class Setup(ElementGeometry):
         context = SourceContext(self.geography, step, duration, self.grid.spacing, **medium)
         return build_sources(self.case.source, context)
 
-    def rigidity(self, x: Any, y: Any, z: Any) -> Any:
-        """mu of the elements at positions, Pa."""
-        found = self._material_at(x, y, z)
-        return found.rho * found.vs**2
-
-    def lame(self, x: Any, y: Any, z: Any) -> Any:
-        """lambda of the elements at positions, Pa."""
-        found = self._material_at(x, y, z)
-        return found.rho * (found.vp**2 - 2 * found.vs**2)
-
-    def density(self, x: Any, y: Any, z: Any) -> Any:
-        """rho of the elements at positions, kg/m^3."""
-        return self._material_at(x, y, z).rho
-
-    def _material_at(self, x: Any, y: Any, z: Any) -> Material:
-        points = np.stack(np.broadcast_arrays(x, y, z), axis=-1).reshape(-1, AXES)
-        return self.material(self.locate(points)[0])
-
     @cached_property
     def sources(self) -> list[PointSource]:
         """All point sources."""
@@ -293,13 +226,12 @@ class Setup(ElementGeometry):
     @cached_property
     def resolved_frequency(self) -> float:
         """Frequency at which the shortest wave spans POINTS_PER_WAVELENGTH points, Hz."""
-        slowest = self._speeds[2]
-        return float((slowest / self.longest).min() * self.degree / POINTS_PER_WAVELENGTH)
+        return float((self.slowest / self.longest).min() * self.degree / POINTS_PER_WAVELENGTH)
 
     @property
     def smallest(self) -> float:
         """The shortest edge of an element, m."""
-        return float(self._speeds[0].min())
+        return float(self.edges.min())
 
     @property
     def unknowns(self) -> int:
@@ -320,14 +252,21 @@ class Setup(ElementGeometry):
         """Compulsory memory traffic of an unknown in a stage, bytes.
 
         Each stage reads and writes the fields and the register, except that the first does not read
-        the register, and reads and writes the traces of six faces; of elements that are not bricks,
-        it reads the metric terms. Memory variables add to the traffic, but not to the unknowns.
+        the register, and reads and writes the traces of six faces. It reads the metric terms of
+        elements that are not bricks, and materials that vary inside elements. Memory variables add
+        to the traffic, but not to the unknowns.
         """
         n, fields = self.degree + 1, len(self.equations.fields)
         traces = 2 * 2 * AXES * self.equations.trace / (fields * n)
         values = 1 + self._memory_variables / fields
-        words = (4 - 1 / SCHEME.stages) * values + traces + METRICS / fields * self.is_curved
+        words = (4 - 1 / SCHEME.stages) * values + traces + self._tables / fields
         return float(words * np.dtype(self.dtype).itemsize)
+
+    @property
+    def _tables(self) -> float:
+        """Values at a node of metric terms and of the material, with impedances at six faces."""
+        at_faces = 2 * AXES * self.equations.impedances / (self.degree + 1)
+        return METRICS * self.is_curved + (self.equations.moduli + at_faces) * self.is_nodal
 
     @cached_property
     def _memory_variables(self) -> float:
@@ -342,12 +281,12 @@ class Setup(ElementGeometry):
         return self._memory_of(self.count)
 
     def _memory_of(self, elements: int) -> int:
-        """Fields, memory variables, registers, metric terms, and two sets of traces."""
+        """Fields, memory variables, registers, metric terms, materials, two sets of traces."""
         n = self.degree + 1
         traces = 2 * 2 * AXES * self.equations.trace * n**2
-        metrics = METRICS * n**AXES * self.is_curved
+        tables = self._tables * n**AXES
         variables = self._unknowns_per_element + self._memory_variables * n**AXES
-        words = 2 * variables + traces + metrics
+        words = 2 * variables + traces + tables
         return round(elements * (words * np.dtype(self.dtype).itemsize + 2 * 3 * 6 * 8))
 
     @property

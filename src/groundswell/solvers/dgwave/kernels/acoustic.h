@@ -12,18 +12,30 @@ INLINE constexpr int sign_of_mirror(int n) { return n ? -1 : 1; }
 
 constexpr int COLUMNS = FIELDS;  // what is differentiated
 
-struct Material {
-  real bulk, buoyancy;  // bulk modulus, Pa; 1 / density
-  real z;               // impedance
-  real scale[3];        // 2 / edge: from derivatives on [-1, 1] to those along x, y, z
+template <class Value> struct Moduli {
+  Value bulk, buoyancy;  // bulk modulus, Pa; 1 / density
 };
+struct Impedances {
+  real z;
+};
+struct Edges {
+  real scale[3];  // 2 / edge: from derivatives on [-1, 1] to those along x, y, z
+};
+#if NODAL
+typedef Edges Material;  // nodes have the rest
+#else
+struct Material : Moduli<real>, Impedances, Edges {};
+#endif
 
 // The two sides of a face: 1 / (Z- + Z+) and Z+ / (Z- + Z+), with Z+ of the other side.
-struct Face {
+struct Weights {
   real weight, share;
+};
+struct Flux {
   real reflection;  // of a boundary: -1 free surface, 1 rigid, 0 absorbing
   real upwind;      // 1 for the Riemann flux, 0 for the central flux
 };
+struct Face : Weights, Flux {};
 
 // The common state of a face less this side's: outward normal velocity, and pressure too if it does not
 // follow from it, with a central flux or mortars.
@@ -50,7 +62,7 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
 // own, other: traces of this side and the other; side: 1 if the outward normal points along the axis, -1 if
 // against it. The Riemann flux is that of LeVeque, Finite volume methods for hyperbolic problems, 2002,
 // section 9.9. The central flux leaves out its dissipative terms; it is the mean weighted by impedances.
-INLINE void find_jump(const Material& m, const Face& face, int, real side, const real (&own)[TRACE],
+INLINE void find_jump(const Impedances& m, const Face& face, int, real side, const real (&own)[TRACE],
                       const real (&other)[TRACE], real (&jump)[JUMP]) {
   const real pressure = own[0] - other[0], velocity = side * (own[1] - other[1]);
 #if CENTRAL
@@ -80,8 +92,9 @@ INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Sid
 #endif
 }
 
-template <class Value>
-INLINE void find_rates(const Material& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
+// m: moduli, of the element or of the nodes.
+template <class Value, class Modulus>
+INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
   rates[0] = -m.bulk * slopes.divergence;
   UNROLL
   for (int c = 0; c < 3; ++c) rates[1 + c] = -m.buoyancy * slopes.gradient[c];
@@ -89,8 +102,8 @@ INLINE void find_rates(const Material& m, const Slopes<Value>& slopes, Value (&r
 
 // The divergence of velocity; and what a mechanism takes from the bulk modulus, Pa.
 constexpr int STRAINS = 1;
-struct Relaxed {
-  real bulk;
+template <class Value> struct Relaxed {
+  Value bulk;
 };
 
 template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
@@ -98,10 +111,13 @@ template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Val
 }
 
 // Takes the stress rates of a mechanism off; pressure has the other sign.
-template <class Value>
-INLINE void take_off(const Relaxed& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
+template <class Value, class Modulus>
+INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
   rates[0] = FMA(m.bulk, strain[0], rates[0]);
 }
 #if CURVED
 #include "curved_acoustic.h"
+#endif
+#if NODAL
+#include "nodal_acoustic.h"
 #endif

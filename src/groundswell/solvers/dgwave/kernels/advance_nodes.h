@@ -173,7 +173,9 @@ struct Block {
   METHOD void update(const Material& m, const Slopes<real>& slopes, int i, int j, int k) const {
     const int node = (k * NODES + j) * NODES + i;
     real rates[FIELDS];
-    find_rates(m, slopes, rates);
+    const auto load = [](const real* from) { return *from; };
+    const auto& moduli = all.moduli_at<real>(m, e, node, load);
+    find_rates(moduli, slopes, rates);
 #if SOURCES
     sources.add(e, j, k, [&](const real* shape) { return along_x(shape, i, node); }, rates);
 #endif
@@ -186,7 +188,7 @@ struct Block {
 #endif
 #if MECHANISMS
     all.memory.advance(
-        e, node, stage, slopes, DAMPING ? damping.at(e, i, j, k) : REAL(0), [](const real* from) { return *from; },
+        e, node, stage, moduli, slopes, DAMPING ? damping.at(e, i, j, k) : REAL(0), load,
         [](real* to, real value) { *to = value; }, rates);
 #endif
     const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);

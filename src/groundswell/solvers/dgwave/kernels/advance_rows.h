@@ -101,6 +101,9 @@ PART void find_jumps(const Elements& all, const Material& m, index_t e, Element&
         const int node = first + fast * step, place = fast * step_of_u;
         OtherSide side;
         side.entry = entry;
+#if NODAL
+        side.load_impedances(all, e, face, slow * NODES + fast);
+#endif
         for (int n = 0; n < TRACE; ++n) side.values[n] = others[n][slow][fast];
         real jump[JUMP];
         jump_at(all, m, e, face, node, side, [&](int field) { return u[field * PLANE * PITCH + place]; }, jump);
@@ -219,7 +222,9 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
   map_slopes(metric, slopes);
 #endif
   Lanes rates[FIELDS];
-  find_rates(m, slopes, rates);
+  const auto load = [&](const real* row) { return load_lanes(row, n); };
+  const auto& moduli = all.moduli_at<Lanes>(m, e, (k * NODES + j) * NODES, load);
+  find_rates(moduli, slopes, rates);
 #if SOURCES && CURVED
   sources.add(e, j, k, [&](const real* shape) { return load_lanes(shape, n) * inverse_jacobian(metric); }, rates);
 #elif SOURCES
@@ -231,7 +236,8 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
 #if MECHANISMS
   const Lanes decay = DAMPING && damping.inside(e) ? decay_of_lanes(damping, e, j, k, n) : Lanes{};
   all.memory.advance(
-      e, (k * NODES + j) * NODES, stage, slopes, decay, [&](const real* row) { return load_whole_lanes(row, n); },
+      e, (k * NODES + j) * NODES, stage, moduli, slopes, decay,
+      [&](const real* row) { return load_whole_lanes(row, n); },
       [&](real* row, const Lanes& lanes) { store_lanes(row, n, lanes); }, rates);
 #endif
   const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);

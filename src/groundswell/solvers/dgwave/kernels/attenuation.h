@@ -9,17 +9,22 @@
 #if MECHANISMS
 //   theta, r [elements][MECHANISMS][STRAINS][CUBE]: the variables, and the register of the low-storage scheme
 //   rates [MECHANISMS]: omega, 1/s
-//   moduli [elements][MECHANISMS]: M_l
+//   relaxed [elements][MECHANISMS]: M_l, or with moduli of nodes its share in these
+#if NODAL
+typedef Shares RelaxedEntry;
+#else
+typedef Relaxed<real> RelaxedEntry;
+#endif
 struct Memory {
   real *theta, *r;
   const real* rates;
-  const Relaxed* moduli;
+  const RelaxedEntry* relaxed;
 
   // Takes the stress rates of a node off, and advances its variables, which are at `place` among the nodes of
   // element e. A Value is several nodes on a CPU; `load` and `store` move it. decay: rate of damping.
-  template <class Value, class Load, class Store>
-  METHOD void advance(index_t e, int place, const Stage& stage, const Slopes<Value>& slopes, Value decay,
-                      const Load& load, const Store& store, Value (&field_rates)[FIELDS]) const {
+  template <class Value, class Modulus, class Load, class Store>
+  METHOD void advance(index_t e, int place, const Stage& stage, const Moduli<Modulus>& m, const Slopes<Value>& slopes,
+                      Value decay, const Load& load, const Store& store, Value (&field_rates)[FIELDS]) const {
     const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
     Value strain[STRAINS];
     strain_rates(slopes, strain);
@@ -35,12 +40,16 @@ struct Memory {
         store(r + n, now);
         store(theta + n, FMA(b, now, old[c]));
       }
-      take_off(moduli[e * MECHANISMS + l], old, field_rates);
+#if NODAL
+      take_off(relax(m, relaxed[e * MECHANISMS + l]), old, field_rates);
+#else
+      take_off(relaxed[e * MECHANISMS + l], old, field_rates);
+#endif
     }
   }
 };
 
-#define MEMORY_ARGUMENTS , real *theta, real *memory_register, const real *relaxation_rates, const Relaxed *relaxed
+#define MEMORY_ARGUMENTS , real *theta, real *memory_register, const real *relaxation_rates, const RelaxedEntry *relaxed
 #define MEMORY_TERM , { theta, memory_register, relaxation_rates, relaxed }
 #else
 #define MEMORY_ARGUMENTS

@@ -21,7 +21,7 @@ template <class Values> INLINE void find_trace(const Normal& normal, const Value
 }
 
 // As in bricks, but velocities are multiplied by the surface Jacobian. Both sides' are along this side's normal.
-INLINE void find_jump(const Material& m, const Face& face, const Normal& normal, const real (&own)[TRACE],
+INLINE void find_jump(const Impedances& m, const Face& face, const Normal& normal, const real (&own)[TRACE],
                       const real (&other)[TRACE], real (&jump)[JUMP]) {
   static_assert(JUMP == TRACE, "velocity and pressure");
   const real pressure = own[0] - other[0], velocity = own[1] - other[1];

@@ -22,7 +22,7 @@ template <class Values> INLINE void find_trace(const Normal& normal, const Value
 }
 
 // As in bricks, but tractions are multiplied by the surface Jacobian. Both sides' belong to this side's normal.
-INLINE void find_jump(const Material& m, const Face& face, const Normal& normal, const real (&own)[TRACE],
+INLINE void find_jump(const Impedances& m, const Face& face, const Normal& normal, const real (&own)[TRACE],
                       const real (&other)[TRACE], real (&jump)[JUMP]) {
   static_assert(JUMP == TRACE, "velocity and traction");
   real change[TRACE], traction = 0, velocity = 0;  // the last two along the normal

@@ -22,18 +22,30 @@ INLINE constexpr int velocity_column(int c) { return STRESSES + c; }
 INLINE constexpr int traction_column(int axis, int c) { return stress(c, axis); }
 #endif
 
-struct Material {
-  real lambda, mu, buoyancy;  // Pa, Pa, 1 / density
-  real zp, zs;                // impedances of P and S waves
-  real scale[3];              // 2 / edge: from derivatives on [-1, 1] to those along x, y, z
+template <class Value> struct Moduli {
+  Value lambda, mu, buoyancy;  // Pa, Pa, 1 / density
 };
+struct Impedances {
+  real zp, zs;  // of P and S waves
+};
+struct Edges {
+  real scale[3];  // 2 / edge: from derivatives on [-1, 1] to those along x, y, z
+};
+#if NODAL
+typedef Edges Material;  // nodes have the rest
+#else
+struct Material : Moduli<real>, Impedances, Edges {};
+#endif
 
 // The two sides of a face: 1 / (Z- + Z+) and Z+ / (Z- + Z+) of P and S waves, with Z+ of the other side.
-struct Face {
+struct Weights {
   real p_weight, p_share, s_weight, s_share;
+};
+struct Flux {
   real reflection;  // of a boundary: -1 free surface, 1 rigid, 0 absorbing
   real upwind;      // 1 for the Riemann flux, 0 for the central flux
 };
+struct Face : Weights, Flux {};
 
 // The common state of a face less this side's: velocity, and traction too if it does not follow from it, with a
 // central flux or mortars.
@@ -63,7 +75,7 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
 // own, other: traces of this side and the other; side: 1 if the outward normal points along the axis, -1 if
 // against it. The Riemann flux is that of Wilcox, Stadler, Burstedde & Ghattas, J. Comput. Phys. 229, 2010,
 // section 3. The central flux leaves out its dissipative terms; it is the mean weighted by impedances.
-INLINE void find_jump(const Material& m, const Face& face, int axis, real side, const real (&own)[TRACE],
+INLINE void find_jump(const Impedances& m, const Face& face, int axis, real side, const real (&own)[TRACE],
                       const real (&other)[TRACE], real (&jump)[JUMP]) {
   UNROLL
   for (int c = 0; c < 3; ++c) {
@@ -102,8 +114,9 @@ INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Sid
   }
 }
 
-template <class Value>
-INLINE void find_rates(const Material& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
+// m: moduli, of the element or of the nodes.
+template <class Value, class Modulus>
+INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
   const auto& g = slopes.velocity;
   const Value bulk = m.lambda * (g[0][0] + g[1][1] + g[2][2]);
   UNROLL
@@ -117,8 +130,8 @@ INLINE void find_rates(const Material& m, const Slopes<Value>& slopes, Value (&r
 
 // Strain rates xx, yy, zz and twice those yz, xz, xy; and what a mechanism takes from lambda and mu, Pa.
 constexpr int STRAINS = 6;
-struct Relaxed {
-  real lambda, mu;
+template <class Value> struct Relaxed {
+  Value lambda, mu;
 };
 
 template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
@@ -132,8 +145,8 @@ template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Val
 }
 
 // Takes the stress rates of a mechanism off.
-template <class Value>
-INLINE void take_off(const Relaxed& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
+template <class Value, class Modulus>
+INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
   const Value bulk = m.lambda * (strain[0] + strain[1] + strain[2]);
   UNROLL
   for (int c = 0; c < 3; ++c) {
@@ -143,4 +156,7 @@ INLINE void take_off(const Relaxed& m, const Value (&strain)[STRAINS], Value (&r
 }
 #if CURVED
 #include "curved_elastic.h"
+#endif
+#if NODAL
+#include "nodal_elastic.h"
 #endif

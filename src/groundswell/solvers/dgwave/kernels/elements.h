@@ -7,6 +7,9 @@
 // trace of the other side, and `targets` where it stores its own, by buffer: (3, elements, FACES). Addresses
 // are multiples of 4. 1 is added to an address in the first half of the rank's own traces, (2, slots), whose
 // halves stages use in turns, and 2 to that of a jump, (JUMP, PLANE), which a mortar has found. 0 is a boundary.
+//
+// With NODAL, materials vary from node to node: moduli and impedances are tables of nodes, and what is left of
+// `Material` and `Face` belongs to elements and faces.
 #pragma once
 #include "scheme.h"
 #include "spectral_elements/kernels/reference_element.h"
@@ -20,6 +23,12 @@
 #endif
 #include "attenuation.h"
 #include "matched_layers.h"
+
+#if NODAL
+typedef Flux FaceEntry;  // of the table of faces
+#else
+typedef Face FaceEntry;
+#endif
 
 constexpr int FACES = 6, FACE_NODES = FACES * PLANE;
 constexpr int VALUES = FIELDS * CUBE, PITCH_OF_ELEMENTS = (VALUES + 3) / 4 * 4;
@@ -35,7 +44,7 @@ INLINE constexpr int node_of_face(int face, int p) {
 struct Elements {
   real *u, *r;
   const Material* materials;
-  const Face* faces;
+  const FaceEntry* faces;
   const long long *neighbours, *targets;
   index_t count, slots;  // elements, and traces in a half of the rank's own
   long long time;  // of the stage: stages since the start of the run
@@ -45,6 +54,21 @@ struct Elements {
 #endif
 #if MATCHED
   MatchedLayers layers;
+#endif
+#if NODAL
+  const real* moduli;      // of the nodes, (elements, MODULI, CUBE)
+  const real* impedances;  // of the other side of faces, (elements, FACES, IMPEDANCES, PLANE)
+
+  // The moduli of a node, or with a Value of several ones, of as many from it on. `load` reads them.
+  template <class Value, class Load>
+  METHOD Moduli<Value> moduli_at(const Material&, index_t e, int node, const Load& load) const {
+    return load_moduli<Value>(moduli + e * (MODULI * CUBE) + node, load);
+  }
+#else
+  template <class Value, class Load>
+  METHOD const Moduli<real>& moduli_at(const Material& m, index_t, int, const Load&) const {
+    return m;
+  }
 #endif
 #if CURVED
   const real* metrics;  // see curved.h
@@ -72,10 +96,20 @@ struct Elements {
 struct OtherSide {
   long long entry;
   real values[TRACE];
+#if NODAL
+  Impedances impedances;
+
+  METHOD void load_impedances(const Elements& all, index_t e, int face, int p) {
+    impedances = impedances_from(all.impedances + (e * FACES + face) * (IMPEDANCES * PLANE) + p);
+  }
+#endif
   static_assert(!MORTARS || JUMP == TRACE, "mortars find velocity and traction");
 
   METHOD void load(const Elements& all, index_t e, int face, int p) {
     entry = all.neighbour(e, face);
+#if NODAL
+    load_impedances(all, e, face, p);
+#endif
     if (!entry) return;
     const real* const from = all.locate(MORTARS && entry & 2 ? entry - 2 : entry, false);
 #if CURVED
@@ -108,7 +142,13 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
     return;
   }
 #endif
+#if NODAL
+  const Impedances z = impedances_of(all.moduli_at<real>(m, e, node, [](const real* from) { return *from; }));
+  const Face sides{weigh(z, side.impedances), all.faces[e * FACES + face]};
+#else
+  const Impedances& z = m;
   const Face sides = all.faces[e * FACES + face];
+#endif
   real own[TRACE], other[TRACE];
 #if CURVED
   const Normal normal = normal_at(all.metrics_of(e), face, node);
@@ -116,14 +156,14 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
   UNROLL
   for (int n = 0; n < TRACE; ++n)
     other[n] = side.entry ? sign_of_other(n) * side.values[n] : sign_of_mirror(n) * sides.reflection * own[n];
-  find_jump(m, sides, normal, own, other, jump);
+  find_jump(z, sides, normal, own, other, jump);
 #else
   UNROLL
   for (int n = 0; n < TRACE; ++n) {
     own[n] = value(traced_field(face / 2, n));
     other[n] = side.entry ? side.values[n] : sign_of_mirror(n) * sides.reflection * own[n];
   }
-  find_jump(m, sides, face / 2, face % 2 ? REAL(1) : REAL(-1), own, other, jump);
+  find_jump(z, sides, face / 2, face % 2 ? REAL(1) : REAL(-1), own, other, jump);
 #endif
 }
 
@@ -134,13 +174,20 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
 #define GEOMETRY_ARGUMENTS
 #define GEOMETRY
 #endif
+#if NODAL
+#define NODAL_ARGUMENTS , const real *moduli, const real *impedances
+#define NODAL_TERM , moduli, impedances
+#else
+#define NODAL_ARGUMENTS
+#define NODAL_TERM
+#endif
 
-#define ELEMENT_ARGUMENTS                                                                      \
-  real *u, real *r, const Material *materials, const Face *faces, const long long *neighbours, \
-      const long long *targets, index_t elements, index_t slots,                               \
-      const long long *clock MEMORY_ARGUMENTS LAYER_ARGUMENTS GEOMETRY_ARGUMENTS
-#define ELEMENTS_AT(stage)                                                                    \
-  {                                                                                           \
-    u, r, materials, faces, neighbours, targets, elements, slots,                             \
-        clock[0] * STAGES + (stage), static_cast<int>(stage) MEMORY_TERM LAYERS_TERM GEOMETRY \
+#define ELEMENT_ARGUMENTS                                                                           \
+  real *u, real *r, const Material *materials, const FaceEntry *faces, const long long *neighbours, \
+      const long long *targets, index_t elements, index_t slots,                                    \
+      const long long *clock MEMORY_ARGUMENTS LAYER_ARGUMENTS NODAL_ARGUMENTS GEOMETRY_ARGUMENTS
+#define ELEMENTS_AT(stage)                                                                               \
+  {                                                                                                      \
+    u, r, materials, faces, neighbours, targets, elements, slots,                                        \
+        clock[0] * STAGES + (stage), static_cast<int>(stage) MEMORY_TERM LAYERS_TERM NODAL_TERM GEOMETRY \
   }

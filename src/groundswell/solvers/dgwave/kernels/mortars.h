@@ -45,9 +45,16 @@ INLINE void multiply_face(const Matrix& fast, const Matrix& slow, const Source& 
 }
 
 // What a mortar kernel reads of mortar m: its element and face.
-#define MORTAR_ARGUMENTS \
-  const int *mortar_faces, const long long *quarters, const long long *fine, const Face *sides, real *jumps, \
-      index_t mortars
+//   sides [mortars][4]: of its quarters
+//   quarter_impedances [mortars][4][2][IMPEDANCES][PLANE]: of this side and the other at the nodes of the quarters
+#if NODAL
+#define QUARTER_IMPEDANCES , const real *quarter_impedances
+#else
+#define QUARTER_IMPEDANCES
+#endif
+#define MORTAR_ARGUMENTS                                                                                          \
+  const int *mortar_faces, const long long *quarters, const long long *fine, const FaceEntry *sides, real *jumps, \
+      index_t mortars QUARTER_IMPEDANCES
 struct Mortar {
   index_t e;
   int face;
@@ -87,7 +94,9 @@ KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
     SHARED(FaceValues, part, );
     SHARED(FaceValues, sum, );
     const Mortar mortar{mortar_faces[2 * m], mortar_faces[2 * m + 1]};
-    const Material material = all.materials[mortar.e];
+#if !NODAL
+    const Material z = all.materials[mortar.e];
+#endif
     const real* const values = all.u + mortar.e * PITCH_OF_ELEMENTS;
     FOR_THREADS(t, TRACE * PLANE) {
       const int field = traced_field(mortar.face / 2, t / PLANE);
@@ -97,7 +106,7 @@ KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
     BARRIER();
     for (int q = 0; q < 4; ++q) {
       multiply_face(TO_HALF[q % 2], TO_HALF[q / 2], [&](int n, int p) { return own[n][p]; }, between, part, false);
-      const Face side = sides[m * 4 + q];
+      const FaceEntry entry = sides[m * 4 + q];
       const real* const other = all.locate(fine[(buffer_of(all.stage) * mortars + m) * 4 + q], false);
       FOR_THREADS(p, PLANE) {
         real here[TRACE], there[TRACE], jump[JUMP];
@@ -105,7 +114,14 @@ KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
           here[n] = part[n][p];
           there[n] = other[n * PLANE + p];
         }
-        find_jump(material, side, mortar.face / 2, mortar.face % 2 ? REAL(1) : REAL(-1), here, there, jump);
+#if NODAL
+        const real* const at = quarter_impedances + (m * 4 + q) * (2 * IMPEDANCES * PLANE) + p;
+        const Impedances z = impedances_from(at);
+        const Face side{weigh(z, impedances_from(at + IMPEDANCES * PLANE)), entry};
+#else
+        const Face& side = entry;
+#endif
+        find_jump(z, side, mortar.face / 2, mortar.face % 2 ? REAL(1) : REAL(-1), here, there, jump);
         common_velocities(mortar.face, here, jump);
         for (int n = 0; n < TRACE; ++n) part[n][p] = jump[n];
       }

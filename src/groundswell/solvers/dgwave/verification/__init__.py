@@ -9,6 +9,7 @@ PROBLEMS = [
     "interfaces:normal_incidence",
     "interfaces:oblique_incidence",
     "interfaces:halved_elements",
+    "gradients:standing_waves",
     "energy:conservation",
     "energy:time_steps",
     "energy:spectrum",

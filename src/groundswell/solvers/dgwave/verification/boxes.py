@@ -23,6 +23,7 @@ from groundswell.seismology.reference.half_spaces import WavesAtInterface
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FREE_SURFACE, FaceSides
+from groundswell.solvers.dgwave.nodal_material import nodal_material
 from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
 from groundswell.solvers.dgwave.terms import Terms
 from groundswell.time_integration.step_limits import dg_step
@@ -49,6 +50,7 @@ class Box:
         forest: the elements.
         degree: of the elements, N.
         media: from the centres of elements, (3, elements), m, to their vp, vs and rho.
+        nodal: whether the media are those of nodes, whose positions are (3, elements, nodes).
         acoustic: whether the equations are the acoustic ones.
         upwind: 1 for the Riemann flux, 0 for the central flux.
         ends: reflection coefficients of the boundaries at low and high x, y, z.
@@ -62,13 +64,21 @@ class Box:
     upwind: float = 1.0
     ends: Sequence[float] = (FREE_SURFACE,) * 6
     courant: float = 1.0
+    nodal: bool = False
 
     @cached_property
     def material(self) -> Material:
-        """The material of each element, arrays (elements,)."""
-        lower, upper = self.forest.boxes()
-        found = self.media((lower + upper).T / 2)
-        return Material(*(np.broadcast_to(values, len(lower)).astype(float) for values in found))
+        """The material of each element, arrays (elements,), or node, (elements, nodes)."""
+        centres = np.mean(self.forest.boxes(), axis=0).T
+        places = self.points if self.nodal else centres
+        found = self.media(places)
+        return Material(*(np.broadcast_to(v, places.shape[1:]).astype(float) for v in found))
+
+    @cached_property
+    def _at_nodes(self) -> Material:
+        """The material of each node, arrays (elements, nodes or 1)."""
+        given = self.material.given()
+        return Material(**{name: v.reshape(len(v), -1) for name, v in given.items()})
 
     @cached_property
     def elements(self) -> RankElements:
@@ -98,7 +108,8 @@ class Box:
     def dt(self) -> float:
         """Time step, s."""
         lower, upper = self.forest.boxes()
-        limits = dg_step(upper - lower, self.material.vp, self.degree, self.upwind)
+        fastest = self._at_nodes.vp.max(axis=1)
+        limits = dg_step(upper - lower, fastest, self.degree, self.upwind)
         return self.courant * float(limits.min())
 
     # --- fields, (elements, fields, nodes) --------------------------------------------------------
@@ -115,7 +126,7 @@ class Box:
         shape = (self.forest.count, len(equations.fields), (self.degree + 1) ** AXES)
         u = np.random.default_rng(seed).standard_normal(shape)
         if not self.acoustic:
-            fluid = self.material.vs == 0
+            fluid = (self._at_nodes.vs == 0).all(axis=1)
             u[fluid, 1:3] = u[fluid, :1]
             u[fluid, 3:6] = 0
         return u
@@ -125,13 +136,13 @@ class Box:
 
         The product of fields with themselves is twice their energy, rho v^2 + S : C^-1 : S.
         """
-        rho, kinetic = self.material.rho[:, None], (u[:, -AXES:] * v[:, -AXES:]).sum(axis=1)
+        rho, kinetic = self._at_nodes.rho, (u[:, -AXES:] * v[:, -AXES:]).sum(axis=1)
         return self.volumes * (rho * kinetic + self._strain_energy(u, v))
 
     def _strain_energy(self, u: Floats, v: Floats) -> Floats:
-        m = self.material
-        mu = (m.rho * m.vs**2)[:, None]
-        lam = (m.rho * m.vp**2)[:, None] - 2 * mu
+        m = self._at_nodes
+        mu = m.rho * m.vs**2
+        lam = m.rho * m.vp**2 - 2 * mu
         if self.acoustic:
             return u[:, 0] * v[:, 0] / lam
         trace_u, trace_v = (f[:, :3].mean(axis=1) for f in (u, v))
@@ -155,9 +166,17 @@ class Box:
         elements, equations = self.elements, ACOUSTIC if self.acoustic else ELASTIC
         terms = Terms(self.degree, len(equations.fields), elements.count)
         sides = (self._sides, self._mortar_sides)
-        material = self._of(elements.numbers)
+        nodal = nodal_material(equations, elements, self.degree, self._of) if self.nodal else None
         return Discretisation(
-            equations, self.degree, "float64", self.dt, elements, material, *sides, terms
+            equations,
+            self.degree,
+            "float64",
+            self.dt,
+            elements,
+            self._of(elements.numbers),
+            *sides,
+            terms,
+            nodal=nodal,
         )
 
     @property

@@ -1,12 +1,13 @@
 """Energy: the central flux conserves it, the Riemann flux loses some, and none gains any.
 
-Media and fields are random, some elements are fluid, and some halved. Rates are those of the
-semi-discrete scheme.
+Media and fields are random, some elements are fluid, and some halved. Media are those of elements,
+or of nodes. Rates are those of the semi-discrete scheme.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -23,16 +24,19 @@ ROUNDING = 1e-13
 ENDS = (FREE_SURFACE, RIGID, RIGID, FREE_SURFACE, FREE_SURFACE, RIGID)
 KINDS = {"solid and fluid elements": False, "fluid elements": True}  # acoustic equations
 FLUXES = {"central flux": 0.0, "mean of both fluxes": 0.5, "Riemann flux": 1.0}
+MEDIA = {"": False, ", media of nodes": True}
 DEGREES = {False: (3,), True: (1, 2, 3, 5, 7)}
 STEPS = 200
 
 
 def conservation(backend: Backend, full: bool) -> Iterator[Check]:
     """Rates of energy in closed boxes, over the energy norms of the fields and their rates."""
-    for (name, acoustic), halved, degree in product(KINDS.items(), (False, True), DEGREES[full]):
-        title = f"{name}{', some halved' * halved}, degree {degree}: energy rate"
+    kinds = product(KINDS.items(), MEDIA.items(), (False, True), DEGREES[full])
+    for (name, acoustic), (media, nodal), halved, degree in kinds:
+        title = f"{name}{', some halved' * halved}{media}, degree {degree}: energy rate"
         for flux, upwind in FLUXES.items():
-            rate = _energy_rate(backend, _box(degree, acoustic, halved, upwind))
+            box = replace(_box(degree, acoustic, halved, upwind), nodal=nodal)
+            rate = _energy_rate(backend, box)
             if upwind == 0:
                 yield Check.near(f"{title}, {flux}", rate, 0, ROUNDING)
             else:
@@ -119,11 +123,13 @@ def _halve(bricks: Forest, share: float) -> Forest:
 
 
 def _random_media(seed: int, fluids: float) -> Media:
-    """Random speeds and densities of each element; a share of the elements is fluid."""
+    """Random speeds and densities of each place; a share of the elements is fluid."""
 
-    def media(centres: Floats) -> list[Floats]:
-        rng, count = np.random.default_rng(seed), centres.shape[1]
+    def media(places: Floats) -> list[Floats]:
+        rng, count = np.random.default_rng(seed), places[0].size
         vs, ratio, rho = rng.uniform([[0.5], [1.6], [1.0]], [[1.0], [2.0], [2.0]], (3, count))
-        return [vs * ratio, np.where(rng.random(count) < fluids, 0.0, vs), rho]
+        fluid = rng.random((places.shape[1], *[1] * (places.ndim - 2))) < fluids
+        vp, vs, rho = (values.reshape(places.shape[1:]) for values in (vs * ratio, vs, rho))
+        return [vp, np.where(fluid, 0.0, vs), rho]
 
     return media

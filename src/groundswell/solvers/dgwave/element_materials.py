@@ -1,0 +1,170 @@
+"""The material of elements, and at places in them: a part of the set-up."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.seismology.anelasticity import fit_case
+from groundswell.seismology.attenuation import Relaxation
+from groundswell.seismology.media.material import Material, sample_points
+from groundswell.solvers.dgwave.attenuation import MaxwellBodies, unrelaxed
+from groundswell.solvers.dgwave.geometry import ElementGeometry
+from groundswell.solvers.dgwave.mesh import QUALITY, USED, read_material
+from groundswell.spectral_elements.geometry import chunks
+
+Floats = NDArray[np.float64]
+
+# Nodes at faces are moved inwards by this share of half an edge, so that an interface on the face
+# lies beyond them. It exceeds the distance at which interfaces count as on a face, see `Profile`.
+INWARDS = 1e-8
+
+
+class ElementMaterials(ElementGeometry):
+    """Materials of elements, see `Setup` for the attributes.
+
+    They are averages over elements, or with `method.material = "node"` the values of the medium at
+    the nodes. An element is fluid or solid as a whole: one whose nodes and average are not all
+    fluid or all solid has its average at all nodes. Quality factors are always averages.
+    """
+
+    @cached_property
+    def relaxation(self) -> Relaxation | None:
+        """Relaxation mechanisms; None without attenuation."""
+        settings, mechanisms = self.case.attenuation, self.case.method.mechanisms
+        return fit_case(settings, self.statistics, mechanisms)
+
+    @property
+    def is_nodal(self) -> bool:
+        """Whether the material varies inside elements."""
+        return bool(self.case.method.material == "node")
+
+    def material(self, leaves: Numbers) -> Material:
+        """The average material of elements, at the reference frequency of attenuation.
+
+        Layers continue the outermost elements of the region.
+        """
+        names = USED if self.relaxation is None else (*USED, *QUALITY)
+        return read_material(self.forest, self.grid, self.media, leaves, names)
+
+    def material_at(self, leaves: Numbers, places: Floats | None = None) -> Material:
+        """The material at places in elements, arrays (elements, places).
+
+        Args:
+            places: reference coordinates, (elements or 1, places, 3); None for the nodes, or for
+                one place if elements are uniform.
+        """
+        averages = self.material(leaves)
+        shape = (len(leaves), (self._nodes if places is None else places).shape[1])
+        found = {n: np.broadcast_to(v[:, None], shape) for n, v in averages.given().items()}
+        if self.is_nodal:
+            nodes = self._sample(leaves, self._nodes)
+            varies = ~_is_mixed(nodes, averages)[:, None]
+            sampled = nodes if places is None else self._sample(leaves, places)
+            found |= {n: np.where(varies, getattr(sampled, n), found[n]) for n in USED}
+        return Material(**found)
+
+    def unrelaxed(self, leaves: Numbers) -> Material:
+        """The average material of elements, with the speeds of waves of the highest frequencies."""
+        return self._unrelaxed(self.material(leaves))
+
+    def unrelaxed_nodes(self, leaves: Numbers) -> Material:
+        """The same at their nodes, arrays (elements, nodes)."""
+        return self._unrelaxed(self.material_at(leaves))
+
+    def bodies(self, leaves: Numbers) -> MaxwellBodies | None:
+        """The Maxwell bodies of elements; None without attenuation."""
+        if self.relaxation is None:
+            return None
+        return MaxwellBodies.of(self.material(leaves), self.relaxation)
+
+    @cached_property
+    def mixed_elements(self) -> int:
+        """Elements that have their average because they are fluid and solid."""
+        if not self.is_nodal:
+            return 0
+        both = ((self._sample(n, self._nodes), self.material(n)) for n in self._chunks())
+        return sum(int(_is_mixed(*materials).sum()) for materials in both)
+
+    @property
+    def fastest(self) -> Floats:
+        """The fastest wave anywhere in each element, (elements,), m/s."""
+        return self._extremes[0]
+
+    @property
+    def slowest(self) -> Floats:
+        """The slowest wave anywhere in each element, (elements,), m/s."""
+        return self._extremes[1]
+
+    @cached_property
+    def _extremes(self) -> Floats:
+        """The fastest and the slowest wave in each element, (2, elements), m/s."""
+        return np.concatenate([self._extremes_of(leaves) for leaves in self._chunks()], axis=1)
+
+    def _extremes_of(self, leaves: Numbers) -> Floats:
+        nodes = self.material_at(leaves)
+        slowest = np.where(nodes.vs > 0, nodes.vs, nodes.vp).min(axis=1)
+        return np.stack([self._unrelaxed(nodes).vp.max(axis=1), slowest])
+
+    # --- at positions -----------------------------------------------------------------------------
+
+    def rigidity(self, x: Any, y: Any, z: Any) -> Any:
+        """mu at positions, Pa."""
+        found = self._material_at(x, y, z)
+        return found.rho * found.vs**2
+
+    def lame(self, x: Any, y: Any, z: Any) -> Any:
+        """lambda at positions, Pa."""
+        found = self._material_at(x, y, z)
+        return found.rho * (found.vp**2 - 2 * found.vs**2)
+
+    def density(self, x: Any, y: Any, z: Any) -> Any:
+        """rho at positions, kg/m^3."""
+        return self._material_at(x, y, z).rho
+
+    def _material_at(self, x: Any, y: Any, z: Any) -> Material:
+        points = np.stack(np.broadcast_arrays(x, y, z), axis=-1).reshape(-1, AXES)
+        leaves, places = self.locate(points)
+        found = self.material_at(leaves, places[:, None])
+        return Material(**{n: values[:, 0] for n, values in found.given().items()})
+
+    # --- at nodes ---------------------------------------------------------------------------------
+
+    def _unrelaxed(self, material: Material) -> Material:
+        if self.relaxation is None:
+            return material
+        return unrelaxed(material, self.relaxation, float(self.case.attenuation.reference))
+
+    @cached_property
+    def _nodes(self) -> Floats:
+        """Where materials may differ in an element, (1, places, 3), see `material_at`."""
+        line = gll(self.degree).points if self.is_nodal else np.zeros(1)
+        z, y, x = np.meshgrid(line, line, line, indexing="ij")
+        return np.stack([x.ravel(), y.ravel(), z.ravel()], axis=-1)[None]
+
+    def _chunks(self) -> list[Numbers]:
+        """All elements, some at a time."""
+        everyone = np.arange(self.count)
+        return [everyone[part] for part in chunks(self.count, self._nodes.shape[1])]
+
+    def _sample(self, leaves: Numbers, places: Floats) -> Material:
+        """The medium at places in elements; layers continue the region, see `material_at`."""
+        lower, upper = self.forest.boxes(leaves)
+        half = (upper - lower)[:, None] / 2
+        points = lower[:, None] + half * (1 + (1 - INWARDS) * places)
+        margin = INWARDS * np.array(self.grid.spacing) / 2
+        points = np.clip(points, margin, np.array(self.extent) - margin)
+        found = sample_points(self.media[0], points.reshape(-1, AXES))
+        shape = points.shape[:2]
+        return Material(**{n: getattr(found, n).reshape(shape) for n in USED})
+
+
+def _is_mixed(nodes: Material, averages: Material) -> NDArray[np.bool_]:
+    """Which elements are fluid and solid, of materials (elements, nodes) and (elements,)."""
+    fluid = np.column_stack([nodes.vs, averages.vs]) == 0
+    return np.asarray(fluid.any(axis=1) & ~fluid.all(axis=1))
