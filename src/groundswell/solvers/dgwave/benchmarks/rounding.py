@@ -85,12 +85,10 @@ def _pulse(problem: Discretisation) -> NDArray[Any]:
     """Fields at the start, (elements, fields, nodes): a velocity around the middle of the box."""
     lower, upper = problem.elements.forest.boxes(problem.elements.numbers)
     points = (gll(problem.degree).points + 1) / 2
-    x, y, z = (
-        (lower[:, axis, None] + (upper - lower)[:, axis, None] * points) for axis in range(3)
-    )
     middle = np.mean(problem.elements.forest.boxes(), axis=(0, 1))
-    along = [np.exp(-(((at - m) / WIDTH) ** 2)) for at, m in zip((x, y, z), middle, strict=True)]
-    shape = np.einsum("ei,ej,ek->ekji", *along).reshape(len(lower), -1)
+    places = lower[..., None] + (upper - lower)[..., None] * points - middle[:, None]
+    x, y, z = np.moveaxis(np.exp(-((places / WIDTH) ** 2)), 1, 0)
+    shape = np.einsum("ei,ej,ek->ekji", x, y, z).reshape(len(lower), -1)
     u = np.zeros((len(lower), len(problem.equations.fields), problem.nodes))
     u[:, -3:] = shape[:, None] * np.array([1.0, -0.5, 0.7])[:, None]
     return u.astype(problem.dtype)
