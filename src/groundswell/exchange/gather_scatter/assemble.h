@@ -2,7 +2,7 @@
 // its target indices. They pack, unpack, gather and scatter values that have several copies.
 // MAX_IN_FLIGHT limits a thread's loads in flight.
 #pragma once
-#include "reduction.h"
+#include "reduce_pair.h"
 #include "sliced_ellpack.h"
 
 constexpr int THREADS = 256;

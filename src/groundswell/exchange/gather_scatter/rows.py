@@ -16,7 +16,7 @@ from groundswell.backends import Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.base import Array
 from groundswell.errors import InputError
 
-OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # as in reduction.h
+OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # as in reduce_pair.h
 TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long long"}
 THREADS = 256
 MAX_IN_FLIGHT = 8  # loads of a thread

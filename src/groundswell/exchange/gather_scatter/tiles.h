@@ -5,7 +5,7 @@
 // again. A tile is a set of sectors with all rows that have values in them: a block loads the sectors,
 // reduces the rows, and stores the whole sectors.
 #pragma once
-#include "reduction.h"
+#include "reduce_pair.h"
 
 // Limits of a tile; must agree with tiles.py. Larger tiles would be slower: shared memory that blocks do
 // not use serves as cache.
