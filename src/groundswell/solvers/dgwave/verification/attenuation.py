@@ -8,8 +8,8 @@ wave, for each of the frequencies of a band of two decades.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,20 +19,15 @@ from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.gll import gll
-from groundswell.meshes.octree import uniform_forest
-from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.attenuation_fit import fit
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies, fastest_relaxation, unrelaxed
-from groundswell.solvers.dgwave.elements import RankElements
-from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
 from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
-from groundswell.solvers.dgwave.terms import Terms
-from groundswell.time_integration.step_limits import decay_step, dg_step
+from groundswell.solvers.dgwave.verification.boxes import Box, Floats, cubes
+from groundswell.time_integration.step_limits import decay_step
 from groundswell.verify import Check
 
-Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
 VP, VS, RHO = 3000.0, 1700.0, 2500.0  # m/s, m/s, kg/m^3
@@ -126,47 +121,33 @@ class PlaneWave:
     # --- the wave on elements ---------------------------------------------------------------------
 
     @cached_property
-    def problem(self) -> Discretisation:
-        """A periodic box of ELEMENTS along the axis, and one across."""
+    def box(self) -> Box:
+        """A periodic box of ELEMENTS along the axis, and one across, without attenuation."""
         edge = self.length / ELEMENTS
         counts = [ELEMENTS if axis == self.axis else 1 for axis in range(3)]
-        forest = uniform_forest([edge * np.arange(n + 1) for n in counts], 0, (True,) * 3)
-        elements = RankElements(forest, np.array([0, forest.count]), 0)
-        rock = self._material(forest.count)
-        stiff = unrelaxed(rock, self.relaxation, REFERENCE)
-        equations = ACOUSTIC if self.kind == "sound" else ELASTIC
-        waves = float(dg_step((edge,) * 3, stiff.vp[0], DEGREE))
-        return Discretisation(
-            equations,
-            DEGREE,
-            "float64",
-            min(waves, decay_step(fastest_relaxation(self.relaxation))),
-            elements,
-            stiff,
-            _sides(stiff, (forest.count, 6)),
-            _sides(stiff, (0, QUARTERS)),
-            Terms(DEGREE, len(equations.fields), forest.count),
-            MaxwellBodies.of(rock, self.relaxation),
-        )
+        forest = cubes(counts, edge * np.array(counts), (True,) * 3)
+        return Box(forest, DEGREE, self._unrelaxed_media, self.kind == "sound")
 
-    def _material(self, count: int) -> Material:
+    def _rock(self, count: int) -> Material:
         vs = 0.0 if self.kind == "sound" else VS
         return Material(*(np.full(count, value) for value in (VP, vs, RHO, QP, QS)))
 
-    @property
-    def _phase(self) -> Complexes:
-        """exp(-i k x) at the nodes, (elements, nodes)."""
-        elements, n = self.problem.elements, DEGREE + 1
-        corners = elements.forest.boxes(elements.numbers)
-        lower, upper = (corner[:, self.axis] for corner in corners)
-        along = (gll(DEGREE).points + 1) / 2
-        inside = np.moveaxis(np.broadcast_to(along, (n, n, n)), 2, 2 - self.axis).ravel()
-        return np.exp(-1j * self.wavenumber * (lower[:, None] + np.outer(upper - lower, inside)))
+    def _unrelaxed_media(self, centres: Floats) -> Sequence[Floats]:
+        stiff = unrelaxed(self._rock(centres.shape[1]), self.relaxation, REFERENCE)
+        return [np.asarray(values, float) for values in (stiff.vp, stiff.vs, stiff.rho)]
+
+    @cached_property
+    def problem(self) -> Discretisation:
+        """The box with attenuation."""
+        dt = min(self.box.dt, decay_step(fastest_relaxation(self.relaxation)))
+        bodies = MaxwellBodies.of(self._rock(self.box.forest.count), self.relaxation)
+        return replace(self.box.problem, dt=dt, bodies=bodies)
 
     def measure(self, backend: Backend) -> complex:
         """The complex frequency on the elements, rad/s."""
         found = Propagation(backend, SerialCommunicator(), self.problem)
-        phase, dt = self._phase, self.problem.dt
+        dt = self.problem.dt
+        phase = np.exp(-1j * self.wavenumber * self.box.points[self.axis])
         backend.assign(found.u, self.fields(phase).real)
         backend.assign(found.memory, self.memory(phase).real)
         in_order(found.prepare)()
@@ -178,12 +159,6 @@ class PlaneWave:
         change = 2 * np.mean((velocity * phase.conj()) @ weights) / weights.sum()
         expected = np.exp(1j * self.omega * steps * dt)
         return complex(self.omega - 1j * np.log(change / expected) / (steps * dt))
-
-
-def _sides(material: Material, shape: tuple[int, int]) -> FaceSides:
-    """Faces between elements of the same material, with the Riemann flux."""
-    same = Material(*(np.full(shape, v[0]) for v in (material.vp, material.vs, material.rho)))
-    return FaceSides(same, np.zeros(shape, bool), np.zeros(shape), 1.0)
 
 
 def quality(backend: Backend, full: bool) -> Iterator[Check]:

@@ -14,18 +14,22 @@ from numpy.typing import ArrayLike, NDArray
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.meshes.box import Deformation
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
+from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.octree import Forest, uniform_forest
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.reference.half_spaces import WavesAtInterface
 from groundswell.seismology.reference.medium import HomogeneousMedium
+from groundswell.solvers.dgwave.curved import CurvedElements
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FREE_SURFACE, FaceSides
 from groundswell.solvers.dgwave.nodal_material import nodal_material
 from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
 from groundswell.solvers.dgwave.terms import Terms
+from groundswell.spectral_elements.curl_form import jacobians
 from groundswell.time_integration.step_limits import dg_step
 
 Floats = NDArray[np.float64]
@@ -55,6 +59,7 @@ class Box:
         upwind: 1 for the Riemann flux, 0 for the central flux.
         ends: reflection coefficients of the boundaries at low and high x, y, z.
         courant: the time step over the stable one.
+        deform: maps positions in the forest to those of the elements, which are then curved.
     """
 
     forest: Forest
@@ -65,6 +70,7 @@ class Box:
     ends: Sequence[float] = (FREE_SURFACE,) * 6
     courant: float = 1.0
     nodal: bool = False
+    deform: Deformation | None = None
 
     @cached_property
     def material(self) -> Material:
@@ -86,13 +92,32 @@ class Box:
         return RankElements(self.forest, np.array([0, self.forest.count]), 0)
 
     @cached_property
+    def _mesh(self) -> Leaves:
+        return Leaves(self.forest, self.deform, self.degree)
+
+    @cached_property
     def points(self) -> Floats:
         """Positions of the nodes, (3, elements, nodes), m."""
+        return np.moveaxis(self._mesh.geometry_nodes(self.elements.numbers), -1, 0)
+
+    @cached_property
+    def _curved(self) -> CurvedElements:
+        return CurvedElements(self._mesh, self.degree)
+
+    @cached_property
+    def _metrics(self) -> Floats | None:
+        """Metric terms of elements that are not bricks, see `Discretisation`."""
+        if self.deform is None:
+            return None
+        return np.asarray(self._curved.metrics(self.elements.numbers, "float64"))
+
+    @property
+    def _edges(self) -> Floats:
+        """Edges of the elements, or of bricks with the same stable step, (elements, 3), m."""
+        if self.deform is not None:
+            return self._curved.edges
         lower, upper = self.forest.boxes()
-        along = (gll(self.degree).points + 1) / 2
-        z, y, x = np.meshgrid(along, along, along, indexing="ij")
-        inside = np.stack([x.ravel(), y.ravel(), z.ravel()])
-        return np.asarray(lower.T[..., None] + (upper - lower).T[..., None] * inside[:, None])
+        return upper - lower
 
     def is_above(self, depth: float) -> NDArray[np.bool_]:
         """Which elements lie above a depth, m, (elements, 1)."""
@@ -101,16 +126,15 @@ class Box:
     @cached_property
     def volumes(self) -> Floats:
         """Volume of each node, (elements, nodes), m^3."""
-        lower, upper = self.forest.boxes()
-        return np.outer(np.prod(upper - lower, axis=1), gll(self.degree).cube_weights / 2**AXES)
+        if self._metrics is not None:
+            return jacobians(self._metrics) * gll(self.degree).cube_weights
+        return np.outer(np.prod(self._edges, axis=1), gll(self.degree).cube_weights / 2**AXES)
 
     @cached_property
     def dt(self) -> float:
         """Time step, s."""
-        lower, upper = self.forest.boxes()
         fastest = self._at_nodes.vp.max(axis=1)
-        limits = dg_step(upper - lower, fastest, self.degree, self.upwind)
-        return self.courant * float(limits.min())
+        return self.courant * float(dg_step(self._edges, fastest, self.degree, self.upwind).min())
 
     # --- fields, (elements, fields, nodes) --------------------------------------------------------
 
@@ -176,6 +200,7 @@ class Box:
             self._of(elements.numbers),
             *sides,
             terms,
+            metrics=self._metrics,
             nodal=nodal,
         )
 

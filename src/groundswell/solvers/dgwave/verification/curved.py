@@ -3,148 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from math import ceil, cos, log2, pi, radians, sin, tan
+from math import cos, hypot, log2, pi, radians, sin, tan
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 import groundswell as gs
 from groundswell.backends import Backend
-from groundswell.backends.base import in_order
-from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.meshes.gll import gll
-from groundswell.meshes.leaves import Leaves
-from groundswell.meshes.octree import uniform_forest
-from groundswell.seismology.media.material import Material, lame
+from groundswell.seismology.reference.medium import HomogeneousMedium
+from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWave, PlaneWaves
 from groundswell.solvers.dgwave.case import DgWaveCase
-from groundswell.solvers.dgwave.curved import CurvedElements
-from groundswell.solvers.dgwave.elements import RankElements
-from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
-from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
-from groundswell.solvers.dgwave.terms import Terms
-from groundswell.spectral_elements.curl_form import jacobians
-from groundswell.time_integration.step_limits import dg_step
+from groundswell.solvers.dgwave.verification.boxes import Box, Floats, Media, cubes, homogeneous
 from groundswell.verify import Check
 
-Floats = NDArray[np.float64]
-
-MEDIUM = {"vp": 1.7, "vs": 1.0, "rho": 1.2}
-WARP = 0.05  # displacement of nodes, of the size of the box
+ROCK = HomogeneousMedium(vp=1700.0, vs=1000.0, rho=1200.0)
+WATER = HomogeneousMedium(vp=1500.0, vs=0.0, rho=1000.0)
+EDGE_OF_BOX = 1000.0  # m
+WARP = 0.05  # displacement of nodes, of the edge of the box
+FIELDS = {"elastic": ROCK, "acoustic": WATER}
 
 
 def warp(points: Floats) -> Floats:
-    """Positions in a periodic unit box whose planes are bent along all axes."""
-    angles = 2 * pi * points
+    """Positions in a periodic cube whose planes are bent along all axes."""
+    angles = 2 * pi / EDGE_OF_BOX * points
     move = np.sin(angles[..., [1, 2, 0]] + angles + [0.3, 1.0, 2.0])
-    return np.asarray(points + WARP * move)
+    return np.asarray(points + WARP * EDGE_OF_BOX * move)
 
 
-@dataclass(frozen=True, eq=False)
-class WarpedBox:
-    """A periodic unit box of warped elements of one medium.
-
-    Args:
-        counts: elements along x, y, z.
-        upwind: share of the Riemann flux.
-        varied: share by which density varies from element to element.
-    """
-
-    degree: int
-    counts: tuple[int, int, int]
-    elastic: bool = True
-    upwind: float = 1.0
-    varied: float = 0.0
-
-    @cached_property
-    def mesh(self) -> Leaves:
-        """The elements."""
-        edges = [np.linspace(0, 1, n + 1) for n in self.counts]
-        return Leaves(uniform_forest(edges, 0, (True, True, True)), warp, self.degree)
-
-    @cached_property
-    def curved(self) -> CurvedElements:
-        """Their geometry."""
-        return CurvedElements(self.mesh, self.degree)
-
-    @property
-    def x(self) -> Floats:
-        """Positions of the nodes, (3, elements, nodes)."""
-        return np.moveaxis(self.mesh.geometry_nodes(np.arange(self.mesh.count)), -1, 0)
-
-    @cached_property
-    def material(self) -> Material:
-        """Arrays (elements,)."""
-        one = np.ones(self.mesh.count)
-        factor = 1 + self.varied * np.sin(np.arange(self.mesh.count))
-        vs = MEDIUM["vs"] * one * self.elastic
-        return Material(MEDIUM["vp"] * one, vs, MEDIUM["rho"] * factor)
-
-    @cached_property
-    def dt(self) -> float:
-        """The longest stable step, s."""
-        step = dg_step(self.curved.edges, self.material.vp, self.degree, self.upwind)
-        return float(step.min())
-
-    def problem(self, dt: float) -> Discretisation:
-        """What is solved with a time step."""
-        elements = RankElements(self.mesh.forest, np.array([0, self.mesh.count]), 0)
-        own = elements.numbers
-        beyond = Material(**{n: v[elements.neighbours] for n, v in self.material.given().items()})
-        nowhere = np.zeros(beyond.vp.shape, bool)
-        none = np.empty((0, 4))
-        no_mortars = FaceSides(Material(none, none, none), none.astype(bool), none, self.upwind)
-        equations = ELASTIC if self.elastic else ACOUSTIC
-        return Discretisation(
-            equations,
-            self.degree,
-            "float64",
-            dt,
-            elements,
-            self.material,
-            FaceSides(beyond, nowhere, nowhere.astype(float), self.upwind),
-            no_mortars,
-            Terms(self.degree, len(equations.fields), len(own)),
-            metrics=self.curved.metrics(own, "float64"),
-        )
-
-    def advanced(self, backend: Backend, u: Floats, dt: float, steps: int) -> Floats:
-        """Fields (elements, fields, nodes) after some steps."""
-        found = Propagation(backend, SerialCommunicator(), self.problem(dt))
-        backend.assign(found.u, u)
-        in_order(found.prepare)()
-        step = in_order(found.step)
-        for _ in range(steps):
-            step()
-        backend.synchronize()
-        result = np.array(backend.to_host(found.u))
-        found.traces.close()
-        return result
-
-    def energy(self, u: Floats) -> float:
-        """Kinetic and strain energy."""
-        metrics = self.curved.metrics(np.arange(self.mesh.count), "float64")
-        weights = jacobians(np.asarray(metrics, float)) * gll(self.degree).cube_weights
-        (lam, mu), rho = lame(self.material), self.material.rho
-        kinetic = rho[:, None] * (u[:, -3:] ** 2).sum(axis=1)
-        if not self.elastic:
-            return float((weights * (kinetic + u[:, 0] ** 2 / lam[:, None])).sum() / 2)
-        trace = u[:, :3].sum(axis=1)
-        square = (u[:, :3] ** 2).sum(axis=1) + 2 * (u[:, 3:6] ** 2).sum(axis=1)
-        volume = (lam / (3 * lam + 2 * mu))[:, None] * trace**2
-        strain = (square - volume) / (2 * mu[:, None])
-        return float((weights * (kinetic + strain)).sum() / 2)
+def warped_box(degree: int, count: int, media: Media, **options: Any) -> Box:
+    """A periodic cube of count^3 warped elements; see `Box` for options."""
+    forest = cubes((count,) * 3, (EDGE_OF_BOX,) * 3, (True,) * 3)
+    return Box(forest, degree, media, deform=warp, **options)
 
 
 # --- plane waves ----------------------------------------------------------------------------------
 
-WAVES = {  # elastic, direction of motion
-    "sound": (False, (1.0, 1.0, 0.0)),
-    "P wave": (True, (1.0, 1.0, 0.0)),
-    "S wave": (True, (1.0, -1.0, 1.0)),
+RAY = (1.0, 1.0, 0.0)
+WAVES = {
+    "sound": PlaneWave.p(WATER, RAY),
+    "P wave": PlaneWave.p(ROCK, RAY),
+    "S wave": PlaneWave.s(ROCK, RAY, (1.0, -1.0, 1.0)),
 }
 COARSE = {2: 8, 3: 6, 4: 5}  # elements along an edge, by degree; the fine mesh has twice as many
 
@@ -152,35 +51,21 @@ COARSE = {2: 8, 3: 6, 4: 5}  # elements along an edge, by degree; the fine mesh 
 def plane_waves(backend: Backend, full: bool) -> Iterator[Check]:
     """Order of convergence on warped elements, of oblique waves in the energy norm."""
     for degree in (2, 3, 4) if full else (3,):
-        for name, (elastic, motion) in WAVES.items():
-            errors = [
-                wave_error(backend, WarpedBox(degree, (n, n, n), elastic), motion)
-                for n in (COARSE[degree], 2 * COARSE[degree])
-            ]
+        for name, wave in WAVES.items():
+            counts = (COARSE[degree], 2 * COARSE[degree])
+            errors = [_wave_error(backend, wave, degree, count) for count in counts]
             rate = log2(errors[0] / errors[1])
             note = f"errors {errors[0]:.2g} and {errors[1]:.2g}"
             label = f"warped elements, {name}: order, degree {degree}"
             yield Check.at_least(label, rate, degree + 0.5, note=note)
 
 
-def wave_error(backend: Backend, box: WarpedBox, motion: ArrayLike) -> float:
-    """Relative error of a plane wave along (1, 1, 0) after a third of a period."""
-    k, a = 2 * pi * np.array([1.0, 1.0, 0.0]), np.asarray(motion, float)
-    lam, mu = np.ravel(lame(box.material))[[0, -1]]
-    speed = MEDIUM["vp"] if a @ k else MEDIUM["vs"]
-    omega = speed * float(np.linalg.norm(k))
-    stress = -(lam * (a @ k) * np.eye(3) + mu * (np.outer(a, k) + np.outer(k, a))) / omega
-    rows = stress[(0, 1, 2, 1, 0, 0), (0, 1, 2, 2, 2, 1)] if box.elastic else [-stress[0, 0]]
-    amplitudes = np.concatenate([rows, a])
-
-    def exact(t: float) -> Floats:
-        phase = np.tensordot(k, box.x, 1) - omega * t
-        return np.asarray(amplitudes[:, None] * np.sin(phase)[:, None])
-
-    end = 2 * pi / omega / 3
-    steps = ceil(end / box.dt)
-    found = box.advanced(backend, exact(0.0), end / steps, steps)
-    return float(np.sqrt(box.energy(found - exact(end)) / box.energy(exact(end))))
+def _wave_error(backend: Backend, wave: PlaneWave, degree: int, count: int) -> float:
+    """Relative error of a plane wave, once along x and y in the cube, after a third of a period."""
+    medium = wave.medium
+    omega = 2 * pi / EDGE_OF_BOX * hypot(*RAY) / float(np.linalg.norm(wave.slowness))
+    box = warped_box(degree, count, homogeneous(medium), acoustic=medium.is_fluid)
+    return box.error_at(backend, PlaneWaves([wave], Harmonic(omega)), 2 * pi / omega / 3)
 
 
 # --- uniform fields and energy --------------------------------------------------------------------
@@ -188,40 +73,44 @@ def wave_error(backend: Backend, box: WarpedBox, motion: ArrayLike) -> float:
 
 def uniform_fields(backend: Backend, full: bool) -> Iterator[Check]:
     """Uniform fields stay uniform whatever the shape of elements: free-stream preservation."""
-    for elastic in (True, False):
-        box = WarpedBox(5 if full else 4, (3, 3, 3), elastic)
-        values = np.cos(np.arange(9 if elastic else 4))[:, None]
-        u = np.broadcast_to(values, (box.mesh.count, len(values), box.x.shape[-1]))
-        found = box.advanced(backend, u, box.dt, 20)
-        kind = "elastic" if elastic else "acoustic"
-        change = float(np.abs(found - u).max())
-        yield Check.at_most(f"warped elements, {kind}: change of uniform fields", change, 1e-12)
+    for kind, medium in FIELDS.items():
+        box = warped_box(5 if full else 4, 3, homogeneous(medium), acoustic=medium.is_fluid)
+        u = np.zeros_like(box.random_fields(0))
+        scales = [medium.rho * medium.vp] * (u.shape[1] - 3) + [1.0] * 3
+        u += (np.cos(np.arange(u.shape[1])) * scales)[:, None]
+        found = box.advanced(backend, u, 20 * box.dt)
+        change = box.error(found, u)
+        yield Check.at_most(f"warped elements, {kind}: change of uniform fields", change, 1e-13)
 
 
 def energy(backend: Backend, full: bool) -> Iterator[Check]:
     """Energy of noise: the central flux conserves it but for the time steps; Riemann's loses it.
 
-    Materials differ from element to element. The scheme in time loses a share that falls with the
+    Densities differ from element to element. The scheme in time loses a share that falls with the
     fifth power of the step over a fixed time.
     """
     steps = 400 if full else 100
-    for elastic in (True, False):
-        kind = "elastic" if elastic else "acoustic"
-        for upwind, limit in ((0.0, 1e-9), (1.0, None)):
-            box = WarpedBox(3, (3, 3, 3), elastic, upwind, 0.3)
-            fields = 9 if elastic else 4
-            rng = np.random.default_rng(0)
-            u = rng.standard_normal((box.mesh.count, fields, box.x.shape[-1]))
-            before = box.energy(u)
-            gain = box.energy(box.advanced(backend, u, box.dt / 50, steps)) / before - 1
-            flux = "central" if limit else "Riemann"
+    for kind, medium in FIELDS.items():
+        for flux, upwind, limit in (("central", 0.0, 1e-9), ("Riemann", 1.0, None)):
+            options = {"acoustic": medium.is_fluid, "upwind": upwind, "courant": 1 / 50}
+            box = warped_box(3, 3, _of_varied_density(medium), **options)
+            u = box.random_fields(0)
+            found = box.advanced(backend, u, steps * box.dt)
+            gain = box.product(found, found).sum() / box.product(u, u).sum() - 1
             name = f"warped elements, {kind}: energy with the {flux} flux"
             yield Check.at_most(name, abs(gain) if limit else gain, limit or -1e-3)
 
 
+def _of_varied_density(medium: HomogeneousMedium) -> Media:
+    def media(places: Floats) -> list[Floats]:
+        vp, vs, rho = homogeneous(medium)(places)
+        return [vp, vs, rho * (1 + 0.3 * np.sin(np.arange(rho.size)))]
+
+    return media
+
+
 # --- topography -----------------------------------------------------------------------------------
 
-SPEED, RHO = 1500.0, 1000.0  # of the water, m/s and kg/m^3
 TILT = radians(25.0)
 MOMENT, SIGMA, DELAY = 1e12, 0.04, 0.2  # N m, s, s
 SIZE, EDGE = (1200.0, 600.0, 720.0), 120.0  # m, of the region and its elements
@@ -263,10 +152,10 @@ def _mirrored(place: tuple[float, float, float], time: Floats) -> Floats:
     motion = np.zeros((3, len(time)))
     for sign, origin in ((1, source), (-1, source - 2 * distance * normal)):
         r = float(np.linalg.norm(at - origin))
-        late = (time - r / SPEED - DELAY) / SIGMA
+        late = (time - r / WATER.vp - DELAY) / SIGMA
         rate = MOMENT * np.exp(-(late**2) / 2) / (SIGMA * np.sqrt(2 * pi))
-        radial = rate / r**2 - rate * late / SIGMA / (SPEED * r)
-        motion += sign * np.outer((at - origin) / r, radial) / (4 * pi * RHO * SPEED**2)
+        radial = rate / r**2 - rate * late / SIGMA / (WATER.vp * r)
+        motion += sign * np.outer((at - origin) / r, radial) / (4 * pi * WATER.rho * WATER.vp**2)
     return motion
 
 
@@ -278,7 +167,7 @@ def _below_slope(backend: Backend, degree: int, width: int) -> tuple[Floats, Flo
         "solver": "dgwave",
         "grid": {"size": SIZE, "spacing": EDGE},
         "time": {"duration": 0.6},  # before waves return from the ends of the slope
-        "medium": {"kind": "homogeneous", "vp": SPEED, "vs": 0.0, "rho": RHO},
+        "medium": {"kind": "homogeneous", "vp": WATER.vp, "vs": 0.0, "rho": WATER.rho},
         "method": {"degree": degree},
         "boundary": {"width": width},
         "topography": {"kind": "formula", "elevation": f"{tan(TILT)} * (x - {START})"},
