@@ -33,6 +33,19 @@ def reference_element_constants(degree: int) -> dict[str, Constant]:
     return {"NODES": degree + 1, **{name: initializer(table) for name, table in tables.items()}}
 
 
+def half_constants(degree: int) -> dict[str, Constant]:
+    """Interpolation from a line of nodes to those of its halves, and the adjoint of that.
+
+    Each matrix has its transpose beside it.
+    """
+    points = gll(degree)
+    w = points.weights
+    to = [points.interpolation((points.points + shift) / 2) for shift in (-1, 1)]
+    back = [half.T * w / w[:, None] / 2 for half in to]
+    tables = {"TO_HALVES": to, "FROM_HALVES": back}
+    return {name: initializer([[m, m.T] for m in table]) for name, table in tables.items()}
+
+
 def initializer(table: ArrayLike) -> str:
     """An array as a C++ initializer."""
     return repr(np.asarray(table, float).tolist()).replace("[", "{").replace("]", "}")

@@ -21,7 +21,6 @@ from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Modul
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.tuning import Choice
-from groundswell.meshes.gll import gll
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave import tables
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies
@@ -34,7 +33,7 @@ from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.terms import Terms
 from groundswell.solvers.dgwave.traces import Traces
 from groundswell.spectral_elements.element_kernels import (
-    initializer,
+    half_constants,
     reference_element_constants,
 )
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -379,7 +378,7 @@ def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Sou
         "MORTARS": problem.has_mortars,
         "CURVED": problem.is_curved,
         "NODAL": problem.is_nodal,
-        **_halves(degree),
+        **half_constants(degree),
         "STAGES": SCHEME.stages,
         "SOURCES": problem.terms.has_sources,
         "DAMPING": problem.terms.has_damping,
@@ -394,13 +393,3 @@ def _readable_beyond(backend: Backend, shape: tuple[int, ...], dtype: str) -> Ar
     """Zeros; kernels on CPUs, which read whole vectors, may read some values behind them."""
     values = backend.zeros((prod(shape) + BEYOND,), dtype)
     return values[: prod(shape)].reshape(shape)
-
-
-def _halves(degree: int) -> dict[str, Constant]:
-    """Interpolation to the halves of a line of nodes, and its adjoint, see kernels/mortars.h."""
-    points = gll(degree)
-    w = points.weights
-    to = [points.interpolation((points.points + shift) / 2) for shift in (-1, 1)]
-    back = [half.T * w / w[:, None] / 2 for half in to]
-    tables = {"TO_HALVES": to, "FROM_HALVES": back}
-    return {name: initializer([[m, m.T] for m in table]) for name, table in tables.items()}
