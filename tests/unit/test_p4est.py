@@ -171,6 +171,7 @@ DAMAGED = [
     (changed(0x70, 0.5, "<f8"), "not bricks along x, y and z which fill a box"),
     (changed(0x438, 0, "<u8"), "trees without leaves"),
     (changed(0x46C, 21, "<i4"), "leaves of level 21; allowed: 0 to 19 for 4 trees"),
+    (changed(0x460, 2**30, "<i4"), "leaves outside their trees"),
     (changed(0x470, -9, "<i4"), "leaves outside their trees"),
     (changed(0x480, 0, "<i4"), "do not fill the box"),
 ]  # fmt: skip
