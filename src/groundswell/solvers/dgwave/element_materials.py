@@ -86,6 +86,14 @@ class ElementMaterials(ElementGeometry):
         return MaxwellBodies.of(self.material(leaves), self.relaxation)
 
     @cached_property
+    def has_solids(self) -> bool:
+        """Whether any element is solid; halved ones may be, in one whose average is fluid."""
+        if self.statistics.vs_max is not None:
+            return True
+        halved = len(self.media) > 1
+        return halved and any((self.material(n).vs > 0).any() for n in self._chunks())
+
+    @cached_property
     def mixed_elements(self) -> int:
         """Elements that have their average because they are fluid and solid."""
         if not self.is_nodal:

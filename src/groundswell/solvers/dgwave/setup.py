@@ -136,8 +136,8 @@ class Setup(ElementMaterials):
         """The equations that are solved."""
         chosen = self.case.method.equations
         if chosen == "auto":
-            return ACOUSTIC if self.statistics.vs_max is None else ELASTIC
-        if chosen == "acoustic" and self.statistics.vs_max is not None:
+            return ELASTIC if self.has_solids else ACOUSTIC
+        if chosen == "acoustic" and self.has_solids:
             raise InputError(
                 'method.equations = "acoustic", but the medium has solid cells; set vs = 0 '
                 'everywhere, or use "elastic"'
