@@ -212,6 +212,8 @@ def test_ranks_share_the_work_evenly() -> None:
     assert np.abs(shares - costs.sum() / 7).max() <= costs.max()
     summary = found.decompose(7)
     assert (summary.traffic == summary.traffic.T).all() and summary.traffic.sum() > 0
+    rounded = setup(run={"narrow": "bfloat16"}).decompose(7)
+    assert np.array_equal(2 * rounded.traffic, summary.traffic)
 
 
 # --- warnings -------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 import groundswell as gs
 from groundswell.errors import CaseError, InputError
 from groundswell.meshes.gll import gll
+from groundswell.solvers.dgwave import element_materials
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.nodal_material import face_nodes
 
@@ -126,6 +128,14 @@ def test_steps_and_resolution_are_those_of_the_extremes_at_nodes() -> None:
     assert found.resolved_frequency == pytest.approx(slow.resolved_frequency, rel=1e-7)
     assert found.stability_limit < uniform.stability_limit
     assert found.resolved_frequency < uniform.resolved_frequency
+
+
+def test_extremes_do_not_depend_on_how_many_places_are_sampled_at_a_time() -> None:
+    found = [setup(medium=GRADIENT, method=NODES) for _ in range(2)]
+    with patch.object(element_materials, "SAMPLES", 5 * 64):
+        few = found[0].fastest, found[0].slowest
+    assert found[0].count > 5 and np.ptp(few, axis=1).min() > 0
+    assert np.array_equal(few, [found[1].fastest, found[1].slowest])
 
 
 def _only(layer: dict[str, float]) -> dict[str, float]:

@@ -207,6 +207,7 @@ def test_elements_need_a_volume(tmp_path: Path) -> None:
 MISTAKES = [
     ({"medium": {"kind": "homogeneous", **ROCK}}, "medium.kind", 'must be "volumes"'),
     ({"boundary": {"top": "rigid"}}, "boundary.top", "is for a grid of bricks"),
+    ({"method": {"material": "node"}}, "method.material", "the volumes of a mesh are uniform"),
     ({"refinement": {"frequency": 9}}, "refinement", "is for a grid of bricks"),
     ({"topography": {"kind": "formula", "elevation": 0}}, "topography", "is for a grid of bricks"),
     ({"grid": {"file": "no.msh"}}, "grid.file", "does not exist"),

@@ -171,6 +171,7 @@ DAMAGED = [
     (changed(0x70, 0.5, "<f8"), "not bricks along x, y and z which fill a box"),
     (changed(0x438, 0, "<u8"), "trees without leaves"),
     (changed(0x46C, 21, "<i4"), "leaves of level 21; allowed: 0 to 19 for 4 trees"),
+    (changed(0x460, 2**30, "<i4"), "leaves outside their trees"),
     (changed(0x470, -9, "<i4"), "leaves outside their trees"),
     (changed(0x480, 0, "<i4"), "do not fill the box"),
 ]  # fmt: skip
@@ -211,6 +212,30 @@ def test_elements_are_halved_as_a_forest(tmp_path: Path, vertical: str) -> None:
     assert len(fine - boxes(forest)) == 2 and forest.count == 25 + 2 * 7
     material = found.material(np.arange(found.count))
     assert material.vs.max() == 1700 and (material.vs.min() == 900) == (vertical == "down")
+
+
+def test_parts_of_fluid_elements_may_be_solid(tmp_path: Path) -> None:
+    """Equations follow from the elements, not from those of the grid, which hold sea and rock."""
+    written(tmp_path, P8EST_FILE)
+    water, rock = {"top": 0, "vp": 1500, "vs": 0, "rho": 1000}, {**LAYERS["layers"][1], "top": 100}
+    sea = {"kind": "layered", "layers": [water, rock]}
+    shot = {"kind": "airgun", "volume": 1, "x": 250, "y": 50, "depth": 50}
+    source = [shot | {"time_function": {"kind": "gaussian", "sigma": 0.1}}]
+    whole = setup(tmp_path, grid=GRID, medium=sea, source=source)
+    found = setup(
+        tmp_path, grid=GRID, medium=sea, source=source, refinement={"file": "forest.p8est"}
+    )
+    assert found.material(np.arange(found.count)).vs.max() == 1700
+    assert found.equations.elastic and not whole.equations.elastic
+    with pytest.raises(InputError, match="but the medium has solid cells"):
+        setup(
+            tmp_path,
+            grid=GRID,
+            medium=sea,
+            source=source,
+            method={"equations": "acoustic"},
+            refinement={"file": "forest.p8est"},
+        )
 
 
 def test_layers_are_halved_as_the_elements_beside_them(tmp_path: Path) -> None:

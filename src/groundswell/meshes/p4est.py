@@ -71,7 +71,7 @@ class SavedForest:
         shares = 1 - 0.5 ** self.levels[divided]
         length = (self.anchors[divided].max(axis=1) / shares).max(initial=1.0)
         cells = np.rint(self.anchors * (2.0**top / length)).astype(np.int64)
-        if (cells < 0).any():
+        if not ((cells >= 0) & (cells < 2**top)).all():
             raise InputError("has leaves outside their trees; save the forest again")
         return edges, encode((roots[self.trees] << top) + cells)
 

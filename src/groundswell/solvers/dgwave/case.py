@@ -208,9 +208,12 @@ class DgWaveCase(SeismicCase):
     @classmethod
     def _has_nodal_medium(cls, method: MethodSection, info: ValidationInfo) -> MethodSection:
         cellwise = AwpSection | ArraySection | VolumesSection
-        if method.material == "node" and isinstance(info.data.get("medium"), cellwise):
+        medium = info.data.get("medium")
+        if method.material == "node" and isinstance(medium, cellwise):
             has = "the medium has one value for each element; give layers or a NetCDF model"
-            reject([(("material",), f'must be "element": {has}')])
+            of_mesh = "the volumes of a mesh are uniform"
+            why = of_mesh if isinstance(medium, VolumesSection) else has
+            reject([(("material",), f'must be "element": {why}')])
         return method
 
     @field_validator("refinement", "topography")

@@ -16,13 +16,15 @@ from groundswell.seismology.media.material import Material, sample_points
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies, unrelaxed
 from groundswell.solvers.dgwave.geometry import ElementGeometry
 from groundswell.solvers.dgwave.mesh import QUALITY, USED, read_material
-from groundswell.spectral_elements.geometry import chunks
 
 Floats = NDArray[np.float64]
 
 # Nodes at faces are moved inwards by this share of half an edge, so that an interface on the face
 # lies beyond them. It exceeds the distance at which interfaces count as on a face, see `Profile`.
 INWARDS = 1e-8
+# Places at which the medium is found at a time. Some 100 MB hold what that takes, and few reads of
+# a file, each of all that is wanted at one of its depths, cost little beside it.
+SAMPLES = 2**20
 
 
 class ElementMaterials(ElementGeometry):
@@ -82,6 +84,14 @@ class ElementMaterials(ElementGeometry):
         if self.relaxation is None:
             return None
         return MaxwellBodies.of(self.material(leaves), self.relaxation)
+
+    @cached_property
+    def has_solids(self) -> bool:
+        """Whether any element is solid; halved ones may be, in one whose average is fluid."""
+        if self.statistics.vs_max is not None:
+            return True
+        halved = len(self.media) > 1
+        return halved and any((self.material(n).vs > 0).any() for n in self._chunks())
 
     @cached_property
     def mixed_elements(self) -> int:
@@ -149,8 +159,8 @@ class ElementMaterials(ElementGeometry):
 
     def _chunks(self) -> list[Numbers]:
         """All elements, some at a time."""
-        everyone = np.arange(self.count)
-        return [everyone[part] for part in chunks(self.count, self._nodes.shape[1])]
+        step = max(1, SAMPLES // self._nodes.shape[1])
+        return np.split(np.arange(self.count), range(step, self.count, step))
 
     def _sample(self, leaves: Numbers, places: Floats) -> Material:
         """The medium at places in elements; layers continue the region, see `material_at`."""

@@ -40,6 +40,7 @@ from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.lattice import surface_bytes
 from groundswell.solvers.dgwave.mesh import build_grid, build_media
+from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.volumes import volume_bytes
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import decay_step, dg_step
@@ -135,13 +136,19 @@ class Setup(ElementMaterials):
         """The equations that are solved."""
         chosen = self.case.method.equations
         if chosen == "auto":
-            return ACOUSTIC if self.statistics.vs_max is None else ELASTIC
-        if chosen == "acoustic" and self.statistics.vs_max is not None:
+            return ELASTIC if self.has_solids else ACOUSTIC
+        if chosen == "acoustic" and self.has_solids:
             raise InputError(
                 'method.equations = "acoustic", but the medium has solid cells; set vs = 0 '
                 'everywhere, or use "elastic"'
             )
         return ACOUSTIC if chosen == "acoustic" else ELASTIC
+
+    @property
+    def trace(self) -> TraceFormat:
+        """What a face shows to its neighbour."""
+        nodes = (self.degree + 1) ** 2
+        return TraceFormat(self.equations.trace, nodes, self.dtype, self.case.run.narrow)
 
     # --- time -------------------------------------------------------------------------------------
 
@@ -319,7 +326,7 @@ class Setup(ElementMaterials):
             InputError: there are fewer elements than ranks.
         """
         counts = np.diff(self.starts(ranks))
-        size = self.equations.trace * (self.degree + 1) ** 2 * np.dtype(self.dtype).itemsize
+        size = self.trace.sent_bytes
         traffic = np.zeros((ranks, ranks), np.int64)
         for rank in range(ranks if ranks > 1 else 0):
             for peer, faces in self.elements(ranks, rank).shared.items():

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.exchange.boxes import Place
+from groundswell.exchange.boxes import ITEMSIZE, Place
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect, reason_for
 from groundswell.exchange.gather_scatter.transfers import Connection
@@ -48,6 +48,11 @@ class TraceFormat:
     def bytes(self) -> int:
         """Size in memory."""
         return self.values * self._row
+
+    @property
+    def sent_bytes(self) -> int:
+        """Size in messages, unless a codec makes it smaller."""
+        return self.values * self.nodes * ITEMSIZE[self.sent_as or self.dtype]
 
     def segments(self, buffer: Buffer) -> list[Segment]:
         """The traces of a buffer, a segment for each value, so that codecs take like with like."""

@@ -83,9 +83,14 @@ class DgWave(TunableSolver):
 
     @property
     def exchanged(self) -> tuple[Any, ...]:
-        """The format of traces, and what the kernels of a step compute."""
+        """The traces that a rank sends to each other one, and what the kernels of a step compute.
+
+        Partitions do not tell meshes apart: the shape of a box decides how many faces ranks share.
+        """
         problem = self._problem
-        return (problem.trace, problem.has_mortars, problem.is_curved, problem.mechanisms)
+        counts = {peer: faces.sends.count for peer, faces in self.elements.shared.items()}
+        elements = (problem.has_mortars, problem.is_curved, problem.is_nodal)
+        return (problem.trace, counts, *elements, problem.mechanisms)
 
     @property
     def bytes_sent(self) -> int:
