@@ -1,6 +1,7 @@
-"""An earthquake by two methods, in one picture: python examples/dgwave/compare.py.
+"""Compares an earthquake by discontinuous Galerkin and by finite differences.
 
-Both have a free surface and perfectly matched layers.
+Run it with `python examples/dgwave/compare.py`. Both simulations have a free surface and perfectly
+matched layers. The seismograms of both are plotted in one picture.
 """
 
 import tomllib
@@ -15,7 +16,7 @@ FOLDER = Path(__file__).parent
 
 
 def compare(folder: Path, degree: int = 4, spacing: str = "125 m") -> float:
-    """Run the case by both methods; returns the relative difference of their seismograms."""
+    """Run the case by both methods; return the relative difference of their seismograms."""
     case = tomllib.loads((FOLDER / "earthquake.toml").read_text(encoding="utf-8"))
     case["method"]["degree"] = degree
     galerkin = gs.run(gs.dgwave.DgWaveCase.from_dict(case), folder=folder / "dgwave")

@@ -92,7 +92,7 @@ def check_plans(device: str, rng: np.random.Generator) -> None:
     """Plans on every transport, whole and in halves, two of them under way together."""
     gpu = device == "cuda"
     ways = {"peer": "CUDA IPC" if gpu else "shared memory", "mpi": "MPI"}
-    ways |= {"direct": "straight into ghost layers"} if gpu else {"mpi-thread": "thread"}
+    ways |= {"direct": "directly into ghost layers"} if gpu else {"mpi-thread": "thread"}
     with Domain((9, 8, 7), 2, periodic=True, device=device) as domain:
         wholes = [numbered(domain.shape, "float32", n) for n in (1, 2)]
         for name, way in ways.items():
@@ -251,7 +251,7 @@ def check_lonely_error(device: str, rng: np.random.Generator) -> None:
     require_refusal("no array that can", lambda: domain.exchange([1, 2] if domain.rank else u))
     domain.exchange(u)
     layers = -1 if domain.rank else 1
-    require_refusal("none below 0", lambda: Domain((8, 8), layers, device=device))
+    require_refusal("at least 0", lambda: Domain((8, 8), layers, device=device))
     require_refusal("same shape", lambda: Domain((8 + domain.rank, 8), device=device))
     require_refusal("no such argument", lambda: Domain((8, 8), **{"way": 1} if domain.rank else {}))
     way = "pear" if domain.rank else "auto"

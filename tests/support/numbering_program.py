@@ -41,7 +41,7 @@ def main() -> None:
         try:
             numbering.gather(local.astype("int64" if comm.rank else "int32"))
         except InputError as error:
-            assert "all must ask for the same" in str(error)
+            assert "all must request the same" in str(error)
         else:
             raise AssertionError("ranks disagreed, and nobody noticed")
         path = plan.path

@@ -96,7 +96,7 @@ def test_every_number_of_ranks_that_fits_gets_a_grid(
         assert cut.ranks == prod(cut.processes) == ranks and cut.shape == tuple(shape)
         assert cut.periodic == (periodic,) * len(shape)
     else:
-        with pytest.raises(InputError, match=f"{ranks} ranks cannot share"):
+        with pytest.raises(InputError, match=f"cannot be divided among {ranks} ranks"):
             decompose(shape, ranks, periodic)
 
 
@@ -153,7 +153,7 @@ def test_lengths_may_be_arrays() -> None:
         (((24,), (32, 0)), "along axis 1 are 32 points; allowed are lengths above zero"),
         (((24,), ()), "0 blocks along axis 1 of 32 points"),
         (((-1, 25), (32,)), "lengths above zero"),
-        (((24,), (32,)), "1 x 1 = 1 blocks for 2 ranks; one a rank is needed"),
+        (((24,), (32,)), "1 x 1 = 1 blocks for 2 ranks; one block per rank is n"),
         (((10, 14), (16, 16)), "2 x 2 = 4 blocks for 2 ranks"),
         (((10, 14),), "for each of 2 axes the lengths of its blocks"),
         ((2, 1), "for each of 2 axes"),
@@ -280,10 +280,10 @@ def test_zero_leaves_an_axis_open(asked: Shape) -> None:
 @pytest.mark.parametrize(
     "shape, ranks, asked, words",
     [
-        ((3, 3), 10, None, ["10 ranks", "(3, 3)", "another number of ranks"]),
+        ((3, 3), 10, None, ["10 ranks", "(3, 3)", "change the number of ranks"]),
         ((1, 4), 5, None, ["5 ranks", "(1, 4)", "at least (1, 1) points"]),
         ((8, 8), 4, (3, 0), ["4 ranks", "(8, 8)", "(3, 0)"]),
-        ((8, 8), 6, (4, 1), ["6 ranks", "4 x 1 = 4 blocks", "other processes"]),
+        ((8, 8), 6, (4, 1), ["6 ranks", "4 x 1 = 4 blocks", "change processes"]),
         ((), 1, None, ["shape = ()", "one to 3 whole numbers"]),
         ((10.7, 10), 2, None, ["(10.7, 10)", "whole numbers"]),
         ((8, 8), 4, (4, 4), ["4 ranks", "4 x 4 = 16 blocks"]),
@@ -307,12 +307,12 @@ def test_more_blocks_than_points_are_refused() -> None:
         Decomposition((8, 4), (1, 5), (False, False))
     with pytest.raises(InputError, match="0 blocks along axis 0"):
         Decomposition((8, 4), (0, 1), (False, False))
-    with pytest.raises(InputError, match="one entry an axis"):
+    with pytest.raises(InputError, match="one entry per axis"):
         Decomposition((8, 4), (2, 1), (False,))
     for lengths in (((8,), (4,)), ((3, 5),)):
         with pytest.raises(InputError, match=r"are not \(2, 1\) blocks"):
             Decomposition((8, 4), (2, 1), (False, False), lengths)
-    with pytest.raises(InputError, match=r"\(3, 4\) points along axis 0 are 7 points; .* the 8"):
+    with pytest.raises(InputError, match=r"\(3, 4\) points along axis 0 are 7 points; .* the 8 p"):
         Decomposition((8, 4), (2, 1), (False, False), ((3, 4), (4,)))
 
 

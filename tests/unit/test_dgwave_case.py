@@ -62,7 +62,7 @@ MISTAKES = [
     (record(file="seismograms.h5"), "output.record[0].file", ""),
     ({"run__processes": [2, 1, 1]}, "run.processes", "is not for this solver; leave it out"),
     ({"run__lossy": "zfp16"}, "run.lossy", "is not for this solver; leave it out"),
-    ({"run__codec": "zfp16"}, "run.codec", 'auto, none or mpc; to send fewer bits, give'),
+    ({"run__codec": "zfp16"}, "run.codec", 'auto, none or mpc; to send fewer bits, set'),
     ({"run__narrow": "float32"}, "run.narrow", 'must be "bfloat16" where precision = "single"'),
     ({"attenuation": {"model": "constant"}}, "attenuation.model", "needs qp and qs in [medium]"),
 ]  # fmt: skip
@@ -77,9 +77,15 @@ def test_each_mistake_is_one_problem(changes: dict[str, Any], key: str, allowed:
 
 
 MISFITS = [
-    ({"medium": WATER}, r"source\[0\] has a moment with shear, and lies in a fluid; use an expl"),
-    ({"medium": WATER, "method__equations": "elastic"}, "has a moment with shear, and lies in a f"),
-    ({"medium": LAYERS}, "moment with shear, and lies in a fluid"),
+    (
+        {"medium": WATER},
+        r"source\[0\] lies in a fluid, but its moment tensor is not isotropic; use",
+    ),
+    (
+        {"medium": WATER, "method__equations": "elastic"},
+        "lies in a fluid, but its moment tensor is n",
+    ),
+    ({"medium": LAYERS}, "lies in a fluid, but its moment"),
     ({"method__equations": "acoustic"}, 'equations = "acoustic", but the medium has solid cells'),
     ({"time__step": 0.05}, r"time.step = 0.05 s is unstable: the limit is 0.00"),
     ({"time__step": 0.005, "output__seismograms": {"interval": 0.007}}, "not a whole number of st"),
@@ -104,7 +110,7 @@ def test_fields_of_other_equations_are_not_recorded(tmp_path: Path) -> None:
 def test_more_ranks_than_elements_are_refused() -> None:
     few = setup(boundary__sides="periodic", boundary__bottom="rigid")
     assert few.decompose(48).ranks == 48
-    with pytest.raises(InputError, match="48 elements cannot be shared by 49 ranks; use at most"):
+    with pytest.raises(InputError, match="48 elements cannot be divided among 49 ranks; use at"):
         few.decompose(49)
 
 

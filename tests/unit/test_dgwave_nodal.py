@@ -99,7 +99,7 @@ def test_elements_of_fluid_and_solid_have_their_average() -> None:
     assert (nodes.vs[first] == 0).all()
     assert np.array_equal(nodes.vp[first], np.repeat(averages.vp[:, None], 64, axis=1))
     assert found.mixed_elements == len(first)
-    assert any("hold fluid and solid" in warning for warning in found.warnings())
+    assert any("contain fluid and solid" in warning for warning in found.warnings())
 
 
 @pytest.mark.parametrize("kind", ["arrays", "awp"])

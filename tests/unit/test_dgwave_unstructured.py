@@ -206,10 +206,10 @@ def test_elements_need_a_volume(tmp_path: Path) -> None:
 
 MISTAKES = [
     ({"medium": {"kind": "homogeneous", **ROCK}}, "medium.kind", 'must be "volumes"'),
-    ({"boundary": {"top": "rigid"}}, "boundary.top", "is for a grid of bricks"),
+    ({"boundary": {"top": "rigid"}}, "boundary.top", "is available only on a grid of bricks"),
     ({"method": {"material": "node"}}, "method.material", "the volumes of a mesh are uniform"),
-    ({"refinement": {"frequency": 9}}, "refinement", "is for a grid of bricks"),
-    ({"topography": {"kind": "formula", "elevation": 0}}, "topography", "is for a grid of bricks"),
+    ({"refinement": {"frequency": 9}}, "refinement", "is available only on a grid of bricks"),
+    ({"topography": {"kind": "formula", "elevation": 0}}, "topography", "only on a grid of bricks"),
     ({"grid": {"file": "no.msh"}}, "grid.file", "does not exist"),
     ({"grid__vertical": "left"}, "grid.vertical", 'must be "up" or "down"'),
     ({"grid__spacing": 3}, "grid.spacing", "is not a key here"),
@@ -232,7 +232,11 @@ def test_each_mistake_is_one_problem(
 
 GRID_MISTAKES = [
     ({"medium": {"kind": "volumes", "volumes": VOLUMES}}, "medium.kind", 'must be "volumes"'),
-    ({"boundary__surfaces": SURFACES}, "boundary.surfaces", "is for a mesh from a file"),
+    (
+        {"boundary__surfaces": SURFACES},
+        "boundary.surfaces",
+        "is available only on a mesh from a file",
+    ),
 ]
 
 

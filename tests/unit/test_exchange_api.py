@@ -290,7 +290,7 @@ def test_the_page_names_what_there_is() -> None:
     assert all(f"`{name}`" in PAGE for device in TRANSPORTS.values() for name in device)
     assert all(f"`{option}`" in PAGE for option in DEFAULTS)
     assert all(f"| {wide} | {sent} |" in PAGE for wide, sent in CONVERSIONS if narrower(wide, sent))
-    assert TIMEOUT in PAGE and f"{DEFAULT_TIMEOUT:.0f} unless set" in PAGE
+    assert TIMEOUT in PAGE and f"default {DEFAULT_TIMEOUT:.0f}" in PAGE
     assert f"last {plan_module.MOST_PLANS} plans" in PAGE
 
 

@@ -182,7 +182,7 @@ def test_an_unknown_route(backend: Backend) -> None:
 
 
 def test_values_with_gaps(backend: Backend) -> None:
-    with pytest.raises(InputError, match="values next to each other"):
+    with pytest.raises(InputError, match="contiguous values"):
         Values(np.zeros((2, 6))[:, ::2])
     padded = np.zeros((2, 6))[:, :3]
     assert Values(padded).pitch == 6

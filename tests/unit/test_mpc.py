@@ -181,5 +181,5 @@ def test_a_stream_shorter_than_its_bitmaps(backend: Backend) -> None:
 
 
 def test_a_message_may_be_too_long(backend: Backend) -> None:
-    with pytest.raises(InputError, match=r"2147483648 values; allowed are 2147483647: use more"):
+    with pytest.raises(InputError, match=r"2147483648 values; allowed: at most 2147483647; use"):
         Mpc(backend, "float32", [1024] * 2**21)

@@ -63,7 +63,7 @@ def test_plans_are_kept() -> None:
         (lambda n: n.gather(np.ones(7), op="mean"), "reduction 'mean' does not exist"),
         (lambda n: n.plan("spread", np.ones(7)), "operation 'spread' does not exist"),
         (lambda n: n.plan("halo", np.ones(3), np.ones(3)), "halo is done in place"),
-        (lambda n: n.plan("gather-scatter", np.ones(7), np.ones(7)), "give one array"),
+        (lambda n: n.plan("gather-scatter", np.ones(7), np.ones(7)), "give the same array"),
         (lambda n: overlapping(n), "arrays that overlap in memory"),
         (lambda n: n.plan("halo", np.ones(3), route="ring"), "route = 'ring' does not exist"),
         (lambda n: n.plan("halo", np.ones(3), transport="x"), "transport = 'x' does not exist"),
@@ -80,7 +80,7 @@ def overlapping(numbering: Numbering) -> None:
 
 
 def test_ids_of_another_kind() -> None:
-    with pytest.raises(InputError, match="no array of whole numbers"):
+    with pytest.raises(InputError, match="not an array of whole numbers"):
         Numbering([[1, 2], [3]])
 
 

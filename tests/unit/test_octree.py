@@ -195,10 +195,10 @@ def test_ranges_of_equal_leaves() -> None:
     [
         (lambda: uniform_forest(UNIT, -1), "level = -1; allowed: 0 to 20"),
         (lambda: uniform_forest([[0.0], [0, 1], [0, 1]]), "edges along x of shape"),
-        (lambda: uniform_forest([[0, 1], [0, 1, 1], [0, 1]]), "edges along y = .* rise"),
+        (lambda: uniform_forest([[0, 1], [0, 1, 1], [0, 1]]), "edges along y = .* incr"),
         (lambda: uniform_forest([[0, 1], [0, 1], [0, np.inf]]), "edges along z"),
         (lambda: uniform_forest([[0, 1], [1e9, 1e9 + 1], [0, 1]]), "of the largest coordinate"),
-        (lambda: uniform_forest([np.arange(2**20 + 2), [0, 1], [0, 1]]), "which are 1 to 2"),
+        (lambda: uniform_forest([np.arange(2**20 + 2), [0, 1], [0, 1]]), "allowed: 1 to 2"),
         (lambda: partition_curve([1.0], 0), "parts = 0; allowed: at least 1"),
         (lambda: partition_curve([1.0, 0.0], 1), "finite and above 0"),
         (lambda: partition_curve([1.0, np.nan], 1), "finite and above 0"),

@@ -159,16 +159,16 @@ def changed(at: int, value: Any, dtype: str) -> bytes:
 
 
 DAMAGED = [
-    (b"", "is cut short, or damaged"),
-    (P8EST_FILE[:-1], "is cut short, or damaged"),
-    (P8EST_FILE[:600], "is cut short, or damaged"),
-    (changed(0, b"hello", "S8"), "holds no forest; give a file of p8est_save"),
+    (b"", "is truncated or damaged"),
+    (P8EST_FILE[:-1], "is truncated or damaged"),
+    (P8EST_FILE[:600], "is truncated or damaged"),
+    (changed(0, b"hello", "S8"), "contains no forest; give a file written by p8est_save"),
     (changed(0, b"p4est", "S8"), "quadtrees, in two dimensions"),
     (changed(32, 0x3000008, "<u8"), "has the format 0x3000008; allowed: 0x3000009"),
-    (changed(48, 2**62, "<u8"), "is cut short, or damaged"),
+    (changed(48, 2**62, "<u8"), "is truncated or damaged"),
     (changed(0x2E0, 18, "<i4"), "vertices beyond its 18"),
-    (changed(0x2E0, 5, "<i4"), "not bricks along x, y and z which fill a box"),
-    (changed(0x70, 0.5, "<f8"), "not bricks along x, y and z which fill a box"),
+    (changed(0x2E0, 5, "<i4"), "not axis-aligned bricks that fill a box"),
+    (changed(0x70, 0.5, "<f8"), "not axis-aligned bricks that fill a box"),
     (changed(0x438, 0, "<u8"), "trees without leaves"),
     (changed(0x46C, 21, "<i4"), "leaves of level 21; allowed: 0 to 19 for 4 trees"),
     (changed(0x460, 2**30, "<i4"), "leaves outside their trees"),
@@ -250,12 +250,12 @@ def test_layers_are_halved_as_the_elements_beside_them(tmp_path: Path) -> None:
 def test_mistakes_in_cases_with_forests(tmp_path: Path) -> None:
     written(tmp_path, P8EST_FILE)
     section = {"file": "forest.p8est"}
-    with pytest.raises(InputError, match=r"has 2 x 2 x 1 trees, and \[grid\] 4 x 4 x 3 elements"):
+    with pytest.raises(InputError, match=r"has 2 x 2 x 1 trees, but \[grid\] has 4 x 4 x 3 elem"):
         setup(tmp_path, refinement=section)
     vertices = np.frombuffer(P8EST_FILE[0x70:0x220], "<f8")
     uneven = np.where(vertices == 2, 3.0, vertices).tobytes()
     written(tmp_path, P8EST_FILE[:0x70] + uneven + P8EST_FILE[0x220:])
-    with pytest.raises(InputError, match="trees are of several sizes; allowed: one size"):
+    with pytest.raises(InputError, match="trees have different sizes; allowed: equal sizes"):
         setup(tmp_path, **CASE, refinement=section)
     for wrong, key in (({"file": "none.p8est"}, "file"), (section | {"levels": 2}, "levels")):
         with pytest.raises(CaseError) as caught:

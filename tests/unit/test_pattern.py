@@ -226,7 +226,7 @@ def test_room_is_there_or_refused(data: st.DataObject) -> None:
     else:
         with pytest.raises(InputError, match="no room for") as caught:
             require_room(shape, origin, block, pieces)
-        assert str(shape) in str(caught.value) and "allocate a larger one" in str(caught.value)
+        assert str(shape) in str(caught.value) and "allocate a larger array" in str(caught.value)
 
 
 @pytest.mark.parametrize("low, high", [((1, 1), (1,)), ((-1,), (1,)), ((1, 1), (1, -2))])

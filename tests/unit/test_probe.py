@@ -160,10 +160,13 @@ def test_requirements_on_a_host_with_gpus(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(connect, "which", lambda name: "mpiexec")
     monkeypatch.setenv(connect.GPU_MPI, "0")
     monkeypatch.setattr("groundswell.backends.nccl.load", lambda: None)
-    for count, reason in ((1, "NCCL needs a GPU for each rank, and this host has one"), (4, None)):
+    for count, reason in (
+        (1, "NCCL needs one GPU per rank, but this host has only one GPU"),
+        (4, None),
+    ):
         monkeypatch.setattr(connect, "gpu_buses", lambda count=count: ["x"] * count)
         found = on_host("cuda")
-        assert "rules it out" in str(found.pop("mpi-gpu"))
+        assert "disables it" in str(found.pop("mpi-gpu"))
         assert found.pop("nccl") == reason and set(found.values()) == {None}
     monkeypatch.setattr(connect, "which", lambda name: None)
-    assert {"no mpiexec" in str(reason) for reason in on_host("cuda").values()} == {True}
+    assert {"mpiexec, which starts" in str(reason) for reason in on_host("cuda").values()} == {True}

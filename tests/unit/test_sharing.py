@@ -81,7 +81,7 @@ def test_owners_follow_from_the_ids_alone() -> None:
 @pytest.mark.parametrize(
     ("ids", "words"),
     [
-        (np.zeros((2, 2), np.int64), "one row"),
+        (np.zeros((2, 2), np.int64), "one-dimensional array"),
         (np.zeros(3), "whole number"),
         (np.array([0, -2]), "below zero"),
         (np.array([2**63], np.uint64), "63 bits"),

@@ -1,4 +1,4 @@
-"""Ghost layers of arrays that several processes share, and values with copies on several of them.
+"""Exchange of ghost layers of distributed arrays, and of values with copies on several ranks.
 
     domain = Domain((nz, ny, nx), ghosts=2, periodic=(False, True, True))
     u = domain.zeros("float32")

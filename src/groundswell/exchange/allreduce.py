@@ -1,7 +1,7 @@
-"""All-reduce: sums of a few numbers over all ranks, in the order of ranks: all get the same bits.
+"""All-reduce: sums of a few numbers over all ranks, in rank order, bit-identical on all ranks.
 
-Ranks of one host sum in the kernel that needs the sums, see signals.h; others by one collective
-call.
+On one host, ranks sum in the kernel that needs the sums, see signals.h. Otherwise they use one
+collective call.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from groundswell.exchange.waiting import Deadline, complete
 
 
 class PeerAllReduce(Operation):
-    """Mailboxes for every rank's numbers at every other rank, for kernels that sum by themselves.
+    """Mailboxes for the numbers of every rank on every other rank, for kernels that sum them.
 
     Args:
-        count: of numbers, float64.
+        count: number of values, float64.
 
     Attributes:
         arguments: the values of ALLREDUCE_ARGUMENTS.
-        waits: launches between the kernel that sends and the one that sums; without any, one kernel
-            may do both.
+        waits: launches between the kernel that sends and the one that sums; if there are none, one
+            kernel may do both.
 
     Raises:
         BackendError: the memory of some rank cannot be mapped.
@@ -51,7 +51,7 @@ class PeerAllReduce(Operation):
 
 
 class GatheredAllReduce(Operation):
-    """The same for ranks anywhere: every rank's numbers are gathered on all ranks, by one call.
+    """The same for ranks on any hosts: one call gathers the numbers of all ranks on all ranks.
 
     Args:
         values: (count,) float64, this rank's numbers; they become the sums.
@@ -64,7 +64,7 @@ class GatheredAllReduce(Operation):
         self.in_graph = transport == "nccl"
         self.path = "NCCL" if self.in_graph else "MPI_Iallgather"
         self._mpi_comm: Any = None
-        add = comm.collective_try(self._sum)  # before MPI's own calls, which would wait for ever
+        add = comm.collective_try(self._sum)  # before MPI calls, which would wait forever
         self.start = [self._by_nccl() if self.in_graph else self._by_mpi()]
         self.finish: list[Launch] = [add]
 

@@ -1,8 +1,8 @@
-"""Boxes of values in memory, and the one kernel that copies any number of them at once.
+"""Boxes of values in memory, and one kernel that copies any number of them at once.
 
-A copy is described by numbers: addresses, byte strides and extents. So packing, unpacking, copying
-between a rank's own ghost layers, narrowing to fewer bits and storing straight into another rank's
-memory are one mechanism (exchange.h).
+Addresses, byte strides and extents describe a copy. One mechanism (exchange.h) therefore serves for
+packing, unpacking, copying to a rank's own ghost layers, conversion to narrower types, and storing
+directly into another rank's memory.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from groundswell.backends.base import Array
 from groundswell.errors import InputError
 
 SOURCE = Path(__file__).parent / "exchange.h"
-AXES = 3  # boxes have at most so many
+AXES = 3  # largest number of axes of a box
 THREADS = 256
-CHUNK = 4 * THREADS  # values for a block: as many as its threads have under way together
-MOST_VALUES = 2**32 - 2 * CHUNK  # of a box: kernels count them, and a little more, in 32 bits
+CHUNK = 4 * THREADS  # values per block: those that its threads have in flight together
+MOST_VALUES = 2**32 - 2 * CHUNK  # of a box; kernels count slightly beyond it in 32 bits
 ROW, FROM, TO = 13, 3, 8  # numbers of a Box in exchange.h, and its columns of addresses
-WORDS = (16, 8, 4, 2, 1)  # bytes that are moved at once, the more the better
+WORDS = (16, 8, 4, 2, 1)  # sizes of words that kernels move, bytes; longer words are faster
 
-# Kinds of exchange.h, by what values are and what they become.
+# Kinds of exchange.h, by source type and target type.
 RAW = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
-PAIRS = {8: 11, 16: 12}  # by bytes of both parts, which begin where one part may
+PAIRS = {8: 11, 16: 12}  # complex numbers, by size in bytes, with the alignment of one part
 CONVERSIONS = {
     ("float64", "float32"): 5,
     ("float32", "float64"): 6,
@@ -49,10 +49,10 @@ class Place:
     """A box in memory.
 
     Args:
-        address: of its first value.
+        address: address of the first value.
         strides: bytes between values along each axis.
-        flip: bytes by which it moves in odd epochs.
-        array: number of the array that it is in, see `Copies.move`; -1 for none.
+        flip: offset in bytes in odd epochs.
+        array: index of the array that contains the box, see `Copies.move`; -1 for none.
     """
 
     address: int
@@ -69,7 +69,7 @@ class Place:
         first: Sequence[int],
         number: int = -1,
     ) -> Place:
-        """The box of the array with this number that begins `first` points from `origin`."""
+        """The box of array `number` that begins `first` points from `origin`."""
         steps = zip(origin, first, array.strides, strict=True)
         offset = sum((o + f) * stride for o, f, stride in steps)
         return cls(backend.address(array) + offset, tuple(array.strides), array=number)
@@ -82,21 +82,21 @@ class Place:
 
     @property
     def alignment(self) -> int:
-        """The largest number of bytes whose multiples its rows begin at, in even and odd epochs."""
+        """The alignment of its rows in even and odd epochs, bytes."""
         return gcd(self.address, *self.strides[:2], self.flip)
 
     def require_aligned(self, dtype: str, size: int) -> None:
-        """Raise InputError unless all values begin at multiples of so many bytes."""
+        """Raise InputError unless all values are aligned to `size` bytes."""
         if gcd(self.alignment, self.strides[-1]) % size:
             raise InputError(
                 f"values of type {dtype} at address {self.address} with strides {self.strides} "
                 f"bytes: allowed are multiples of {size}; copy the array, such as a field of a "
-                "packed structure, to one of its own"
+                "packed structure, to a separate array"
             )
 
 
 def steps(array: Array) -> tuple[int, ...]:
-    """Strides of an array; 0 along axes of length 1, where they do not matter."""
+    """Strides of an array; 0 along axes of length 1, where they have no effect."""
     return tuple(s * (n > 1) for n, s in zip(array.shape, array.strides, strict=True))
 
 
@@ -106,8 +106,8 @@ class Copy:
 
     Args:
         shape: points along each axis, at most 3.
-        dtype, as_dtype: what values are, and what they become; the same if only bits are moved.
-        message: number of the message that it belongs to.
+        dtype, as_dtype: source and target type of values; equal if values are only moved.
+        message: number of the message to which the copy belongs.
     """
 
     shape: tuple[int, ...]
@@ -118,7 +118,7 @@ class Copy:
     message: int = 0
 
     def row(self) -> list[int]:
-        """The numbers of the box as exchange.h reads them."""
+        """The numbers of the box in the layout of exchange.h."""
         shape, source, target = merged(self.shape, self.source, self.target)
         if self.dtype != self.as_dtype:
             kind = CONVERSIONS[self.dtype, self.as_dtype]
@@ -134,7 +134,7 @@ class Copy:
 def _in_words(
     dtype: str, shape: Extents, source: Place, target: Place
 ) -> tuple[int, Extents, Place, Place]:
-    """A box and its kind; rows of contiguous values become rows of the widest words possible."""
+    """The box in the widest possible words, and its kind."""
     size = np.dtype(dtype).itemsize
     unit = gcd(source.alignment, target.alignment)
     if source.strides[-1] == target.strides[-1] == size:
@@ -150,7 +150,7 @@ def _in_words(
 
 
 def merged(shape: tuple[int, ...], source: Place, target: Place) -> tuple[Extents, Place, Place]:
-    """The same box with three axes; those that follow each other in both places become one."""
+    """The same box with three axes; axes that are contiguous in both places are merged."""
     axes: list[tuple[int, int, int]] = []
     for n, s, t in zip(shape, source.strides, target.strides, strict=True):
         if n == 1:
@@ -170,7 +170,7 @@ class Copies:
     """Tables of boxes on a device, for the kernels of exchange.h.
 
     Args:
-        messages: number of messages. What belongs to none of them a rank copies for itself.
+        messages: number of messages. Copies within a rank belong to no message.
 
     Attributes:
         count: number of chunks.
@@ -183,8 +183,8 @@ class Copies:
         self._rows, sizes = np.ascontiguousarray(rows[:, :-1]), rows[:, -1]
         if sizes.max(initial=0) > MOST_VALUES:
             raise InputError(
-                f"a box of {sizes.max()} values is too large to be exchanged: {MOST_VALUES} are "
-                "allowed; use more ranks"
+                f"a box of {sizes.max()} values is too large to be exchanged: at most "
+                f"{MOST_VALUES} are allowed; use more ranks"
             )
         self._chunks = _chunks(sizes, [copy.message for copy in copies])
         self.count = len(self._chunks)
@@ -194,17 +194,17 @@ class Copies:
         self._boxes = backend.to_device(self._rows)
 
     def move(self, shifts: Sequence[int]) -> None:
-        """Replace the arrays by others of the same layout, in stream order.
+        """Replace the arrays by others with the same layout, in stream order.
 
         Args:
-            shifts: for each array, bytes from the old address to the new one.
+            shifts: for each array, the distance from the old address to the new one, bytes.
         """
-        by_array = np.array([*shifts, 0], np.int64)  # the last one is for -1: no array
+        by_array = np.array([*shifts, 0], np.int64)  # the last entry is for index -1: no array
         self._rows[:, [FROM, TO]] += by_array[self._arrays]
         self._backend.assign(self._boxes, self._rows)
 
     def arguments(self, blocks: int) -> tuple[Any, ...]:
-        """What kernels with LOAD_ARGUMENTS are given, for blocks of threads that take turns."""
+        """Values of LOAD_ARGUMENTS for kernels with this number of blocks of threads."""
         chunks, shares = in_turns(self._chunks, blocks, self._messages)
         to_device = self._backend.to_device
         return self._boxes, to_device(chunks), self.count, to_device(shares)
@@ -213,9 +213,9 @@ class Copies:
 def in_turns(
     chunks: NDArray[np.int64], blocks: int, messages: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Chunks as exchange.h wants them, in the order in which blocks take them, and their shares.
+    """Chunks in the layout of exchange.h, in the order of processing, and the counts per block.
 
-    What a rank copies for itself is spread among what it sends: meanwhile the links are busy.
+    Copies within the rank are spread among messages, so that they run while the links are busy.
     """
     own = chunks[:, 3] >= messages
     turn = np.empty(len(chunks))
@@ -234,7 +234,7 @@ def in_turns(
 
 
 def _chunks(sizes: NDArray[np.int64], messages: Sequence[int]) -> NDArray[np.int64]:
-    """Runs of values of boxes: box, first value, number of values and message, (chunks, 4)."""
+    """Chunks of boxes: box, first value, number of values and message, (chunks, 4)."""
     counts = -(-sizes // CHUNK)
     box = np.repeat(np.arange(len(sizes)), counts)
     first = CHUNK * (np.arange(len(box)) - (np.cumsum(counts) - counts)[box])
@@ -251,11 +251,11 @@ class CopyLaunch:
     """All copies in one launch.
 
     Args:
-        kept: memory that must live as long as the launch.
+        kept: memory that must stay alive as long as the launch.
 
     Attributes:
-        launches: the launch; none without copies.
-        tables: to be moved with the arrays.
+        launches: the launch; empty without copies.
+        tables: tables that must be updated if arrays move.
     """
 
     def __init__(self, backend: Backend, copies: Sequence[Copy], kept: object = None) -> None:

@@ -1,6 +1,7 @@
 """Communicators: collective operations on Python objects outside the time loop.
 
-An error on one rank becomes an error on all ranks, which close what they have opened together.
+An error on one rank is raised on all ranks, and all ranks close the resources that they opened
+together.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ class Communicator(ABC):
 
     @abstractmethod
     def _allgather(self, kind: str, value: Any) -> list[Any]:
-        """The values of all ranks in a call of this kind, which must be the same on all ranks.
+        """The values of all ranks in a call of this kind; the kind must agree on all ranks.
 
-        For "gather" only rank 0 needs them.
+        For "gather", only rank 0 needs the values.
         """
 
     @abstractmethod
@@ -58,14 +59,14 @@ class Communicator(ABC):
 
     @abstractmethod
     def abort(self, code: int) -> None:
-        """End all processes of the job at once."""
+        """End all processes of the job immediately."""
 
     def allgather(self, value: Any) -> list[Any]:
         """The values of all ranks, by rank."""
         return self._allgather("allgather", value)
 
     def gather(self, value: Any) -> list[Any]:
-        """The values of all ranks at rank 0; an empty list on other ranks."""
+        """The values of all ranks on rank 0; an empty list on other ranks."""
         values = self._allgather("gather", value)
         return values if self.first else []
 
@@ -73,8 +74,8 @@ class Communicator(ABC):
         """The value of rank 0."""
         return self._allgather("bcast", value if self.first else None)[0]
 
-    def require_alive(self) -> None:  # noqa: B027, a single process has none to check
-        """Check that the other processes still run, as far as this one can see.
+    def require_alive(self) -> None:  # noqa: B027, a single process has no others to check
+        """Check that the other processes still run, if this one can see them.
 
         Raises:
             RunFailed: a process has ended; names its rank.
@@ -90,7 +91,7 @@ class Communicator(ABC):
 
     @property
     def same_machine(self) -> list[int]:
-        """The ranks that share cores, memory and GPUs with this one, in other containers too."""
+        """The ranks that share cores, memory and GPUs with this one, also in other containers."""
         return self.same_host
 
     @property
@@ -104,18 +105,21 @@ class Communicator(ABC):
         return self.rank == 0
 
     def require_same(self, given: Any, cure: str) -> None:
-        """Raise InputError on all ranks unless all have given the same; all ranks must call it."""
+        """Raise InputError on all ranks unless all gave the same value; collective."""
         found = self.allgather(given)
         for rank, other in enumerate(found):
             if other != found[0]:
-                raise InputError(f"rank {rank} asks for {other}, and rank 0 for {found[0]}; {cure}")
+                raise InputError(
+                    f"rank {rank} requests {other}, but rank 0 requests {found[0]}; {cure}"
+                )
 
     # --- errors on all ranks ----------------------------------------------------------------------
 
     def collective_try(self, act: Callable[[], Any]) -> Any:
         """Call a function on all ranks; if it fails on one, it fails on all.
 
-        The function may contain other collective calls. If it fails, what it has opened is closed.
+        The function may contain other collective calls. If it fails, the resources that it opened
+        are closed.
 
         Returns:
             The result of `act` on this rank.
@@ -133,7 +137,7 @@ class Communicator(ABC):
                 where = f"rank {self.rank} is out" if self.size > 1 else "out"
                 cure = "use a smaller case, or more ranks"
                 error = InputError(f"{where} of memory ({reason_of(failure)}); {cure}")
-            except Exception as failure:  # such as a user's function may raise
+            except Exception as failure:  # for example, from a user's function
                 if known_to_all(failure):
                     raise
                 error = failure
@@ -141,7 +145,7 @@ class Communicator(ABC):
             return result
 
     def fail_together(self, error: Exception | None, kind: str = "try") -> None:
-        """Raise on all ranks if any has an error: its own, or that of the first that has one.
+        """Raise on all ranks if any has an error: its own, or that of the first rank with an error.
 
         An error that is not a GroundswellError is a RunFailed on other ranks.
         """
@@ -150,7 +154,7 @@ class Communicator(ABC):
             shared = RunFailed(f"rank {self.rank} failed: {type(error).__name__}: {error}")
         try:
             errors = self._allgather(kind, shared)
-        except GroundswellError as failure:  # a rank is lost, or makes other calls
+        except GroundswellError as failure:  # a rank is lost, or makes different calls
             errors = [failure]
         if raised := [e for e in (error, *errors) if e is not None]:
             raise now_known(raised[0])
@@ -178,26 +182,26 @@ class Closable(Protocol):
     """A resource that all ranks open and close together; closing it twice does nothing."""
 
     def close(self) -> None:
-        """Release what it holds of other ranks."""
+        """Release memory and handles of other ranks."""
 
 
 _opened: ContextVar[list[Closable] | None] = ContextVar("opened", default=None)
 
 
 def opened(part: Closable) -> None:
-    """Register an open resource, which an enclosing `all_or_nothing` closes after an error."""
+    """Register an open resource, so that an enclosing `all_or_nothing` closes it after an error."""
     if (parts := _opened.get()) is not None:
         parts.append(part)
 
 
-class all_or_nothing:  # noqa: N801, it reads as `suppress` does
-    """Context that closes what was opened in it, the last first, after an error on all ranks.
+class all_or_nothing:  # noqa: N801, named like `suppress`
+    """Context that closes the resources opened in it, last first, after an error on all ranks.
 
-    After an error that other ranks do not know yet, they would not close theirs. The enclosing
+    If other ranks do not know the error yet, they would not close their resources. The enclosing
     context then closes the resources, once all ranks know the error.
     """
 
-    # Not a generator, which would set attributes of errors; some classes forbid that.
+    # Not a generator: it would set attributes of errors, which some classes forbid.
     def __enter__(self) -> None:
         self._around, self._parts = _opened.get(), list[Closable]()
         self._before = _opened.set(self._parts), begin_together()
@@ -213,7 +217,7 @@ class all_or_nothing:  # noqa: N801, it reads as `suppress` does
                 self._around.extend(self._parts)
 
     def _close(self) -> None:
-        """Close all; stop at the first that fails, since a rank or the device is lost."""
+        """Close all; stop at the first failure, because a rank or the device is lost."""
         with suppress(Exception):  # the original error matters more
             for part in reversed(self._parts):
                 part.close()

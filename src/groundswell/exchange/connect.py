@@ -1,10 +1,10 @@
-"""Connections: the one way from the messages of a request to a transport, by its name.
+"""Connects the messages of a request to a transport, by the name of the transport.
 
     transfer = connect(TransferRequest(backend, comm, messages), "peer", codec="mpc")
 
-Then `transfer.start` and `transfer.finish` are launches that exchange the messages. What a
-transport requires is checked before any message is sent. An obstacle is the reason, in a sentence,
-why it does not work here.
+Then `transfer.start` and `transfer.finish` are launches that exchange the messages. The
+requirements of a transport are checked before any message is sent. An obstacle is a sentence that
+explains why a transport does not work here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from groundswell.exchange.transfer import (
 from groundswell.exchange.transports.mpi import MpiTransport, StagedMpiTransport
 from groundswell.exchange.transports.nccl import NcclTransport
 
-# By backend, the one that is usually the fastest first; the keys are what users write.
+# By backend, the usually fastest one first; the keys are the names in user input.
 TRANSPORTS: dict[str, dict[str, Maker]] = {
     "cuda": {
         "direct": partial(PeerTransfer, direct=True),
@@ -49,27 +49,27 @@ TRANSPORTS: dict[str, dict[str, Maker]] = {
         "mpi-thread": partial(BufferedTransfer, transport=partial(MpiTransport, threaded=True)),
     },
 }
-BY_MEMORY = ("direct", "peer")  # ranks of one host store straight in each other's memory
-AUTOMATIC = ("auto", "fastest")  # names that are resolved
+BY_MEMORY = ("direct", "peer")  # ranks of one host store directly in each other's memory
+AUTOMATIC = ("auto", "fastest")  # names that are resolved to a transport
 
-# Errors of libraries that do not work here. Other errors are bugs, and not obstacles.
+# Errors of libraries that do not work here. Other errors are bugs, not obstacles.
 LIBRARY_ERRORS = (GroundswellError, ImportError, MemoryError, OSError, RuntimeError)
-GPU_MPI = "GROUNDSWELL_GPU_MPI"  # the user's answer whether MPI reads GPU memory: 1 or 0
+GPU_MPI = "GROUNDSWELL_GPU_MPI"  # set by the user: whether MPI reads GPU memory, 1 or 0
 MPIX_GPU_SUPPORT_CUDA = 0
 
-Obstacle = str | None  # None: there is none
+Obstacle = str | None  # None: no obstacle
 
 
 def connect(
     request: TransferRequest, transport: str | Maker = "auto", codec: str = "none"
 ) -> Transfer:
-    """The messages of a request on a transport; all ranks must call it.
+    """Connect the messages of a request to a transport; collective.
 
     Args:
         transport: a name in TRANSPORTS, two of them as in "peer+mpi" (within and between hosts), or
-            "auto"; or a function that makes the transfer, without a codec.
-        codec: of messages: "none", or a name of codecs.coder. Of two transports, the messages of
-            the one between hosts are coded.
+            "auto"; or a function that creates the transfer, without a codec.
+        codec: codec of messages: "none", or a name of codecs.coder. With two transports, only
+            messages between hosts are compressed.
 
     Raises:
         InputError: there is no such transport or codec, or it does not support such values.
@@ -84,7 +84,7 @@ def connect(
 
 
 def _maker(request: TransferRequest, transport: str, codec: str) -> Maker:
-    """Makes the transfer on a transport of this name."""
+    """The function that creates the transfer on a transport of this name."""
     if require_codec(codec) != "none":
         request.comm.collective_try(lambda: common_type(request.messages))
     *near, far = resolved(request.backend, request.comm, transport).split("+")
@@ -98,10 +98,10 @@ def _transfer(request: TransferRequest, *, name: str, codec: str = "none") -> Tr
     backend, comm = request.backend, request.comm
     if codec in VARIABLE_LENGTH and name == "nccl":
         raise BackendError(
-            f"transport {name!r} has to know the length of messages before they are coded; use a "
-            "zfp codec, whose streams have a fixed length, or another transport"
+            f"transport {name!r} needs the length of messages before they are compressed; use a "
+            "zfp codec, which has a fixed length, or another transport"
         )
-    # A wrong guess at what the MPI library can do crashes it.
+    # A wrong assumption about the MPI library would crash it.
     if name in ("mpi-gpu", "mpi-thread") and (reason := obstacle(name, backend, comm)):
         raise BackendError(f"transport {name!r} does not work here: {reason}")
     make = TRANSPORTS[backend.name][name]
@@ -109,7 +109,7 @@ def _transfer(request: TransferRequest, *, name: str, codec: str = "none") -> Tr
 
 
 def transport_of(backend: Backend, given: str) -> str:
-    """A transport as users name it; raises InputError if there is none."""
+    """Check the name of a transport; raises InputError if it does not exist."""
     known = TRANSPORTS[backend.name]
     names = given.split("+") if isinstance(given, str) else []
     allowed = known.keys() if len(names) == 2 else {*known, *AUTOMATIC}
@@ -123,24 +123,24 @@ def transport_of(backend: Backend, given: str) -> str:
 
 
 def resolved(backend: Backend, comm: Communicator, transport: str) -> str:
-    """The transport that a name stands for; raises InputError if it stands for none."""
+    """The transport that a name means; raises InputError if there is none."""
     given = transport_of(backend, transport)
     return usual(backend, comm) if given in AUTOMATIC else given
 
 
 def usual(backend: Backend, comm: Communicator) -> str:
-    """The transport that is used unless another one is asked for or measured to be faster."""
+    """The default transport."""
     one_host = all(comm.allgather(len(comm.same_host) == comm.size))
     return "peer" if one_host else "peer+mpi"
 
 
 def by_memory(backend: Backend, comm: Communicator, transport: str = "auto") -> bool:
-    """Whether ranks store straight in each other's memory."""
+    """Whether ranks store directly in each other's memory."""
     return resolved(backend, comm, transport) in BY_MEMORY and comm.size > 1
 
 
 def reason_for(comm: Communicator, transport: str | Maker) -> str:
-    """Why `connect` chooses the transport that it does."""
+    """The reason for the choice of a transport, for messages."""
     if comm.size == 1:
         return ""
     return "the usual transport here" if transport in AUTOMATIC else "as requested"
@@ -150,14 +150,14 @@ def reason_for(comm: Communicator, transport: str | Maker) -> str:
 
 
 def obstacle(transport: str, backend: Backend, comm: Communicator) -> Obstacle:
-    """The first unmet requirement of a transport, the same on all ranks; all must call it.
+    """The first unmet requirement of a transport, the same on all ranks; collective.
 
-    A single process gets the one of ranks that could be started on its host.
+    For a single process, it is that of ranks that could be started on its host.
     """
 
     def unmet() -> Obstacle:
         if comm.size == 1 and load_mpi() and not which("mpiexec"):
-            return "there is no mpiexec to start ranks with"
+            return "mpiexec, which starts ranks, is not installed"
         check = REQUIREMENTS.get(transport)
         return check(backend, comm) if check else None
 
@@ -165,12 +165,12 @@ def obstacle(transport: str, backend: Backend, comm: Communicator) -> Obstacle:
 
 
 def first_obstacle(comm: Communicator, check: Callable[[], Obstacle]) -> Obstacle:
-    """The obstacle of the first rank that has one; all ranks must call it.
+    """The obstacle of the first rank that has one; collective.
 
-    The error of a library that a check raises is an obstacle.
+    A library error that a check raises counts as an obstacle.
 
     Raises:
-        RunFailed: the check has raised another error on some rank.
+        RunFailed: the check raised another error on some rank.
     """
 
     def examine() -> Obstacle:
@@ -180,7 +180,7 @@ def first_obstacle(comm: Communicator, check: Callable[[], Obstacle]) -> Obstacl
             kind = "" if isinstance(error, GroundswellError) else f"{type(error).__name__}: "
             return kind + " ".join(str(error).split())
         except Exception as error:
-            # Ranks may know it by the check's own communicator, but they take it for an obstacle.
+            # Other ranks may know it from the check's communicator, but treat it as an obstacle.
             raise RunFailed(f"{type(error).__name__}: {error}") from error
 
     found = comm.allgather(comm.collective_try(examine))
@@ -196,9 +196,9 @@ def _threads(backend: Any, comm: Communicator) -> Obstacle:
 def _nccl(backend: Any, comm: Communicator) -> Obstacle:
     ranks = sharers(backend, comm)
     if len(ranks) > 1:
-        return f"ranks {', '.join(map(str, ranks))} share a GPU, and NCCL needs one for each"
+        return f"ranks {', '.join(map(str, ranks))} share a GPU, but NCCL needs one GPU per rank"
     if comm.size == 1 and len(gpu_buses()) == 1:
-        return "NCCL needs a GPU for each rank, and this host has one"
+        return "NCCL needs one GPU per rank, but this host has only one GPU"
     from groundswell.backends import nccl
 
     nccl.load()  # raises BackendError if there is none
@@ -206,12 +206,12 @@ def _nccl(backend: Any, comm: Communicator) -> Obstacle:
 
 
 def _gpu_mpi(backend: Any, comm: Communicator) -> Obstacle:
-    """A library that cannot read GPU memory ends the process with a segmentation fault."""
+    """The obstacle if MPI is not GPU-aware: it would cause a segmentation fault."""
     answer = os.environ.get(GPU_MPI, "")
     if answer not in ("", "0", "1"):
         raise InputError(f"{GPU_MPI} = {answer!r} must be 1 (MPI reads GPU memory) or 0")
     if answer == "0":
-        return f"{GPU_MPI} = 0 rules it out"
+        return f"{GPU_MPI} = 0 disables it"
     if answer or not is_active() or reports_gpu_support():
         return None
     return f"MPI reports that it cannot read GPU memory; set {GPU_MPI}=1 if it can, as UCX may"
@@ -229,7 +229,7 @@ REQUIREMENTS: dict[str, Callable[[Any, Communicator], Obstacle]] = {
 
 @cache
 def load_mpi() -> Any:
-    """mpi4py's MPI module; does not initialise MPI in a single process.
+    """The MPI module of mpi4py; does not initialise MPI in a single process.
 
     Raises:
         BackendError: mpi4py or its library is missing.
@@ -261,14 +261,14 @@ def thread_level() -> str | None:
 
 
 def mpi_version() -> str:
-    """The library's name and version."""
+    """Name and version of the library."""
     first = load_mpi().Get_library_version().splitlines()[0].split(",")[0]
     return " ".join(first.split())
 
 
 def reports_gpu_support() -> bool:
     """Whether the library reports that it accepts GPU memory; False if it cannot report it."""
-    # The dynamic linker also searches the libraries of mpi4py.
+    # The dynamic linker also searches the libraries that mpi4py loads.
     library = ctypes.CDLL(load_mpi().__file__)
     if hasattr(library, "MPIX_GPU_query_support"):  # MPICH and its derivatives
         answer = ctypes.c_int(0)

@@ -1,7 +1,7 @@
-"""Decompositions: which rank holds which block of an array, and how many blocks an axis has.
+"""Decompositions: the block of an array on each rank, and the number of blocks along each axis.
 
-Axes are an array's, slowest first. Ranks are numbered the same way: neighbours along the last axis
-have consecutive ranks.
+Axes are in array order, slowest first. Ranks are numbered in the same order: neighbours along the
+last axis have consecutive ranks.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ class Block:
 
     @property
     def slices(self) -> tuple[slice, ...]:
-        """Where it lies in an array."""
+        """The slices of the block in the array."""
         return tuple(slice(s, s + n) for s, n in zip(self.start, self.shape, strict=True))
 
 
 @dataclass(frozen=True)
 class Decomposition:
-    """An array cut into a grid of blocks, one a rank.
+    """An array divided into a grid of blocks, one per rank.
 
     Args:
-        shape: points of the whole array.
-        processes: blocks along each axis.
-        periodic: whether an axis' end is followed by its beginning.
-        lengths: of the blocks along each axis; by default they differ by one at most.
+        shape: number of points of the whole array along each axis.
+        processes: number of blocks along each axis.
+        periodic: whether each axis is periodic.
+        lengths: lengths of the blocks along each axis; by default, they differ by at most one.
 
     Raises:
-        InputError: more blocks than points along an axis, tuples of different lengths, or lengths
-            that do not add up.
+        InputError: there are more blocks than points along an axis, tuples differ in length, or
+            block lengths do not add up.
     """
 
     shape: Index
@@ -68,13 +68,13 @@ class Decomposition:
         if not len(self.shape) == len(self.processes) == len(self.periodic):
             raise InputError(
                 f"shape {self.shape}, processes {self.processes} and periodic {self.periodic} must "
-                "have one entry an axis each"
+                "each have one entry per axis"
             )
         for axis, (points, blocks) in enumerate(zip(self.shape, self.processes, strict=True)):
             if not 1 <= blocks <= points:
                 raise InputError(
                     f"{blocks} blocks along axis {axis} of {points} points; allowed are 1 to "
-                    f"{points}: use fewer ranks, or cut another axis"
+                    f"{points}: use fewer ranks, or divide another axis"
                 )
         if self.lengths and tuple(map(len, self.lengths)) != self.processes:
             raise InputError(f"blocks of lengths {self.lengths} are not {self.processes} blocks")
@@ -82,7 +82,7 @@ class Decomposition:
             if min(along) < 1 or sum(along) != self.shape[axis]:
                 raise InputError(
                     f"blocks of {along} points along axis {axis} are {sum(along)} points; allowed "
-                    f"are lengths above zero that add up to the {self.shape[axis]} points of it"
+                    f"are lengths above zero that add up to the {self.shape[axis]} points"
                 )
 
     @property
@@ -92,22 +92,22 @@ class Decomposition:
 
     @cached_property
     def edges(self) -> tuple[NDArray[np.int64], ...]:
-        """Of each axis the first points of its blocks, and its end."""
+        """The first points of the blocks along each axis, and the end of the axis."""
         if self.lengths:
             return tuple(np.cumsum((0, *along)) for along in self.lengths)
         pairs = zip(self.shape, self.processes, strict=True)
         return tuple(np.arange(blocks + 1) * points // blocks for points, blocks in pairs)
 
     def coordinates(self, rank: int) -> Index:
-        """Place of a rank in the process grid."""
+        """Coordinates of a rank in the process grid."""
         return tuple(int(c) for c in np.unravel_index(rank, self.processes))
 
     def rank_at(self, coordinates: Sequence[int]) -> int:
-        """The rank at a place of the process grid."""
+        """The rank at coordinates of the process grid."""
         return int(np.ravel_multi_index(tuple(coordinates), self.processes))
 
     def neighbour(self, rank: int, direction: Sequence[int]) -> int | None:
-        """The rank of the adjacent block in a direction; None beyond an end.
+        """The rank of the adjacent block in a direction; None beyond a boundary.
 
         Args:
             direction: -1, 0 or 1 along each axis.
@@ -119,12 +119,12 @@ class Decomposition:
         return self.rank_at([c % n for c, n in zip(place, self.processes, strict=True)])
 
     def shift(self, rank: int, other: int) -> Index:
-        """How far away another rank is in the process grid, along each axis and around its ends."""
+        """Distance to another rank in the process grid, along each axis, as if periodic."""
         steps = zip(self.coordinates(rank), self.coordinates(other), self.processes, strict=True)
         return tuple((b - a) % n for a, b, n in steps)
 
     def block(self, rank: int) -> Block:
-        """The part that a rank holds."""
+        """The block of a rank."""
         where = zip(self.edges, self.coordinates(rank), strict=True)
         ends = [(int(edges[c]), int(edges[c + 1])) for edges, c in where]
         return Block(tuple(a for a, _ in ends), tuple(b - a for a, b in ends))
@@ -138,21 +138,21 @@ def decompose(
     least: Sequence[int] | None = None,
     blocks: Blocks | None = None,
 ) -> Decomposition:
-    """Cut an array for so many ranks.
+    """Divide an array among a number of ranks.
 
-    Of all process grids the one is taken whose busiest rank updates and receives the fewest points;
-    among equals the one with the fewest neighbours, and then the one that cuts slow axes, so that
-    faces stay contiguous (Xue & Roy 2020, section 3.2, prefers in this order too).
+    The chosen process grid is the one with the fewest points that the busiest rank updates and
+    receives. Among equal ones, it has the fewest neighbours, and then divides the slowest axes, so
+    that faces stay contiguous (Xue & Roy 2020, section 3.2, use the same order).
 
     Args:
-        shape: points of the whole array, slowest axis first, one to three axes.
-        periodic: of each axis, or of all.
-        processes: blocks along each axis, to be used instead of choosing; 0 leaves an axis open.
-        least: points that a block must have along each axis, if there is more than one.
-        blocks: instead of `processes` for each axis the lengths of its blocks, in points.
+        shape: number of points along each of one to three axes, slowest axis first.
+        periodic: whether each axis is periodic, or all are.
+        processes: number of blocks along each axis; 0 lets this function choose.
+        least: smallest number of points of a block along each axis that is divided.
+        blocks: instead of `processes`, the lengths of the blocks along each axis, in points.
 
     Raises:
-        InputError: no process grid fits, or lengths that do not add up to the shape.
+        InputError: no process grid fits, or block lengths do not add up to the shape.
     """
     points = array_shape(shape)
     axes = len(points)
@@ -164,8 +164,8 @@ def decompose(
     wanted = tuple(map(len, lengths)) or wanted
     if 0 not in wanted and prod(wanted) != ranks:
         raise InputError(
-            f"{' x '.join(map(str, wanted))} = {prod(wanted)} blocks for {ranks} ranks; one a rank "
-            "is needed: give other processes or blocks, or none"
+            f"{' x '.join(map(str, wanted))} = {prod(wanted)} blocks for {ranks} ranks; one block "
+            "per rank is needed: change processes or blocks, or leave them out"
         )
     if lengths:
         return Decomposition(points, wanted, wraps, lengths)
@@ -175,7 +175,7 @@ def decompose(
 
 
 def _fitting_grids(points: Index, ranks: int, wanted: Index, fewest: Index) -> list[Index]:
-    """The process grids with the numbers that are wanted, and large enough blocks."""
+    """The process grids with the requested numbers of blocks and large enough blocks."""
     grids = [
         grid
         for grid in process_grids(ranks, len(points))
@@ -183,10 +183,10 @@ def _fitting_grids(points: Index, ranks: int, wanted: Index, fewest: Index) -> l
         and all(g == 1 or n // g >= m for g, n, m in zip(grid, points, fewest, strict=True))
     ]
     if not grids:
-        asked = f" as {wanted}" if any(wanted) else ""
+        asked = f" with processes = {wanted}" if any(wanted) else ""
         raise InputError(
-            f"{ranks} ranks cannot share {points} points{asked}: no process grid leaves blocks at "
-            f"least {fewest} points; use another number of ranks, or other processes"
+            f"{points} points{asked} cannot be divided among {ranks} ranks: no process grid has "
+            f"blocks of at least {fewest} points; change the number of ranks or processes"
         )
     return grids
 
@@ -219,19 +219,20 @@ def decompose_for(
     processes: Sequence[int] | None = None,
     blocks: Blocks | None = None,
 ) -> Decomposition:
-    """Cut an array for the ranks of a communicator.
+    """Divide an array among the ranks of a communicator.
 
-    A Cartesian communicator fixes the number of blocks along each axis. MPI numbers its ranks as a
-    decomposition does, the last axis fastest, so both give each rank the same coordinates. If the
-    array has more or fewer axes, `processes` or `blocks` say which of them the communicator's are.
+    A Cartesian communicator sets the number of blocks along each axis. MPI numbers its ranks like a
+    decomposition, with the last axis fastest, so each rank has the same coordinates in both. If the
+    numbers of axes differ, `processes` or `blocks` show which axes are those of the communicator.
 
     Args:
-        topology: `dims` and `periods` of a Cartesian communicator; None and False of others.
-        periodic: of each axis, or of all; None for the communicator's periods.
-        processes, blocks: as of `decompose`; None for the communicator's `dims`, or the best.
+        topology: `dims` and `periods` of a Cartesian communicator; None and False for others.
+        periodic: whether each axis is periodic, or all are; None for the communicator's periods.
+        processes, blocks: as for `decompose`; None for the communicator's `dims`, or an automatic
+            choice.
 
     Raises:
-        InputError: arguments that contradict each other or the communicator, or do not fit.
+        InputError: arguments contradict each other or the communicator, or do not fit.
     """
     dims, periods = topology
     wraps = periods if periodic is None else periodic
@@ -240,8 +241,8 @@ def decompose_for(
     axes = len(array_shape(shape))
     if len(dims) != axes and (periodic is None or (processes is None and blocks is None)):
         raise InputError(
-            f"comm is a Cartesian communicator of {len(dims)} axes, and the shape has {axes}; give "
-            "periodic and processes, one entry an axis"
+            f"comm is a Cartesian communicator of {len(dims)} axes, but the shape has {axes}; give "
+            "periodic and processes, with one entry per axis"
         )
     if len(dims) == axes and blocks is None:
         asked = dims if processes is None else whole_numbers("processes", processes, axes)
@@ -252,7 +253,7 @@ def decompose_for(
 
 
 def _require_topology(found: Index, dims: Index) -> None:
-    """See that ranks have the communicator's coordinates; other axes may be added, uncut."""
+    """Check that ranks have the communicator's coordinates; added axes must be undivided."""
     added = len(found) != len(dims)
     if found != dims and not (added and [n for n in found if n > 1] == [n for n in dims if n > 1]):
         raise InputError(
@@ -274,7 +275,7 @@ def process_grids(ranks: int, axes: int) -> Iterator[Index]:
 
 
 def _cost(cut: Decomposition) -> tuple[int, int, Index]:
-    """Points that the busiest rank updates and receives, its faces, and how late cut axes come."""
+    """Points that the busiest rank updates and receives, its faces, and minus the blocks."""
     axes = [_kinds(*axis) for axis in zip(cut.edges, cut.periodic, strict=True)]
     most = 0
     for block in product(*axes):
@@ -285,7 +286,7 @@ def _cost(cut: Decomposition) -> tuple[int, int, Index]:
 
 
 def _kinds(edges: NDArray[np.int64], periodic: bool) -> set[tuple[int, int]]:
-    """Lengths of an axis' blocks, with the number of sides on which another block lies."""
+    """Lengths of the blocks of an axis, with the number of sides next to another block."""
     lengths = np.diff(edges)
     sides = np.full(len(lengths), 2 if len(lengths) > 1 else 0)
     if not periodic and len(lengths) > 1:
@@ -297,13 +298,13 @@ def _kinds(edges: NDArray[np.int64], periodic: bool) -> set[tuple[int, int]]:
 
 
 def is_sequence(given: Any) -> bool:
-    """Whether it is a sequence or an array with axes, and no text."""
+    """Whether it is a sequence or an array with axes, but not text."""
     some = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
     return some or getattr(given, "ndim", 0) > 0
 
 
 def broadcast(name: str, given: Any, count: int, what: str = "axes") -> tuple[Any, ...]:
-    """One value for each axis, given so or one for all; `what` counts other things than axes."""
+    """One value for each axis, given for each or once for all; `what` names other things."""
     values = tuple(given) if is_sequence(given) else (given,) * count
     if len(values) != count:
         raise InputError(f"{name} = {given!r}: give one value, or one for each of {count} {what}")
@@ -311,7 +312,7 @@ def broadcast(name: str, given: Any, count: int, what: str = "axes") -> tuple[An
 
 
 def integers(given: Any) -> tuple[int, ...] | None:
-    """The whole numbers of a sequence; None if it is no sequence, or has other values."""
+    """The whole numbers of a sequence; None if it is not a sequence of whole numbers."""
     if not is_sequence(given) or any(isinstance(value, bool) for value in given):
         return None
     with suppress(TypeError):

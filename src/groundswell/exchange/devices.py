@@ -1,6 +1,6 @@
 """Opens the device of each rank: a GPU of the machine, or a share of its cores.
 
-Ranks that send each other much get GPUs with a fast link between them.
+Ranks with much traffic between them get GPUs with a fast link between them.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from groundswell.errors import BackendError, InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 
-MOST_BINDINGS = factorial(8)  # tried; 8 GPUs take 0.1 s
-ROUNDING = 1e-9  # relative, of times that are the same
+MOST_BINDINGS = factorial(8)  # largest number of trials; 8 GPUs take 0.1 s
+ROUNDING = 1e-9  # relative difference of times that count as equal
 
 
 def open_device(name: str, comm: Communicator, traffic: ArrayLike | None = None) -> Backend:
     """A rank's backend: one of the machine's GPUs, or its share of the cores.
 
-    The ranks of a machine that see the same GPUs share them so that heavy traffic uses fast links.
-    If all links are equal or unknown, the ranks take them in order. If the launcher shows each
-    rank a GPU of its own, the rank takes that.
+    Ranks that see the same GPUs of a machine are assigned so that heavy traffic uses fast links. If
+    all links are equal or unknown, GPUs are assigned in order. If the launcher makes only one GPU
+    visible to each rank, the rank uses that GPU.
 
     Args:
         traffic: bytes from rank to rank, (ranks, ranks), the same on all ranks, see
-            `pattern.traffic`; by default as much from each rank to the next one and back.
+            `pattern.traffic`; by default, equal traffic between consecutive ranks.
 
     Raises:
-        BackendError: the device is absent, on all ranks if it is on one.
-        InputError: traffic of another shape, negative or not finite.
+        BackendError: the device is absent on some rank; raised on all ranks.
+        InputError: the traffic has a wrong shape, or is negative or not finite.
     """
     if not isinstance(comm, MpiCommunicator):
         return open_backend(name)
@@ -53,7 +53,7 @@ def open_device(name: str, comm: Communicator, traffic: ArrayLike | None = None)
 
 
 def find_device(device: str | Backend, comm: Communicator, traffic: ArrayLike) -> Backend:
-    """A rank's backend as users name it: "cpu", "cuda", "cuda:1", or one that is open.
+    """The backend of a rank, from a name ("cpu", "cuda", "cuda:1") or an open backend.
 
     Args:
         traffic: see `open_device`.
@@ -70,7 +70,7 @@ def find_device(device: str | Backend, comm: Communicator, traffic: ArrayLike) -
 
 
 def sharers(backend: Backend, comm: Communicator) -> list[int]:
-    """The ranks that share the memory of this rank's device: of a GPU, or of the machine."""
+    """The ranks that share the memory of this rank's GPU, or of the machine for CPUs."""
     devices = comm.allgather(getattr(backend, "bus", None))
     return [rank for rank in comm.same_machine if devices[rank] == devices[comm.rank]]
 
@@ -91,7 +91,7 @@ def gpu_buses() -> list[str]:
 
 
 def _gpu(comm: MpiCommunicator, traffic: ArrayLike | None) -> int:
-    """The number of this rank's GPU among those that it sees."""
+    """The index of this rank's GPU among the visible GPUs."""
     ahead = np.eye(comm.size, k=1, dtype=np.int64)
     sent = np.asarray(ahead + ahead.T if traffic is None else traffic)
     if sent.shape != ahead.shape or not np.all((sent >= 0) & (sent < inf)):
@@ -109,7 +109,7 @@ def _gpu(comm: MpiCommunicator, traffic: ArrayLike | None) -> int:
 
 
 def link_times(buses: Sequence[str]) -> NDArray[np.float64]:
-    """Seconds per byte between these GPUs, (gpus, gpus); zeros if NVML fails or has other GPUs."""
+    """Seconds per byte between GPUs, (gpus, gpus); zeros if NVML fails or lists other GPUs."""
     times = np.zeros((len(buses), len(buses)))
     with suppress(BackendError):
         links = read_links()
@@ -121,7 +121,7 @@ def link_times(buses: Sequence[str]) -> NDArray[np.float64]:
 
 
 def bind(times: NDArray[np.float64], traffic: NDArray[Any]) -> list[int]:
-    """The GPU of each rank, such that the times of all messages have the smallest sum.
+    """The GPU of each rank that minimises the sum of the times of all messages.
 
     Slow links are shared, above all the one between sockets: the sum is smallest where few bytes
     cross them. The authors of k-Wave report the effect on two sockets with four GPUs each: with the

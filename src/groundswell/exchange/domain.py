@@ -1,11 +1,11 @@
-"""Ghost layers for any code: a domain that the ranks share, its arrays, and plans of exchanges.
+"""The public interface of ghost layers: a domain, its arrays, and plans of exchanges.
 
     domain = Domain((nz, ny, nx), ghosts=2, periodic=(False, True, True))
     u = domain.zeros("float32")     # this rank's block with its ghost layers
     domain.exchange(u)              # fills them
 
-All that is said of one rank holds for all: they make the same domains, plans and exchanges in the
-same order, and close them in the same order.
+All ranks must create the same domains, plans and exchanges in the same order, and close them in the
+same order.
 """
 
 from __future__ import annotations
@@ -44,35 +44,36 @@ from groundswell.exchange.tuning import Choice, halo_candidates
 
 
 class Domain(GhostedBlock, PlanCache):
-    """An array's index space, cut into one block a rank.
+    """The index space of an array, divided into one block per rank.
 
     Args:
-        shape: points of the whole, slowest axis first, one to three axes.
-        ghosts: layers around each block: one width, or for each axis a width or (low, high), or
+        shape: number of points of the whole array along each of one to three axes, slowest first.
+        ghosts: layers around each block: one width, a width or (low, high) for each axis, or
             `Ghosts`.
-        periodic: of each axis, or of all; by default as a Cartesian `comm` is, and else False.
-        corners: whether ghosts outside the block along several axes are filled too; stencils that
-            read along one axis at a time do without. `Ghosts` say it themselves.
-        processes: blocks along each axis, 0 where free; by default those of a Cartesian `comm`, and
-            else the best.
-        blocks: instead of `processes` for each axis the lengths of its blocks, such as
-            ((10, 14), (32,)); by default they differ by one at most.
-        comm: mpi4py's communicator of the ranks; None for all that were started. If it is
-            Cartesian, its ranks keep their coordinates; `processes` and `blocks` that contradict
-            its `dims` are an error, and `periodic` is used instead of its periods.
-        device: "cpu"; "cuda" for one of the host's GPUs a rank; "cuda:1"; or a backend.
-        options: transport, aggregate, poison, codec of its plans; see `Options`.
+        periodic: whether each axis is periodic, or all are; by default that of a Cartesian `comm`,
+            otherwise False.
+        corners: whether to fill ghosts outside the block along several axes as well. Stencils that
+            read along one axis at a time do not need them. `Ghosts` have their own flag.
+        processes: number of blocks along each axis; 0 for an automatic choice. The default is that
+            of a Cartesian `comm`, otherwise automatic.
+        blocks: instead of `processes`, the lengths of the blocks along each axis, such as
+            ((10, 14), (32,)); by default, lengths differ by at most one.
+        comm: an mpi4py communicator; None for all processes. The ranks of a Cartesian communicator
+            keep their coordinates; `processes` and `blocks` must not contradict its `dims`, and
+            `periodic` replaces its periods.
+        device: "cpu"; "cuda" for one of the host's GPUs per rank; "cuda:1"; or a backend.
+        options: transport, aggregate, poison and codec of plans; see `Options`.
 
     Attributes:
-        shape, dims, periodic: points of the whole, blocks along each axis, and which axes wrap.
-        rank, size: this rank's number, and how many there are.
-        coords, neighbours: its place in the grid of blocks, and the ranks around it.
-        block: its part of the whole: `start`, `shape`, and `slices`.
-        ghosts, local_shape, own: the layers, and its arrays' shape and own points.
+        shape, dims, periodic: points of the whole array, blocks along each axis, periodic axes.
+        rank, size: number of this rank, and number of ranks.
+        coords, neighbours: coordinates of this rank in the process grid, and ranks around it.
+        block: this rank's part of the whole array: `start`, `shape` and `slices`.
+        ghosts, local_shape, own: ghost layers, and shape and own points of this rank's arrays.
         decomposition, comm, backend: all blocks, the ranks, the device.
 
     Raises:
-        InputError: an argument that cannot be honoured, or differs between ranks; on all ranks.
+        InputError: an argument is invalid or differs between ranks; raised on all ranks.
         BackendError: the device is absent.
     """
 
@@ -118,28 +119,28 @@ class Domain(GhostedBlock, PlanCache):
     # --- arrays -----------------------------------------------------------------------------------
 
     def zeros(self, dtype: DTypeLike = "float64", components: int | Sequence[int] = ()) -> Array:
-        """An array for this rank: NumPy's or CuPy's, with leading axes for components if any."""
+        """A NumPy or CuPy array of zeros for this rank; leading axes are components."""
         leading = integers(components if is_sequence(components) else (components,))
         if leading is None or min(leading, default=0) < 0:
             raise InputError(f"components = {components!r}: give whole numbers, 0 or more")
         return self._interop.zeros((*leading, *self.local_shape), _value_type(dtype))
 
     def interior(self, array: Any) -> Any:
-        """The own points of an array: a view, as far as its library has views."""
+        """The own points of an array: a view, if the library supports views."""
         shape = tuple(getattr(array, "shape", ()))
         if shape[-len(self.own) :] != self.local_shape:
             raise InputError(
-                f"an array of shape {shape} is none of this rank's, whose last axes have "
-                f"{self.local_shape} points; make one with zeros()"
+                f"the last axes of an array of shape {shape} must have {self.local_shape} points "
+                "on this rank; create arrays with zeros()"
             )
         return array[(..., *self.own)]
 
     def indices(self, *, ghosts: bool = False) -> tuple[Array, ...]:
-        """Global indices along each axis, shaped so that they combine to the block's shape.
+        """Global indices along each axis, shaped so that they broadcast to the block's shape.
 
         Args:
-            ghosts: also those of the ghost layers: below 0 or past the end where these lie outside
-                of the whole, periodic or not.
+            ghosts: whether to include ghost layers. Outside the whole array, their indices are
+                below 0 or beyond the end, also on periodic axes.
         """
         return tuple(self._interop.to_device(along) for along in self._indices(ghosts))
 
@@ -150,7 +151,7 @@ class Domain(GhostedBlock, PlanCache):
         *,
         ghosts: bool = False,
     ) -> tuple[Array, ...]:
-        """origin + spacing * `indices`, both for each axis or for all."""
+        """origin + spacing * `indices`; both arguments are for each axis or for all axes."""
         axes = len(self.own)
         first, steps = (
             _real_numbers("origin", origin, axes),
@@ -184,20 +185,20 @@ class Domain(GhostedBlock, PlanCache):
     def exchange(self, *arrays: Any, stream: Any = None) -> Any:
         """Fill the ghost layers of arrays, or of `Field`s.
 
-        Arrays of the same types, ghosts and origins share a plan, which is made once. The last 16
-        plans are kept, without their arrays. With transport "direct" or "fastest", or a codec, a
-        plan is for certain arrays, and keeps them.
+        Arrays of the same types, ghosts and origins share a plan, which is created once. The last
+        16 plans are kept, without their arrays. With transport "direct" or "fastest", or with a
+        codec, a plan belongs to certain arrays and keeps them alive.
 
         Args:
-            stream: of a GPU: see `Plan`.
+            stream: GPU stream, see `Plan`.
 
         Returns:
-            The array, or a tuple of several. Nobody can write JAX arrays, so new ones are returned
-            in their place.
+            The array, or a tuple of several arrays. JAX arrays are immutable, so new arrays are
+            returned instead.
 
         Raises:
-            InputError: an array that cannot be exchanged.
-            RunFailed: a rank is late or lost; a GPU's may show later, see `check`.
+            InputError: an array cannot be exchanged.
+            RunFailed: a rank is late or lost; on a GPU, the error may appear later, see `check`.
         """
         self._require_open()
         fields = _as_fields(arrays)
@@ -220,10 +221,10 @@ class Domain(GhostedBlock, PlanCache):
         """Prepare the exchange of arrays, or of `Field`s.
 
         Args:
-            options: see `Options`; by default those of the domain.
+            options: see `Options`; by default, those of the domain.
 
         Raises:
-            InputError: an array that cannot be exchanged, or that is another one elsewhere.
+            InputError: an array cannot be exchanged, or differs between ranks.
             BackendError: the transport does not work here.
         """
 
@@ -239,7 +240,7 @@ class Domain(GhostedBlock, PlanCache):
 
     @property
     def _by_address(self) -> bool:
-        """Whether plans are for certain arrays: peers store in them, or codecs read them."""
+        """Whether plans belong to certain arrays: peers store in them, or codecs read them."""
         transport = self._how["transport"]
         return self._how["codec"] != "none" or "direct" in transport or transport == "fastest"
 
@@ -260,7 +261,7 @@ class Domain(GhostedBlock, PlanCache):
         return self._planned(make, choices, problem, owners)
 
     def _views(self, fields: list[Field]) -> tuple[list[Field], list[list[GhostField]]]:
-        """Fields that can be written, for arrays of JAX copies; and the components of each."""
+        """Writable fields, with copies of JAX arrays, and the components of each."""
         written = [self._writable(n, field) for n, field in enumerate(fields)]
         return written, [self._components(field) for field in written]
 
@@ -273,7 +274,7 @@ class Domain(GhostedBlock, PlanCache):
         return [GhostField(view[c], origin, ghosts, field.sent_as) for c in components]
 
     def _origin(self, shape: Index, ghosts: Ghosts, given: Sequence[int] | None) -> Index:
-        """The index of the first own point in an array: as given, or by layers that fit."""
+        """The index of the first own point in an array: as given, or from layers that fit."""
         axes = len(self.own)
         if given is not None and len(shape) == axes:
             return whole_numbers("origin", given, axes)
@@ -282,13 +283,13 @@ class Domain(GhostedBlock, PlanCache):
         if given is None and shape == ghosts.padded(self.block.shape):
             return ghosts.low
         raise InputError(
-            f"an array whose last axes have {shape} points does not suit this rank, of "
-            f"{self.local_shape} with ghost layers; if it has other layers, give the index of its "
-            f"first own point, Field(array, origin=...), one number for each of {axes} axes"
+            f"the last axes of an array have {shape} points, but this rank has {self.local_shape} "
+            "points with ghost layers; if the array has other layers, give the index of its first "
+            f"own point, Field(array, origin=...), one number for each of {axes} axes"
         )
 
     def _writable(self, number: int, field: Field) -> Field:
-        """The same, with a copy of an array that cannot be written."""
+        """The same field, with a copy of an array that is not writable."""
         if not is_immutable(field.array):
             return field
         view = self._interop.view(field.array, writable=False)
@@ -306,12 +307,12 @@ class Domain(GhostedBlock, PlanCache):
 def _as_fields(arrays: Sequence[Any]) -> list[Field]:
     """The arguments of an exchange, arrays or `Field`s, as `Field`s."""
     if not arrays:
-        raise InputError("an exchange of no array; give at least one")
+        raise InputError("exchange without arrays; give at least one")
     return [a if isinstance(a, Field) else Field(a) for a in arrays]
 
 
 def _value_type(given: DTypeLike) -> np.dtype[Any]:
-    """The type of an array's values."""
+    """The type of values."""
     try:
         dtype = np.dtype(given)
     except (TypeError, ValueError):
@@ -326,7 +327,7 @@ def _value_type(given: DTypeLike) -> np.dtype[Any]:
 
 
 def _real_numbers(name: str, given: Any, axes: int) -> tuple[Any, ...]:
-    """A finite number for each axis, given so or one for all."""
+    """A finite number for each axis, given for each or once for all."""
     values = broadcast(name, given, axes)
     if not all(isinstance(value, Real) and isfinite(value) for value in values):
         raise InputError(f"{name} = {given!r}: give a finite number, or one for each axis")

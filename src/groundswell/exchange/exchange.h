@@ -1,30 +1,30 @@
-// The kernels of an exchange: boxes of values are copied from place to place, packed, unpacked, narrowed,
-// poisoned with NaN, or stored in the receivers' memory, in mailboxes or in their arrays.
+// The kernels of an exchange. They copy boxes of values: to pack, unpack, convert to narrower types, fill ghosts
+// with NaN, or store values in mailboxes or arrays of the receivers.
 #pragma once
 #include "address.h"
 #include "signals.h"
 
-// What a value is where it comes from, and what it becomes.
+// Source type and target type of a value.
 enum Kind {
   BYTES_1, BYTES_2, BYTES_4, BYTES_8, BYTES_16,
   DOUBLE_TO_FLOAT, FLOAT_TO_DOUBLE, FLOAT_TO_HALF, HALF_TO_FLOAT, FLOAT_TO_BRAIN, BRAIN_TO_FLOAT,
-  PAIR_4, PAIR_8  // complex numbers that begin at multiples of their parts' sizes
+  PAIR_4, PAIR_8  // complex numbers with the alignment of one part
 };
 
-// Where a box begins and how far apart, in bytes, are its planes, rows and values. Odd epochs lie
-// `flip` bytes further on: mailboxes come in pairs.
+// Address of a box, and distances in bytes between its planes, rows and values. Odd epochs are offset by `flip` bytes,
+// because mailboxes have two halves.
 struct Place {
   long long address, plane, row, step, flip;
 };
 
-// A box and both of its places; must agree with boxes.py.
+// A box with its source and target; must agree with boxes.py.
 struct Box {
   long long kind, rows, length;  // planes follow from the number of values
   Place from, to;
 };
 
-// A run of a box's values, the share of one block of threads; the message that it belongs to, and
-// whether it is the first of that message that its block takes.
+// Consecutive values of a box that one block of threads copies; the message to which they belong, and whether the
+// chunk is the first one of that message for the block.
 struct Chunk {
   long long box, first, count, message, opens;
 };
@@ -63,8 +63,8 @@ struct Brain {
   METHOD explicit operator float() const { return float_of(static_cast<bits32>(bits) << 16); }
 };
 
-// IEEE binary16, rounded to nearest even, without the help of a processor that knows it. Adding a
-// power of two lets the float unit round at the right place; another one rescales the exponent.
+// IEEE binary16, rounded to nearest even, without hardware support. Adding a power of two lets the float unit round at
+// the right place; another power of two rescales the exponent.
 struct Half {
   bits16 bits;
   Half() = default;
@@ -90,10 +90,10 @@ INLINE long long begin_of(const Place& p, index_t epoch) { return p.address + (e
 
 #if defined(__CUDACC__)
 
-constexpr int IN_FLIGHT = 4;  // values of a thread that are under way together
+constexpr int IN_FLIGHT = 4;  // number of values of a thread that are in flight together
 
-// Byte offset of value n of a box. The numbers are copies: read through a reference, they would be
-// loaded again after every store, which might have changed them.
+// Byte offset of value n of a box. Arguments are passed by value: through a reference, they would be reloaded after
+// every store, which might have changed them.
 struct Offsets {
   index_t plane, row, step;
   bits32 rows, length;
@@ -103,7 +103,7 @@ struct Offsets {
         length(static_cast<bits32>(box.length)) {}
 
   INLINE index_t operator()(bits32 n) const {
-    if (n < length) return n * step;  // all of a contiguous box
+    if (n < length) return n * step;  // a contiguous box
     const bits32 line = n / length, layer = line / rows;
     return layer * plane + (line - layer * rows) * row + (n - line * length) * step;
   }
@@ -183,7 +183,7 @@ KERNEL copy_boxes(const Box* boxes, const Chunk* chunks, index_t count) {
 
 // --- sending and receiving ----------------------------------------------------------------------------
 
-// One direction of an exchange: boxes, their chunks, and how many chunks of each message each block of
+// One direction of an exchange: boxes, their chunks, and the number of chunks of each message that each block of
 // threads copies, (blocks, messages).
 struct Load {
   const Box* boxes;
@@ -205,7 +205,7 @@ INLINE void send_share(const Load& load, const Signals& signals, index_t b, long
   complete_messages(signals, load.shares + b * signals.count, epoch);
 }
 
-// Block b waits for the messages of its share of all chunks, and copies these out of the mailboxes.
+// Block b waits for the messages of its share of all chunks, and copies the chunks from the mailboxes.
 INLINE void receive_share(const Load& load, const Signals& signals, index_t b, long long epoch) {
   if (b == 0) wait_for_messages(signals, epoch);
   for (index_t c = b; c < load.count; c += signals.blocks) {
@@ -237,8 +237,8 @@ KERNEL receive_boxes(LOAD_ARGUMENTS(in), SIGNAL_ARGUMENTS) {
   FOR_BLOCKS(b, blocks) { receive_share(LOAD(in), signals, b, now); }
 }
 
-// Both in one launch. All of its blocks must be able to run at once: they wait for those of other ranks,
-// which wait for them.
+// Sends and receives in one launch. All blocks must be able to run at the same time, because they wait for blocks of
+// other ranks, which wait for them.
 KERNEL exchange_boxes(LOAD_ARGUMENTS(out), LOAD_ARGUMENTS(in), SIGNAL_ARGUMENTS) {
   const Signals signals SIGNALS;
   const long long now = *epoch + 1;
@@ -250,14 +250,14 @@ KERNEL exchange_boxes(LOAD_ARGUMENTS(out), LOAD_ARGUMENTS(in), SIGNAL_ARGUMENTS)
 
 // --- signals of messages that other kernels store and read -----------------------------------------
 
-// Allow the peers to store.
+// Allows the peers to store.
 KERNEL allow_peers(SIGNAL_ARGUMENTS) {
   const Signals signals SIGNALS;
   const long long now = *epoch + 1;
   FOR_BLOCKS(b, 1) { allow_stores(signals, now); }
 }
 
-// The same; then wait until they allow this rank to store: the kernels that follow do.
+// The same; then waits until the peers allow this rank to store, which the following kernels do.
 KERNEL wait_for_permission(SIGNAL_ARGUMENTS) {
   const Signals signals SIGNALS;
   const long long now = *epoch + 1;
@@ -268,15 +268,15 @@ KERNEL wait_for_permission(SIGNAL_ARGUMENTS) {
   }
 }
 
-// Signal all messages of which this exchange copies nothing.
+// Signals all messages of which this exchange copies nothing.
 KERNEL signal_messages(SIGNAL_ARGUMENTS) {
   const Signals signals SIGNALS;
   const long long now = *epoch + 1;
   FOR_BLOCKS(b, 1) { open_messages(signals, now); }
 }
 
-// Wait a while for a flag of every message, on a CPU; `missing` becomes the number of a message whose
-// flag is not set by then, or 0. flags: their addresses.
+// On a CPU, waits for a limited time for a flag of every message. `missing` becomes the number of a message whose flag
+// is not set by then, or 0. flags: addresses of the flags.
 KERNEL poll_flags(const long long* flags, index_t count, const long long* epoch, const long long* stop,
                   index_t nanoseconds, long long* missing) {
   const Timeout timeout{stop, nanoseconds};
@@ -290,7 +290,7 @@ KERNEL poll_flags(const long long* flags, index_t count, const long long* epoch,
 
 // --- sums -----------------------------------------------------------------------------------------
 
-// Numbers that were gathered from all ranks, (ranks, count), summed in the order of ranks.
+// Sums numbers that were gathered from all ranks, (ranks, count), in the order of ranks.
 KERNEL sum_over_ranks(const double* all, index_t ranks, index_t count, double* sums) {
   FOR_BLOCKS(b, 1) {
     FOR_THREADS(q, count) {

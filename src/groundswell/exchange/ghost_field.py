@@ -1,4 +1,4 @@
-"""Fields: arrays whose ghosts are exchanged, and the messages that carry these between ranks."""
+"""Fields, which are arrays with ghosts to exchange, and the messages of their exchange."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from groundswell.exchange.pattern import Ghosts, Layers, Piece, partners, receiv
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """An array whose exchange differs from the domain's options.
+    """An array with options that differ from those of the domain.
 
     Args:
-        array: the domain's axes are its last ones; axes before them count components.
-        ghosts: the layers to fill, as for `Domain`; None for the domain's.
+        array: the last axes are those of the domain; leading axes are components.
+        ghosts: the layers to fill, as for `Domain`; None for those of the domain.
         origin: index of the first own point along the domain's axes; None if the array has as many
-            layers as the domain, or as `ghosts`, on each side.
-        sent_as: a narrower type for values in messages: "float32", "float16", "bfloat16".
+            layers on each side as the domain, or as `ghosts`.
+        sent_as: a narrower type for values in messages: "float32", "float16" or "bfloat16".
     """
 
     array: Any
@@ -37,16 +37,17 @@ class Field:
 
 @dataclass(frozen=True, eq=False)
 class GhostField:
-    """A checked array, where its rank's own points are in it, and which ghosts it needs.
+    """A checked array, with the location of own points and the ghosts that it needs.
 
     Args:
-        array: of a backend, up to three axes.
+        array: an array of a backend, with up to three axes.
         origin: index of the first own point.
-        ghosts: layers that are needed.
-        sent_as: a narrower type to send values in ("float32", "float16", "bfloat16"), or None.
+        ghosts: the layers that are needed.
+        sent_as: a narrower type for messages ("float32", "float16", "bfloat16"), or None.
 
     Raises:
-        InputError: values of unusual size, a type that they cannot be sent in, or axes that differ.
+        InputError: values have an unsupported size or cannot be sent in this type, or numbers of
+            axes differ.
     """
 
     array: Array
@@ -58,8 +59,8 @@ class GhostField:
         axes = len(self.ghosts.low)
         if not is_supported_dtype(self.array.dtype):
             raise InputError(
-                f"values of type {self.dtype} take {self.array.dtype.itemsize} bytes; exchanged "
-                f"can be plain numbers of {', '.join(map(str, RAW))} bytes: split them into fields"
+                f"values of type {self.dtype} take {self.array.dtype.itemsize} bytes; allowed "
+                f"are plain numbers of {', '.join(map(str, RAW))} bytes: split them into fields"
             )
         if not axes == len(self.origin) == self.array.ndim <= AXES:
             raise InputError(
@@ -78,12 +79,12 @@ class GhostField:
 
     @property
     def dtype(self) -> str:
-        """NumPy's name of the array's type."""
+        """The NumPy name of the array's type."""
         return str(self.array.dtype)
 
     @property
     def terms(self) -> tuple[Any, ...]:
-        """What must be the same on all ranks."""
+        """The properties that must agree on all ranks."""
         return self.array.dtype.str, self.origin, self.ghosts, self.sent_as
 
     def key(self, backend: Backend) -> tuple[Any, ...]:
@@ -92,13 +93,13 @@ class GhostField:
 
 
 class HaloMessages:
-    """The messages of a halo exchange: the ghosts of some fields, by the ranks that own them.
+    """The messages of a halo exchange: the ghosts of fields, by the ranks that own them.
 
     Args:
-        rank: whose messages.
+        rank: the rank that sends and receives the messages.
 
     Attributes:
-        addresses: of each field's array.
+        addresses: address of each field's array.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class HaloMessages:
         self.addresses = [backend.address(field.array) for field in fields]
 
     def layout(self) -> list[tuple[object, ...]]:
-        """What tables of addresses depend on besides the addresses."""
+        """The properties on which tables of addresses depend, besides the addresses."""
         return [
             (f.array.shape, steps(f.array), f.origin, address % WORDS[0])
             for f, address in zip(self.fields, self.addresses, strict=True)
@@ -122,11 +123,11 @@ class HaloMessages:
     def messages(self, *, aggregate: bool) -> list[Message]:
         """The messages by tag and then by peer.
 
-        Peers are ordered by their distance in the process grid. So all ranks send in the same
-        direction at the same time, and no two of them to the same rank.
+        Peers are ordered by their distance in the process grid. All ranks therefore send in the
+        same direction at the same time, and no two of them send to the same rank.
 
         Args:
-            aggregate: one message a peer; otherwise one a peer and field.
+            aggregate: whether to send one message per peer, instead of one per peer and field.
         """
         where, rank = self.decomposition, self.rank
         peers = {p for f in self.fields for p in partners(where, rank, f.ghosts)} - {rank}
@@ -142,7 +143,7 @@ class HaloMessages:
         return [message for message in planned if message.sends or message.receives]
 
     def _segments(self, group: Sequence[int], owner: int, receiver: int) -> list[Segment]:
-        """The ghosts of one rank that another one owns, where this rank has them."""
+        """The ghosts of one rank that another rank owns, at their addresses on this rank."""
         return [
             Segment(
                 self._place(n, piece.there if owner == self.rank else piece.here),
@@ -156,7 +157,7 @@ class HaloMessages:
     def _pieces(
         self, group: Sequence[int], owner: int, receiver: int
     ) -> Iterator[tuple[int, GhostField, Piece]]:
-        """The ghosts of one rank that another one owns, with the numbers of their fields."""
+        """The ghosts of one rank that another rank owns, with the indices of their fields."""
         for n in group:
             for piece in receives(self.decomposition, receiver, self.fields[n].ghosts):
                 if piece.owner == owner:
@@ -175,19 +176,19 @@ class HaloMessages:
         ]
 
     def require_room(self) -> None:
-        """Raise InputError if an array has no room for its ghosts, or other axes."""
+        """Raise InputError if an array has no room for its ghosts, or a wrong number of axes."""
         block = self.decomposition.block(self.rank).shape
         for field in self.fields:
             if len(field.origin) != len(block):
                 raise InputError(
-                    f"an array of {len(field.origin)} axes in a decomposition of {len(block)}; "
-                    "they must have the same"
+                    f"an array of {len(field.origin)} axes in a decomposition of {len(block)}; the "
+                    "numbers must agree"
                 )
             pieces = receives(self.decomposition, self.rank, field.ghosts)
             require_room(field.array.shape, field.origin, block, pieces)
 
     def surroundings(self) -> Iterator[tuple[GhostField, Place, Index]]:
-        """Every box around the block, as far as the arrays reach, whose points some block owns."""
+        """All boxes of ghosts in the arrays that belong to some block."""
         block = self.decomposition.block(self.rank).shape
         for n, field in enumerate(self.fields):
             ends = zip(field.array.shape, field.origin, block, strict=True)
@@ -200,21 +201,21 @@ class HaloMessages:
 def require_room(
     shape: Sequence[int], origin: Sequence[int], block: Index, pieces: Sequence[Piece]
 ) -> None:
-    """See that an array has room for a block and its ghosts.
+    """Check that an array has room for a block and its ghosts.
 
     Args:
-        shape: of the array.
-        origin: index in it of the block's first point.
+        shape: shape of the array.
+        origin: index of the block's first point in the array.
 
     Raises:
-        InputError: it has not.
+        InputError: the array is too small.
     """
     firsts = np.array([(0,) * len(block), *(piece.here for piece in pieces)]) + origin
     ends = firsts + np.array([block, *(piece.shape for piece in pieces)])
     for axis, (first, end) in enumerate(zip(firsts.min(axis=0), ends.max(axis=0), strict=True)):
         if first < 0 or end > shape[axis]:
             raise InputError(
-                f"an array of shape {tuple(shape)} whose own points begin at {tuple(origin)} has "
+                f"an array of shape {tuple(shape)} with own points from index {tuple(origin)} has "
                 f"no room for {block} points and their ghosts: along axis {axis} they take indices "
-                f"{first} to {end - 1}; allocate a larger one, or ask for fewer layers"
+                f"{first} to {end - 1}; allocate a larger array, or request fewer layers"
             )

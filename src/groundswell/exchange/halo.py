@@ -1,10 +1,10 @@
-"""Halo exchanges: they fill the ghost layers of fields from the ranks that own those points.
+"""Halo exchanges fill the ghost layers of fields from the ranks that own those points.
 
     halo = HaloExchange(backend, comm, decomposition, fields)
     halo()                                                              # all at once, or
     step = halo.overlap_with(boundary=[boundary], interior=[interior])  # during interior work
 
-The constructor shows the way: pattern, packing, transport, operation.
+The constructor shows all steps: pattern, packing, transport, operation.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from groundswell.exchange.messages import Operation, TransferRequest, peers_of
 
 
 class Options(TypedDict, total=False):
-    """How ghosts are exchanged, in plans of a domain where they do not say otherwise.
+    """Options of an exchange; those of a domain are the defaults for its plans.
 
     Keys:
-        transport: a name that docs/exchange.md lists; "auto" for the usual one, or "fastest" to
-            measure all that work, with `aggregate` and without; the result is cached.
-        aggregate: one message per neighbour for all arrays; otherwise one for each.
-        poison: before each exchange fill with NaN all points around the block that some block owns,
-            so that missing values show; GROUNDSWELL_DEBUG=1 does so everywhere.
-        codec: "mpc" for lossless compression of messages, "zfp16" and so on for 16 bits per value,
-            "none". All arrays of an exchange have the same type then.
+        transport: a name listed in docs/exchange.md; "auto" for the default one, or "fastest" to
+            measure all that work, with and without `aggregate`; the result is cached.
+        aggregate: whether one message per neighbour contains all arrays; otherwise one per array.
+        poison: whether to fill ghosts that some block owns with NaN before each exchange, which
+            reveals missing values; GROUNDSWELL_DEBUG=1 does so everywhere.
+        codec: "mpc" for lossless compression of messages, "zfp16" for 16 bits per value (and so
+            on), or "none". With a codec, all arrays of an exchange must have the same type.
     """
 
     transport: str
@@ -50,7 +50,7 @@ DEFAULTS: Options = {"transport": "auto", "aggregate": True, "poison": False, "c
 
 
 def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of an exchange: those given, and the defaults of the others."""
+    """The options of an exchange, with defaults for those that are not given."""
     if unknown := sorted(given.keys() - DEFAULTS.keys()):
         raise InputError(
             f"{', '.join(unknown)}: no such argument; options of exchanges are "
@@ -66,18 +66,18 @@ def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, An
 
 
 class HaloExchange(Operation):
-    """Fills the ghost layers of some fields from the ranks that own those points.
+    """Fills the ghost layers of fields from the ranks that own those points.
 
-    Every rank makes it with the same arguments, except for its own arrays, and must run it. It
-    keeps the arrays alive, until `release`.
+    Collective: all ranks create it with the same arguments, except for their own arrays, and must
+    run it. It keeps the arrays alive until `release`.
 
     Args:
-        decomposition: which rank owns which points.
+        decomposition: the block of each rank.
         fields: arrays and the ghosts that they need.
         options: see `Options`; the transport may also be a `Maker`.
 
     Raises:
-        InputError: no such transport or codec, or an array without room for its ghosts.
+        InputError: the transport or codec does not exist, or an array has no room for its ghosts.
         BackendError: the transport does not work here.
     """
 
@@ -90,16 +90,18 @@ class HaloExchange(Operation):
         **options: Any,
     ) -> None:
         if decomposition.ranks != comm.size:
-            raise InputError(f"{decomposition.ranks} blocks for {comm.size} ranks; give one each")
+            raise InputError(
+                f"{decomposition.ranks} blocks for {comm.size} ranks; give one block per rank"
+            )
         if unknown := sorted(options.keys() - DEFAULTS.keys()):
             raise TypeError(f"{', '.join(unknown)}: no such option of a halo exchange")
         self.closed, self._backend, self._comm = False, backend, comm
         self._decomposition, self._how = decomposition, {**DEFAULTS, **options}
-        plan = self._plan(fields)  # the pattern: who needs which values of whom
+        plan = self._plan(fields)  # pattern: which rank needs which values of which rank
         comm.collective_try(plan.require_room)
-        request = self._request(plan)  # packing: which boxes form which messages
+        request = self._request(plan)  # packing: the boxes of each message
 
-        def make() -> None:  # the transport, then the launches of the operation
+        def make() -> None:  # transport and launches of the operation
             self._transfer = connect(request, self._how["transport"], self._how["codec"])
             self._parts = [self._transfer]
             self._set_up(plan, self._poison_of(plan))
@@ -118,7 +120,7 @@ class HaloExchange(Operation):
         return TransferRequest(self._backend, self._comm, messages, plan.own_copies())
 
     def _poison_of(self, plan: HaloMessages) -> CopyLaunch:
-        """Copies of NaN to all points around the block, of floating-point fields, where wanted."""
+        """Copies of NaN to ghosts of floating-point fields, if requested."""
         address = self._backend.address
         boxes = list(plan.surroundings()) if self._how["poison"] or debugging() else []
         boxes = [box for box in boxes if np.issubdtype(box[0].array.dtype, np.inexact)]
@@ -132,14 +134,14 @@ class HaloExchange(Operation):
         return CopyLaunch(self._backend, copies, kept=nan)
 
     def _set_up(self, plan: HaloMessages, poison: CopyLaunch) -> None:
-        """Launch what the transfer and the poison are bound to."""
-        self._arrays = [field.array for field in plan.fields]  # tables have their addresses only
+        """Set the launches for the bound transfer and poison."""
+        self._arrays = [field.array for field in plan.fields]  # tables contain only their addresses
         self._layout, self._addresses, self._poison = plan.layout(), plan.addresses, poison
         self.start = self._kept([*poison.launches, *self._transfer.start])
         self.finish = self._kept(self._transfer.finish)
 
     def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
-        """Launches that keep the exchange, and with it arrays and buffers, as long as they live."""
+        """Launches that keep the exchange alive, and with it arrays and buffers."""
         return [partial(_call, launch, self) for launch in launches]
 
     # --- other arrays -----------------------------------------------------------------------------
@@ -150,24 +152,24 @@ class HaloExchange(Operation):
         return self._transfer.rebindable
 
     def is_bound(self, fields: Sequence[GhostField]) -> bool:
-        """Whether these are the fields that it exchanges."""
+        """Whether it currently exchanges these fields."""
         plan = self._plan(fields)
         return plan.layout() == self._layout and plan.addresses == self._addresses
 
     def bind(self, fields: Sequence[GhostField]) -> bool:
-        """Exchange these fields from now on, without communication. Launches may change.
+        """Replace the fields, without communication. Launches may change.
 
-        After an error it exchanges the fields of before.
+        After an error, it still exchanges the previous fields.
 
         Args:
-            fields: as many as before, of the same types, with the same ghosts.
+            fields: the same number of fields as before, with the same types and ghosts.
 
         Returns:
-            Whether `launches`, `start` and `finish` are new. Otherwise those made before exchange
-            the new fields.
+            Whether `launches`, `start` and `finish` are new. Otherwise the existing launches
+            exchange the new fields.
 
         Raises:
-            InputError: an array without room for its ghosts, or the exchange is not `rebindable`.
+            InputError: an array has no room for its ghosts, or the exchange is not `rebindable`.
         """
         plan = self._plan(fields)
         shifts = [new - old for new, old in zip(plan.addresses, self._addresses, strict=True)]
@@ -181,7 +183,7 @@ class HaloExchange(Operation):
             self._arrays = [field.array for field in fields]
             return False
         plan.require_room()
-        self._backend.synchronize()  # launches under way use the tables that are replaced
+        self._backend.synchronize()  # running launches use the tables that are replaced
         poison = self._poison_of(plan)
         self._transfer.bind(self._request(plan))
         self._set_up(plan, poison)
@@ -201,24 +203,24 @@ class HaloExchange(Operation):
     def parts(self) -> tuple[list[Launch], list[Launch]]:
         """`start` and `finish`; launches between them run during the exchange.
 
-        They may not write points that are sent, nor read ghosts.
+        They must neither write points that are sent nor read ghosts.
         """
         return self._backend.fork(self.start), self._backend.join(self.finish)
 
     @property
     def coded(self) -> CodedTransfer | None:
-        """What codes the messages, if anything does."""
+        """The transfer that compresses messages, if any."""
         return self._transfer if isinstance(self._transfer, CodedTransfer) else None
 
     def overlap_with(
         self, *, boundary: Sequence[Launch], interior: Sequence[Launch]
     ) -> list[Launch]:
-        """Launches of a step whose interior work overlaps with the exchange.
+        """Launches of a step in which interior work overlaps with the exchange.
 
         Args:
-            boundary: work on the points that are sent, which comes first. If it is empty, the
-                exchange follows the interior work.
-            interior: work on all other points.
+            boundary: launches for the points that are sent, which run first. If there are none,
+                the exchange follows the interior launches.
+            interior: launches for all other points.
         """
         if not boundary:
             return [*interior, *self.launches]
@@ -239,5 +241,5 @@ class HaloExchange(Operation):
 
 def _call(launch: Launch, exchange: HaloExchange) -> None:
     if exchange.closed:
-        raise InputError("this exchange is closed; make a new one")
+        raise InputError("this exchange is closed; create a new one")
     launch()

@@ -1,6 +1,7 @@
-"""Messages between ranks: what they carry, where their bytes lie, and operations that move them.
+"""Messages between ranks: segments, buffers, and operations that move them.
 
-Transports move buffers of messages by peer and tag. They know no field, ghost layer or codec.
+Transports move buffers of messages by peer and tag. They are independent of fields, ghost layers
+and codecs.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ ALIGNMENT = 128  # bytes between the beginnings of segments in a message
 
 
 class Operation:
-    """Communication with other ranks, in two parts. All ranks must make, run and close it together.
+    """Communication with other ranks, in two parts; creating, running and closing it is collective.
 
     Transports, halo exchanges, gather-scatters and all-reduces are operations.
 
     Attributes:
-        path: how data really travel, in words.
-        reason: why this transport was chosen.
-        peers: the ranks that this one sends to or receives from.
-        bytes: that this rank sends each time, unless a codec makes them fewer.
-        in_graph: whether the device does it alone, so that a graph of launches can hold it.
-        open: launches before kernels that store values where `start` sends them from.
+        path: description of the transport in use.
+        reason: the reason for the choice of this transport.
+        peers: the ranks that this rank sends to or receives from.
+        bytes: bytes that this rank sends per run, before compression.
+        in_graph: whether the device needs no help of the host, so that a graph can contain it.
+        open: launches before kernels that store values in the buffers that `start` sends.
         start: launches that send.
-        finish: launches that wait for the other ranks, and store what they have sent.
+        finish: launches that wait for the other ranks, and store the values that these sent.
     """
 
     path: str
@@ -46,11 +47,11 @@ class Operation:
     open: Sequence[Launch] = ()
     start: Sequence[Launch] = ()
     finish: Sequence[Launch] = ()
-    _parts: Sequence[Any] = ()  # operations and peer memory of which it consists
+    _parts: Sequence[Any] = ()  # its operations and peer memory
 
     @property
     def launches(self) -> list[Launch]:
-        """All of it, without other work in between."""
+        """The launches of the whole operation."""
         return [*self.open, *self.start, *self.finish]
 
     def __repr__(self) -> str:
@@ -69,21 +70,21 @@ class Operation:
             part.check(after)
 
     def release(self) -> None:
-        """Stop keeping the arrays alive, if it can: from now on the caller does."""
+        """Stop keeping the arrays alive, if possible; the caller then must."""
 
     def close(self) -> None:
-        """Release memory and handles of other ranks; every rank must, before MPI ends.
+        """Release memory and handles of other ranks; collective, before MPI ends.
 
         Raises:
-            RunFailed: a wait of some rank timed out, so that results are stale.
+            RunFailed: a wait of some rank timed out, so results are invalid.
         """
-        with ExitStack() as rest:  # all parts, whatever one raises
+        with ExitStack() as rest:  # closes all parts, even if one raises
             for part in reversed(self._parts):
                 rest.callback(part.close)
 
 
 class Buffer(NamedTuple):
-    """So many bytes in memory, from an address on."""
+    """A number of bytes in memory, from an address on."""
 
     address: int
     size: int
@@ -91,12 +92,12 @@ class Buffer(NamedTuple):
 
 @dataclass(frozen=True)
 class Segment:
-    """A box of values that travels in a message.
+    """A box of values in a message.
 
     Args:
-        shape: points along each axis.
-        dtype, wire_dtype: type of the values, and the type that they are sent in.
-        offset: bytes from the beginning of the message.
+        shape: number of points along each axis.
+        dtype, wire_dtype: type of the values in memory and in the message.
+        offset: offset in the message, bytes.
     """
 
     place: Place
@@ -115,21 +116,21 @@ class Segment:
         return ITEMSIZE.get(self.wire_dtype) or np.dtype(self.wire_dtype).itemsize
 
     def packed(self, address: int, flip: int = 0) -> Place:
-        """Its place in a message that begins at this address."""
+        """Its location in a message that begins at this address."""
         return Place.packed(address + self.offset, self.shape, self._itemsize, flip)
 
 
 @dataclass(frozen=True)
 class Message:
-    """What two ranks send each other at once; one direction may be empty.
+    """A message between two ranks, in both directions; one direction may be empty.
 
     Args:
         peer: the other rank.
-        tag: tells messages between the same ranks apart; the same on both sides.
+        tag: distinguishes messages between the same ranks; the same on both sides.
         send_bytes, receive_bytes: largest size in each direction.
         length: address of the number of bytes to send, int64, on the device; 0 to send all.
-        sends, receives: segments that fill a message in each direction; none if kernels of the
-            caller fill and read its buffers.
+        sends, receives: segments of the message in each direction; none if kernels of the caller
+            fill and read its buffers.
     """
 
     peer: int
@@ -144,7 +145,7 @@ class Message:
     def of_segments(
         cls, peer: int, tag: int, sends: Sequence[Segment], receives: Sequence[Segment]
     ) -> Message:
-        """A message of these segments, one behind the other. Both ranks lay it out alike."""
+        """A message of consecutive segments. Both ranks use the same layout."""
         (outgoing, send_bytes), (incoming, receive_bytes) = _laid_out(sends), _laid_out(receives)
         return cls(peer, tag, send_bytes, receive_bytes, sends=outgoing, receives=incoming)
 
@@ -160,10 +161,10 @@ class TransferRequest:
     """The messages of one exchange, before a transport is chosen.
 
     Args:
-        messages: of this rank.
-        own: copies between this rank's own points, made along with the messages.
+        messages: the messages of this rank.
+        own: copies between this rank's own points, done together with the messages.
         fixed_buffers: whether buffers keep their addresses, for kernels of the caller that fill and
-            read them; the same on all ranks.
+            read them; must agree on all ranks.
     """
 
     backend: Backend
@@ -179,7 +180,7 @@ def aligned(size: int) -> int:
 
 
 def offsets_of(sizes: Sequence[int]) -> tuple[list[int], int]:
-    """Offsets of consecutive parts, and the size of all of them."""
+    """Offsets of consecutive parts, and their total size."""
     *offsets, end = accumulate(sizes, initial=0)
     return offsets, end
 
@@ -187,7 +188,7 @@ def offsets_of(sizes: Sequence[int]) -> tuple[list[int], int]:
 def allocate(
     backend: Backend, sizes: Sequence[int], *, on_host: bool = False
 ) -> tuple[Any, list[Buffer]]:
-    """Buffers of these sizes in bytes, one behind the other: their memory, and where they lie."""
+    """Allocate consecutive buffers of these sizes in bytes; return the memory and the buffers."""
     offsets, total = offsets_of(sizes)
     size = max(total, 1)
     memory = backend.pinned_bytes(size) if on_host else backend.zeros((size,), np.uint8)
@@ -201,12 +202,12 @@ def peers_of(messages: Sequence[Message]) -> list[int]:
 
 
 def pack(message: Message, address: int, flip: int = 0, number: int = 0) -> Iterator[Copy]:
-    """Copies of the segments that are sent into a buffer.
+    """Copies of the sent segments to a buffer.
 
     Args:
-        address: of the buffer.
-        flip: bytes by which the buffer moves in odd epochs.
-        number: of the message, in the tables of exchange.h.
+        address: address of the buffer.
+        flip: offset of the buffer in odd epochs, bytes.
+        number: index of the message in the tables of exchange.h.
     """
     for s in message.sends:
         target = s.packed(address, flip)
@@ -214,7 +215,7 @@ def pack(message: Message, address: int, flip: int = 0, number: int = 0) -> Iter
 
 
 def unpack(message: Message, address: int, flip: int = 0, number: int = 0) -> Iterator[Copy]:
-    """Copies of a buffer to the segments that are received; arguments as of `pack`."""
+    """Copies of a buffer to the received segments; arguments as for `pack`."""
     for s in message.receives:
         source = s.packed(address, flip)
         yield Copy(s.shape, source, s.place, s.wire_dtype, s.dtype, number)

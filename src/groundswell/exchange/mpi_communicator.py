@@ -1,8 +1,8 @@
-"""The communicator of a job that mpiexec or srun has started.
+"""The communicator of a job that mpiexec or srun started.
 
-Every collective operation begins with a header of each rank, which all ranks receive: ranks that
-make different calls notice at once. A rank that has ended, or does not respond in time, ends the
-job on all ranks with an error that names it.
+Every collective operation begins with a header from each rank, which all ranks receive. Ranks thus
+detect immediately that they make different calls. If a rank has ended or does not respond in time,
+the job ends on all ranks with an error that names this rank.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from groundswell.exchange.processes import (
 )
 from groundswell.exchange.waiting import Deadline, Progress, complete
 
-Content = NDArray[np.uint8]  # of a call of one rank, such as a pickled object
+Content = NDArray[np.uint8]  # content of a call of one rank, such as a pickled object
 Integers = NDArray[np.int64]
 
 KINDS = ("allgather", "gather", "bcast", "alltoallv", "try", "close")
 MAY_FAIL = ("try", "close")  # kinds of calls whose value is an error or None
-KIND, SIZE, INLINE = range(3)  # places in a header; short contents begin at INLINE
+KIND, SIZE, INLINE = range(3)  # positions in a header; short contents begin at INLINE
 HEADER = 16  # int64
 SHORT = 8 * (HEADER - INLINE)  # longest content that a header contains, bytes
-# Most that a call of MPI moves to or from a rank, bytes: many libraries count in 32 bits.
+# Largest size that an MPI call moves to or from a rank, bytes: many libraries count in 32 bits.
 CHUNK = 2**30
 EMPTY: Content = np.empty(0, np.uint8)
 
@@ -42,12 +42,12 @@ EMPTY: Content = np.empty(0, np.uint8)
 class MpiCommunicator(Communicator):
     """The ranks of an mpi4py communicator.
 
-    A call that is given up, for example after a time-out, breaks the communicator: its messages
-    may still arrive, and must not be taken for those of the next call. All later calls raise the
-    same error, on all ranks.
+    If a rank gives up a call, for example after a time-out, the communicator becomes unusable: late
+    messages of this call must not be confused with those of the next call. All later calls raise
+    the same error on all ranks.
 
     Args:
-        comm: an intracommunicator of mpi4py, which is duplicated.
+        comm: an mpi4py intracommunicator; it is duplicated.
 
     Attributes:
         mpi_comm: the duplicate.
@@ -93,7 +93,7 @@ class MpiCommunicator(Communicator):
 
     def _headers(self, kind: str, size: int, content: Content = EMPTY) -> Integers:
         """Begin a call; returns the headers (size, HEADER) of all ranks."""
-        if kind != "close":  # a rank that ends its program has closed, or will
+        if kind != "close":  # a rank that ends its program closes as well
             self._progress.begin(calls=1)
         mine, found = np.zeros(HEADER, np.int64), np.empty((self.size, HEADER), np.int64)
         mine[:INLINE] = KINDS.index(kind), size
@@ -109,14 +109,14 @@ class MpiCommunicator(Communicator):
     def _contents(
         self, headers: Integers, sizes: Integers, content: Content, *, only_first: bool = False
     ) -> list[Content]:
-        """The contents of all ranks, of these sizes: those in headers, or sent if one is longer."""
+        """The contents of all ranks: from headers, or sent if any content is longer."""
         if sizes.max() > SHORT:
             return self._gather_long(content, sizes, only_first=only_first)
         rows = headers[:, INLINE:].copy().view(np.uint8)
         return [row[:size] for row, size in zip(rows, sizes, strict=True)]
 
     def _gather_long(self, content: Content, sizes: Integers, *, only_first: bool) -> list[Content]:
-        """The contents of all ranks, on the first or on all; others get empty ones."""
+        """The contents of all ranks, on rank 0 or on all ranks; empty on others."""
         gather = self.mpi_comm.Igatherv if only_first else self.mpi_comm.Iallgatherv
         receives, share = self.first or not only_first, max(CHUNK // self.size, 1)
 
@@ -126,7 +126,7 @@ class MpiCommunicator(Communicator):
         return self._in_rounds(start, range(0, int(sizes.max()), share), sizes * receives, "u1")
 
     def _exchange_parts(self, parts: Mapping[int, Integers], longest: int) -> dict[int, Integers]:
-        """The parts that all ranks have for this one; `longest` is the longest of any rank."""
+        """The parts that all ranks send to this one; `longest` is the longest part of any rank."""
         sent, received = np.zeros((2, self.size), np.int64)
         for rank, part in parts.items():
             sent[rank] = len(part)
@@ -145,7 +145,7 @@ class MpiCommunicator(Communicator):
     def _in_rounds(
         self, start: Callable[..., Any], begins: range, sizes: Integers, dtype: str
     ) -> list[NDArray[Any]]:
-        """What each rank sends, of these sizes, in calls of MPI that are not too long for it."""
+        """The data of each rank, moved by MPI calls of limited size."""
         rounds = []
         for begin in begins:
             counts = (sizes - begin).clip(0, begins.step)
@@ -161,7 +161,7 @@ class MpiCommunicator(Communicator):
 
     @contextmanager
     def _breaking(self) -> Iterator[None]:
-        """Context of a call; an error in it breaks the communicator."""
+        """Context of a call; an error in it makes the communicator unusable."""
         if self._error is not None:
             raise now_known(self._error)
         try:
@@ -171,7 +171,7 @@ class MpiCommunicator(Communicator):
             raise
 
     def _break(self, error: BaseException) -> None:
-        """Let all later calls fail, on all ranks."""
+        """Make all later calls fail on all ranks."""
         if not isinstance(error, GroundswellError):
             error = RunFailed(f"rank {self.rank} gave up a call: {error!r}")
         if self._error is None:
@@ -179,7 +179,7 @@ class MpiCommunicator(Communicator):
             self._progress.fail(error)
 
     def _out_of_step(self, headers: Integers, content: Content) -> GroundswellError:
-        """The error of ranks that make different calls; that of one of them, if any has one."""
+        """The error if ranks make different calls: that of one of them, if any has an error."""
         kinds = [KINDS[kind] for kind in headers[:, KIND]]
         sizes = headers[:, SIZE] * [kind in MAY_FAIL for kind in kinds]
         found = self._contents(headers, sizes, content[: sizes[self.rank]])
@@ -208,7 +208,7 @@ class MpiCommunicator(Communicator):
             raise
 
     def _is_alive(self, rank: int) -> bool:
-        """Whether the process of a rank runs, as far as this one can see."""
+        """Whether the process of a rank runs, if this one can see it."""
         return rank not in self.same_host or self._processes[rank].alive
 
     def begin_exchange(self) -> None:
@@ -222,14 +222,14 @@ def duplicate(comm: Any, ranks: Communicator | None = None) -> Any:
     """A duplicate of an mpi4py communicator.
 
     Args:
-        ranks: of the communicator, to check that they are alive; None if there is no way to.
+        ranks: communicator of the ranks, to check that they are alive; None if not possible.
 
     Raises:
-        RunFailed: the ranks do not all duplicate it in time, or one has ended.
+        RunFailed: not all ranks duplicate it in time, or a rank has ended.
     """
-    found, request = comm.Idup()  # not Dup, which waits without a deadline
+    found, request = comm.Idup()  # Dup would wait without a deadline
     others = [rank for rank in range(comm.size) if rank != comm.rank]
-    deadline = Deadline(ranks or SerialCommunicator())  # which has no ranks to check
+    deadline = Deadline(ranks or SerialCommunicator())  # a SerialCommunicator has no ranks to check
     complete([request], deadline, "message", lambda: others, kept=found)
     return found
 
@@ -258,29 +258,29 @@ def get_communicator() -> Communicator:
     if started > 1:
         raise BackendError(
             f"{started} processes were started ({variables}), but each is alone in the MPI of "
-            f"mpi4py ({MPI.Get_library_version().split(',')[0].splitlines()[0]}); take the mpiexec "
-            f"of that library, or unset {variables} to let each process run by itself"
+            f"mpi4py ({MPI.Get_library_version().split(',')[0].splitlines()[0]}); use the mpiexec "
+            f"of that library, or unset {variables} to run each process separately"
         )
     return SerialCommunicator()
 
 
 def ranks_of(comm: Any) -> Communicator:
-    """The ranks of a communicator of mpi4py; None for all that were started.
+    """The ranks of an mpi4py communicator; None for all processes.
 
     Raises:
-        InputError: it is none, or this rank is not in it.
+        InputError: it is not a communicator, or this rank does not belong to it.
     """
     if comm is None:
         return get_communicator()
     if not comm or not hasattr(comm, "Dup"):
-        raise InputError(f"comm = {comm!r}: give a communicator of mpi4py that this rank is in")
+        raise InputError(f"comm = {comm!r}: give an mpi4py communicator that this rank is in")
     return MpiCommunicator(comm) if comm.size > 1 else SerialCommunicator()
 
 
 def cartesian(comm: Any) -> tuple[Sequence[int] | None, Sequence[bool] | bool]:
     """Processes along each axis of a Cartesian communicator, and whether each axis is periodic.
 
-    None and False for any other communicator. Its ranks are numbered as those of a `Decomposition`.
+    None and False for any other communicator. Ranks are numbered as in a `Decomposition`.
     """
     if comm is None:
         return None, False

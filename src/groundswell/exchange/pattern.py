@@ -1,9 +1,9 @@
-"""A block with ghost layers: where its points lie, who owns the ghosts, what to compute first.
+"""A block with ghost layers: its points, the owners of its ghosts, and the order of computation.
 
-All of this follows from a decomposition: no array, device or message is needed. Widths may differ
-by side, axis and field. Layers may be thicker than the blocks they come from, and a periodic axis
-may be shorter than its ghost layers: every ghost point is looked up by its global index, so none of
-these is a special case.
+All of this follows from a decomposition, without arrays, devices or messages. Widths may differ by
+side, axis and field. Layers may be thicker than the blocks that own them, and a periodic axis may
+be shorter than its ghost layers. Every ghost point is found by its global index, so these are not
+special cases.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from groundswell.exchange.decomposition import (
     whole_numbers,
 )
 
-Box = Block  # some points of a rank's block, by local index
+Box = Block  # points of a rank's block, by local index
 Slices = tuple[slice, ...]
 
 
@@ -39,11 +39,11 @@ class Ghosts:
     """The ghost layers that one field needs.
 
     Args:
-        low, high: layers on the low and the high side of each axis, slowest axis first.
-        corners: whether points that lie outside the block along several axes are needed too.
-        within: for each axis, the global indices (start, stop) along which ghosts of the other axes
-            are needed, instead of all of them (None). They may reach beyond an end that is not
-            periodic: to values there that are the outermost blocks' own.
+        low, high: widths on the low and the high side of each axis, slowest axis first.
+        corners: whether points outside the block along several axes are also needed.
+        within: for each axis, the range of global indices (start, stop) for which ghosts of the
+            other axes are needed; None for all. It may extend beyond a non-periodic boundary, to
+            values there that belong to the outermost blocks.
     """
 
     low: Index
@@ -55,8 +55,8 @@ class Ghosts:
         low, high = integers(self.low) or (), integers(self.high) or ()
         if not len(low) == len(high) > 0 or min(*low, *high) < 0:
             raise InputError(
-                f"ghost layers {self.low} below and {self.high} above: give one whole number an "
-                "axis in each, none below 0"
+                f"ghost layers {self.low} below and {self.high} above: give one whole number per "
+                "axis in each, at least 0"
             )
         within = tuple(None if run is None else integers(run) or () for run in self.within)
         if len(within) not in (0, len(low)) or {len(r) for r in within if r is not None} - {2}:
@@ -68,7 +68,7 @@ class Ghosts:
 
     @property
     def widest(self) -> Ghosts:
-        """The same with both sides as wide as the wider one."""
+        """The same with the wider width on both sides."""
         most = tuple(max(pair) for pair in zip(self.low, self.high, strict=True))
         return replace(self, low=most, high=most)
 
@@ -77,11 +77,11 @@ class Ghosts:
         return tuple(a + n + b for a, n, b in zip(self.low, shape, self.high, strict=True))
 
 
-Layers = int | Sequence[int | tuple[int, int]] | Ghosts  # as users give them
+Layers = int | Sequence[int | tuple[int, int]] | Ghosts  # user input
 
 
 def as_ghosts(given: Layers, axes: int, corners: bool) -> Ghosts:
-    """Ghost layers; `corners` unless given as `Ghosts`."""
+    """Ghost layers from user input; `Ghosts` have their own `corners`."""
     if not isinstance(given, Ghosts):
         widths = [broadcast("ghosts", w, 2, "sides") for w in broadcast("ghosts", given, axes)]
         low, high = zip(*widths, strict=True)
@@ -98,14 +98,14 @@ def uniform(width: int, axes: int = 3, *, corners: bool = False) -> Ghosts:
 
 @dataclass(frozen=True)
 class Piece:
-    """A box of ghost points and where its values are.
+    """A box of ghost points and the location of its values.
 
     Args:
-        owner: the rank that has them.
-        here: local index of the first point, in the block that needs them; ghosts on the low side
-            have negative ones.
-        there: the same point's local index in the owner's block.
-        shape: points along each axis.
+        owner: the rank that owns the points.
+        here: local index of the first point in the block that needs the values; negative for
+            ghosts on the low side.
+        there: local index of the same point in the owner's block.
+        shape: number of points along each axis.
     """
 
     owner: int
@@ -115,7 +115,7 @@ class Piece:
 
 
 class _Span(NamedTuple):
-    """A run of points along one axis, all with the same owner."""
+    """Consecutive points along one axis with the same owner."""
 
     here: int
     there: int
@@ -126,7 +126,7 @@ class _Span(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def receives(cut: Decomposition, rank: int, ghosts: Ghosts) -> tuple[Piece, ...]:
-    """The ghost points of a rank, box by box, in an order that all ranks agree on."""
+    """The ghost points of a rank as boxes, in an order that is the same on all ranks."""
     where, pieces = cut.coordinates(rank), list[Piece]()
     most = len(where) if ghosts.corners else 1
     for box in product(*(_spans(cut, axis, n, ghosts) for axis, n in enumerate(where))):
@@ -137,7 +137,7 @@ def receives(cut: Decomposition, rank: int, ghosts: Ghosts) -> tuple[Piece, ...]
 
 
 def partners(cut: Decomposition, rank: int, ghosts: Ghosts) -> list[int]:
-    """The ranks that may need points of this one or have some that it needs, in rising order."""
+    """The ranks that may need points of this rank or own points that it needs, ascending."""
     return sorted({piece.owner for piece in receives(cut, rank, ghosts.widest)})
 
 
@@ -145,7 +145,7 @@ def traffic(cut: Decomposition, fields: Iterable[tuple[Ghosts, int]]) -> NDArray
     """Bytes of one exchange from rank to rank, (ranks, ranks); the diagonal is zero.
 
     Args:
-        fields: of each field its ghost layers, and the bytes of a value in a message.
+        fields: ghost layers of each field, and size of a value in a message, bytes.
     """
     bytes_of: Counter[Ghosts] = Counter()
     for ghosts, size in fields:
@@ -159,9 +159,9 @@ def traffic(cut: Decomposition, fields: Iterable[tuple[Ghosts, int]]) -> NDArray
 
 
 def _spans(cut: Decomposition, axis: int, where: int, ghosts: Ghosts) -> Iterator[_Span]:
-    """The block's own run along an axis and the ghost runs at both of its ends."""
+    """The block's own points along an axis, and the ghosts at both ends."""
     start, stop = (int(cut.edges[axis][where + n]) for n in (0, 1))
-    first, last = start, stop  # of the own points beside which ghosts are needed
+    first, last = start, stop  # range of own points that need ghosts next to them
     if ghosts.within and (within := ghosts.within[axis]) is not None:
         first, last = within
         if cut.periodic[axis] or start > 0:
@@ -174,7 +174,7 @@ def _spans(cut: Decomposition, axis: int, where: int, ghosts: Ghosts) -> Iterato
 
 
 def _owned_runs(cut: Decomposition, axis: int, start: int, begin: int, end: int) -> Iterator[_Span]:
-    """Global indices begin .. end - 1, wrapped or clipped, parted by owner."""
+    """Global indices begin .. end - 1, wrapped or clipped, split by owner."""
     edges, points = cut.edges[axis], cut.shape[axis]
     if not cut.periodic[axis]:
         begin, end = max(begin, 0), min(end, points)
@@ -194,8 +194,8 @@ class GhostedBlock:
 
     Args:
         decomposition: all blocks of the array.
-        rank: whose block it is.
-        ghosts: the layers.
+        rank: the rank that owns the block.
+        ghosts: the ghost layers.
 
     Attributes: see `Domain`.
     """
@@ -217,27 +217,27 @@ class GhostedBlock:
     def neighbours(self) -> dict[Index, int]:
         """Ranks of adjacent blocks by direction, such as (0, 0, -1) or (0, 1, 1).
 
-        A direction is there if ghosts are exchanged in it, one way or both: along single axes, and
-        with `corners` along several. Beyond an end that is not periodic there is none. On a
-        periodic axis of one or two blocks a rank is its own neighbour, or the same one twice.
-        Layers thicker than the adjacent block have values of blocks behind it, too.
+        The mapping contains the directions in which ghosts are sent or received: along single axes
+        and, with `corners`, along several. There is no entry beyond a non-periodic boundary. On a
+        periodic axis of one or two blocks, a rank is its own neighbour, or has the same neighbour
+        twice. Layers thicker than the adjacent block also have values of more distant blocks.
         """
         directions = filter(self._is_exchanged, product((-1, 0, 1), repeat=len(self.shape)))
         ranks = ((d, self.decomposition.neighbour(self.rank, d)) for d in directions)
         return {direction: rank for direction, rank in ranks if rank is not None}
 
     def _is_exchanged(self, direction: Index) -> bool:
-        """Whether ghosts are received in a direction, or sent: to the layers on the other side."""
+        """Whether ghosts are received from a direction or sent to it."""
         sides = zip(direction, self.ghosts.low, self.ghosts.high, strict=True)
         widths = [(low, high) if d < 0 else (high, low) for d, low, high in sides if d]
         most = len(direction) if self.ghosts.corners else 1
         return 1 <= len(widths) <= most and any(map(all, zip(*widths, strict=True)))
 
     def local_index(self, point: Sequence[int]) -> Index | None:
-        """Where a point of the whole is in this rank's arrays; None if another rank owns it.
+        """The index of a global point in this rank's arrays; None if another rank owns it.
 
         Raises:
-            InputError: there is no such point.
+            InputError: the point does not exist.
         """
         where = whole_numbers("point", point, len(self.own), self.shape)
         inside = [p - s for p, s in zip(where, self.block.start, strict=True)]
@@ -248,10 +248,11 @@ class GhostedBlock:
     def split(self, thickness: int | Sequence[int] | None = None) -> tuple[list[Slices], ...]:
         """The own points as boxes: those near points of other ranks, and all others.
 
-        What is computed of the others reads no ghosts, so it can hide an exchange.
+        Computations at the other points read no ghosts, so they can overlap with an exchange.
 
         Args:
-            thickness: how near, for each axis; by default as the widest ghost layers.
+            thickness: distance that counts as near, for each axis; by default, the larger width of
+                the ghost layers.
         """
         axes, thick = len(self.own), self.ghosts.widest.low
         if thickness is not None:
@@ -260,7 +261,7 @@ class GhostedBlock:
         return [self._slices(box) for box in near], [self._slices(box) for box in others]
 
     def _indices(self, ghosts: bool) -> list[NDArray[np.int64]]:
-        """Global indices along each axis, shaped so that they combine to the block's shape."""
+        """Global indices along each axis, shaped so that they broadcast to the block's shape."""
         sides = zip(self.block.slices, self.ghosts.low, self.ghosts.high, strict=True)
         runs = ((s.start - low * ghosts, s.stop + high * ghosts) for s, low, high in sides)
         return list(np.ix_(*(np.arange(*run) for run in runs)))
@@ -279,15 +280,15 @@ class GhostedBlock:
 
 
 def _short(values: Sequence[Any]) -> Any:
-    """One value for all axes or sides where they have the same."""
+    """One value if it is the same for all axes or sides."""
     return values[0] if len(set(values)) == 1 else tuple(values)
 
 
-# --- what to compute first, so that the rest hides the exchange -----------------------------------
+# --- order of computation, for overlap ------------------------------------------------------------
 
 
 def open_sides(cut: Decomposition, rank: int) -> list[tuple[bool, bool]]:
-    """For each axis, whether points lie beyond the block's low and high side."""
+    """For each axis, whether there are points beyond the block's low and high side."""
     where = zip(cut.coordinates(rank), cut.processes, cut.periodic, strict=True)
     return [(wraps or c > 0, wraps or c < n - 1) for c, n, wraps in where]
 
@@ -295,9 +296,10 @@ def open_sides(cut: Decomposition, rank: int) -> list[tuple[bool, bool]]:
 def boundary_first(
     cut: Decomposition, rank: int, thickness: Sequence[int], *, wanted: bool
 ) -> tuple[list[Box], list[Box]]:
-    """The points of a block to compute before an exchange, and meanwhile.
+    """The points of a block to compute before an exchange, and those to compute during it.
 
-    None come first if nobody reads them, if that is not wanted, or if all would.
+    The first list is empty if no rank reads these points, if overlap is not requested, or if the
+    list would contain all points.
 
     Args:
         thickness: see `split`.
@@ -314,12 +316,12 @@ def split(
 ) -> tuple[list[Box], list[Box]]:
     """The points near open sides, as boxes that do not overlap, and the box of all others.
 
-    Either list may be empty. Slabs of slow axes are whole; those of later axes lie between them.
+    Either list may be empty. Slabs of slow axes are complete; slabs of later axes lie between them.
 
     Args:
-        shape: of the block.
+        shape: shape of the block.
         sides: see `open_sides`.
-        thickness: of a slab, for each axis; at least as wide as ghost layers.
+        thickness: thickness of a slab, for each axis; at least the width of ghost layers.
     """
     start, rest, boundary = [0] * len(shape), list(shape), list[Box]()
     for axis, ((low, high), thick) in enumerate(zip(sides, thickness, strict=True)):

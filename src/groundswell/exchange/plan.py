@@ -1,6 +1,6 @@
-"""Exchanges that are prepared once and run often, in step with the user's streams.
+"""Exchanges that are prepared once and run many times, ordered with the user's streams.
 
-A `PlanCache` makes, keeps and closes plans, at the latest when the program ends.
+A `PlanCache` creates, keeps and closes plans, at the latest when the program ends.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.tuning import Choice, fastest
 
 Exchange: TypeAlias = HaloExchange | GatherScatter
-MOST_PLANS = 16  # that are kept for exchanges without an explicit plan
+MOST_PLANS = 16  # number of plans kept for exchanges without an explicit plan
 
 
 class Plan:
-    """An exchange of certain arrays, prepared once: made by `Domain.plan` and `Numbering.plan`.
+    """An exchange of certain arrays, prepared once; created by `Domain.plan` and `Numbering.plan`.
 
-    It keeps its arrays alive. A GPU's streams are kept in order by events: what the user's stream
-    holds when the exchange begins comes before it, and what it is given afterwards comes after it.
-    The user's stream is the one given, else the current one of PyTorch for its tensors, and of CuPy
-    for all others: the legacy default stream, unless another was chosen.
+    It keeps its arrays alive. On a GPU, events order the exchange with the user's stream: work that
+    is in the stream when the exchange begins runs before it, and later work runs after it. The
+    default stream is the current one of PyTorch for tensors, and of CuPy for other arrays: the
+    legacy default stream, unless another one is current.
 
     Attributes:
-        under_way: whether it has been started and is to be finished.
+        under_way: whether it has been started and must be finished.
     """
 
     def __init__(
@@ -49,12 +49,12 @@ class Plan:
 
     @property
     def path(self) -> str:
-        """The way that messages really take."""
+        """Description of the transport in use."""
         return self._open.path
 
     @property
     def bytes(self) -> int:
-        """Bytes that this rank sends to others each time, unless a codec makes them fewer."""
+        """Bytes that this rank sends per exchange, before compression."""
         return self._open.bytes
 
     def __repr__(self) -> str:
@@ -77,15 +77,15 @@ class Plan:
         self._interop.make_user_wait(streams)
 
     def run_with(self, streams: StreamHandles, *arrays: Any, capturing: bool) -> None:
-        """Exchange other arrays of the same kind, without communication to prepare it.
+        """Exchange other arrays of the same kind, without preparatory communication.
 
-        It does not keep them alive afterwards.
+        The plan does not keep them alive afterwards.
 
         Args:
-            capturing: whether a graph is being captured, which goes on to use the addresses of now.
+            capturing: whether a graph is being captured; the graph will use the present addresses.
 
         Raises:
-            InputError: other arrays than before cannot be exchanged, or not in a graph.
+            InputError: arrays other than before cannot be exchanged, or not in a graph.
         """
         exchange = self._open
         if capturing and not exchange.is_bound(*arrays):
@@ -99,7 +99,7 @@ class Plan:
         exchange.release()
 
     def start(self, stream: Any = None) -> None:
-        """Send. Until `finish`, write no point that is sent, and read no ghost."""
+        """Send. Until `finish`, do not write points that are sent, and do not read ghosts."""
         self._require(under_way=False)
         self._interop.wait_for_user(self._interop.user_streams(stream, self._owners))
         self.under_way = True
@@ -107,10 +107,10 @@ class Plan:
         in_order(self._parts[0])()
 
     def finish(self, stream: Any = None) -> None:
-        """Receive, and fill the ghost layers; what comes next in the stream may read them."""
+        """Receive, and fill the ghost layers; later work in the stream may read them."""
         self._require(under_way=True)
         streams = self._interop.user_streams(stream, self._owners)
-        self.under_way = False  # whatever becomes of it: it cannot be tried again
+        self.under_way = False  # also after an error: it cannot be repeated
         in_order(self._parts[1])()
         self._interop.make_user_wait(streams)
 
@@ -123,11 +123,11 @@ class Plan:
         self._open.check()
 
     def close(self) -> None:
-        """Give back what it holds of other ranks; every rank must, before MPI ends.
+        """Release memory and handles of other ranks; collective, before MPI ends.
 
         Raises:
-            InputError: it has been started, and is to be finished first.
-            RunFailed: a wait of some GPU timed out, so that its results are stale.
+            InputError: it has been started and must be finished first.
+            RunFailed: a wait of some GPU timed out, so its results are invalid.
         """
         if self._exchange is None:
             return
@@ -140,13 +140,13 @@ class Plan:
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        if kind is None:  # after an error the others might not come
+        if kind is None:  # after an error, other ranks might not close theirs
             self.close()
 
     @property
     def _open(self) -> Exchange:
         if self._exchange is None:
-            raise InputError("this plan is closed; make another one")
+            raise InputError("this plan is closed; create another one")
         return self._exchange
 
     def _require(self, *, under_way: bool) -> None:
@@ -156,14 +156,14 @@ class Plan:
 
 
 class PlanCache:
-    """The plans that a user has made, and those that are kept for the arrays of simple calls.
+    """The plans of a user, and those kept for exchanges without an explicit plan.
 
     Attributes:
         comm, backend: the ranks, the device.
-        rank, size: this rank's number, and how many there are.
+        rank, size: number of this rank, and number of ranks.
     """
 
-    what: str  # that is kept, in messages
+    what: str  # name of the object in messages
 
     def __init__(self, comm: Communicator, backend: Backend, *, frees_comm: bool) -> None:
         self.comm, self.backend = comm, backend
@@ -175,9 +175,9 @@ class PlanCache:
         _OPEN.append(self)
 
     def _try_at_first(self, act: Callable[[], Any]) -> Any:
-        """Call a function; before the first plan, an error on one rank becomes one on all.
+        """Call a function; before the first plan, an error on one rank is raised on all.
 
-        Later the others may have a plan, and would not wait to be told of the error.
+        Later, other ranks may already have a plan, and would not wait for a report of the error.
         """
         return act() if self._plans else self.comm.collective_try(act)
 
@@ -194,8 +194,8 @@ class PlanCache:
                     "them once before the capture, or capture a plan of them"
                 )
             plan = make()
-        if not capturing:  # else the graph has this plan for itself
-            self._cached[key] = plan  # as the last one used
+        if not capturing:  # otherwise the graph owns this plan
+            self._cached[key] = plan  # most recently used last
             if len(self._cached) > MOST_PLANS:
                 self._cached.popitem(last=False)[1].close()
         plan.run_with(streams, *arrays, capturing=capturing)
@@ -208,17 +208,17 @@ class PlanCache:
         owners: Iterable[Any],
         trial: Callable[[Choice], Exchange] | None = None,
     ) -> Plan:
-        """A new plan of the fastest choice, to be closed in the end.
+        """A new plan with the fastest choice; it is closed at the end.
 
         Args:
-            problem: everything that the speed depends on besides ranks and devices.
+            problem: everything on which the speed depends, except ranks and devices.
             owners: arrays to keep alive.
-            trial: makes what is measured; `make` by default.
+            trial: creates the operation to measure; `make` by default.
         """
         if len(choices) == 1 or self.size == 1:
             exchange = make(choices[0])
         else:
-            self._interop.synchronize_device()  # no trial may write what the user still reads
+            self._interop.synchronize_device()  # trials must not write what the user reads
             measured = trial or make
             tuning = fastest(self.backend, self.comm, problem, choices, lambda c: [measured(c)])
             exchange = make(tuning.best)
@@ -238,11 +238,11 @@ class PlanCache:
                 plan.check()
 
     def close(self) -> None:
-        """Close all plans. Every rank must, before MPI ends; a script that ends well does it so.
+        """Close all plans; collective, before MPI ends. The normal end of a script does this.
 
         Raises:
-            InputError: plans have been started, and are to be finished first; nothing is closed.
-            RunFailed: a wait of some GPU timed out, so that its results are stale.
+            InputError: plans have been started and must be finished first; nothing is closed.
+            RunFailed: a wait of some GPU timed out, so its results are invalid.
         """
         if self not in _OPEN:
             return
@@ -251,19 +251,19 @@ class PlanCache:
         _OPEN.remove(self)
         plans, self._plans = self._plans, []
         self._cached.clear()
-        with ExitStack() as rest:  # all of it, whatever one of the plans raises
+        with ExitStack() as rest:  # close everything, even if a plan raises
             rest.callback(self._leave)
             for plan in reversed(plans):
                 rest.callback(plan.close)
 
     def _leave(self) -> None:
-        """Part from the others, when all have let go of each other's memory."""
+        """Free the communicator, after all ranks have released shared memory."""
         self.comm.fail_together(None, "close")
         if self._frees_comm and isinstance(self.comm, MpiCommunicator):
             self.comm.mpi_comm.Free()
 
     def finish_and_close(self) -> None:
-        """Close all plans, also those under way, which nobody else is left to finish."""
+        """Close all plans, also those under way, which can no longer be finished."""
         for plan in self._plans:
             if plan.under_way:
                 plan.finish()
@@ -271,13 +271,13 @@ class PlanCache:
 
     def _require_open(self) -> None:
         if self not in _OPEN:
-            raise InputError(f"this {self.what} is closed; make another one")
+            raise InputError(f"this {self.what} is closed; create another one")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        if kind is None:  # after an error the others might not come
+        if kind is None:  # after an error, other ranks might not close theirs
             self.close()
 
 
@@ -286,7 +286,7 @@ _OPEN: list[PlanCache] = []
 
 @atexit.register
 def _close_all() -> None:
-    """Close what is open still, unless the program ends by an error or MPI has ended."""
+    """Close all open caches, unless the program ends by an error or MPI has ended."""
     waiting.report_end()
     mpi = sys.modules.get("mpi4py.MPI")
     if getattr(sys, "last_value", None) is None and not (mpi and mpi.Is_finalized()):

@@ -29,7 +29,7 @@ SIZE_VARIABLES = (
     "OMPI_COMM_WORLD_SIZE PMI_SIZE MV2_COMM_WORLD_SIZE SLURM_STEP_NUM_TASKS FLUX_JOB_SIZE "
     "JSM_NAMESPACE_SIZE"
 ).split()
-# Variables that show a launcher; some launchers do not set the number of processes.
+# Variables that reveal a launcher; some launchers do not set the number of processes.
 LAUNCHER_VARIABLES = (
     "PMIX_RANK PMI_RANK PMI_FD PMI_PORT MPI_LOCALRANKID OMPI_COMM_WORLD_RANK MV2_COMM_WORLD_RANK "
     "PALS_RANKID ALPS_APP_PE FLUX_TASK_RANK JSM_NAMESPACE_RANK"
@@ -39,7 +39,7 @@ LAUNCHER_VARIABLES = (
 def started_ranks() -> int:
     """The number of processes that were started together.
 
-    1 without a launcher; 0 if there is one, but only MPI has the number.
+    1 without a launcher; 0 if there is a launcher, but only MPI knows the number.
     """
     counts = list(_sizes().values())
     mpi = sys.modules.get("mpi4py.MPI")
@@ -49,7 +49,7 @@ def started_ranks() -> int:
 
 
 def launcher_variables() -> str:
-    """The names of the variables that show several processes."""
+    """The names of the variables that indicate several processes."""
     several = [name for name, size in _sizes().items() if size > 1]
     return ", ".join(several or _launcher())
 
@@ -78,7 +78,7 @@ def _launcher() -> list[str]:
 class Process(NamedTuple):
     """The process of a rank, as other ranks identify it."""
 
-    machine: str  # the variable HOST replaces it, for tests
+    machine: str  # tests override it by the variable HOST
     namespaces: tuple[str, ...]  # PID and IPC
     pid: int  # in that namespace
     start_time: int  # clock ticks since the machine has started
@@ -96,7 +96,7 @@ class Process(NamedTuple):
 
     @property
     def alive(self) -> bool:
-        """Whether it runs, if it is visible to the current process; zombies do not run."""
+        """Whether it runs, if the current process can see it; zombies do not count as running."""
         state, start_time = _stat(self.pid)
         return state not in ("", "Z", "X") and start_time == self.start_time
 

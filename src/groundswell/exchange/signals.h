@@ -1,27 +1,25 @@
-// Messages through memory that both ranks can access. The sender stores its values in the receiver's
-// mailbox, or in its arrays, and sets a flag there. The host takes no part.
+// Messages through memory that both ranks can access. The sender stores values in the receiver's mailbox or arrays, and
+// sets a flag there. The host is not involved.
 //
-// Epochs count exchanges. The count lives on the device, so that a captured graph can be replayed.
-// A mailbox has two halves, used in turns. A rank stores in the same half again two exchanges later;
-// by then it has received the next message of its peer, which has therefore emptied the half. Memory
-// without a second half needs permission: its owner allows the stores of each epoch, once nobody reads
-// the old values any more.
+// An epoch is the number of an exchange. It is stored on the device, so that a captured graph can be replayed. A
+// mailbox has two halves, used in turn. A rank stores in the same half again two exchanges later. By then it has
+// received the next message of its peer, so the peer has already read the half. Memory without a second half needs
+// permission: its owner allows the stores of each epoch once the old values are no longer read.
 #pragma once
 #include "address.h"
 #include "sync_flags.h"
 
-// Addresses of a message's flags on both ranks. Each pair of ranks has the same messages, some of them
-// empty; must agree with transports/peer_memory.py. An additional row of zeros stands for what a rank
-// copies within its own memory.
+// Addresses of a message's flags on both ranks; must agree with transports/peer_memory.py. Both ranks of a pair have
+// the same messages, some of which may be empty. An additional row of zeros represents copies within a rank.
 struct MessageFlags {
-  long long arrived, peer_arrived;  // the peer's message is here; mine is there
-  long long allowed, peer_allowed;  // I may store there; the peer may store here. 0: not needed
-  long long chunks;                 // of my message
-  long long bytes, length;          // of it; where it may be shorter, the address of its length
+  long long arrived, peer_arrived;  // the peer's message is here; this rank's message is there
+  long long allowed, peer_allowed;  // this rank may store there; the peer may store here; 0: not needed
+  long long chunks;                 // number of chunks of this rank's message
+  long long bytes, length;          // its size; the address of its length if it may be shorter
 };
 
-// The messages of an exchange, as all of its kernels see them. After a time-out, `failure`, and
-// `reported`, which the host sees at once, hold the number of the message, counted from 1.
+// The messages of an exchange, for all of its kernels. After a time-out, `failure` and `reported` contain the number of
+// the message, counted from 1; the host sees `reported` immediately.
 struct Signals {
   const MessageFlags* messages;
   index_t count, blocks;
@@ -34,7 +32,7 @@ INLINE void report_timeout(const Signals& signals, index_t number) {
   set_flag(signals.reported, number + 1);
 }
 
-// After a time-out nothing waits again.
+// After a time-out, no further wait takes place.
 INLINE void wait_for_message(const Signals& signals, long long flag, long long epoch, index_t number) {
   if (!read_flag(signals.failure) &&
       !wait_for_flag(as_pointer<long long>(flag), epoch, signals.timeout))
@@ -48,7 +46,7 @@ INLINE void block_waits_for_message(const Signals& signals, long long flag, long
 }
 
 INLINE void signal_arrival(const MessageFlags& message, long long epoch) {
-  system_fence();  // for the stores of other blocks, which they have counted
+  system_fence();  // for the stores of other blocks, which those blocks have counted
   set_flag(as_pointer<long long>(message.peer_arrived), epoch);
 }
 
@@ -72,15 +70,15 @@ INLINE void allow_stores(const Signals& signals, long long epoch) {
   }
 }
 
-// Allow the peers to store, and signal messages of which this kernel copies nothing: they are empty, or
-// earlier kernels have stored them.
+// Allows the peers to store, and signals messages of which this kernel copies nothing: they are empty, or earlier
+// kernels have stored them.
 INLINE void open_messages(const Signals& signals, long long epoch) {
   allow_stores(signals, epoch);
   SIGNAL_ARRIVALS(signals, epoch, [](index_t, const MessageFlags& message) { return !message.chunks; });
 }
 
-// A block has stored its chunks of all messages. It waits once, at the end, for its stores to cross the
-// link. The block that completes a message signals it.
+// Called when a block has stored its chunks of all messages. The block waits once, here, until its stores have crossed
+// the link. The block that completes a message signals it.
 INLINE void complete_messages(const Signals& signals, const long long* shares, long long epoch) {
   BARRIER();
   const auto last = [&](index_t m, const MessageFlags& message) {
@@ -93,12 +91,12 @@ INLINE void complete_messages(const Signals& signals, const long long* shares, l
   SIGNAL_ARRIVALS(signals, epoch, last);
 }
 
-// Waits for all messages, each in another thread.
+// Waits for all messages, each in a different thread.
 INLINE void wait_for_messages(const Signals& signals, long long epoch) {
   FOR_THREADS(m, signals.count) { wait_for_message(signals, signals.messages[m].arrived, epoch, m); }
 }
 
-// A block is done; the last block ends the epoch.
+// Called when a block is done; the last block ends the epoch.
 INLINE void end_epoch(const Signals& signals, long long epoch) {
   BARRIER();
   FOR_THREADS(t, 1) {
@@ -120,13 +118,13 @@ INLINE void end_epoch(const Signals& signals, long long epoch) {
 
 // --- sums of a few numbers over all ranks --------------------------------------------------------------
 //
-// One block of a kernel that needs the sums computes them. Each rank stores its numbers in every other
-// rank's mailbox, and adds those of all ranks in the order of ranks, so that all get the same bits.
+// One block of a kernel that needs the sums computes them. Each rank stores its numbers in the mailboxes of all other
+// ranks, and adds the numbers of all ranks in the order of ranks, so that the sums are bit-identical.
 
-// Where a rank's numbers go, and where those of the other rank arrive; by rank.
+// By rank: the address to which this rank's numbers go, and the address at which those of the other rank arrive.
 struct Contribution {
   long long there, here;
-  long long message;  // its number; -1 for this rank
+  long long message;  // number of the message; -1 for this rank
 };
 
 struct AllReduce {
@@ -151,7 +149,7 @@ INLINE void start_allreduce(const AllReduce& reduce, const Signals& signals, con
   }
 }
 
-// This rank's numbers become the sums.
+// Replaces this rank's numbers by the sums.
 template <int COUNT>
 INLINE void finish_allreduce(const AllReduce& reduce, const Signals& signals, double* mine,
                              long long now) {

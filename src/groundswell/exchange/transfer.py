@@ -1,4 +1,4 @@
-"""Transfers: they pack boxes of values into messages, move these, and unpack them."""
+"""Transfers pack boxes of values into messages, move the messages, and unpack them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from groundswell.exchange.messages import (
 )
 from groundswell.exchange.transports.peer_memory import Exports, PeerMemory
 
-DIRECT_BYTES = 128  # of a row: shorter ones waste most of what a link carries,
-SCATTERED_BYTES = 1 << 18  # unless all of them are no more than this: a mailbox costs a round trip
+DIRECT_BYTES = 128  # smallest row for direct stores: shorter rows waste link bandwidth,
+SCATTERED_BYTES = 1 << 18  # unless all rows together are at most this: a mailbox costs a round trip
 
-# Moves messages from the buffers of what is sent to those of what is received.
+# Moves messages from sent buffers to received buffers.
 Transport = Callable[[TransferRequest, Sequence[Buffer], Sequence[Buffer]], Operation]
 
 
@@ -43,7 +43,7 @@ class Binding:
     Args:
         start, finish, open: see `Operation`.
         tables: the addresses of the segments.
-        fused: launches instead of `start` and `finish`, where nothing comes in between.
+        fused: launches instead of `start` and `finish`, if no other work runs in between.
     """
 
     start: Sequence[Launch] = ()
@@ -54,13 +54,13 @@ class Binding:
 
 
 class Transfer(Operation):
-    """The messages of a request on some transport; `connect` makes and binds it.
+    """The messages of a request on a transport; `connect` creates and binds it.
 
     Attributes:
-        sent: for each message the buffer for what the peer needs. Where the caller fills it, after
-            `open` and before `start`.
-        received: for each message what the peer has sent; valid after `finish`, until the next
-            exchange begins.
+        sent: for each message, the buffer that is sent to the peer. If the caller fills it, this
+            must happen after `open` and before `start`.
+        received: for each message, the buffer with the data of the peer; valid after `finish`,
+            until the next exchange begins.
         tables: the addresses of the segments.
         rebindable: whether the arrays can be replaced by others.
     """
@@ -72,19 +72,19 @@ class Transfer(Operation):
     _fused: Sequence[Launch] = ()
 
     def bind(self, request: TransferRequest) -> None:
-        """Make the launches for the segments of a request, without any communication.
+        """Create the launches for the segments of a request, without communication.
 
-        After an error the launches are those of before.
+        After an error, the previous launches remain.
 
         Args:
-            request: with messages of the same peers, tags and sizes as the transfer was made for.
+            request: a request with the same peers, tags and sizes as the original one.
         """
         made = self.prepare(request)
         self.open, self.start, self.finish = made.open, made.start, made.finish
         self.tables, self._fused = made.tables, made.fused
 
     def prepare(self, request: TransferRequest) -> Binding:
-        """The launches for `bind`; changes nothing."""
+        """The launches for `bind`; has no side effects."""
         raise NotImplementedError
 
     @property
@@ -96,7 +96,7 @@ Maker = Callable[[TransferRequest], Transfer]
 
 
 class LocalTransfer(Transfer):
-    """One rank alone: on periodic axes, ghost layers take its own points."""
+    """A single rank: on periodic axes, ghost layers are copies of its own points."""
 
     path = "none: one rank"
     in_graph = True
@@ -116,8 +116,8 @@ class BufferedTransfer(Transfer):
     """Messages packed into buffers of this rank, which a message transport moves.
 
     Args:
-        copies: makes the launches that pack and unpack.
-        on_host: whether the buffers lie in (pinned) memory of the host, not of the device.
+        copies: creates the launches that pack and unpack.
+        on_host: whether the buffers are in (pinned) host memory instead of device memory.
     """
 
     def __init__(
@@ -156,11 +156,12 @@ class BufferedTransfer(Transfer):
 
 
 class PeerTransfer(Transfer):
-    """Stores of kernels in mailboxes of the receivers, or straight in their arrays.
+    """Kernels store in mailboxes of the receivers, or directly in their arrays.
 
     Args:
-        direct: store straight in the receivers' arrays, where a segment has rows of at least
-            DIRECT_BYTES, or few bytes, and values keep their type; otherwise in mailboxes.
+        direct: whether to store directly in the receivers' arrays if a segment has rows of at
+            least DIRECT_BYTES, or few bytes, and values keep their type. Other segments use
+            mailboxes.
 
     Raises:
         BackendError: the memory of a peer cannot be mapped.
@@ -178,12 +179,12 @@ class PeerTransfer(Transfer):
         self._parts = [memory]
         self.sent = [Buffer(memory.outbox(m), m.send_bytes) for m in messages]
         self.received = [Buffer(memory.inbox(m), m.receive_bytes) for m in messages]
-        where = ", straight into ghost layers" * direct
+        where = ", directly into ghost layers" * direct
         self.path = memory.path + (", stored there directly" if request.fixed_buffers else where)
 
     def prepare(self, request: TransferRequest) -> Binding:
         backend, memory, count = request.backend, self._memory, len(request.messages)
-        own = (replace(copy, message=count) for copy in request.own)  # of no message
+        own = (replace(copy, message=count) for copy in request.own)  # belongs to no message
         sent, received = [*self._sent(request), *own], list(self._received(request))
         outgoing, incoming = (Copies(backend, copies, count) for copies in (sent, received))
         blocks = min(max(outgoing.count, incoming.count, 1), memory.blocks_at_once)
@@ -219,7 +220,7 @@ class PeerTransfer(Transfer):
 
 
 def _exports(backend: Backend, message: Message) -> Exports:
-    """The received segments that the sender may store straight in the array."""
+    """The received segments that the sender may store directly in the array."""
     found = {}
     for number, segment in enumerate(message.receives):
         itemsize, place = np.dtype(segment.dtype).itemsize, segment.place
@@ -235,7 +236,7 @@ def _exports(backend: Backend, message: Message) -> Exports:
 
 
 class HybridTransfer(Transfer):
-    """Messages to ranks of this host on one transport, all others on another.
+    """Messages within this host on one transport, and all others on another transport.
 
     Messages to other hosts start first and finish last.
     """

@@ -1,8 +1,8 @@
 """Finds the transports that work between the ranks of this job, and the fastest way to exchange.
 
-A transport works if its requirements are met and ghost layers of known values arrive. The time of a
-candidate is the median over repeats of the maximum over ranks, because a step takes as long as its
-slowest rank. Results are cached on disk, by machine and problem.
+A transport works if its requirements are met and a test exchange of known values succeeds. The time
+of a candidate is the maximum over ranks, because the slowest rank determines the time of a step;
+the median over repetitions is taken. Results are cached on disk, by machine and problem.
 """
 
 from __future__ import annotations
@@ -49,27 +49,29 @@ from groundswell.exchange.waiting import timeout_of, timeout_seconds
 
 REPEATS = 5
 REPEAT_SECONDS = 0.02  # shortest duration of a repeat
-CUTOFF = 1.5  # a candidate that takes this many times as long as the best is not repeated
+CUTOFF = 1.5  # candidates slower than the best by this factor are not repeated
 
-ONE_PROCESS = "a single process exchanges nothing; start several, for example with mpiexec -n 4"
+ONE_PROCESS = (
+    "a single process has nothing to exchange; start several, for example with mpiexec -n 4"
+)
 TEST_SECONDS = 30.0  # time-out of a test
-PROBE_SECONDS = 120.0  # least time-out of the ranks that wait for another rank's test
-ROUNDS = 2  # of a test, so that buffers are used again
+PROBE_SECONDS = 120.0  # smallest time-out of ranks that wait for the test of another rank
+ROUNDS = 2  # of a test, so that buffers are reused
 GHOSTS = Ghosts((2, 1, 1), (1, 2, 1), corners=True)
 TYPES = ("float32", "float64")
 PRIME = 16_777_213  # single precision represents smaller whole numbers exactly
 
-Timer = Callable[[int], float]  # exchanges so many times; returns this rank's seconds
+Timer = Callable[[int], float]  # exchanges n times; returns this rank's time, s
 
 
 @dataclass(frozen=True)
 class Choice(Connection):
-    """The options of an exchange that affect only its speed, apart from codecs with loss.
+    """The options of an exchange that affect only its speed (except lossy codecs).
 
     Args:
-        transport, route, codec: see `Connection`; `route` of gather-scatter only.
+        transport, route, codec: see `Connection`; `route` applies only to gather-scatter.
         aggregate: whether all fields share one message per neighbour.
-        overlap: whether the update of interior points hides the exchange.
+        overlap: whether the exchange overlaps with the update of interior points.
     """
 
     aggregate: bool = True
@@ -78,7 +80,7 @@ class Choice(Connection):
 
 @dataclass(frozen=True)
 class Measurement:
-    """Seconds of an exchange, or None and the reason why it does not work."""
+    """Time of an exchange, s; or None and the reason why it does not work."""
 
     choice: Choice
     seconds: float | None
@@ -90,7 +92,7 @@ class Tuning:
     """The measurements of all candidates, fastest first."""
 
     measurements: tuple[Measurement, ...]
-    cached: bool = False  # whether they were made in an earlier run
+    cached: bool = False  # whether they are from an earlier run
 
     @property
     def best(self) -> Choice:
@@ -110,13 +112,13 @@ def halo_candidates(
     codecs: Sequence[str] = ("none",),
     aggregates: Sequence[bool] = (True, False),
 ) -> list[Choice]:
-    """All options for ghost layers that the user leaves open.
+    """All choices for ghost layers that the user's options allow.
 
     Args:
-        transport, overlap: as the user asks; "auto" for all.
-        codecs: all that may be used. On one host only the first is a candidate: other codecs help
-            on slow links, but memory is faster than their kernels.
-        aggregates: what `Choice.aggregate` may be.
+        transport, overlap: the user's options; "auto" for all.
+        codecs: the allowed codecs. On one host, only the first is a candidate: other codecs help on
+            slow links, but memory is faster than their kernels.
+        aggregates: the allowed values of `Choice.aggregate`.
     """
     overlaps = (True, False) if overlap == "auto" else (bool(overlap),)
     transports = _transports(backend, comm) if transport == "auto" else [transport]
@@ -131,19 +133,19 @@ def halo_candidates(
 def gather_scatter_candidates(
     backend: Backend, comm: Communicator, asked: Connection
 ) -> list[Choice]:
-    """All options for gather-scatter that the user leaves open: transport or route "fastest"."""
+    """All choices for gather-scatter; transport or route may be "fastest"."""
     names = _transports(backend, comm) if asked.transport == "fastest" else [asked.transport]
     is_open = asked.route == "fastest"
     return [
         Choice(name, route, asked.codec)
         for route in (ROUTES if is_open else [asked.route])
-        for name in names  # "alltoall" is one call of MPI, by no transport
+        for name in names  # "alltoall" is one MPI call and needs no transport
         if not is_open or route != "alltoall" or name in ("auto", "mpi")
     ]
 
 
 def _transports(backend: Backend, comm: Communicator) -> list[str]:
-    """All transports that may connect these ranks; on several hosts, pairs of them too."""
+    """All transports that may connect these ranks; on several hosts, also pairs of them."""
     names = [*TRANSPORTS[backend.name]]
     if usual(backend, comm) == "peer":
         return names
@@ -152,8 +154,8 @@ def _transports(backend: Backend, comm: Communicator) -> list[str]:
 
 
 def _usable(backend: Backend, comm: Communicator, choices: Sequence[Choice]) -> Sequence[Choice]:
-    """The choices whose transports work between all ranks; all choices if none does."""
-    # Of two transports the one between hosts: those within a host cannot be probed from others.
+    """The choices with transports that work between all ranks; all choices if none works."""
+    # With two transports, only the one between hosts can be tested between all ranks.
     names = [choice.transport.split("+")[-1] for choice in choices]
     obstacles = find_obstacles(backend, comm, sorted(set(names)))
     pairs = zip(choices, names, strict=True)
@@ -169,7 +171,7 @@ def tune(
     timer_of: Callable[[Choice], Timer],
     cache: Path | None = None,
 ) -> Tuning:
-    """Measure the choices, unless the fastest is cached; all ranks must call it.
+    """Measure the choices, unless the result is cached; collective.
 
     Args:
         timer_of: prepares the measurement of a choice; raises GroundswellError if it does not work.
@@ -202,7 +204,7 @@ def tune(
 
 
 def _seconds(comm: Communicator, timer: Timer, best: float) -> float:
-    """Seconds of one exchange, roughly if it is much slower than the best."""
+    """Time of one exchange, s; only a rough value if it is much slower than the best."""
     timer(1)  # warm up
     once = max(comm.allgather(timer(1)))
     if once > CUTOFF * best:
@@ -220,11 +222,11 @@ def fastest(
     *,
     in_graph: bool = False,
 ) -> Tuning:
-    """Measure operations with each choice that works here; all ranks must call it.
+    """Measure operations with each choice that works here; collective.
 
     Args:
-        problem: everything that the speed depends on, as part of the cache's key.
-        make: makes the operations, which are closed after the measurements.
+        problem: everything on which the speed depends; part of the key of the cache.
+        make: creates the operations, which are closed after the measurements.
         in_graph: whether the device may run them as a graph.
 
     Raises:
@@ -251,7 +253,7 @@ def fastest(
 
 
 def cache_file(comm: Communicator, backend: Backend, problem: Iterable[object]) -> Path:
-    """The file for the tuning of a problem on the machines of these ranks; all must call it."""
+    """The cache file of a problem on the machines of these ranks; collective."""
     devices = [*comm.allgather(backend.device), repr(comm.allgather(comm.same_host))]
     library = mpi_version() if comm.size > 1 else ""
     key = digest(__version__, *devices, library, *map(repr, problem))
@@ -259,7 +261,7 @@ def cache_file(comm: Communicator, backend: Backend, problem: Iterable[object]) 
 
 
 def _load(path: Path) -> Tuning | None:
-    """The cached tuning; None if there is no readable one."""
+    """The cached tuning; None if it does not exist or is not readable."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         rows = json.loads(path.read_text(encoding="utf-8"))["measurements"]
         measured = (Measurement(Choice(**m["choice"]), m["seconds"], m["reason"]) for m in rows)
@@ -268,25 +270,25 @@ def _load(path: Path) -> Tuning | None:
 
 
 def _save(path: Path, tuning: Tuning) -> None:
-    """Write a tuning; a cache that is not writable is no error."""
+    """Write a tuning; it is not an error if the cache is not writable."""
     text = json.dumps(asdict(tuning), indent=1)
     with suppress(OSError, GroundswellError):
-        path.unlink(missing_ok=True)  # unreadable, or of other choices
+        path.unlink(missing_ok=True)  # it is unreadable or has other choices
         KernelCache(path.parent).get(path.name, lambda out: out.write_text(text, "utf-8"))
 
 
-# --- what works -----------------------------------------------------------------------------------
+# --- tests of transports --------------------------------------------------------------------------
 
 
 def find_obstacles(
     backend: Backend, comm: Communicator, names: Iterable[str] | None = None
 ) -> dict[str, Obstacle]:
-    """For each transport the reason why it does not work between all ranks; None if it works.
+    """For each transport, the reason why it does not work between all ranks; None if it works.
 
-    All ranks must call it, and get the same result.
+    Collective; all ranks get the same result.
 
     Args:
-        names: of the transports, keys of TRANSPORTS; by default all of the backend's.
+        names: names of the transports, keys of TRANSPORTS; by default, all of the backend.
 
     Raises:
         BackendError: the kernels of an exchange cannot be compiled.
@@ -302,12 +304,12 @@ def find_obstacles(
         }
 
 
-# A late message may still arrive in the memory of a failed test, so it is never freed.
+# Late messages may still arrive in the memory of a failed test, so it is never freed.
 _FAILED: list[Any] = []
 
 
 def _test(name: str, backend: Backend, job: MpiCommunicator) -> Obstacle:
-    """Exchange known values; why they do not arrive on some rank."""
+    """Exchange known values; returns the reason why they do not arrive on some rank."""
     used: list[Any] = []
     reason = first_obstacle(job, lambda: _exchange(name, backend, job, used))
     if reason:
@@ -320,11 +322,11 @@ def _test(name: str, backend: Backend, job: MpiCommunicator) -> Obstacle:
 
 
 def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]) -> Obstacle:
-    """Exchange two types in one call and in two, several times; `used` gets what takes part."""
+    """Exchange two types in one call and in two, several times; `used` keeps objects alive."""
     with timeout_of(TEST_SECONDS):
-        # A rank that gives up breaks its communicator, which must not be the job's.
+        # A rank that gives up makes its communicator unusable, so the test has its own one.
         used.append(comm := MpiCommunicator(job.mpi_comm))
-        # Blocks have uneven sizes. Rows are not cut, so that they are long enough for direct stores
+        # Blocks have uneven sizes. Rows are undivided, so they are long enough for direct stores
         # in ghost layers.
         cut = decompose((2 * comm.size + 3, 2 * comm.size + 1, 40), comm.size, True, (0, 0, 1))
         # Values are the global indices of points.

@@ -1,9 +1,9 @@
-"""How ranks wait for each other: until a deadline, and only as long as the wait can still end.
+"""Waits of ranks for each other, with deadlines and detection of waits that cannot end.
 
 All ranks make the same exchanges and collective calls in the same order. Of two ranks, one is
-therefore ahead in both counts, or equal. If this does not hold, or a rank has ended before the
-others, a wait cannot end. Ranks send their counts to each other while they wait, and when they end
-or give up a call, so that all of them detect this within a second.
+therefore ahead in both counts, or both are equal. If this does not hold, or a rank has ended before
+the others, a wait cannot end. Ranks send their counts to each other while they wait, and when they
+end or give up a call, so that all of them detect this within a second.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 TIMEOUT = "GROUNDSWELL_TIMEOUT"
 DEFAULT_TIMEOUT = 300.0  # s
-CHECK_SECONDS = 0.5  # between checks whether the other ranks are alive
-# MPI makes progress only during calls, so a waiting rank first polls continuously. After this time
+CHECK_SECONDS = 0.5  # interval between checks that the other ranks are alive
+# MPI makes progress only during calls, so a waiting rank first polls continuously. After this time,
 # a short sleep adds little to the wait, and frees the core for other ranks.
 BUSY_SECONDS = 0.002
 SLEEP_SECONDS = 1e-4
-# MPI libraries copy a little at each call. A call that has copied takes several times as long as
-# the shortest one, and at least so many seconds. It is worth polling for some time longer.
+# MPI libraries copy small parts of a message at each call. A call that copies takes several times
+# as long as the shortest call, and at least this time, s. Polling then continues for some time.
 MOVED, MOVED_SECONDS, LONGER = 4, 5e-6, 20
 
 TAG = 2  # of messages between Progress objects
@@ -59,7 +59,7 @@ class Deadline:
         self._busy_until = self._begun + busy
 
     def stay_busy(self, seconds: float) -> None:
-        """Do not sleep for some time, as a message is arriving."""
+        """Do not sleep for some time, because a message is arriving."""
         until = time.monotonic() + min(seconds, self._busy)
         self._busy_until = max(self._busy_until, until)
 
@@ -67,8 +67,8 @@ class Deadline:
         """Let other threads run, or sleep.
 
         Args:
-            what: what is awaited, for the message.
-            awaited: ranks from which it is awaited; read only after the deadline.
+            what: what the rank waits for, for the error message.
+            awaited: ranks for which it waits; called only after the deadline.
 
         Raises:
             RunFailed: a process has ended, or the deadline has passed.
@@ -96,7 +96,7 @@ def complete(
 
     Args:
         what, awaited: see `Deadline.pause`.
-        kept: what the requests write to, apart from their own buffers.
+        kept: memory that the requests write to, in addition to their own buffers.
 
     Raises:
         RunFailed: a rank has ended, or the deadline has passed.
@@ -105,7 +105,7 @@ def complete(
     try:
         begun = time.thread_time()
         while pending and not type(requests[0]).Testall(pending):
-            lasted = time.thread_time() - begun  # without what other threads took of the core
+            lasted = time.thread_time() - begun  # excludes time of other threads
             shortest = min(shortest, lasted)
             if lasted > max(MOVED * shortest, MOVED_SECONDS):
                 deadline.stay_busy(LONGER * lasted)
@@ -127,7 +127,7 @@ def late(what: str, awaited: Iterable[int], seconds: float) -> RunFailed:
 
 
 def timeout_seconds() -> float:
-    """How long a rank waits for another one, s, from the environment variable TIMEOUT.
+    """The time-out of waits for another rank, s, from the environment variable TIMEOUT.
 
     Raises:
         InputError: the variable is not a number above zero.
@@ -167,7 +167,7 @@ class Position(NamedTuple):
     error: GroundswellError | None = None  # why the rank has given up a call
 
     def why_not(self, other: Position) -> str | None:
-        """Why a wait of this rank for the other one cannot end; the text follows "rank n"."""
+        """The reason why a wait of this rank for the other one cannot end, following "rank n"."""
         if other.state == FAILED:
             return "has failed; see its messages"
         if self.state != RUNNING:
@@ -190,7 +190,7 @@ class Progress:
 
     Args:
         comm: an mpi4py communicator of the ranks; messages with TAG must be of this class only.
-        is_alive: whether the process of a rank runs, as far as this one can see.
+        is_alive: returns whether the process of a rank runs, if this one can see it.
     """
 
     def __init__(self, comm: Any, is_alive: Callable[[int], bool]) -> None:
@@ -201,7 +201,7 @@ class Progress:
         self._here = self._sent_position = Position()
         self._others = {rank: Position() for rank in range(comm.size) if rank != comm.rank}
         self._requests: list[Any] = []
-        _ALL[:] = [*(progress for progress in _ALL if progress._comm), self]  # without freed ones
+        _ALL[:] = [*(progress for progress in _ALL if progress._comm), self]  # drops freed ones
 
     def begin(self, *, exchanges: int = 0, calls: int = 0) -> None:
         """Count exchanges or collective calls of all ranks."""
@@ -224,10 +224,10 @@ class Progress:
                 raise RunFailed(f"rank {rank} {reason}")
 
     def require_no_error(self, *, later_calls: bool = True) -> None:
-        """Raise the error for which another rank has given up a call, if there is any.
+        """Raise the error with which another rank gave up a call, if there is any.
 
         Args:
-            later_calls: whether calls count that this rank has not begun yet.
+            later_calls: whether to include calls that this rank has not begun yet.
         """
         self._read()
         for other in self._others.values():
@@ -235,7 +235,7 @@ class Progress:
                 raise other.error
 
     def behind(self) -> Iterator[int]:
-        """The ranks that have begun fewer calls than this one; all others if there are none."""
+        """The ranks that have begun fewer calls than this one; if none, all other ranks."""
         self._send()
         self._read()
         late = [rank for rank, other in self._others.items() if other.calls < self._here.calls]
@@ -246,7 +246,7 @@ class Progress:
         return self._others[rank].state == ENDED
 
     def fail(self, error: GroundswellError) -> None:
-        """Report to all ranks that this one has given up a call."""
+        """Report to all ranks that this rank has given up a call."""
         if self._is_usable:
             self._move(error=error)
             self._send()
@@ -311,7 +311,7 @@ def _wait_for_ends() -> None:
 
 @atexit.register  # runs before _wait_for_ends
 def report_end() -> None:
-    """Report to all ranks that the program of this one ends, and whether by an error."""
+    """Report to all ranks that the program of this rank ends, and whether by an error."""
     failed = getattr(sys, "last_value", None) is not None
     for progress in _ALL:
         progress.end(failed=failed)

@@ -1,7 +1,7 @@
-"""Forests of octrees: a box of roots, each divided into eight again and again down to its leaves.
+"""Forests of octrees: a box of roots, each divided recursively into eight, down to its leaves.
 
-Leaves are the elements of meshes that are fine only where they need to be. Of a forest, only the
-leaves are stored, in Morton order of the whole box: by the key of the first lattice cell of each.
+Leaves are the elements of locally refined meshes. A forest stores only its leaves, in Morton order
+of the whole box, that is, sorted by the key of the first lattice cell of each leaf.
 
 Burstedde, Wilcox & Ghattas, p4est: scalable algorithms for parallel adaptive mesh refinement on
 forests of octrees, SIAM J. Sci. Comput. 33, 2011; Sundar, Sampath & Biros, Bottom-up construction
@@ -32,20 +32,20 @@ _THINNEST = 1e-8  # width of a root over the largest coordinate; keeps lattice p
 class Forest:
     """The leaves of a box of octrees, which fill it without overlap.
 
-    A root has level 0, and a leaf of level n an edge 2^n times shorter than its root along each
-    axis. The lattice of cells of level `max_level` numbers all positions: there may be at most 2^20
-    cells along an axis, roots times 2^max_level. So one root has up to level 20, a hundred up to
-    level 13. Leaves are numbered by rising keys, in Morton order.
+    A root has level 0. The edges of a leaf of level n are 2^n times shorter than those of its root.
+    Positions are cells of a lattice of level `max_level`. The number of lattice cells along an
+    axis, roots times 2^max_level, is at most 2^20. One root along an axis thus allows level 20, and
+    a hundred roots allow level 13. Leaves are numbered by ascending keys, in Morton order.
 
     Args:
-        edges: edges of the roots along x, y and z, rising, each (roots + 1,), m.
-        keys: Morton key of the first lattice cell of each leaf, rising, (leaves,).
+        edges: edges of the roots along x, y and z, ascending, each (roots + 1,), m.
+        keys: Morton key of the first lattice cell of each leaf, ascending, (leaves,).
         levels: level of each leaf, (leaves,).
         periodic: whether the box is periodic along x, y, z.
 
     Raises:
-        InputError: edges that do not rise or that are too many, or leaves that do not fill the box
-            in their order.
+        InputError: edges are not ascending or too many, or leaves do not fill the box in Morton
+            order.
     """
 
     edges: Edges
@@ -85,7 +85,7 @@ class Forest:
         return decode(self.keys[_chosen(leaves)])
 
     def sizes(self, leaves: ArrayLike | None = None) -> Numbers:
-        """Lattice cells along an edge of leaves, (leaves,); `leaves` as in `anchors`."""
+        """Number of lattice cells along an edge of leaves, (leaves,); `leaves` as in `anchors`."""
         return cells_along(self.max_level, self.levels[_chosen(leaves)])
 
     def trees(self, leaves: ArrayLike | None = None) -> Numbers:
@@ -108,7 +108,7 @@ class Forest:
         return self._positions(anchors), self._positions(anchors + sizes[:, None])
 
     def mirrored(self, axis: int) -> Forest:
-        """The forest with the signs of coordinates along an axis changed."""
+        """The forest with the coordinates along an axis negated."""
         edges, anchors = list(self.edges), self.anchors()
         edges[axis] = -edges[axis][::-1]
         cells = self.roots[axis] << self.max_level
@@ -147,8 +147,8 @@ class Forest:
     def locate(self, points: ArrayLike) -> Numbers:
         """The leaf that contains each point, -1 outside the box.
 
-        On a face, edge or corner of several leaves, the lowest number counts. Points beyond the
-        ends of periodic axes are outside.
+        A point on a face, edge or corner belongs to the leaf with the lowest number. Points beyond
+        the ends of periodic axes are outside.
 
         Args:
             points: positions, (points, 3), m.
@@ -173,9 +173,9 @@ class Forest:
         return np.stack(columns, axis=-1)
 
     def _cells(self, points: Floats) -> Numbers:
-        """The first of the lattice cells that touch each point of the box, (points, 3).
+        """The first lattice cell that touches each point of the box, (points, 3).
 
-        Of cells that touch a point, the first along all axes has the lowest key.
+        Among the cells that touch a point, the first one along all axes has the lowest key.
         """
         columns = []
         for x, line in zip(points.T, self.edges, strict=True):
@@ -184,13 +184,13 @@ class Forest:
             step = np.ceil(inside * 2**self.max_level).astype(np.int64) - 1
             columns.append((root << self.max_level) + step)
         cells = np.stack(columns, axis=-1)
-        # Rounding may lead to the next cell.
+        # Rounding may give the next cell.
         cells += self._positions(np.maximum(cells + 1, 0)) < points
         cells -= self._positions(np.maximum(cells, 0)) >= points
         return np.asarray(np.maximum(cells, 0))
 
     def _require_tiling(self) -> None:
-        """See that leaves fill the box in their order."""
+        """Check that leaves fill the box in Morton order."""
         if self.keys.shape != self.levels.shape or self.keys.ndim != 1:
             raise InputError(
                 f"keys of shape {self.keys.shape} and levels of shape {self.levels.shape}; give "
@@ -212,14 +212,14 @@ def uniform_forest(
     level: int = 0,
     periodic: tuple[bool, bool, bool] = (False, False, False),
 ) -> Forest:
-    """The forest whose leaves all have one level.
+    """The forest with all leaves on one level.
 
     Args:
         edges, periodic: see `Forest`.
         level: level of the leaves; 0 for the roots alone.
 
     Raises:
-        InputError: invalid edges, or a level out of range.
+        InputError: the edges are invalid, or the level is out of range.
     """
     lines = _checked_edges(edges)
     roots = count_roots(lines)
@@ -231,21 +231,21 @@ def uniform_forest(
 
 
 def partition_curve(weights: ArrayLike, parts: int) -> Numbers:
-    """Cut the leaves, in their order, into contiguous ranges of nearly equal weight.
+    """Divide the leaves, in their order, into contiguous ranges of nearly equal weight.
 
-    Ranges differ from an equal share by at most the weight of the heaviest leaf. None is empty
-    unless there are fewer leaves than parts; then the last ones are.
+    The weight of a range differs from the mean by at most the weight of the heaviest leaf. No range
+    is empty unless there are fewer leaves than parts; in that case the last ranges are empty.
 
     Args:
         weights: cost of each leaf, above 0, (leaves,).
         parts: number of ranges.
 
     Returns:
-        The first leaf of each range, and the number of leaves, (parts + 1,): range n holds the
-        leaves from entry n up to, but without, entry n + 1.
+        The first leaf of each range, and the number of leaves, (parts + 1,). Range n contains the
+        leaves from entry n up to, but not including, entry n + 1.
 
     Raises:
-        InputError: no parts, or weights that are not above 0 or not finite.
+        InputError: `parts` is below 1, or weights are not finite and above 0.
     """
     costs = np.asarray(weights, float)
     if parts < 1:
@@ -255,19 +255,20 @@ def partition_curve(weights: ArrayLike, parts: int) -> Numbers:
     sums, ranks, count = np.cumsum(np.append(0.0, costs)), np.arange(parts + 1), len(costs)
     shares = sums[-1] * ranks / parts
     starts = np.searchsorted((sums[1:] + sums[:-1]) / 2, shares)  # the nearest sums
-    # Ranges that would be empty take one leaf from those behind, at the end from those ahead.
+    # Ranges that would be empty take one leaf from the following ranges; at the end, from the
+    # previous ranges.
     starts = np.maximum.accumulate(starts - ranks) + ranks
     latest = np.minimum(max(count - parts, 0) + ranks, count)
     return np.asarray(np.minimum(starts, latest), np.int64)
 
 
 def cells_along(max_level: int, levels: Levels) -> Numbers:
-    """Lattice cells along an edge of octants of some levels, (octants,)."""
+    """Number of lattice cells along an edge of octants of the given levels, (octants,)."""
     return np.asarray(np.left_shift(1, max_level - levels.astype(np.int64)))
 
 
 def require_level(roots: tuple[int, int, int], level: int) -> None:
-    """See that leaves may have a level.
+    """Check that leaves may have a level.
 
     Args:
         roots: number of roots along x, y, z.
@@ -295,22 +296,22 @@ def count_roots(edges: Edges) -> tuple[int, int, int]:
 
 
 def _checked_edges(edges: Sequence[ArrayLike]) -> Edges:
-    """Edges of roots along x, y and z, each with a width that the deepest level can divide."""
+    """Validate the edges of roots; widths must allow division to the deepest level."""
     x, y, z = (np.asarray(line, float) for line in edges)
     for name, line in zip("xyz", (x, y, z), strict=True):
         if line.ndim != 1 or not 2 <= len(line) <= 2**BITS + 1:
             raise InputError(
-                f"edges along {name} of shape {line.shape}; give one more than roots, which are "
-                f"1 to 2^{BITS}"
+                f"edges along {name} of shape {line.shape}; give one more than roots; "
+                f"allowed: 1 to 2^{BITS} roots"
             )
         if not (np.isfinite(line).all() and np.diff(line).min() > _THINNEST * np.abs(line).max()):
             raise InputError(
-                f"edges along {name} = {np.array2string(line, threshold=6)}; give finite ones that "
-                f"rise by more than {_THINNEST:g} of the largest coordinate"
+                f"edges along {name} = {np.array2string(line, threshold=6)}; give finite values "
+                f"that increase by more than {_THINNEST:g} of the largest coordinate"
             )
     return x, y, z
 
 
 def _chosen(leaves: ArrayLike | None) -> slice | Numbers:
-    """The index of some leaves, or of all."""
+    """The index of the given leaves, or of all leaves."""
     return slice(None) if leaves is None else np.asarray(leaves, np.int64)

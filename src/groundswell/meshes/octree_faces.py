@@ -1,7 +1,7 @@
-"""Neighbours of the leaves of a forest of octrees: what lies beyond each of their six faces.
+"""Neighbours of the leaves of a forest of octrees, beyond each of their six faces.
 
-Faces are numbered as those of hexahedra: face 2 a is at the low end of axis a, face 2 a + 1 at the
-high end.
+Faces are numbered like those of hexahedra: face 2 a is at the low end of axis a, face 2 a + 1 at
+the high end.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ QUARTERS = 4
 
 
 class FaceKind(IntEnum):
-    """What lies beyond a face of a leaf."""
+    """The kind of neighbour beyond a face of a leaf."""
 
-    BOUNDARY = 0  # nothing: the face is on the boundary of the box
+    BOUNDARY = 0  # none: the face is on the boundary of the box
     SAME = 1  # a leaf of the same level
-    COARSER = 2  # a leaf one level up, on a quarter of whose face this one lies
-    FINER = 3  # four leaves one level down, one on each quarter of the face
+    COARSER = 2  # a leaf one level up; this face covers a quarter of the neighbour's face
+    FINER = 3  # four leaves one level down, one for each quarter of the face
 
 
 @dataclass(frozen=True, eq=False)
 class LeafFaces:
-    """The faces of leaves; made by `find_faces`.
+    """The faces of leaves; created by `find_faces`.
 
     Quarters of a face are numbered along the first of its two axes, then the second: for a face at
     an end of x, quarters 1 and 3 are at high y, 2 and 3 at high z.
 
     Args:
         kinds: `FaceKind` of each face, (leaves, 6).
-        neighbours: numbers of the leaves beyond, (leaves, 6, 4): four for finer ones, in the order
-            of quarters, otherwise one. Other entries are -1.
-        quarters: the quarter of a coarser neighbour's face that the face is, 0 to 3; -1 for faces
-            of other kinds, (leaves, 6).
+        neighbours: numbers of the neighbouring leaves, (leaves, 6, 4): four finer ones in the order
+            of quarters, or one. Other entries are -1.
+        quarters: the quarter of a coarser neighbour's face that the face covers, 0 to 3; -1 for
+            faces of other kinds, (leaves, 6).
     """
 
     kinds: NDArray[np.int8]
@@ -49,16 +49,16 @@ class LeafFaces:
 
 
 def find_faces(forest: Forest, leaves: ArrayLike | None = None) -> LeafFaces:
-    """Find what lies beyond each face of leaves.
+    """Find the neighbours beyond each face of leaves.
 
     A leaf that spans a periodic axis is its own neighbour.
 
     Args:
-        forest: balanced, at least across faces.
+        forest: a forest that is balanced, at least across faces.
         leaves: numbers of leaves; all of them if None.
 
     Raises:
-        InputError: levels on two sides of a face differ by more than one.
+        InputError: levels on the two sides of a face differ by more than one.
     """
     anchors, sizes = forest.anchors(leaves), forest.sizes(leaves)
     kinds = np.empty((len(sizes), 2 * AXES), np.int8)
@@ -83,7 +83,7 @@ def _octants_beyond(anchors: Numbers, sizes: Numbers, face: int) -> Numbers:
 
 
 def _kinds(forest: Forest, found: Numbers, sizes: Numbers) -> NDArray[np.int8]:
-    """The kind of a face of leaves of some sizes, from the first leaf beyond, (leaves,)."""
+    """The kind of a face of leaves of given sizes, from the first leaf beyond, (leaves,)."""
     beyond = forest.sizes(found)
     kinds = np.full(len(found), FaceKind.SAME, np.int8)
     kinds[beyond > sizes] = FaceKind.COARSER
@@ -94,13 +94,13 @@ def _kinds(forest: Forest, found: Numbers, sizes: Numbers) -> NDArray[np.int8]:
 
 
 def _quarters(anchors: Numbers, sizes: Numbers, face: int) -> Numbers:
-    """Which quarter of the face of their parent the face of leaves is, (leaves,)."""
+    """The quarter of the parent's face that the face of each leaf covers, (leaves,)."""
     first, second = ((anchors[:, axis] // sizes) & 1 for axis in _tangential(face))
     return first + 2 * second
 
 
 def _finer(forest: Forest, octants: Numbers, sizes: Numbers, face: int) -> Numbers:
-    """The four leaves next to a face in octants beyond it, (leaves, 4)."""
+    """The four leaves next to a face in the octants beyond it, (leaves, 4)."""
     (axis, side), (first, second) = divmod(face, 2), _tangential(face)
     steps = np.zeros((QUARTERS, AXES), np.int64)
     steps[:, first], steps[:, second] = [0, 1, 0, 1], [0, 0, 1, 1]
@@ -112,13 +112,13 @@ def _finer(forest: Forest, octants: Numbers, sizes: Numbers, face: int) -> Numbe
 
 
 def _tangential(face: int) -> tuple[int, int]:
-    """The two axes of a face."""
+    """The two axes in the plane of a face."""
     first, second = (axis for axis in range(AXES) if axis != face // 2)
     return first, second
 
 
 def _require_balanced(balanced: NDArray[np.bool_]) -> None:
-    """See that all sizes beyond faces are right."""
+    """Check that all neighbours beyond faces have valid sizes."""
     if not balanced.all():
         raise InputError(
             "levels of leaves on two sides of a face differ by more than one; balance the forest"

@@ -1,4 +1,4 @@
-"""Refinement of forests of octrees: where a criterion asks for it, and until sizes are balanced.
+"""Refinement of forests of octrees by a criterion, and 2:1 balance.
 
 Burstedde, Wilcox & Ghattas, SIAM J. Sci. Comput. 33, 2011; Sundar, Sampath & Biros, SIAM J. Sci.
 Comput. 30, 2008; see `groundswell.meshes.octree`.
@@ -27,15 +27,15 @@ _ACROSS = {"faces": 1, "edges": 2, "corners": 3}  # axes along which neighbours 
 
 
 def refine(forest: Forest, wanted: Criterion, max_level: int) -> Forest:
-    """Divide leaves into eight, and these again, as long as a criterion asks for it.
+    """Divide leaves recursively into eight as long as a criterion requests it.
 
     Args:
-        wanted: whether to divide each of some leaves, from their lower and upper corners, each
-            (leaves, 3), m; returns (leaves,).
+        wanted: returns whether to divide leaves, (leaves,), from their lower and upper corners,
+            each (leaves, 3), m.
         max_level: leaves of this level are not divided.
 
     Raises:
-        InputError: a level out of range, or a result of `wanted` of another shape.
+        InputError: the level is out of range, or the result of `wanted` has a wrong shape or type.
     """
     require_level(forest.roots, max_level)
 
@@ -48,17 +48,17 @@ def refine(forest: Forest, wanted: Criterion, max_level: int) -> Forest:
 
 
 def resolve_wavelength(wavelength: Wavelength, factor: float) -> Criterion:
-    """A criterion for `refine` that gives all leaves about the same number per wavelength.
+    """A criterion for `refine` that makes the number of leaves per wavelength nearly uniform.
 
-    Leaves are divided while their longest edge exceeds the smallest wavelength times `factor`.
+    Leaves are divided while their longest edge exceeds `factor` times the smallest wavelength.
 
     Args:
-        wavelength: the smallest wavelength in each of some boxes, from their lower and upper
-            corners, each (boxes, 3), m; returns (boxes,), m, above 0.
-        factor: the longest edge allowed over the smallest wavelength, above 0.
+        wavelength: returns the smallest wavelengths in boxes, (boxes,), m, above 0, from their
+            lower and upper corners, each (boxes, 3), m.
+        factor: the longest allowed edge over the smallest wavelength, above 0.
 
     Raises:
-        InputError: a factor not above 0; the criterion raises it for such wavelengths.
+        InputError: the factor is not above 0. The criterion raises it if a wavelength is not.
     """
     if not factor > 0:
         raise InputError(f"factor = {factor}; allowed: above 0")
@@ -78,14 +78,15 @@ def balance(forest: Forest, across: str = "faces") -> Forest:
     """The smallest refinement in which levels of neighbours differ by at most one.
 
     If an octant is divided, its neighbours of the same size must exist as leaves or be divided
-    themselves, and so their parents are divided. One pass from the deepest level up finds all of
-    these (Sundar, Sampath & Biros).
+    themselves; therefore their parents are divided. One pass from the deepest level upwards finds
+    all of these octants (Sundar, Sampath & Biros).
 
     Args:
-        across: neighbours share "faces"; at least "edges"; or at least "corners".
+        across: which leaves count as neighbours: those that share "faces", also those that share
+            only "edges", or also those that share only "corners".
 
     Raises:
-        InputError: another value of `across`.
+        InputError: `across` has another value.
     """
     if across not in _ACROSS:
         raise InputError(f"across = {across!r}; allowed: {listed(_ACROSS)}")
@@ -104,7 +105,7 @@ def _divided(forest: Forest, steps: Numbers) -> list[Numbers]:
     """Keys of the octants of each level that a balanced forest divides, from level 0 on.
 
     Args:
-        steps: neighbours of an octant and itself, by the displacement in edges, (neighbours, 3).
+        steps: displacements to an octant's neighbours and to itself, in edges, (neighbours, 3).
     """
     found, required = [], forest.keys[:0]
     for level in range(int(forest.levels.max()) - 1, -1, -1):
@@ -116,14 +117,14 @@ def _divided(forest: Forest, steps: Numbers) -> list[Numbers]:
 
 
 def _beside(forest: Forest, keys: Numbers, level: int, steps: Numbers) -> Numbers:
-    """Keys of the octants of one level displaced by `steps` from others, without those outside."""
+    """Keys of octants of one level displaced by `steps`, without those outside the box."""
     size = 1 << forest.max_level - level
     cells, inside = forest.wrap(decode(keys)[:, None] + size * steps)
     return encode(cells[inside])
 
 
 def _parents(forest: Forest, keys: Numbers, level: int) -> Numbers:
-    """Keys of the distinct octants of one level that hold others, rising."""
+    """Distinct keys of the octants of one level that contain others, ascending."""
     bits = AXES * (forest.max_level - level)
     return np.unique(keys >> bits << bits)
 
@@ -131,11 +132,11 @@ def _parents(forest: Forest, keys: Numbers, level: int) -> Numbers:
 def _divide(
     forest: Forest, keys: Numbers, levels: Levels, chosen: Callable[[Numbers, Levels], Mask]
 ) -> Forest:
-    """Divide octants that fill the box, and their children, as long as they are chosen.
+    """Divide octants that fill the box, and their children, while they are chosen.
 
     Args:
         keys, levels: the octants, each (octants,).
-        chosen: whether to divide each of some octants, from their keys and levels.
+        chosen: returns whether to divide octants, from their keys and levels.
     """
     done = []
     while len(keys):
@@ -162,6 +163,6 @@ def _asked(wanted: Criterion, lower: Floats, upper: Floats) -> Mask:
     if found.shape != (len(lower),) or found.dtype != bool:
         raise InputError(
             f"the criterion returned {found.dtype} of shape {found.shape}; return bool of shape "
-            f"({len(lower)},), one for each leaf"
+            f"({len(lower)},), one value per leaf"
         )
     return found

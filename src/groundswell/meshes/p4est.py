@@ -1,17 +1,17 @@
-"""Reads forests of octrees from files that p4est writes with `p8est_save`, without that library.
+"""Reads forests of octrees from files written by `p8est_save`, without the p4est library.
 
-p4est: Burstedde, Wilcox & Ghattas, SIAM J. Sci. Comput. 33, 2011. The layout of the files, found by
-comparing files of small forests, all integers little endian:
+p4est: Burstedde, Wilcox & Ghattas, SIAM J. Sci. Comput. 33, 2011. The layout of the files, which we
+found by comparing files of small forests; all integers are little-endian:
 
-- "p8est" in 8 bytes, the version in 24.
-- Ten 64-bit integers: format, bytes of an index, counts of vertices, trees, edges, trees at edges,
-  corners, trees at corners, bytes of attributes of a tree, and 0.
-- Positions of vertices; if there are edges, 12 indices of them for each tree; 8 vertices of each
-  tree; more of its neighbours.
-- From a multiple of 32 bytes on, 64-bit integers: format, bytes of a coordinate, of a leaf in
-  memory, of the user's data of a leaf, whether the file has these, and the number of ranks; the
-  ends of ranks; the ends of trees in the list of leaves.
-- From a multiple of 32 bytes on, the leaves by tree: x, y, z and level, 32 bits each, and data.
+- "p8est" in 8 bytes; the version in 24 bytes.
+- Ten 64-bit integers: format; size of an index in bytes; numbers of vertices, trees, edges, trees
+  at edges, corners and trees at corners; size of the attributes of a tree in bytes; and 0.
+- Positions of vertices; if there are edges, 12 edge indices for each tree; 8 vertices of each tree;
+  further data on its neighbours.
+- Aligned to 32 bytes, 64-bit integers: format; sizes in bytes of a coordinate, of a leaf in memory
+  and of the user data of a leaf; whether the file contains user data; number of ranks; then the
+  ends of ranks and the ends of trees in the list of leaves.
+- Aligned to 32 bytes, the leaves of each tree: x, y, z and level, 32 bits each, and user data.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from groundswell.meshes.octree import Edges, Forest, count_roots, deepest_level
 _FORMAT = 0x3000009  # of p4est 2.0 and later
 _ALIGNMENT = 32  # bytes
 _CHILDREN = 8
-_COINCIDENT = 1e-6  # distance of planes that are one, over the size of the box
+_COINCIDENT = 1e-6  # distance of planes that count as equal, over the size of the box
 
 
 @dataclass(frozen=True, eq=False)
 class SavedForest:
-    """The trees and leaves of a file, in its order.
+    """The trees and leaves of a file, in the order of the file.
 
     Args:
-        corners: of the trees, x fastest, (trees, 8, 3).
-        trees: the tree of each leaf, rising, (leaves,).
+        corners: corners of the trees, x fastest, (trees, 8, 3).
+        trees: the tree of each leaf, ascending, (leaves,).
         anchors: lowest corners of leaves in their trees, in units of p4est, (leaves, 3).
         levels: levels of leaves, (leaves,).
     """
@@ -53,7 +53,7 @@ class SavedForest:
     levels: Numbers
 
     def place(self) -> tuple[Edges, Numbers]:
-        """Edges of the roots, see `Forest`, and the key of each leaf in their lattice, (leaves,).
+        """Edges of the roots, see `Forest`, and the lattice key of each leaf, (leaves,).
 
         Raises:
             InputError: the trees are not bricks that fill a box, or leaves are too small.
@@ -66,7 +66,7 @@ class SavedForest:
                 raise InputError(
                     f"has leaves of level {level}; allowed: 0 to {top} for {len(roots)} trees"
                 )
-        # p4est's units depend on its version: the leaf at the end of a tree shows their number.
+        # The units per tree depend on the version of p4est. The last leaf of a tree shows them.
         divided = self.levels > 0
         shares = 1 - 0.5 ** self.levels[divided]
         length = (self.anchors[divided].max(axis=1) / shares).max(initial=1.0)
@@ -77,10 +77,10 @@ class SavedForest:
 
 
 def read_p4est(path: Path | str) -> Forest:
-    """Read the forest of a file of `p8est_save`, whose trees are bricks that fill a box.
+    """Read the forest of a `p8est_save` file; its trees must be bricks that fill a box.
 
     Raises:
-        InputError: the file is missing, of another format or cut short; or see `SavedForest.place`.
+        InputError: the file is missing, truncated or of another format; or see `SavedForest.place`.
     """
     try:
         saved = read_saved(Path(path).read_bytes())
@@ -93,10 +93,10 @@ def read_p4est(path: Path | str) -> Forest:
 
 
 def read_saved(content: bytes) -> SavedForest:
-    """Read the content of a file of `p8est_save`.
+    """Read the content of a `p8est_save` file.
 
     Raises:
-        InputError: it has another format, or is cut short.
+        InputError: the content has another format or is truncated.
     """
     stream = _Stream(content)
     corners = _read_trees(stream)
@@ -110,7 +110,7 @@ def _read_trees(stream: _Stream) -> Floats:
     """Read the first part of a file: corners of the trees, (trees, 8, 3)."""
     if (name := stream.take("S8", 1)[0]) != b"p8est":
         kind = "a forest of quadtrees, in two dimensions" if name == b"p4est" else "no forest"
-        raise InputError(f"holds {kind}; give a file of p8est_save")
+        raise InputError(f"contains {kind}; give a file written by p8est_save")
     stream.take("S24", 1)
     stream.require_format()
     counts = [int(n) for n in stream.take("<u8", 9)]
@@ -145,7 +145,7 @@ def _read_leaves(stream: _Stream, trees: int) -> tuple[Numbers, NDArray[Any]]:
 
 
 class _Stream:
-    """Takes arrays one by one from the content of a file."""
+    """Reads arrays one after another from the content of a file."""
 
     def __init__(self, content: bytes) -> None:
         self._content, self._position = content, 0
@@ -155,17 +155,17 @@ class _Stream:
         size = np.dtype(dtype).itemsize * count
         end = self._position + size
         if size < 0 or end > len(self._content):
-            raise InputError("is cut short, or damaged; save the forest again")
+            raise InputError("is truncated or damaged; save the forest again")
         found = np.frombuffer(self._content, dtype, count, self._position) if count else None
         self._position = end
         return np.empty(0, dtype) if found is None else found
 
     def align(self) -> None:
-        """Go to the next multiple of 32 bytes."""
+        """Advance to the next multiple of 32 bytes."""
         self._position += -self._position % _ALIGNMENT
 
     def require_format(self) -> None:
-        """Take the format and see that it is ours."""
+        """Read the format and check that it is supported."""
         if (found := int(self.take("<u8", 1)[0])) != _FORMAT:
             raise InputError(
                 f"has the format {found:#x}; allowed: {_FORMAT:#x}, of p4est 2.0 and later"
@@ -173,14 +173,14 @@ class _Stream:
 
 
 def _planes(coordinates: Floats) -> Floats:
-    """Distinct coordinates, rising."""
+    """Distinct coordinates, ascending."""
     values = np.unique(coordinates)
     apart = np.diff(values) > _COINCIDENT * (values[-1] - values[0])
     return values[np.append(True, apart)]
 
 
 def _root_cells(corners: Floats, edges: Edges) -> Numbers:
-    """The root that each tree is, by indices along x, y and z, (trees, 3)."""
+    """Indices along x, y and z of the root of each tree, (trees, 3)."""
     places = np.stack(
         [
             np.searchsorted((line[1:] + line[:-1]) / 2, corners[..., axis])
@@ -193,7 +193,7 @@ def _root_cells(corners: Floats, edges: Edges) -> Numbers:
     are_bricks = np.array_equal(places, first[:, None] + ends)
     if not are_bricks or not len(np.unique(first, axis=0)) == len(first) == prod(shape):
         raise InputError(
-            "has trees that are not bricks along x, y and z which fill a box; make the forest from "
+            "has trees that are not axis-aligned bricks that fill a box; create the forest from "
             "p8est_connectivity_new_brick"
         )
     return np.asarray(first)

@@ -1,4 +1,4 @@
-"""Attenuation of a case: its relaxation mechanisms, and what `groundswell check` says of them."""
+"""Attenuation of a case: relaxation mechanisms, and quantities and warnings for `check`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groundswell.seismology.attenuation_fit import fit
 from groundswell.seismology.media.statistics import MediumStatistics
 
 Q_MISFIT = 0.1  # relative error of Q
-QP_QS = 1.001  # Qp/Qs over its limit; published models round their Q
+QP_QS = 1.001  # largest Qp/Qs over its limit; allows for rounded Q in published models
 
 
 def fit_case(
@@ -26,7 +26,7 @@ def fit_case(
         mechanisms: see `fit`.
 
     Raises:
-        InputError: the medium has no quality factors, or one below those of any fit.
+        InputError: the medium has no quality factors, or one that is too small for a fit.
     """
     if settings.model == "none":
         return None
@@ -43,7 +43,7 @@ def fit_case(
 def attenuation_quantities(
     relaxation: Relaxation | None, statistics: MediumStatistics, group: str
 ) -> Iterator[Quantity]:
-    """The smallest quality factors, and the error of the fit; without text if there is none."""
+    """The smallest quality factors, and the error of the fit; without text if there is no fit."""
     found = relaxation is not None
     named = {"Qp": statistics.qp_min, "Qs": statistics.qs_min} if found else {}
     smallest = {name: q for name, q in named.items() if q is not None}
@@ -62,7 +62,7 @@ def attenuation_warnings(
     resolved: float,
     remedy: str = "narrow attenuation.band",
 ) -> Iterator[str]:
-    """Reasons to expect wrong attenuation, each with its remedy.
+    """Reasons to expect inaccurate attenuation, each with a remedy.
 
     Args:
         resolved: frequency up to which the run resolves waves, Hz.

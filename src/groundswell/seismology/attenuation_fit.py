@@ -1,4 +1,4 @@
-"""The fit of relaxation mechanisms to a target Q(f); see attenuation.py."""
+"""Fits relaxation mechanisms to a target Q(f); see attenuation.py."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from groundswell.seismology.attenuation import (
     average_stiffness,
 )
 
-# Largest distance of relaxation frequencies from the band, a factor, in cells and at points. Cells
-# are passive for any time step; the fastest mechanism at a point limits it.
+# Largest distance of relaxation frequencies from the band, as a factor, for mechanisms in cells
+# (True) and at points (False). Cells are passive for any time step. At points, the fastest
+# mechanism limits the time step.
 REACH = {True: 10, False: 3}
 
 
@@ -41,14 +42,15 @@ def fit(
         transition: frequency of the power law, Hz.
         band: lowest and highest frequency of the fit, Hz.
         minimum_q: smallest Q0 of the fit, at least 5.
-        mechanisms: number at every point, at least 2; None for the eight of a group of cells.
+        mechanisms: number of mechanisms at every point, at least 2; None for eight that are
+            distributed over a group of cells.
 
     Raises:
         InputError: the smallest Q is below 5.
     """
     lo, hi = (float(edge) for edge in band)
     if not 5 <= minimum_q < inf:
-        raise InputError(f"smallest Q {minimum_q}: allowed is 5 and more; raise the lowest Q")
+        raise InputError(f"smallest Q = {minimum_q}; allowed: at least 5; raise the lowest Q")
     if model == "constant":
         return _fit(0.0, inf, (lo, hi), float(minimum_q), mechanisms)
     return _fit(float(exponent), float(transition), (lo, hi), float(minimum_q), mechanisms)
@@ -197,11 +199,11 @@ def _power_slopes(error: Array, jacobian: Array, power: int, level: float) -> Ar
     return (power / level * (error / level) ** (power - 1))[:, None] * jacobian
 
 
-EQUAL = 1e-9  # relative difference of errors that are equal but for rounding
+EQUAL = 1e-9  # largest relative difference of errors that are equal except for rounding
 
 
 def _optimal_order(relaxation: Relaxation) -> NDArray[np.intp]:
-    """The mechanism of each parity that gives all waves along the axes the Q closest to the target.
+    """The order of mechanisms in cells that gives waves along the axes the Q closest to the target.
 
     To second order in the differences between cells, the effective modulus is the mean modulus
     minus, for each of the seven patterns, a fraction of its squared amplitude over the mean:
@@ -219,7 +221,7 @@ def _optimal_order(relaxation: Relaxation) -> NDArray[np.intp]:
     modulus = mean - amplitudes**2 @ _pattern_relaxation().T / mean  # (frequency, order, wave)
     error = modulus.real / modulus.imag / relaxation.target(f, q)[:, None, None] - 1
     largest = np.abs(error).max(axis=(0, 2))
-    # Orders that differ by an exchange of axes are equally good but for rounding.
+    # Orders that differ by an exchange of axes have equal errors, except for rounding.
     return orders[np.flatnonzero(largest <= largest.min() * (1 + EQUAL))[0]]
 
 

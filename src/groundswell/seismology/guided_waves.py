@@ -2,27 +2,28 @@
 
 Matched layers amplify guided waves with opposite phase and group velocities (Becache, Fauqueux &
 Joly 2003, J. Comput. Phys. 188, 399-433; Skelton et al. 2007, Wave Motion 44, 573-592). A soft
-layer on stiff ground guides waves of this kind, near the resonance of P waves in the layer. So does
-a stiff plate on soft ground. Two measures together suppress the growth:
+layer on stiff ground guides waves of this kind near the resonance of P waves in the layer. A stiff
+plate on soft ground does so, too. Two measures together suppress the growth:
 
 - Frequency shift. A constant part of alpha, in proportion to the resonance frequency, reduces the
-  amplification at this frequency. It also weakens the absorption of longer waves, so the axial
-  damping is stronger. The resonance frequency of thin soft layers can be higher than the grid
-  resolves. The shift is then limited, and more multiaxial damping takes its place. Guided waves
-  reach the layer at the bottom only with their evanescent tails, so a fraction of the shift is
-  enough there.
-- Multiaxial damping. All values are also damped at a fraction of the axial damping, the damping
-  ratio (multiaxial PML: Meza-Fajardo & Papageorgiou 2008, BSSA 98, 1811-1836). A layer with it is
-  no longer perfectly matched; it reflects long surface waves in proportion to the ratio. This
-  damping acts in the depth rows of soft ground and in all rows above them.
+  amplification at this frequency. It also weakens the absorption of longer waves; the axial damping
+  is increased to compensate. The resonance frequency of thin soft layers can exceed the frequencies
+  that the grid resolves. The shift is then limited, and multiaxial damping is increased instead.
+  Only the evanescent tails of guided waves reach the layer at the bottom, so a fraction of the
+  shift is enough there.
+- Multiaxial damping. All fields are also damped at a fraction of the axial damping, the damping
+  ratio (multiaxial PML: Meza-Fajardo & Papageorgiou 2008, BSSA 98, 1811-1836). Such a layer is no
+  longer perfectly matched; it reflects long surface waves in proportion to the ratio. This damping
+  acts in the depth rows of soft ground and in all rows above them.
 
-Larger contrasts amplify waves more. The damping ratio increases with the contrast, and so does the
-shift, up to a limit. The constants are a compromise: small misfits next to the layers for soft
-ground of 6 to 22 cells, and decay of all motion over 50,000 steps in soft layers of 3 to 22 cells
-with contrasts from 1.12 to 12 and vp/vs from 1.7 to 7, in a low-speed channel and in a gradient,
-next to matched layers of 4 to 30 cells. Layers next to a fluid on rock remain unstable: waves grow
-by a factor of e in 13,000 steps or more. These are surface waves of the sea floor whose evanescent
-tails reach the layer at the bottom. A region that is half a wavelength deeper is stable.
+Larger contrasts amplify waves more. The damping ratio and the shift therefore increase with the
+contrast, up to limits. The constants are a compromise between two aims. Misfits next to the layers
+are small for soft ground of 6 to 22 cells. All motion decays over 50,000 steps in soft layers of 3
+to 22 cells with contrasts from 1.12 to 12 and vp/vs from 1.7 to 7, in a low-speed channel and in a
+gradient, next to matched layers of 4 to 30 cells. Layers next to a fluid on rock remain unstable:
+waves grow by a factor of e in 13,000 steps or more. These are surface waves of the sea floor with
+evanescent tails that reach the layer at the bottom. A region that is half a wavelength deeper is
+stable.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class SoftGround:
         """Factor of the axial damping; 1 without soft ground.
 
         It compensates for the shift, which weakens the absorption. It decreases with the contrast,
-        because damping that changes much over a wavelength of slow waves reflects them.
+        because damping that varies strongly over a wavelength reflects slow waves.
         """
         if not self.resonance:
             return 1.0
@@ -111,8 +112,8 @@ class SoftGround:
     def damping_ratio(self, width: int) -> Floats:
         """Ratio of multiaxial to axial damping in each row next to layers of `width` cells, (nz,).
 
-        It increases with the width, because waves are amplified over a longer distance. Rows above
-        soft ground have at least the ratio of those below.
+        It increases with the width, because waves are amplified over a longer distance. A row has
+        at least the ratio of the rows below it.
         """
         if not self.resonance:
             return np.zeros_like(self.contrast)

@@ -1,10 +1,10 @@
-"""Codecs of messages, by the names that users give them, and transfers whose messages are coded.
+"""Codecs of messages, by name, and transfers with compressed messages.
 
 - "mpc": lossless; the length of a stream depends on the values.
 - "zfp3" to "zfp64": lossy, with this number of bits per value; streams have a fixed length.
 
-Codecs take the values of a message as boxes in memory, divided into strips (strips.h). So they pack
-the values as they encode them, and unpack them as they decode them.
+Codecs read the values of a message from boxes in memory, divided into strips (strips.h). Encoding
+thus includes packing, and decoding includes unpacking.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from groundswell.exchange.messages import Message, Segment, TransferRequest, ali
 from groundswell.exchange.transfer import Binding, Maker, Transfer
 
 HERE = Path(__file__).parent
-VARIABLE_LENGTH = ("mpc",)  # codecs whose streams have a length that only the device knows
+VARIABLE_LENGTH = ("mpc",)  # codecs with stream lengths that only the device knows
 LOSSLESS = ("none", *VARIABLE_LENGTH)
 LOSSY = tuple(f"zfp{rate}" for rate in range(3, 65))
 WORDS = {"float32": 4, "float64": 8}  # bytes by type
 STRIP = 1024  # values; as in strips.h
-SHORT_ROW = 32  # values; shorter rows are not read along
+SHORT_ROW = 32  # values; strips do not follow shorter rows
 RESIDENT = 4  # blocks of MPC that share a multiprocessor
 BLOCK_BYTES = 32768  # of the chunks that a block of MPC encodes at once; as in mpc_gpu.h
 MOST_VALUES = 2**31 - 1  # of a message
@@ -40,7 +40,7 @@ STATUS = ("", "not MPC of this length and type", "truncated")  # by Status of mp
 
 
 def require_codec(name: str) -> str:
-    """The name, if there is such a codec; raises InputError otherwise."""
+    """Check the name of a codec; raises InputError if it does not exist."""
     if name not in LOSSLESS + LOSSY:
         raise InputError(
             f"codec {name!r} does not exist; allowed: {', '.join(LOSSLESS)}, and zfp3 to zfp64, "
@@ -57,7 +57,7 @@ def coder(name: str, backend: Backend, dtype: str, sizes: Sequence[int]) -> Code
         sizes: numbers of values of the strips, see `strip_sizes`.
 
     Raises:
-        InputError: there is no such codec, or the message is too long for it.
+        InputError: the codec does not exist, or the message is too long for it.
     """
     if require_codec(name) == "mpc":
         return Mpc(backend, dtype, sizes)
@@ -87,11 +87,11 @@ class Coder:
         raise NotImplementedError
 
     def decode(self, stream: Array | int, strips: Array) -> list[Launch]:
-        """Launches that decode a stream, of at most `capacity` bytes, into values."""
+        """Launches that decode a stream of at most `capacity` bytes into values."""
         raise NotImplementedError
 
     def fault(self, after: Event | None) -> str:
-        """What is wrong with any stream decoded so far, or "" if they are all intact."""
+        """The fault of any stream decoded so far; "" if all are intact."""
         return ""
 
 
@@ -101,17 +101,17 @@ class Mpc(Coder):
     Yang, Mukka, Hesaaraki & Burtscher, MPC: a massively parallel compression algorithm for
     scientific data, Cluster 2015. Streams have version 1.2 of its format.
 
-    A stream that is damaged or truncated decodes to any values, but nothing outside of it is read,
-    and nothing outside of the strips is written. Missing words count as zero. A stream with a wrong
-    header leaves the values as they are.
+    A damaged or truncated stream decodes to arbitrary values, but nothing outside the stream is
+    read, and nothing outside the strips is written. Missing words count as zero. A stream with a
+    wrong header does not change the values.
 
     Args:
-        sizes: numbers of values of the strips. MPC encodes each strip but the last as a full one.
+        sizes: numbers of values of the strips. All strips except the last count as full strips.
 
     Attributes:
         capacity: up to 3.1 % more than full strips, and 600 bytes.
-        status: of the last stream that was not intact, an index of STATUS, int64, (1,), on the
-            device; 0 if there was none.
+        status: status of the last damaged stream, an index of STATUS, int64, (1,), on the device;
+            0 if there was none.
 
     Raises:
         InputError: more than MOST_VALUES values.
@@ -123,8 +123,8 @@ class Mpc(Coder):
         self._count = STRIP * (len(sizes) - 1) + sizes[-1]
         if self._count > MOST_VALUES:
             raise InputError(
-                f"codec mpc: a message of {self._count} values; allowed are {MOST_VALUES}: use "
-                "more ranks, or a zfp codec"
+                f"codec mpc: a message of {self._count} values; allowed: at most {MOST_VALUES}; "
+                "use more ranks, or a zfp codec"
             )
         self._backend, self._word = backend, WORDS[dtype]
         groups = -(-self._count // (8 * self._word))
@@ -147,9 +147,9 @@ class Mpc(Coder):
         return STATUS[int(self._backend.to_host(self.status, after)[0])]
 
     def _blocks(self, chunks: int) -> Blocks:
-        """Blocks with a warp per chunk: few warps for short messages, so that all processors work.
+        """Blocks with a warp per chunk; few warps for short messages, to use all multiprocessors.
 
-        There are at most as many blocks as are resident, each of which encodes several tiles.
+        There are at most as many blocks as can be resident. Each block encodes several tiles.
         """
         most = BLOCK_BYTES // (STRIP * self._word)
         wanted = min(max(chunks // (2 * self._backend.processors), 1), most)
@@ -162,7 +162,7 @@ class Zfp(Coder):
     """ZFP at a fixed rate along one axis: every block of four values has the same number of bits.
 
     Lindstrom, Fixed-rate compressed floating-point arrays, IEEE TVCG 20, 2014. Streams are those of
-    libzfp 1.0. Any bits decode to some values.
+    libzfp 1.0. Arbitrary bits decode to some values.
 
     Args:
         sizes: numbers of values of the strips, each of which begins a block.
@@ -172,7 +172,7 @@ class Zfp(Coder):
     def __init__(self, backend: Backend, dtype: str, sizes: Sequence[int], rate: int) -> None:
         self._strips, self._blocks = len(sizes), sum(-(-size // 4) for size in sizes)
         self.capacity = -(-self._blocks * 4 * rate // 64) * 8
-        self._at_once = 1 + rate % 2  # blocks of a thread: those that end with a byte
+        self._at_once = 1 + rate % 2  # blocks per thread, which together end at a byte
         self._module = backend.compile(zfp_source(dtype, rate))
 
     def encode(self, strips: Array, stream: Array | int) -> list[Launch]:
@@ -206,17 +206,17 @@ def strip_sizes(shapes: Sequence[Sequence[int]]) -> list[int]:
 
 
 def strips(segments: Sequence[Segment]) -> NDArray[np.int64]:
-    """The table of the strips of segments, (strips, 8), whose rows are the `Strip` of strips.h.
+    """The table of the strips of segments, (strips, 8); rows are the `Strip` of strips.h.
 
     Full strips come first. Sender and receiver number the values of a segment in the same way:
-    along its last axis or, if that is short, along its longest one. So the values of a strip are
+    along its last axis or, if that is short, along its longest axis. The values of a strip are thus
     mostly neighbours, which compress well.
     """
     rows = [row for segment in segments for row in _strips(segment)]
     table = np.array(rows, np.int64).reshape(len(rows), 8)
     table = table[np.argsort(table[:, -1] < STRIP, kind="stable")]
     blocks = -(-table[:, -1] // 4)  # of four values
-    table[:, -1] |= (np.cumsum(blocks) - blocks) << 32  # those of all earlier strips
+    table[:, -1] |= (np.cumsum(blocks) - blocks) << 32  # blocks of all earlier strips
     return table
 
 
@@ -236,19 +236,19 @@ def _strips(segment: Segment) -> list[list[int]]:
 
 
 class CodedTransfer(Transfer):
-    """Segments are encoded as they are packed, and decoded as they are unpacked.
+    """A transfer that encodes segments while packing and decodes them while unpacking.
 
-    Each message is one stream, in a buffer for the longest that it can become.
+    Each message is one stream, in a buffer of its largest possible length.
 
     Args:
-        make: connects the streams.
+        make: creates the transfer of the streams.
 
     Attributes:
-        messages, encoders: what is sent, and the encoder of each message; None of an empty one.
+        messages, encoders: the messages, and the encoder of each; None for an empty message.
         encode, decode: launches of the codec alone.
 
     Raises:
-        InputError: segments of several types, or of one that the codec does not support.
+        InputError: segments have different types, or a type that the codec does not support.
     """
 
     rebindable = False
@@ -266,7 +266,7 @@ class CodedTransfer(Transfer):
         self.path, self.in_graph = f"{codec} over {made.path}", made.in_graph
 
     def _coders(self, codec: str) -> tuple[list[Coder | None], list[Coder | None]]:
-        """For each message the coders of what is sent and received; None for what is empty."""
+        """For each message, the coders for sending and receiving; None for an empty direction."""
         dtype = common_type(self.messages)
 
         def of(segments: Sequence[Segment]) -> Coder | None:
@@ -299,20 +299,25 @@ class CodedTransfer(Transfer):
         for message, code in zip(self.messages, self._decoders, strict=True):
             if fault := code.fault(after) if code else "":
                 raise RunFailed(
-                    f"the coded message of rank {message.peer} is damaged: its stream is {fault}"
+                    f"the message of rank {message.peer} is damaged: its coded stream is {fault}"
                 )
 
 
 def common_type(messages: Sequence[Message]) -> str:
-    """The type of values that are coded together; raises InputError if they cannot be."""
+    """The type of values to compress together; raises InputError if this is not possible."""
     segments = [s for m in messages for s in (*m.sends, *m.receives)]
     types = sorted({segment.dtype for segment in segments})
     if len(types) > 1:
         raise InputError(
-            f"fields of types {', '.join(types)} cannot be coded together: exchange apart"
+            f"fields of types {', '.join(types)} cannot be compressed together; "
+            "use one exchange per type"
         )
     if narrow := next((s.wire_dtype for s in segments if s.wire_dtype != s.dtype), None):
-        raise InputError(f"values that are sent as {narrow} cannot be coded: choose one of the two")
+        raise InputError(
+            f"values that are sent as {narrow} cannot also be compressed; choose sent_as or codec"
+        )
     if types and types[0] not in WORDS:
-        raise InputError(f"values of type {types[0]} cannot be coded; allowed: {', '.join(WORDS)}")
+        raise InputError(
+            f"values of type {types[0]} cannot be compressed; allowed: {', '.join(WORDS)}"
+        )
     return types[0] if types else "float32"

@@ -9,9 +9,9 @@
 //   4. ZE:    write a bitmap of the words that are not zero, and only these words.
 //
 // A chunk is a strip of values; a strip that is too short repeats its last value, so that the
-// differences there are zero. A stream consists of a header, the bitmaps of all groups that hold
-// values, and the nonzero words. It may end with a nonzero word that belongs to no group, which no
-// decoder reads.
+// differences there are zero. A stream consists of a header, the bitmaps of all groups with values,
+// and the nonzero words. It may end with a nonzero word that belongs to no group; decoders do not
+// read it.
 #pragma once
 #include "strips.h"
 
@@ -32,7 +32,7 @@ struct Layout {
   METHOD bits32 groups() const { return (count + BITS - 1) / BITS; }
   METHOD bits32 maps() const { return groups() * (BITS / 32); }
   METHOD bits32 header() const { return 8 / sizeof(word); }
-  METHOD bits32 begin() const { return header() + groups(); }  // of the nonzero words
+  METHOD bits32 begin() const { return header() + groups(); }  // start of the nonzero words
 
   METHOD bits64 header_bits() const {
     const bits64 signature = sizeof(word) == 4 ? 0x63706d00 : 0x43504d00;
@@ -55,7 +55,7 @@ struct Layout {
   }
 };
 
-// A step of a transposition: swaps the off-diagonal halves of two rows that are `step` apart.
+// A step of a transposition: swaps the off-diagonal halves of two rows at the distance `step`.
 INLINE void swap_halves(word& upper, word& lower, int step) {
   const word low = static_cast<word>(~static_cast<word>(0)) / ((static_cast<word>(1) << step) + 1);
   const word a = upper, b = lower;
@@ -166,8 +166,8 @@ INLINE void for_each_chunk(index_t chunks, bits64* begins, const Measure& measur
 
 // --- kernels -------------------------------------------------------------------------------------
 
-// Encodes `count` values; `used` becomes the length of the stream, in bytes. `state` has room for
-// three numbers and one a chunk, zero before the first launch.
+// Encodes `count` values; `used` becomes the length of the stream, in bytes. `state` has three
+// numbers and one per chunk; it must be zero before the first launch.
 KERNEL mpc_compress(const Strip* table, index_t count, word* stream, index_t* used,
                     bits64* state) {
   const mpc::Layout layout{static_cast<bits32>(count)};
@@ -187,7 +187,7 @@ KERNEL mpc_compress(const Strip* table, index_t count, word* stream, index_t* us
       });
 }
 
-// Decodes a stream of `capacity` words, unless its header is wrong. `status` keeps the last error.
+// Decodes a stream of `capacity` words, unless its header is wrong. `status` stores the last error.
 KERNEL mpc_decompress(const word* stream, index_t capacity, index_t count, const Strip* table,
                       index_t* status, bits64* state) {
   const mpc::Layout layout{static_cast<bits32>(count)};

@@ -5,8 +5,8 @@
 namespace mpc {
 
 constexpr bits32 ALL = 0xffffffff;
-constexpr int TURNS = CHUNK / 128;  // of a warp, for a chunk
-constexpr int WARPS = 32768 / (CHUNK * sizeof(word));  // of a block at most: 32 KiB of chunks
+constexpr int TURNS = CHUNK / 128;  // turns of a warp per chunk
+constexpr int WARPS = 32768 / (CHUNK * sizeof(word));  // largest number per block: 32 KiB of chunks
 
 INLINE int lane_number() { return threadIdx.x % 32; }
 
@@ -61,7 +61,7 @@ class Transposition {
   }
 };
 
-// Subtracts from each word the one before it, of the last turn if need be.
+// Subtracts from each word the previous word, if necessary that of the previous turn.
 struct Differences {
   word carry = 0;
 
@@ -202,8 +202,8 @@ INLINE void decode(const Chunk& values, const Layout& layout, bits32 c, const wo
 // the number of the launch: those of earlier launches are invalid, so nothing is cleared between
 // launches. The epoch is in device memory, so that a graph of launches can be replayed.
 //
-// Blocks take tiles from a counter, in rising order. So a tile waits only for tiles in progress,
-// however many blocks are resident.
+// Blocks take tiles from a counter, in ascending order. A tile therefore waits only for tiles in
+// progress, for any number of resident blocks.
 struct Scan {
   bits64 *epoch, *finished, *next, *tiles;
   METHOD explicit Scan(bits64* state)
@@ -264,7 +264,7 @@ INLINE bits32 exclusive_prefix(const Scan& scan, bits64 epoch, index_t tile, bit
   return prefix;
 }
 
-// Turns each warp's number into the sum of all earlier numbers, of other tiles too; the last entry
+// Replaces each warp's number by the sum of all earlier numbers, also of other tiles; the last entry
 // becomes the sum of all so far. `begins`, (WARPS + 1,), is shared.
 INLINE void scan_numbers(const Scan& scan, bits64 epoch, index_t tile, bits32* begins) {
   BARRIER();
@@ -279,8 +279,8 @@ INLINE void scan_numbers(const Scan& scan, bits64 epoch, index_t tile, bits32* b
   BARRIER();
 }
 
-// The next tile, for all threads of a block. A block takes it when it can begin at once, because
-// others will wait for its aggregate.
+// The next tile, for all threads of a block. A block takes a tile only when it can begin immediately,
+// because other blocks will wait for its aggregate.
 INLINE index_t take_tile(const Scan& scan, bits32& shared) {
   BARRIER();
   if (threadIdx.x == 0) shared = static_cast<bits32>(atomicAdd(scan.next, 1ull));

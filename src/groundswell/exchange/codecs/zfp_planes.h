@@ -1,16 +1,16 @@
 // Embedded coding of ZFP: the bit planes of a block's four coefficients, the highest first. The
 // four bits of a plane are a nibble, with the bit of coefficient i in place i.
 //
-// A coefficient is significant once a bit of it, or of a later one, was not zero. A plane begins
-// with the bits of the significant coefficients. Group tests follow: a bit tells whether there is
-// another one among the remaining bits, then come these up to that one. The one of the last
-// coefficient is implied, so once three are significant, a plane is written as its nibble.
+// A coefficient is significant once one of its bits, or of the bits of a later coefficient, was not
+// zero. A plane begins with the bits of the significant coefficients. Group tests follow: one bit
+// shows whether a remaining bit is one; then the bits up to this one are written. The one of the
+// last coefficient is implied, so once three are significant, a plane is written as its nibble.
 #pragma once
 #include "strips.h"
 
 namespace zfp {
 
-constexpr int WIDTH = 8 * sizeof(word);  // of a coefficient: its number of planes
+constexpr int WIDTH = 8 * sizeof(word);  // width of a coefficient: its number of planes
 
 #if defined(__CUDACC__)
 INLINE int leading_zeros(bits32 x) { return __clz(static_cast<int>(x)); }
@@ -77,8 +77,8 @@ struct Code {
   int length;
 };
 
-// The code of a nibble. It is part of the code at first of a nibble in which all significant
-// coefficients have a one: there, two bits stand for each of them.
+// The code of a nibble. It is part of the initial code of a nibble in which all significant
+// coefficients have a one: there, two bits represent each of them.
 INLINE Code code_of(bits32 nibble, int significant) {
   if (significant >= 3) return {nibble, 4};
   constexpr bits64 low = eight_codes(0), high = eight_codes(8);
@@ -202,7 +202,7 @@ struct BlockCode {
   }
 };
 
-// Encodes plane by plane until three coefficients are significant; returns the number of planes.
+// Encodes planes until three coefficients are significant; returns the number of planes.
 INLINE int put_until_three(BlockCode& block, const word (&u)[4], int most) {
   int plane = 0;
   for (int significant = 0; significant < 3 && block.at < most && plane < WIDTH; ++plane) {

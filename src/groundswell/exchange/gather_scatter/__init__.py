@@ -1,10 +1,10 @@
 """Gather, scatter, gather-scatter and halo: four operations on values with several copies.
 
-Local values have one value for each id that a rank was given, assembled values one for each
-distinct id, in the order of `Sharing.ids`. In a finite-element method with local values y,
-assembled ones x and the boolean matrix Z that copies the latter (Chalmers et al. 2023, Int. J. High
-Perform. Comput. Appl., eq. 2), the operations are Z'y, Zx, ZZ'y, and the part of Zx that needs
-other ranks. The constructor shows the way: pattern, transport, packing and reduction.
+A rank has one local value for each given id, and one assembled value for each distinct id, in the
+order of `Sharing.ids`. In a finite-element method with local values y, assembled values x and the
+boolean matrix Z that maps x to y (Chalmers et al. 2023, Int. J. High Perform. Comput. Appl., eq.
+2), the operations are Z'y, Zx, ZZ'y, and the part of Zx that needs other ranks. The constructor
+shows all steps: pattern, transport, packing and reduction.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ DEFAULT = Connection()
 
 
 class GatherScatter(Operation):
-    """One of the four on given arrays. All ranks must make it, run it and close it together.
+    """One of the four operations on given arrays; creating, running and closing it is collective.
 
-    Sums have a fixed order: a rank's copies in the order of its values, then ranks in theirs. So
-    all copies of a gather-scatter are the same bits, and so are two runs.
+    Sums have a fixed order: first the copies of a rank in the order of its values, then the ranks
+    in their order. All copies of a gather-scatter, and repeated runs, are therefore bit-identical.
 
     Args:
         kind: "gather", "scatter", "gather-scatter" or "halo".
-        arrays: source and target, (values,) or (components, values); for "gather-scatter" and
-            "halo" the same array. A gather leaves assembled values that another rank owns
+        arrays: source and target, (values,) or (components, values); the same array for
+            "gather-scatter" and "halo". After a gather, assembled values that another rank owns are
             undefined; "scatter" and "halo" do not read them.
-        reduction: "sum", "multiply", "min" or "max", of a gather and a gather-scatter.
+        reduction: "sum", "multiply", "min" or "max", for gather and gather-scatter.
 
     Attributes:
         start: launches that read the values that other ranks need, and send them.
@@ -46,7 +46,7 @@ class GatherScatter(Operation):
         finish: launches that wait for the values of other ranks, and finish the operation.
 
     Raises:
-        InputError: arrays that do not fit, or no such kind, reduction, route or transport.
+        InputError: arrays do not fit, or the kind, reduction, route or transport does not exist.
         BackendError: the transport does not work here, or not with the route.
     """
 
@@ -105,16 +105,16 @@ class GatherScatter(Operation):
         return [(self._backend.address(a) % modulo, a.shape, a.strides) for a in arrays]
 
     def bind(self, source: Array, target: Array) -> bool:
-        """Operate on these arrays from now on, without communication.
+        """Replace the arrays, without communication.
 
         Args:
-            source, target: of the same types and components as before.
+            source, target: arrays with the same types and components as before.
 
         Returns:
             Whether the launches are new.
 
         Raises:
-            InputError: arrays that do not fit.
+            InputError: arrays do not fit.
         """
         if self.is_bound(source, target):
             return False
@@ -144,8 +144,8 @@ class GatherScatter(Operation):
         """The whole operation; its messages overlap with other work and the local part.
 
         Args:
-            interior: the other work. It may compute the values of the local part, but not the
-                values that are sent.
+            interior: launches of other work. They may compute the values of the local part, but not
+                the values that are sent.
         """
         if not self.start or not (interior or self.local):
             return [*self.start, *interior, *self.local, *self.finish]
@@ -154,7 +154,7 @@ class GatherScatter(Operation):
 
     @property
     def parts(self) -> tuple[list[Launch], list[Launch]]:
-        """The operation until messages are sent, and the rest of it."""
+        """The launches up to sending, and the remaining launches."""
         start = [*self._backend.fork(self.start), *self.local]
         return start, self._backend.join(self.finish)
 
@@ -195,7 +195,7 @@ def _require_sizes(sharing: Sharing, kind: str, source: Values, target: Values) 
     if source.components != target.components or types[0] != types[1]:
         raise InputError(
             f"{kind} of {source.components} components of {types[0]} into {target.components} of "
-            f"{types[1]}: give as many, of the same type"
+            f"{types[1]}: give equal numbers of the same type"
         )
 
 
@@ -204,13 +204,13 @@ def _require_memory(backend: Backend, kind: str, source: Array, target: Array) -
     old, new = (_extent(backend, array) for array in (source, target))
     if kind in ("gather-scatter", "halo"):
         if old != new:
-            raise InputError(f"{kind} is done in place: give one array as source and target")
+            raise InputError(f"{kind} is done in place: give the same array as source and target")
     elif old[0] < new[1] and new[0] < old[1]:
-        raise InputError(f"{kind} between arrays that overlap in memory: give two arrays")
+        raise InputError(f"{kind} between arrays that overlap in memory: give separate arrays")
 
 
 def _extent(backend: Backend, array: Array) -> tuple[int, int]:
-    """Address of an array's first byte, and of the end of its last value."""
+    """Addresses of the first byte of an array and of the end of its last value."""
     if not array.size:
         return 0, 0
     begin = backend.address(array)

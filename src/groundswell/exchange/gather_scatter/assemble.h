@@ -1,13 +1,13 @@
-// Row operations: the values at a row's source indices are reduced, and the result is stored at all of
-// its target indices. They pack, unpack, gather and scatter values that have several copies.
-// MAX_IN_FLIGHT limits a thread's loads in flight.
+// Row operations: the values at the source indices of a row are reduced, and the result is stored at all target
+// indices of the row. They pack, unpack, gather and scatter values with several copies. MAX_IN_FLIGHT limits the
+// concurrent loads of a thread.
 #pragma once
 #include "reduce_pair.h"
 #include "sliced_ellpack.h"
 
 constexpr int THREADS = 256;
 
-// Stores a row's result at all of its indices, of which the first has been loaded.
+// Stores the result of a row at all of its indices; the first index has been loaded.
 INLINE void store(value_t* values, const SliceIndices& indices, index_t row, stored_index_t first,
                   value_t result) {
   values[first] = result;
@@ -17,7 +17,7 @@ INLINE void store(value_t* values, const SliceIndices& indices, index_t row, sto
   }
 }
 
-// Rows of at most WIDTH values. All values of a row, and of several rows, are loaded in flight.
+// Rows of at most WIDTH values. All loads of a row, and of several rows, are in flight together.
 template <int WIDTH>
 INLINE void reduce_narrow(const value_t* old, const SliceIndices& from, value_t* stored,
                           const SliceIndices& to) {
@@ -84,9 +84,8 @@ INLINE void reduce_slice(const Slice& slice, const stored_index_t* indices, cons
   }
 }
 
-// Components of values lie `pitch` apart. A row's values are loaded before its result is stored, and
-// rows are disjoint, so `from` and `to` may be the same array; IN_PLACE says that source and target
-// indices are the same, too.
+// Components of values are `pitch` values apart. The values of a row are loaded before its result is stored, and rows
+// are disjoint, so `from` and `to` may be the same array. IN_PLACE means that source and target indices are also equal.
 KERNEL assemble(const value_t* from, index_t from_pitch, index_t from_first, value_t* to,
                 index_t to_pitch, index_t to_first, const Slice* slices, const stored_index_t* indices,
                 index_t count, index_t components) {

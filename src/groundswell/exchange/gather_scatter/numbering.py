@@ -1,4 +1,4 @@
-"""The public interface of gather-scatter: values with global ids that ranks hold copies of.
+"""The public interface of gather-scatter: values with global ids and copies on several ranks.
 
     numbering = Numbering(ids)                    # (n,), one for each local value of this rank
     numbering.gather_scatter(u)                   # every copy becomes the sum of all
@@ -35,25 +35,25 @@ from groundswell.exchange.tuning import Choice, gather_scatter_candidates
 class Numbering(PlanCache):
     """Global ids of local values, on all ranks.
 
-    Local values have one value for each id given, assembled values one for each distinct id of
-    this rank: first those that it owns, `own` of them, then copies of those of other ranks.
+    There is one local value for each given id, and one assembled value for each distinct id of this
+    rank: first the `own` values that it owns, then copies of values that other ranks own.
 
     Args:
-        ids: (n,), integers from 0 on, in any order. Values with the same id, on this rank or on
-            others, are copies of each other. Values with id -1 do not take part.
-        comm: mpi4py's communicator of the ranks; None for all that were started.
-        device: "cpu"; "cuda" for one of the host's GPUs a rank; "cuda:1"; or a backend.
-        transport: see docs/exchange.md; "auto" for the usual one, "fastest" to try all.
-        route: "pairwise", "alltoall" or "crystal"; "fastest" to try all.
-        codec: "none"; "mpc" compresses messages without loss, "zfp16" and so on with loss: copies
-            of a value then differ between ranks.
+        ids: (n,), integers of 0 or more, in any order. Values with the same id, on this rank or on
+            others, are copies of each other. Values with the id -1 are ignored.
+        comm: an mpi4py communicator; None for all processes.
+        device: "cpu"; "cuda" for one of the host's GPUs per rank; "cuda:1"; or a backend.
+        transport: see docs/exchange.md; "auto" for the default one, "fastest" to measure all.
+        route: "pairwise", "alltoall" or "crystal"; "fastest" to measure all.
+        codec: "none", "mpc" for lossless compression of messages, or a lossy codec such as "zfp16",
+            with which copies of a value differ between ranks.
 
     Attributes:
         ids: ids of the assembled values, a NumPy array.
         own: number of ids that this rank owns. A hash of the id chooses its owner.
 
     Raises:
-        InputError: an argument that cannot be honoured.
+        InputError: an argument is invalid.
         BackendError: the device is absent.
     """
 
@@ -78,10 +78,10 @@ class Numbering(PlanCache):
         self.ids, self.own = self._sharing.ids, self._sharing.own
 
     def zeros(self, dtype: Any = "float64", components: int | None = None) -> Array:
-        """Assembled values of NumPy or CuPy, (values,) or (components, values).
+        """Zero assembled values as a NumPy or CuPy array, (values,) or (components, values).
 
         Raises:
-            InputError: a type that is not supported, or no components.
+            InputError: the type is not supported, or `components` is invalid.
         """
         kind = np.dtype(dtype).name
         if kind not in TYPES or (components is not None and components < 1):
@@ -94,15 +94,15 @@ class Numbering(PlanCache):
     # --- the four operations ----------------------------------------------------------------------
 
     def gather_scatter(self, local: Any, op: str = "sum", stream: Any = None) -> Any:
-        """Give every copy the sum of all; returns the array.
+        """Set every copy to the sum of all copies; returns the array.
 
-        Sums have a fixed order, so all copies are the same bits, and so are repeated runs.
+        Sums have a fixed order, so all copies, and repeated runs, are bit-identical.
 
         Args:
             local: (n,) or (components, n) of float32, float64, int32 or int64, of NumPy, CuPy,
                 PyTorch or any library with DLPack; it is overwritten.
             op: "sum", "multiply", "min" or "max".
-            stream: of a GPU: see `Plan`.
+            stream: GPU stream, see `Plan`.
         """
         self._do("gather-scatter", local, local, op, stream)
         return local
@@ -111,8 +111,8 @@ class Numbering(PlanCache):
         """The sum of all copies, at each id's owner; returns the assembled values.
 
         Args:
-            out: assembled values to overwrite; by default new ones. Those that another rank
-                owns do not change: `halo` fills them in.
+            out: assembled values to overwrite; by default, a new array. Values that another rank
+                owns do not change; `halo` fills them.
         """
         out = self._like(local, len(self.ids)) if out is None else out
         self._do("gather", local, out, op, stream)
@@ -122,30 +122,31 @@ class Numbering(PlanCache):
         """Copy the owners' values to all copies; returns the local values.
 
         Args:
-            out: local values to overwrite; by default new ones. Those without an id do not change.
+            out: local values to overwrite; by default, a new array. Values without an id do not
+                change.
         """
         out = self._like(assembled, len(self._sharing.indices)) if out is None else out
         self._do("scatter", assembled, out, "sum", stream)
         return out
 
     def halo(self, assembled: Any, stream: Any = None) -> Any:
-        """Fill in the assembled values that other ranks own; returns the array."""
+        """Fill the assembled values that other ranks own; returns the array."""
         self._do("halo", assembled, assembled, "sum", stream)
         return assembled
 
     def plan(
         self, kind: str, source: Any, target: Any = None, *, op: str = "sum", **options: str | None
     ) -> Plan:
-        """Prepare "gather-scatter", "gather", "scatter" or "halo" of given arrays.
+        """Prepare a "gather-scatter", "gather", "scatter" or "halo" of given arrays.
 
-        Between `start` and `finish` of the plan other work hides the messages.
+        Other work can run between `start` and `finish` of the plan, during the communication.
 
         Args:
-            target: by default `source`, as "gather-scatter" and "halo" want it.
-            options: `transport`, `route` and `codec`; by default those of the numbering.
+            target: by default `source`, as "gather-scatter" and "halo" require.
+            options: `transport`, `route` and `codec`; by default, those of the numbering.
 
         Raises:
-            InputError: arrays that do not fit, or a value that is not allowed.
+            InputError: arrays do not fit, or a value is not allowed.
             BackendError: the transport does not work here.
         """
         given = {name: value for name, value in options.items() if value is not None}
@@ -161,7 +162,7 @@ class Numbering(PlanCache):
         given, connection = (source, target), self._connection
         streams = self._interop.user_streams(stream, given)
         arrays = self._try_at_first(lambda: self._views(*given))
-        # The same on all ranks, so that all find a plan, or none does.
+        # The same on all ranks, so that either all or none find a plan.
         key = (kind, op, source is target, *((a.dtype.str, a.shape[:-1]) for a in arrays))
         self._run_cached(key, lambda: self._new_plan(kind, given, op, connection), streams, *arrays)
 
@@ -169,7 +170,7 @@ class Numbering(PlanCache):
         """A plan, which keeps the given arrays alive."""
         arrays = self.comm.collective_try(lambda: self._views(*given))
         terms = (kind, op, arrays[0].dtype.str, arrays[0].shape[:-1], *astuple(connection))
-        cure = "all must ask for the same, of arrays of the same type and components"
+        cure = "all must request the same operation, of arrays with the same type and components"
         self.comm.require_same(terms, cure)
         choices = gather_scatter_candidates(self.backend, self.comm, connection)
 
@@ -178,7 +179,7 @@ class Numbering(PlanCache):
             return GatherScatter(*of, reduction=op, connection=choice)
 
         @cache
-        def scratch() -> tuple[Array, Array]:  # trials change it
+        def scratch() -> tuple[Array, Array]:  # trials overwrite arrays
             new = [self.backend.zeros(tuple(a.shape), a.dtype) for a in arrays]
             return new[0], new[0 if arrays[0] is arrays[1] else 1]
 

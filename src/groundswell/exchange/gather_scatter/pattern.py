@@ -1,13 +1,13 @@
-"""What each rank sends and receives, by which route, and which rows are reduced around that.
+"""The values that ranks send and receive, the route of messages, and the rows to reduce.
 
-An `ExchangePattern` says which ids ranks send each other, and where their values lie in a buffer,
-an array (components, positions). A `Route` is the messages that take them there:
+An `ExchangePattern` lists the ids that ranks send to each other, and the positions of their values
+in a buffer, an array (components, positions). A `Route` lists the messages:
 
-- "pairwise": each message goes straight to its receiver.
-- "alltoall": all messages go in one call of MPI, whose library knows the network.
+- "pairwise": each message goes directly to its receiver.
+- "alltoall": all messages go in one MPI call, which the library can optimise for the network.
 - "crystal": the crystal router (Fox et al. 1988, Solving problems on concurrent processors, ch.
-  22). It halves the set of ranks again and again; each time a rank sends everything for the other
-  half to one partner there. So a rank sends at most log2(ranks) messages, which are longer.
+  22). It halves the set of ranks repeatedly. In each stage, a rank sends all values for the other
+  half to one partner there. A rank thus sends at most log2(ranks) messages, which are longer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Ranges = Mapping[int, range]  # by rank: positions in the buffer
 
 @dataclass
 class PeerRanges:
-    """Positions in the buffer that a rank sends to another one and receives from it in a stage."""
+    """Positions in the buffer that a rank sends to and receives from another rank in a stage."""
 
     sends: list[range] = field(default_factory=list)
     receives: list[range] = field(default_factory=list)
@@ -46,11 +46,11 @@ Stage = dict[int, PeerRanges]  # by rank, in the order in which messages are sen
 
 @dataclass(frozen=True)
 class Route:
-    """The messages of one rank, in stages that follow each other.
+    """The messages of one rank, in consecutive stages.
 
     Args:
         size: number of positions of the buffer.
-        received: by rank the positions where its values end up.
+        received: by rank, the final positions of its values.
     """
 
     size: int
@@ -66,18 +66,18 @@ class Route:
 def plan_route(
     comm: Communicator, name: str, size: int, sends: Ranges, counts: Mapping[int, int]
 ) -> Route:
-    """Plan a route; all ranks must call it.
+    """Plan a route; collective.
 
     Args:
         name: one of ROUTES.
-        size: number of positions of the buffer before any are added for received values.
-        sends: by rank the positions of the values for it.
-        counts: by rank the number of values that come from it.
+        size: number of positions of the buffer, without those for received values.
+        sends: by rank, the positions of the values for it.
+        counts: by rank, the number of values from it.
     """
     if name == "crystal" and comm.size > 1:
         return _plan_crystal(comm, size, sends)
     received = _consecutive(size, counts)
-    # The nearest rank above this one first, so that not all send to one at once.
+    # The nearest higher rank first, so that not all ranks send to the same rank at once.
     peers = sorted({*sends, *counts}, key=lambda peer: (peer - comm.rank) % comm.size)
     stage = {
         peer: PeerRanges(*([of[peer]] if peer in of else [] for of in (sends, received)))
@@ -87,7 +87,7 @@ def plan_route(
 
 
 def _consecutive(begin: int, counts: Mapping[int, int]) -> dict[int, range]:
-    """Ranges of these lengths, each behind the one before."""
+    """Consecutive ranges of these lengths."""
     ends = pairwise(accumulate(counts.values(), initial=begin))
     return {key: range(*bounds) for key, bounds in zip(counts, ends, strict=True)}
 
@@ -121,14 +121,14 @@ def _plan_crystal(comm: Communicator, size: int, sends: Ranges) -> Route:
 
 @dataclass(frozen=True, eq=False)
 class ExchangePattern:
-    """What a rank sends and receives, and where it lies in the buffer.
+    """The values that a rank sends and receives, and their positions in the buffer.
 
     The buffer begins with the rank's own contribution to each id that it shares.
 
     Args:
-        send, receive: by rank the ids.
-        send_ranges: by rank the positions of what is sent to it.
-        route: of the messages, with the positions of what is received.
+        send, receive: ids by rank.
+        send_ranges: by rank, the positions of the values sent to it.
+        route: the route of the messages, with the positions of received values.
     """
 
     sharing: Sharing
@@ -139,7 +139,7 @@ class ExchangePattern:
 
     @classmethod
     def plan(cls, sharing: Sharing, kind: str, route: str) -> ExchangePattern:
-        """The pattern of a kind in PHASES; all ranks must call it."""
+        """The pattern of a kind in PHASES; collective."""
         send, receive = _lists(sharing, kind)
         sizes, counts = ({p: len(ids) for p, ids in lists.items()} for lists in (send, receive))
         own = len(sharing.ids) - sharing.unshared
@@ -174,7 +174,7 @@ class ExchangePattern:
 
 
 def _lists(sharing: Sharing, kind: str) -> tuple[Lists, Lists]:
-    """What a rank sends to each other one, and what it receives."""
+    """The ids that a rank sends to each other rank, and those that it receives."""
     shared, owner = sharing.shared_with, sharing.owner
     if kind == "gather-scatter":
         return shared, shared
@@ -192,7 +192,7 @@ def _joined_ranges(order: Iterable[int], ranges: Ranges) -> Numbers:
     return _joined(np.arange(ranges[peer].start, ranges[peer].stop) for peer in order)
 
 
-# --- what is done to the values -------------------------------------------------------------------
+# --- operations on the values ---------------------------------------------------------------------
 
 
 RowPair = tuple[Rows, Rows]  # rows that are reduced, and rows of indices to store the results at
@@ -200,7 +200,7 @@ RowPair = tuple[Rows, Rows]  # rows that are reduced, and rows of indices to sto
 
 @dataclass(frozen=True, eq=False)
 class Phases:
-    """What an operation does before messages are sent, meanwhile, and once they are received."""
+    """The rows to reduce before messages are sent, during communication, and afterwards."""
 
     pack: RowPair
     local: RowPair

@@ -1,6 +1,6 @@
-// Row operations straight into other ranks' mailboxes, and out of this rank's: one launch packs and
-// sends, another one waits and unpacks. Indices in all mailboxes count values from one address, and in
-// odd epochs shift by `flip` values.
+// Row operations directly into the mailboxes of other ranks, and from those of this rank: one launch packs and sends,
+// and another waits and unpacks. Indices in all mailboxes count values from one address; in odd epochs, they are
+// shifted by `flip` values.
 #pragma once
 #include "../signals.h"
 #include "assemble.h"
@@ -9,7 +9,7 @@
   index_t from_first, index_t to_first, const Slice *slices, const stored_index_t *indices,   \
       index_t count, index_t flip
 
-// Fill mailboxes. `shares` tells which messages blocks contribute to: all that are not empty.
+// Fills mailboxes. `shares` lists the messages to which blocks contribute: all that are not empty.
 KERNEL send_rows(const value_t* values, value_t* boxes, ROW_ARGUMENTS, const long long* shares,
                  SIGNAL_ARGUMENTS) {
   const Signals signals SIGNALS;
@@ -23,14 +23,14 @@ KERNEL send_rows(const value_t* values, value_t* boxes, ROW_ARGUMENTS, const lon
   }
 }
 
-// Only wait, in one block: waiting blocks on all multiprocessors would slow down concurrent kernels
+// Only waits, in one block: waiting blocks on all multiprocessors would slow down concurrent kernels
 // (benchmarks/waiting_blocks.py).
 KERNEL wait_for_rows(SIGNAL_ARGUMENTS) {
   const Signals signals SIGNALS;
   FOR_BLOCKS(b, 1) wait_for_messages(signals, *epoch + 1);
 }
 
-// Read mailboxes, once all messages have arrived.
+// Reads mailboxes once all messages have arrived.
 KERNEL receive_rows(const value_t* boxes, value_t* values, ROW_ARGUMENTS, SIGNAL_ARGUMENTS) {
   const Signals signals SIGNALS;
   const long long now = *epoch + 1;

@@ -1,7 +1,7 @@
-"""Rows of array indices, and the kernel that reduces the rows of one array into those of another.
+"""Rows of array indices, and the kernel that reduces rows of one array into rows of another.
 
-A row operation reduces the values at a row's source indices, and stores the result at all of its
-target indices. Kernels read rows in sliced ELLPACK format, see sliced_ellpack.h.
+A row operation reduces the values at the source indices of a row, and stores the result at all
+target indices of the row. Kernels read rows in sliced ELLPACK format, see sliced_ellpack.h.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from groundswell.errors import InputError
 OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # as in reduce_pair.h
 TYPES = {"float32": "float", "float64": "double", "int32": "int", "int64": "long long"}
 THREADS = 256
-MAX_IN_FLIGHT = 8  # loads of a thread
-MIN_BLOCKS_PER_SM = 4  # hide the latency of memory, which pays even if registers spill
+MAX_IN_FLIGHT = 8  # largest number of concurrent loads of a thread
+MIN_BLOCKS_PER_SM = 4  # hides memory latency, which pays off even if registers spill
 WINDOW = 8192  # rows that are sorted by size together
-SLICES_PER_BATCH = 512  # slices that are filled together; more would not stay in caches
-PADDING = -1  # index in rows that are shorter than their slice is wide
+SLICES_PER_BATCH = 512  # slices that are filled together; larger batches exceed the caches
+PADDING = -1  # index in rows that are shorter than the width of their slice
 
 Numbers = NDArray[np.int64]
 
@@ -34,8 +34,9 @@ class Rows:
 
     Args:
         count: number of rows.
-        offsets: of each row in `indices`, and the end, (count + 1,); None if rows have one index.
-        indices: of all rows; None if row r has the single index first + r.
+        offsets: offset of each row in `indices`, and the end, (count + 1,); None if all rows have
+            one index.
+        indices: indices of all rows; None if row r has the single index first + r.
     """
 
     count: int
@@ -45,7 +46,7 @@ class Rows:
 
     @classmethod
     def contiguous(cls, first: int, end: int) -> Rows:
-        """One index a row, from `first` to `end` - 1."""
+        """Rows with one index each, from `first` to `end` - 1."""
         return cls(end - first, first=first)
 
     @classmethod
@@ -59,7 +60,7 @@ class Rows:
     def from_pairs(
         cls, count: int, rows: Numbers, indices: Numbers, order: Numbers | None = None
     ) -> Rows:
-        """Rows of (row, index) pairs; within a row sorted by `order`, or else as given."""
+        """Rows from (row, index) pairs; within a row, sorted by `order`, or in the given order."""
         from scipy.sparse import csc_array
 
         if order is not None:
@@ -83,7 +84,7 @@ class Rows:
         return self.first + np.arange(self.count) if self.indices is None else self.indices
 
     def take(self, rows: Numbers) -> Rows:
-        """Some of the rows; without copies of indices where they are contiguous."""
+        """The chosen rows; contiguous rows share the indices without a copy."""
         if self.indices is None or self.offsets is None:
             return Rows.single(self.first + rows if self.indices is None else self.indices[rows])
         if _is_contiguous(rows):
@@ -100,7 +101,7 @@ class Values:
     """A backend's array, (values,) or (components, values), with contiguous values.
 
     Raises:
-        InputError: another shape, or a type that kernels do not support.
+        InputError: the shape is different, or kernels do not support the type.
     """
 
     array: Array
@@ -112,7 +113,7 @@ class Values:
         if len(shape) not in (1, 2) or (shape[-1] > 1 and strides[-1] != dtype.itemsize):
             raise InputError(
                 f"an array of shape {tuple(shape)} and strides {tuple(strides)}: give one of shape "
-                "(values,) or (components, values), with values next to each other"
+                "(values,) or (components, values), with contiguous values"
             )
 
     @property
@@ -161,7 +162,7 @@ def reduce_rows(
 
 
 def row_source(name: str, values: tuple[str, str], **constants: Constant) -> Source:
-    """Kernels of row operations on values of some (type, reduction)."""
+    """Kernels of row operations for a (type, reduction)."""
     dtype, operation = values
     kind: dict[str, Constant] = {"VALUE": TYPES[dtype], "OPERATION": OPERATIONS[operation]}
     return Source(Path(__file__).with_name(name), kind | constants)
@@ -175,9 +176,9 @@ class Slices:
     """Source and target rows in sliced ELLPACK format.
 
     Args:
-        table: the slices as sliced_ellpack.h lays them out, (slices, 6).
-        indices: of all slices.
-        first: index of row 0 where rows are contiguous, in the source and in the target.
+        table: the slices in the layout of sliced_ellpack.h, (slices, 6).
+        indices: indices of all slices.
+        first: index of row 0 in the source and in the target, if rows are contiguous.
         in_place: whether source and target have the same indices.
     """
 
@@ -193,7 +194,7 @@ class Slices:
         """Sort rows by size, within windows only, so that they stay near their neighbours.
 
         Args:
-            threads: that process a slice, each with `in_flight` loads.
+            threads: number of threads that process a slice, each with `in_flight` loads.
         """
         in_place = target is source and source.indices is not None
         padded = padded_size(source.sizes)
@@ -218,7 +219,7 @@ def fill(table: Numbers, rows: Rows, slices: tuple[Numbers, Numbers, Numbers]) -
     """Store indices of rows in their slices, in batches: temporary arrays are large.
 
     Args:
-        slices: first row of each, number of rows, and where their indices begin in the table.
+        slices: first row, number of rows, and start of the indices of each slice.
     """
     first, count, begins = slices
     if rows.indices is None:
@@ -228,7 +229,7 @@ def fill(table: Numbers, rows: Rows, slices: tuple[Numbers, Numbers, Numbers]) -
         part = slice(done, done + SLICES_PER_BATCH)
         low, high = first[part][0], first[part][-1] + count[part][-1]
         begin, sizes = offsets[low:high], np.diff(offsets[low : high + 1])
-        # A row's indices are as far apart as its slice has rows.
+        # The distance between indices of a row is the number of rows of its slice.
         step = np.repeat(count[part], count[part])
         start = np.repeat(begins[part] - first[part], count[part]) + np.arange(low, high)
         source = np.arange(offsets[low], offsets[high])
@@ -237,7 +238,7 @@ def fill(table: Numbers, rows: Rows, slices: tuple[Numbers, Numbers, Numbers]) -
 
 
 def padded_size(sizes: Numbers) -> Numbers:
-    """The next power of two up to 8, and above that the next multiple of it."""
+    """The next power of two up to 8; above 8, the next multiple of 8."""
     possible = np.arange(sizes.max(initial=0) + 1)
     powers = 1 << np.ceil(np.log2(np.maximum(possible, 1))).astype(np.int64)
     return np.where(possible <= 8, powers, -(-possible // 8) * 8)[sizes]
@@ -254,12 +255,12 @@ def sort_in_windows(sizes: Numbers) -> Numbers:
 
 
 def index_type(largest: int) -> type[np.signedinteger]:
-    """The smaller integer type that holds this number; temporary arrays take less memory by it."""
+    """The smallest integer type for this number, to save memory in temporary arrays."""
     return np.int32 if largest < 2**31 else np.int64
 
 
 def _cut_slices(widths: Numbers, threads: int, in_flight: int) -> tuple[Numbers, Numbers]:
-    """First row of each slice and number of rows: of one width, and no more than fit in flight."""
+    """First row and number of rows of each slice: rows have one width and fit in flight."""
     begins = np.flatnonzero(np.diff(widths, prepend=-1))
     lengths = np.diff(begins, append=len(widths))
     limit = threads * np.maximum(1, in_flight // np.maximum(widths[begins], 1))
@@ -270,5 +271,5 @@ def _cut_slices(widths: Numbers, threads: int, in_flight: int) -> tuple[Numbers,
 
 
 def _is_contiguous(numbers: Numbers) -> bool:
-    """Whether each number is the one before plus 1; False without any."""
+    """Whether the numbers are consecutive; False if there are none."""
     return len(numbers) > 0 and np.array_equal(numbers, np.arange(len(numbers)) + numbers[0])

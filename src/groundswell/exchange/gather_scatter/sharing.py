@@ -1,7 +1,8 @@
-"""Which ranks hold copies of the same values: found by a rendezvous, without a global table.
+"""Finds the ranks with copies of the same values by a rendezvous, without a global table.
 
 The directory of ids is distributed: id i belongs to directory rank i mod ranks. Each rank sends its
-ids to their directory ranks, which answer who else has them (as gslib does, and Trilinos).
+ids to their directory ranks, which answer with the other ranks that have them (as in gslib and
+Trilinos).
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from groundswell.exchange.gather_scatter import rows as tables
 from groundswell.exchange.gather_scatter.rows import Numbers, Rows, index_type
 
 UNSHARED, OWNED, GHOST = range(3)  # ids of this rank only; shared and owned; of another rank
-NO_ID = -1  # the id of values that do not take part
-MAX_SPREAD = 12  # range of ids, per value, up to which a table takes less memory than sorting
+NO_ID = -1  # the id of values that are ignored
+MAX_SPREAD = 12  # largest range of ids per value for which a table needs less memory than sorting
 
 
 @dataclass(frozen=True, eq=False)
 class Sharing:
-    """The distinct ids of one rank, and which ranks share them.
+    """The distinct ids of one rank, and the ranks that share them.
 
     Args:
         comm: the ranks.
@@ -32,8 +33,8 @@ class Sharing:
             shares; then those that another rank owns. Each part is in order of first occurrence,
             but sorted by number of copies within windows, see rows.sort_in_windows.
         own, unshared: number of ids that this rank owns, and that no other rank has.
-        indices: for each value of the rank the index of its id in `ids`; NO_ID if it has none.
-        shared_with: for each other rank the indices of the ids it shares, in rising order of id.
+        indices: for each value of the rank, the index of its id in `ids`; NO_ID if it has none.
+        shared_with: for each other rank, the indices of the ids that it shares, ascending by id.
         owner: the rank that owns each id.
     """
 
@@ -52,19 +53,19 @@ class Sharing:
 
     @property
     def owned(self) -> Numbers:
-        """Those of them that it owns."""
+        """The indices of the ids that this rank shares and owns."""
         return np.arange(self.unshared, self.own)
 
     @cached_property
     def copies(self) -> Rows:
-        """For each id the indices of its copies among the rank's values."""
+        """For each id, the indices of its copies among the rank's values."""
         used = np.flatnonzero(self.indices >= 0)
         rows = self.indices if len(used) == len(self.indices) else self.indices[used]
         return Rows.from_pairs(len(self.ids), rows, used)
 
     @cached_property
     def shared_part(self) -> Sharing:
-        """The same of shared ids only; other values do not take part."""
+        """The same for shared ids only; other values are ignored."""
         first, indices = self.unshared, self.indices - self.unshared
         return replace(
             self,
@@ -78,15 +79,15 @@ class Sharing:
 
 
 def find_sharing(comm: Communicator, ids: ArrayLike) -> Sharing:
-    """Find which ranks share this rank's ids; all ranks must call it.
+    """Find the ranks that share this rank's ids; collective.
 
     A hash of the id chooses its owner among the ranks that have it.
 
     Args:
-        ids: (n,), integers of up to 63 bits; NO_ID for values that do not take part.
+        ids: (n,), integers of up to 63 bits; NO_ID for values to ignore.
 
     Raises:
-        InputError: numbers that are no ids.
+        InputError: the ids are invalid.
     """
     numbers, distinct, by_id = comm.collective_try(lambda: _number(_checked(ids)))
     answers = _query_directory(comm, distinct, by_id)
@@ -99,18 +100,18 @@ def _checked(ids: ArrayLike) -> Numbers:
     try:
         given = np.asarray(ids)
     except (TypeError, ValueError) as error:
-        raise InputError(f"ids are no array of whole numbers on the host: {error}") from error
+        raise InputError(f"ids are not an array of whole numbers on the host: {error}") from error
     if given.ndim != 1 or not (np.issubdtype(given.dtype, np.integer) or not given.size):
         raise InputError(
-            f"ids of shape {given.shape} and type {given.dtype}: give one whole number for each "
-            "value, in one row"
+            f"ids of shape {given.shape} and type {given.dtype}: give a one-dimensional "
+            "array with one whole number per value"
         )
     if given.dtype == np.uint64 and given.size and given.max() > np.iinfo(np.int64).max:
         raise InputError(f"id {given.max()} takes more than 63 bits; number values from 0 on")
     if given.size and given.min() < NO_ID:
         raise InputError(
-            f"id {given.min()} is below zero; number values from 0 on, and give {NO_ID} to those "
-            "that take part in nothing"
+            f"id {given.min()} is below zero; number values from 0 on, and give {NO_ID} to "
+            "values to ignore"
         )
     return given.astype(np.int64, copy=False)
 
@@ -133,7 +134,7 @@ def _number(ids: Numbers) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _keys(ids: Numbers) -> Numbers:
-    """Numbers in the order of ids, small enough to index a table."""
+    """Small numbers in the order of ids, to index a table."""
     low, high = int(ids.min(initial=2**63 - 1)), int(ids.max(initial=NO_ID))
     if high - low < MAX_SPREAD * len(ids):
         return ids - low if low else ids
@@ -179,21 +180,21 @@ def _query_directory(comm: Communicator, ids: Numbers, by_id: Numbers) -> dict[i
     """The answers of all directory ranks, see `_answer_queries`."""
     if comm.size == 1:
         return {}
-    # Ranks agree on errors before each exchange, in which the others would otherwise wait forever.
+    # Ranks agree on errors before each exchange; otherwise other ranks would wait forever.
     queries = comm.collective_try(lambda: _split_by_rank(ids[by_id], ids[by_id] % comm.size))
     received = comm.alltoallv(queries)
     return comm.alltoallv(comm.collective_try(lambda: _answer_queries(received)))
 
 
 def _answer_queries(queries: dict[int, Numbers]) -> dict[int, Numbers]:
-    """By rank the rows (id, another rank that has it, owner), flattened.
+    """By rank, the rows (id, another rank that has it, owner), flattened.
 
     Args:
-        queries: by rank its distinct ids, sorted.
+        queries: by rank, its distinct ids, sorted.
     """
     ids = np.concatenate([np.empty(0, np.int64), *queries.values()])
     ranks = np.repeat(np.array([*queries], np.int64), [len(part) for part in queries.values()])
-    order = np.argsort(ids, kind="stable")  # fast for sorted parts, and keeps the order of ranks
+    order = np.argsort(ids, kind="stable")  # fast for sorted parts; keeps the order of ranks
     ids, ranks = ids[order], ranks[order]
     repeated, shared = ids[1:] == ids[:-1], np.zeros(len(ids), bool)
     shared[1:] |= repeated
@@ -203,7 +204,7 @@ def _answer_queries(queries: dict[int, Numbers]) -> dict[int, Numbers]:
     counts = np.diff(starts, append=len(ids))
     hashes = hash_ids(ids[starts]) >> np.uint64(33)  # so owners depend on ids only
     owners = ranks[starts + (hashes % counts.astype(np.uint64)).astype(np.int64)]
-    # Pair each rank that has an id with each other one.
+    # Pair each rank that has an id with each other rank that has it.
     group = np.repeat(np.arange(len(starts)), counts)
     row = np.repeat(np.arange(len(ids)), counts[group])
     others = np.cumsum(counts[group]) - counts[group]  # where a rank's pairs begin
@@ -215,7 +216,7 @@ def _answer_queries(queries: dict[int, Numbers]) -> dict[int, Numbers]:
 
 
 def _split_by_rank(rows: Numbers, ranks: Numbers) -> dict[int, Numbers]:
-    """By rank its rows, flattened, in the order given."""
+    """By rank, its rows, flattened, in the given order."""
     small = ranks.max(initial=0) <= np.iinfo(np.uint16).max  # NumPy sorts these in linear time
     order = np.argsort(ranks.astype(np.uint16) if small else ranks, kind="stable")
     begins = np.flatnonzero(np.diff(ranks[order], prepend=-1))
@@ -224,5 +225,5 @@ def _split_by_rank(rows: Numbers, ranks: Numbers) -> dict[int, Numbers]:
 
 
 def hash_ids(ids: Numbers) -> NDArray[np.uint64]:
-    """The Fibonacci hash of each id: times 2^64 over the golden ratio."""
+    """The Fibonacci hash of each id: the id times 2^64 over the golden ratio."""
     return ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)

@@ -1,16 +1,16 @@
 // Row operations in place, as in assemble.h, for arrays that are too large for caches.
 //
-// A GPU moves memory in sectors. Most sectors of a mesh hold one or two values that have copies. To
-// process such values one by one moves sectors twice and stores parts of them, which costs as much
-// again. A tile is a set of sectors with all rows that have values in them: a block loads the sectors,
-// reduces the rows, and stores the whole sectors.
+// A GPU moves memory in sectors. Most sectors of a mesh contain one or two values with copies. Processing such values
+// one by one moves sectors twice and stores parts of sectors, which is slower (docs/performance/exchange.md). A tile is
+// a set of sectors and all rows with values in them: a block loads the sectors, reduces the rows, and stores whole
+// sectors.
 #pragma once
 #include "reduce_pair.h"
 
-// Limits of a tile; must agree with tiles.py. Larger tiles would be slower: shared memory that blocks do
-// not use serves as cache.
+// Limits of a tile; must agree with tiles.py. Larger tiles would be slower, because unused shared memory serves as
+// cache.
 constexpr int THREADS = 128, SECTORS = 192, PAIRS = SECTORS * 16 / sizeof(value_t);
-constexpr int PIECES = 2 * SECTORS / THREADS;  // of sectors, which a thread loads in flight
+constexpr int PIECES = 2 * SECTORS / THREADS;  // pieces that a thread loads concurrently
 static_assert(PIECES * THREADS == 2 * SECTORS, "each piece belongs to one thread");
 constexpr unsigned PADDING = 0xffff;
 
@@ -22,8 +22,8 @@ struct Pair {
   unsigned short indices[2];
 } MAY_ALIAS;
 
-// A tile's sectors, and the indices of its rows among their values: first of all rows of two values,
-// then of three and four, then of up to eight; column by column. Indices are loaded in pairs. Must agree
+// The sectors of a tile, and the indices of its rows among the values of the sectors: first all rows of two values,
+// then rows of three and four, then rows of up to eight; column by column. Indices are loaded in pairs. Must agree
 // with tiles.py.
 struct Tile {
   int first, sectors, indices, pairs, rows[3], spare;
@@ -47,7 +47,7 @@ INLINE const unsigned short* reduce_rows(value_t* values, const unsigned short* 
   return indices + WIDTH * count;
 }
 
-// Tiles, (count,), of each component of the values, which lie `pitch` apart; `sectors` are numbers of
+// Tiles, (count,), of each component of the values; components are `pitch` values apart. `sectors` are indices of
 // sectors in a component.
 KERNEL assemble_tiles(value_t* values, index_t pitch, const Tile* tiles, const int* sectors,
                       const Pair* indices, index_t count, index_t components) {

@@ -1,7 +1,7 @@
 """Row operations in place on arrays too large for caches, in tiles (tiles.h).
 
-A GPU moves memory in sectors of 32 bytes. A tile is a set of sectors with all rows that have values
-in them, so that each sector moves once in each direction, however many rows it belongs to.
+A GPU moves memory in sectors of 32 bytes. A tile is a set of sectors and all rows with values in
+them, so each sector is loaded and stored only once, even if it belongs to several rows.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ from groundswell.exchange.gather_scatter.rows import (
 )
 
 SECTOR = 32  # bytes
-SECTORS = 192  # of a tile, at most; this and the next two as in tiles.h
+SECTORS = 192  # largest number of sectors of a tile; this and the next two as in tiles.h
 WIDTHS = np.array([2, 4, 8])  # possible numbers of indices in a tile's rows
 THREADS = 128
-MIN_INDICES, MAX_INDICES = 1 << 20, 1 << 31  # fewer stay in caches; tables cannot count more
-MIN_BLOCKS_PER_SM = 9  # fewer do not hide the latency of memory, more leave too little cache
+MIN_INDICES, MAX_INDICES = (
+    1 << 20,
+    1 << 31,
+)  # smaller arrays stay in caches; tables cannot index larger ones
+MIN_BLOCKS_PER_SM = 9  # fewer do not hide memory latency, more leave too little cache
 
 
 def reduce_in_place(
@@ -36,7 +39,7 @@ def reduce_in_place(
     """Launches that reduce rows of several indices in place, in tiles where that is faster.
 
     Args:
-        others: rows of indices that other kernels may write to meanwhile.
+        others: rows of indices to which other kernels may write at the same time.
     """
     pitch, address = values.pitch * values.array.dtype.itemsize, backend.address(values.array)
     many = MIN_INDICES <= len(rows.all_indices) < MAX_INDICES
@@ -56,10 +59,10 @@ def reduce_in_place(
 
 
 def make_tiles(rows: Rows, others: Rows, values: Values) -> tuple[Any, Any, Any, Rows]:
-    """Tiles of an array that begins where a sector does.
+    """Tiles of an array that begins at a sector boundary.
 
     Returns:
-        The tiles, their sectors and their indices as in tiles.h; the rows that fit in none.
+        The tiles, their sectors and their indices as in tiles.h; the rows that fit in no tile.
     """
     length = SECTOR // values.array.dtype.itemsize
     tile = _tile_of_sectors(rows, others, values.count, length)
@@ -67,7 +70,7 @@ def make_tiles(rows: Rows, others: Rows, values: Values) -> tuple[Any, Any, Any,
     tiled, left = (rows.take(np.flatnonzero(x)) for x in (tile_of_row >= 0, tile_of_row < 0))
     used, sizes = np.flatnonzero(tile >= 0), np.bincount(tile[tile >= 0])
     sectors, begins = used[np.argsort(tile[used], kind="stable")], np.cumsum(sizes) - sizes
-    place = np.zeros(len(tile), np.int64)  # of a sector in its tile
+    place = np.zeros(len(tile), np.int64)  # position of a sector in its tile
     place[sectors] = np.arange(len(sectors)) - np.repeat(begins, sizes)
     local = place[tiled.all_indices // length] * length + tiled.all_indices % length
     tiled = Rows(tiled.count, tiled.offsets, local)
@@ -96,8 +99,8 @@ def _slices(rows: Rows, tile: Numbers, tiles: int) -> tuple[Numbers, Numbers, An
 def _tile_of_sectors(rows: Rows, others: Rows, count: int, length: int) -> Numbers:
     """The tile of each sector of `count` values, or -1: sectors that rows connect share one.
 
-    In no tile are sectors without rows, incomplete ones, those that `others` have indices in, and
-    what is connected to these, by rows that are too long, or to too many sectors.
+    A sector is in no tile if it has no rows, is incomplete, contains indices of `others`, or is
+    connected to such sectors, by rows that are too long, or to too many sectors.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -106,13 +109,13 @@ def _tile_of_sectors(rows: Rows, others: Rows, count: int, length: int) -> Numbe
     first = _first_indices(rows) // length
     long, incomplete = first[sizes > WIDTHS[-1]], np.arange(count // length, end)
     outside = np.concatenate([others.all_indices // length, incomplete, long])
-    # One more node, `end`, connects what is in no tile.
+    # One additional node, `end`, connects all sectors that are in no tile.
     nodes = np.concatenate([np.repeat(first, rows.sizes), np.full(len(outside), end)])
     edges = nodes, np.concatenate([sector, outside])
     graph = coo_array((np.ones(len(nodes), bool), edges), shape=(end + 1, end + 1))
     groups, group = connected_components(graph, directed=False)
     used = np.bincount(sector, minlength=end + 1) > 0
-    # A tile has room for as many indices as its sectors have values.
+    # A tile can store as many indices as its sectors have values.
     room = -(-np.bincount(group[first], sizes, groups) // length)
     room = np.maximum(room, np.bincount(group, used, groups)).astype(np.int64)
     fits = (room <= SECTORS) & (np.arange(groups) != group[end])
@@ -127,7 +130,7 @@ def _first_indices(rows: Rows) -> Numbers:
 
 
 def pack_groups(sizes: Numbers) -> Numbers:
-    """The tile of each group of sectors: as many groups as fit, one after another."""
+    """The tile of each group of sectors; consecutive groups share a tile while they fit."""
     ends, firsts = np.cumsum(sizes), [0]
     while firsts[-1] < len(sizes):
         begin = ends[firsts[-1]] - sizes[firsts[-1]]

@@ -1,6 +1,6 @@
-"""How the values that ranks share travel: in messages, or straight into other ranks' memory.
+"""Transfers of shared values: in messages, or directly into the memory of other ranks.
 
-Either way has `bind`, which makes the launches for certain arrays without communication.
+Both have `bind`, which creates the launches for certain arrays without communication.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from groundswell.exchange.transfer import BufferedTransfer, Transfer
 from groundswell.exchange.transports.mpi import AllToAllTransport
 from groundswell.exchange.transports.peer_memory import PeerMemory
 
-MAX_WAITING_BLOCKS = 16  # of more, one block waits for all, see peer_rows.h
-MAX_IN_FLIGHT = 4  # loads of a thread; fewer than elsewhere, as indices have 64 bits
+MAX_WAITING_BLOCKS = 16  # with more blocks, one block waits for all, see peer_rows.h
+MAX_IN_FLIGHT = 4  # loads of a thread; fewer than in rows.py, because indices have 64 bits
 
 
 @dataclass(frozen=True)
 class Connection:
-    """How values get from rank to rank.
+    """The transport, route and codec of values between ranks.
 
     Args:
         transport: a name in connect.TRANSPORTS, or "auto".
         route: one of pattern.ROUTES.
-        codec: the compression of messages, see connect.connect. A lossy one makes copies differ.
+        codec: compression of messages, see connect.connect. With a lossy codec, copies differ.
     """
 
     transport: str = "auto"
@@ -59,11 +59,11 @@ def connect_rows(
     reduction: str,
     connection: Connection,
 ) -> PeerRows | BufferedRows:
-    """Connect what ranks send and receive, of values like these; all ranks must call it.
+    """Connect the sent and received values of ranks; collective.
 
     Raises:
-        InputError: no such codec, or not for such values; or too little memory.
-        BackendError: no such transport, or it does not work here, or not with the route.
+        InputError: the codec does not exist or does not support these values, or memory is short.
+        BackendError: the transport does not exist, or does not work here or with the route.
     """
     direct = connection.route == "pairwise" and connection.codec == "none"
     if direct and by_memory(backend, pattern.sharing.comm, connection.transport):
@@ -72,7 +72,7 @@ def connect_rows(
 
 
 class BufferedRows(Operation):
-    """Rows reduced into the pattern's buffer, moved by messages, and reduced out of it."""
+    """Rows are reduced into the pattern's buffer, moved by messages, and reduced from it."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class BufferedRows(Operation):
         request = TransferRequest(self._backend, self._comm, messages)
         if connection.route == "alltoall" and self._comm.size > 1:
             _require_alltoall(connection)
-            on_host = not self._backend.on_host  # pinned memory of a GPU's host
+            on_host = not self._backend.on_host  # pinned host memory for a GPU
             make = partial(BufferedTransfer, transport=AllToAllTransport, on_host=on_host)
             return connect(request, make)
         return connect(request, connection.transport, connection.codec)
@@ -114,7 +114,7 @@ class BufferedRows(Operation):
         return [Segment(place, (components, len(r)), dtype, dtype) for place, r in ends]
 
     def bind(self, phases: Phases, source: Values, target: Values) -> None:
-        """Make the launches for these arrays."""
+        """Create the launches for these arrays."""
         backend, reduction, buffer = self._backend, self._reduction, self._buffer
         (old, packed), (received, new) = phases.pack, phases.unpack
         pack = reduce_rows(backend, reduction, (source, old), (buffer, packed))
@@ -126,25 +126,28 @@ class BufferedRows(Operation):
 
 
 def _require_alltoall(connection: Connection) -> None:
-    """Require a transport and a codec that one collective call of MPI can honour."""
+    """Require a transport and a codec that one collective MPI call supports."""
     if connection.transport not in ("auto", "mpi"):
         raise BackendError(
-            f"route 'alltoall' is one call of MPI, which transport {connection.transport!r} does "
-            "not have; allowed: mpi"
+            f"route 'alltoall' is one MPI call, which transport {connection.transport!r} does "
+            "not support; allowed: mpi"
         )
     if connection.codec != "none":
-        raise BackendError(f"codec {connection.codec!r} is for messages; route 'alltoall' has none")
+        raise BackendError(
+            f"codec {connection.codec!r} is not available with route 'alltoall'; use another route"
+        )
 
 
 class PeerRows(Operation):
-    """Rows reduced straight into the mailboxes of other ranks, and out of this rank's.
+    """Rows are reduced directly into the mailboxes of other ranks, and from those of this rank.
 
-    Parts of the pattern's buffer lie apart: messages to send in the receivers' mailboxes, received
-    ones in this rank's, and its own contributions in reserved memory. See peer_rows.h.
+    The parts of the pattern's buffer are separate: sent messages are in the receivers' mailboxes,
+    received messages in this rank's mailboxes, and own contributions in reserved memory. See
+    peer_rows.h.
 
     Raises:
         BackendError: the memory of a peer cannot be mapped.
-        InputError: there is too little memory for tables.
+        InputError: there is not enough memory for tables.
     """
 
     in_graph = True
@@ -163,14 +166,14 @@ class PeerRows(Operation):
         ]
         request = TransferRequest(backend, sharing.comm, self._messages)
         self._memory = PeerMemory(request, reserved=self._bytes([self._own]))
-        self._parts, self.path = [self._memory], self._memory.path + ", straight into mailboxes"
+        self._parts, self.path = [self._memory], self._memory.path + ", directly into mailboxes"
 
     def _bytes(self, ranges: Sequence[range]) -> int:
-        """Size of all components of the values at some positions."""
+        """Size of all components of the values at the given positions, bytes."""
         return aligned(self._components * sum(map(len, ranges)) * self._itemsize)
 
     def bind(self, phases: Phases, source: Values, target: Values) -> None:
-        """Make the launches for these arrays."""
+        """Create the launches for these arrays."""
         if not self._messages:
             return
         buffer = self._locate()
@@ -194,7 +197,7 @@ class PeerRows(Operation):
         return index
 
     def _slices(self, source: Rows, target: Rows) -> Slices:
-        """Slices as small as they can be while all of them run at once."""
+        """The smallest slices with which all of them run at the same time."""
         few = source.count <= THREADS * self._memory.blocks_at_once
         return Slices.of(source, target, in_flight=1 if few else MAX_IN_FLIGHT)
 
@@ -245,6 +248,6 @@ def _stacked(rows: Rows, indices: Numbers) -> Rows:
 
 
 def peer_rows_source(dtype: str, reduction: str) -> Source:
-    """The kernels of `PeerRows` for a type of values and a reduction."""
+    """The kernels of `PeerRows` for a type and a reduction."""
     constants = {"INDICES_32_BIT": False, "IN_PLACE": False, "MAX_IN_FLIGHT": MAX_IN_FLIGHT}
     return row_source("peer_rows.h", (dtype, reduction), **constants)

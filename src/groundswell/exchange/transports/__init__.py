@@ -1,1 +1,1 @@
-"""How messages get from rank to rank. Every transport sends the same bytes."""
+"""Transports of messages between ranks. All transports send the same bytes."""

@@ -1,4 +1,4 @@
-"""MPI transports: of memory that MPI can read, through pinned memory, or in one collective call."""
+"""MPI transports: direct, through pinned host memory, or in one collective call."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from groundswell.exchange.messages import (
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
 from groundswell.exchange.waiting import BUSY_SECONDS, Deadline, complete
 
-Request = Any  # of mpi4py
+Request = Any  # mpi4py request
 PART = 1 << 30  # largest message, bytes: MPI libraries count in 32 bits
-STAGE = 4 << 20  # bytes of a staged part: one is copied while another one travels
-THREAD_BUSY_SECONDS = 1e-3  # of polling by a thread; the cores are for the kernels
+STAGE = 4 << 20  # size of a staged part, bytes: one is copied while another is sent
+THREAD_BUSY_SECONDS = 1e-3  # time of polling by a thread; kernels need the cores
 
 
 class _OwnCommunicator(Operation):
-    """Messages on a duplicate of the communicator, which keeps those of operations apart."""
+    """Messages on a duplicate of the communicator, which separates those of operations."""
 
     def __init__(self, request: TransferRequest) -> None:
         assert isinstance(request.comm, MpiCommunicator)
@@ -52,10 +52,10 @@ class _OwnCommunicator(Operation):
 
 
 class _PointToPoint(_OwnCommunicator):
-    """Requests of MPI for messages in parts.
+    """MPI requests for messages in parts.
 
     Args:
-        sent, received: for each message where it lies, in memory that MPI can read.
+        sent, received: buffer of each message, in memory that MPI can read.
         part: largest size of a part, bytes.
     """
 
@@ -70,7 +70,7 @@ class _PointToPoint(_OwnCommunicator):
         comm, messages, backend = self._mpi_comm, request.messages, request.backend
         self._lengths = backend.pinned_bytes(8 * len(messages)).view(np.int64)
         first = int(self._lengths.ctypes.data)
-        self._fetch_lengths: list[Launch] = [  # that only the device knows
+        self._fetch_lengths: list[Launch] = [  # lengths that only the device knows
             backend.copy_bytes(first + 8 * n, message.length, 8)
             for n, message in enumerate(messages)
             if message.length
@@ -90,11 +90,11 @@ class _PointToPoint(_OwnCommunicator):
 
 
 class MpiTransport(_PointToPoint):
-    """Messages of buffers that MPI can read: of the host, or of a GPU if MPI is GPU-aware.
+    """Messages of buffers that MPI can read: on the host, or on a GPU if MPI is GPU-aware.
 
     Args:
-        threaded: let a thread drive MPI while kernels run. Most MPI libraries move large messages
-            only while a thread calls them.
+        threaded: whether a thread drives MPI while kernels run. Most MPI libraries move large
+            messages only during calls.
     """
 
     _thread: _ProgressThread | None = None
@@ -118,7 +118,7 @@ class MpiTransport(_PointToPoint):
         self.finish = [HostCall("wait for MPI messages", self._wait)]
 
     def _post(self) -> None:
-        # MPI knows no streams: buffers must have been packed, and unpacked the last time.
+        # MPI has no streams: packing, and the last unpacking, must be complete.
         self._backend.record_event().wait()
         for request in self._receives:
             request.Start()
@@ -139,7 +139,7 @@ class MpiTransport(_PointToPoint):
 
 
 class StagedMpiTransport(_PointToPoint):
-    """Messages of a GPU through pinned memory of the host, for MPI that is not GPU-aware."""
+    """Messages of a GPU through pinned host memory, for MPI that is not GPU-aware."""
 
     path = "MPI through pinned host memory"
 
@@ -155,7 +155,7 @@ class StagedMpiTransport(_PointToPoint):
         self._downloads = _copies(backend, host_sent, sent)
         self._uploads = _copies(backend, received, host_received)
         self._downloaded: list[Event] = []
-        self._emptied = backend.record_event()  # the memory that messages arrive in
+        self._emptied = backend.record_event()  # the memory into which messages arrive
         download = HostCall("copy messages to the host", self._download)
         self.start = [*self._fetch_lengths, download]
         self.finish = [HostCall("send, receive and copy back", self._move)]
@@ -191,13 +191,14 @@ class StagedMpiTransport(_PointToPoint):
 
 
 class AllToAllTransport(_OwnCommunicator):
-    """One MPI_Ialltoallv, whose library knows the network, of host buffers: of a GPU, pinned ones.
+    """One MPI_Ialltoallv of host buffers (pinned memory for a GPU).
 
-    MPI libraries that take a GPU's buffers in messages may still crash on them in collectives.
+    The MPI library can optimise this call for the network. GPU-aware MPI libraries may still crash
+    with GPU buffers in collective calls, so host buffers are used.
 
     Args:
-        request: with at most one message a peer.
-        sent, received: for each message where it lies; they follow each other in memory.
+        request: a request with at most one message per peer.
+        sent, received: buffer of each message; buffers are consecutive in memory.
     """
 
     def __init__(
@@ -212,7 +213,7 @@ class AllToAllTransport(_OwnCommunicator):
         self.finish = [HostCall("wait for MPI_Ialltoallv", lambda: self._complete([self._request]))]
 
     def _post(self) -> None:
-        self._backend.record_event().wait()  # MPI knows no streams
+        self._backend.record_event().wait()  # MPI has no streams
         self._request = self._mpi_comm.Ialltoallv(*self._vectors)
 
 
@@ -223,12 +224,12 @@ class _SendPart:
     """A part of a message. Parts beyond the end of a shorter message are sent empty.
 
     Args:
-        buffer: its largest extent.
-        begin: bytes of the message before it.
-        length: of the message, (1,), if it changes.
+        buffer: the part at its largest extent.
+        begin: offset of the part in the message, bytes.
+        length: length of the message, (1,), if it varies.
 
     Attributes:
-        persistent: the request; None if the length changes.
+        persistent: the request; None if the length varies.
     """
 
     def __init__(
@@ -241,13 +242,13 @@ class _SendPart:
 
     @property
     def size(self) -> int:
-        """Bytes that are sent next."""
+        """Number of bytes of the next message."""
         if self.persistent is not None:
             return self._buffer.size
         return int(np.clip(self._length[0] - self._begin, 0, self._buffer.size))
 
     def start(self) -> Request:
-        """Start to send it; returns the request."""
+        """Start the transfer; returns the request."""
         if self.persistent is None:
             return self._comm.Isend(_memory_of(self._buffer._replace(size=self.size)), *self._to)
         self.persistent.Start()
@@ -255,9 +256,9 @@ class _SendPart:
 
 
 class _ProgressThread:
-    """A thread that acts once for each `start`: kernels run outside of Python's lock, so beside it.
+    """A thread that runs an action once for each `start`, concurrently with kernels.
 
-    `wait` raises the error of the action, if it has failed.
+    Kernels run without Python's global lock. `wait` raises the error of the action, if it failed.
     """
 
     def __init__(self, act: Callable[[], None]) -> None:
@@ -289,14 +290,14 @@ class _ProgressThread:
 
 
 def _memory_of(buffer: Buffer) -> list[Any]:
-    """A buffer as MPI takes it."""
+    """A buffer in the form that MPI takes."""
     from mpi4py import MPI
 
     return [MPI.memory.fromaddress(buffer.address, buffer.size), MPI.BYTE]
 
 
 def _vector(ranks: int, peers: Sequence[int], buffers: Sequence[Buffer]) -> list[Any]:
-    """Buffers as MPI takes them: the memory of all, and sizes and offsets by rank."""
+    """Buffers in the form that MPI takes: common memory, and sizes and offsets by rank."""
     sizes, offsets = np.zeros((2, ranks), np.int64)
     first = buffers[0].address if buffers else 0
     for peer, buffer in zip(peers, buffers, strict=True):
@@ -306,7 +307,7 @@ def _vector(ranks: int, peers: Sequence[int], buffers: Sequence[Buffer]) -> list
 
 
 def _pieces(buffer: Buffer, part: int) -> list[tuple[int, Buffer]]:
-    """Parts of a buffer of this size at most, each with the bytes before it."""
+    """Parts of a buffer of limited size, each with its offset."""
     return [
         (begin, Buffer(buffer.address + begin, min(part, buffer.size - begin)))
         for begin in range(0, buffer.size, part)

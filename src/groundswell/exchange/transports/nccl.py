@@ -1,4 +1,4 @@
-"""NCCL: NVIDIA's library for messages between GPUs, inside the stream and inside graphs."""
+"""NCCL: NVIDIA's library for messages between GPUs, in streams and in graphs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class NcclTransport(Operation):
     Both ranks post theirs in the order of tags.
 
     Raises:
-        BackendError: there is no NCCL here, or its ranks cannot meet.
+        BackendError: NCCL is missing, or its ranks cannot connect.
     """
 
     path = "NCCL"
@@ -54,12 +54,12 @@ class NcclTransport(Operation):
         remove()
 
 
-# By communicator and backend, which are kept so that their ids are not given to others.
+# By communicator and backend; these are kept alive so that their ids are not reused.
 _GROUPS: dict[tuple[int, int], tuple[Communicator, Any, Any]] = {}
 
 
 def communicator(comm: Communicator, backend: Any) -> Any:
-    """The ranks' NCCL communicator, made at first use."""
+    """The NCCL communicator of the ranks, created on first use."""
     if not _GROUPS:
         atexit.register(close_all)
     key = (id(comm), id(backend))
@@ -86,7 +86,7 @@ def abort(comm: Communicator, backend: Any) -> None:
 
 
 def close_all() -> None:
-    """Destroy the communicators; every rank must, before MPI ends. After an error abort them."""
+    """Destroy the communicators, or abort them after an error; collective, before MPI ends."""
     failed = hasattr(sys, "last_value")
     while _GROUPS:
         group = _GROUPS.popitem()[1][2]

@@ -1,7 +1,7 @@
-"""Peer memory: ranks of one host store messages in each other's memory, and signal them by flags.
+"""Peer memory: ranks of one host store messages in each other's memory and set flags.
 
-On GPUs the memory is mapped by CUDA IPC, and stores cross NVLink or PCIe. On CPUs the processes
-share it. signals.h describes the protocol.
+On GPUs, CUDA IPC maps the memory, and stores cross NVLink or PCIe. On CPUs, processes share the
+memory. signals.h describes the protocol.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from groundswell.exchange.devices import sharers
 from groundswell.exchange.messages import Message, TransferRequest, offsets_of
 from groundswell.exchange.waiting import CHECK_SECONDS, late, timeout_seconds
 
-FLAG = 128  # bytes between flags: each has a cache line of its own
+FLAG = 128  # bytes between flags, so that each flag has its own cache line
 COLUMNS = 7  # of MessageFlags in signals.h
 
-# Boxes in which a peer may store, by number of the segment in its message: the handle of the
-# allocation that contains the box, and the box, whose address counts from there.
+# Boxes in which a peer may store, by index of the segment in its message: the handle of the
+# allocation that contains the box, and the box with an address relative to the allocation.
 Exports = Mapping[int, tuple[Any, Place]]
 
 
 class _Receiver(NamedTuple):
-    """Where a rank receives a message: offsets in its shared memory, or addresses."""
+    """Location where a rank receives a message: offsets in its shared memory, or addresses."""
 
     flags: int  # "arrived" and, FLAG / 2 bytes on, "allowed"
     mailbox: int
     exports: Exports
 
     def at(self, address: int) -> _Receiver:
-        """The same in shared memory that begins at this address."""
+        """The same as addresses, for shared memory that begins at this address."""
         return _Receiver(address + self.flags, address + self.mailbox, self.exports)
 
     @property
@@ -48,22 +48,23 @@ class _Receiver(NamedTuple):
 
 
 class PeerMemory:
-    """Mailboxes and flags of messages, in memory that the ranks share.
+    """Mailboxes and flags of messages, in memory shared between ranks.
 
-    All ranks must make and close it together, also those without messages.
+    Creating and closing it is collective, also for ranks without messages.
 
     Args:
         request: the messages of this rank. If buffers are fixed, mailboxes have one half, and all
-            stores need the receiver's permission; stores in exported arrays always need it.
-        reserved: bytes that this rank needs for itself, in each half, before its mailboxes.
-        exports: for each message the segments that its sender may store straight in an array.
+            stores need the receiver's permission. Stores in exported arrays always need it.
+        reserved: bytes that this rank reserves for itself in each half, before its mailboxes.
+        exports: for each message, the segments that its sender may store directly in an array.
 
     Attributes:
-        address: of the reserved bytes in the first half.
-        flip: bytes from the first half to the second one; odd epochs use that.
-        blocks_at_once: blocks of threads that can run at once: one a processor, divided among its
-            ranks. Blocks wait for each other, so all of them must run.
-        path: how data travel, in words.
+        address: address of the reserved bytes in the first half.
+        flip: bytes from the first half to the second one, which odd epochs use.
+        blocks_at_once: number of blocks of threads that can run at the same time: one per
+            multiprocessor, divided among the ranks of the GPU. Blocks wait for each other, so all
+            of them must run.
+        path: description of the transport.
 
     Raises:
         BackendError: the memory of a peer cannot be mapped.
@@ -76,7 +77,7 @@ class PeerMemory:
         self._backend, self._comm = backend, comm = request.backend, request.comm
         self._messages, self._fixed = messages, fixed = request.messages, request.fixed_buffers
         boxes, size = offsets_of([m.receive_bytes for m in messages])
-        # One number for all ranks: a kernel adds it to addresses of any rank's mailboxes.
+        # One value for all ranks: a kernel adds it to addresses of mailboxes of any rank.
         half = max(comm.allgather(reserved + size))
         self.flip, flags = 0 if fixed else half, FLAG * len(messages)
         ends = zip(messages, boxes, exports or [{}] * len(messages), strict=True)
@@ -100,7 +101,7 @@ class PeerMemory:
 
     def _connect(self, offered: dict[tuple[int, int], _Receiver]) -> None:
         """Map the memory of the peers, and allocate the state of the signals."""
-        opened(self)  # first of all: ranks must close it together, whatever fails on one of them
+        opened(self)  # first: ranks must close it together, even if one of them fails
         backend = self._backend
         offers = self._comm.allgather((self._memory.handle, offered))
         for message in self._messages:
@@ -109,7 +110,9 @@ class PeerMemory:
             self._there[message.peer, message.tag] = there
             for allocation, _ in there.exports.values():
                 self._map(message.peer, allocation)
-        self._stop = backend.pinned_bytes(16).view(np.int64)  # to end waits; a message's time-out
+        self._stop = backend.pinned_bytes(16).view(
+            np.int64
+        )  # to end waits; the message that timed out
         self._stop_address = int(self._stop.ctypes.data)
         self._failure = backend.zeros((1,), np.int64)
         self._epoch = backend.zeros((1,), np.int64)
@@ -119,7 +122,7 @@ class PeerMemory:
         """The address of a peer's memory in this process."""
         if peer not in self._comm.same_host:
             raise BackendError(f"rank {peer} is on another host: its memory is out of reach")
-        if handle == self._memory.handle:  # of messages of this rank to itself
+        if handle == self._memory.handle:  # messages of this rank to itself
             return self._memory.address
         if handle not in self._attached:
             self._attached[handle] = self._backend.attach_handle(handle)
@@ -176,7 +179,7 @@ class PeerMemory:
     def waits(self) -> list[Launch]:
         """Launches before kernels that wait for messages: none, except on a CPU.
 
-        There the wait returns now and then, to check whether the other ranks are alive.
+        On a CPU, the wait returns at intervals, to check that the other ranks are alive.
         """
         arrived = [receiver.flags for receiver in self._here.values()]
         return [self._wait("wait for messages", arrived)] if self._backend.on_host else []
@@ -212,7 +215,7 @@ class PeerMemory:
         return HostCall(name, wait)
 
     def require_no_timeout(self) -> None:
-        """Raise RunFailed if a wait of the device has timed out, as far as the host knows."""
+        """Raise RunFailed if the host knows that a wait of the device timed out."""
         if self._stop[1]:
             raise self._late(int(self._stop[1]))
 
@@ -229,7 +232,7 @@ class PeerMemory:
         return late("data", [self._messages[number - 1].peer], timeout_seconds())
 
     def _check_peers(self) -> None:
-        """While the host waits for the device, which may wait for a rank that has died."""
+        """Called while the host waits for the device, which may wait for a dead rank."""
         try:
             self._comm.require_alive()
         except RunFailed:
@@ -240,12 +243,12 @@ class PeerMemory:
         """Release all memory.
 
         Raises:
-            RunFailed: a wait of some rank's device timed out, so that its results are stale.
+            RunFailed: a wait of some rank's device timed out, so its results are invalid.
         """
         if self._closed:
             return
         self._closed = True
-        self._backend.synchronize()  # kernels may still store in what is unmapped
+        self._backend.synchronize()  # kernels may still store in memory that is unmapped below
         error = self._timeout()
         self._remove_callback()
         for memory in self._attached.values():

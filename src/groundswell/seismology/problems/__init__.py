@@ -1,4 +1,4 @@
-"""Problems with known answers that solvers share: sections of their cases, and their misfits.
+"""Verification problems shared by solvers: sections of their cases, and their misfits.
 
-A solver adds its grid, boundaries and tolerances.
+Each solver adds its grid, boundaries and tolerances.
 """

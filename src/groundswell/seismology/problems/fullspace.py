@@ -12,8 +12,8 @@ from groundswell.seismology.reference.pulse import Pulse
 SPACE = HomogeneousMedium(vp=3464.0, vs=2000.0, rho=2500.0)
 STRIKE, DIP, RAKE, MOMENT = 33.0, 62.0, 24.0, 1e15  # degrees, N m
 
-# Moment rate: a Gaussian. Far away velocity is its derivative, whose spectrum is down to 5 % of its
-# peak at omega sigma = 3.03.
+# The moment rate is a Gaussian. In the far field, velocity is its derivative. Its spectrum falls to
+# 5 % of the peak at omega sigma = 3.03.
 SIGMA, DELAY = 0.255, 1.2  # s
 HIGHEST = 3.03 / (2 * np.pi * SIGMA)
 SHORTEST = SPACE.vs / HIGHEST  # S wavelength, m
@@ -23,9 +23,9 @@ DURATION = DELAY + RADIUS / SPACE.vs + 4 * SIGMA
 
 
 def sections(spacing: float) -> Table:
-    """Sections of a case whose region is a cube of cells with edges `spacing`, m.
+    """Sections of a case; the region is a cube, and its cells have edges `spacing`, m.
 
-    Receivers lie in all directions, and neither they nor the source on nodes of a grid.
+    Receivers lie in all directions. Source and receivers are not on grid nodes.
     """
     size = float(np.ceil(2 * RADIUS / spacing) * spacing)
     source = np.array([0.503, 0.497, 0.506]) * size
@@ -50,7 +50,7 @@ def offsets() -> Floats:
 def misfits(time: Floats, velocity: Floats) -> tuple[float, float]:
     """Envelope and phase misfit, %, of the worst receiver.
 
-    Seismograms are not windowed, so reflections from the ends of the region count.
+    Seismograms are not windowed, so reflections from the boundaries of the region count.
 
     Args:
         velocity: (receivers, 3, n), m/s, at `time`, (n,), s.

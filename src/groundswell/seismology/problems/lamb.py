@@ -10,8 +10,8 @@ from groundswell.seismology.reference.pulse import Pulse
 
 HALF_SPACE = PoissonHalfSpace(vs=2000.0, rho=2500.0)
 
-# The force is a Gaussian of time. The velocity of its Rayleigh wave goes with the derivative of
-# order 3/2, whose spectrum is down to 5 % of its peak at omega sigma = 3.2.
+# The force is a Gaussian of time. The velocity of the Rayleigh wave is proportional to its
+# derivative of order 3/2, the spectrum of which falls to 5 % of the peak at omega sigma = 3.2.
 FORCE, SIGMA, DELAY = 1e10, 0.255, 1.2  # N, s, s
 HISTORY = {"kind": "gaussian", "sigma": SIGMA, "delay": DELAY}
 HIGHEST = 3.2 / (2 * np.pi * SIGMA)
@@ -19,7 +19,7 @@ SHORTEST = HALF_SPACE.vs / HIGHEST  # S wavelength, m
 
 DISTANCES = (900.0, 2000.0, 3300.0)  # m: up to 3.3 of the shortest S wavelengths
 DIRECTIONS = np.radians([3.0, 87.0, 42.0])  # from x towards y
-CORNER = (1130.0, 1070.0)  # m, of the region, to the force
+CORNER = (1130.0, 1070.0)  # m, from the corner of the region to the force
 DEPTH = 2100.0
 DURATION = DELAY + DISTANCES[-1] / (0.9 * HALF_SPACE.vs) + 3 * SIGMA
 
@@ -40,7 +40,7 @@ def sections(spacing: float) -> Table:
 
 
 def misfits(time: Floats, velocity: Floats) -> dict[float, tuple[float, float]]:
-    """Envelope and phase misfit, %, of radial and vertical motion, the worse, by distance, m.
+    """Envelope and phase misfit, %, by distance, m: the worse of radial and vertical motion.
 
     Args:
         velocity: (receivers, 3, n), m/s, at `time`, (n,), s.

@@ -27,7 +27,7 @@ STRIKE, DIP, RAKE, MOMENT = 30.0, 60.0, 40.0, 1e16  # degrees, N m
 SIGMA, DELAY = 0.25, 1.25  # s, of the Gaussian moment rate
 DURATION = 9.0  # s
 
-# The stations are at least 1.5 km from the region's sides.
+# The stations are at least 1.5 km from the sides of the region.
 DISTANCES = np.array([1000.0, 2300.0, 3600.0, 5000.0, 6400.0, 8000.0])  # m
 DIRECTIONS = np.radians([200.0, 110.0, 305.0, 62.0, 15.0, 38.0])  # from x towards y
 OFFSETS = np.column_stack([np.cos(DIRECTIONS), np.sin(DIRECTIONS)]) * DISTANCES[:, None]

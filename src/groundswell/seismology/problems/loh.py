@@ -1,4 +1,4 @@
-"""LOH.1 and LOH.3, a soft layer on stiff ground: sections of their cases, and their misfits.
+"""LOH.1 and LOH.3, a soft layer over a stiff half-space: case sections and misfits.
 
 The references are the published semi-analytic solutions for Brune's moment rate, and wavenumber
 integration for a Gaussian moment rate.
@@ -41,9 +41,9 @@ from groundswell.seismology.reference.misfit import (
 )
 from groundswell.seismology.reference.pulse import Pulse
 
-CORNER = (2000.0, 2000.0)  # m, of the epicentre from the region's edge
+CORNER = (2000.0, 2000.0)  # m, from the corner of the region to the epicentre
 SIZE = (10000.0, 12000.0, 5000.0)  # m
-LOWEST = 0.2  # Hz, of misfits
+LOWEST = 0.2  # Hz, lowest frequency of misfits
 SIGMA, ONSET = 0.3, 1.6  # s, of the Gaussian moment rate
 
 
@@ -56,7 +56,7 @@ GAUSSIAN: Table = {"kind": "gaussian", "sigma": SIGMA, "delay": ONSET}
 
 
 def sections(problem: LayeredProblem, time_function: Table) -> Table:
-    """Sections of a case without its grid, whose region has the edges SIZE."""
+    """Sections of a case without its grid; the region has the edges SIZE."""
     x, y = CORNER
     east, north, _ = problem.receiver
     attenuation: Table = {"model": "none"}
@@ -76,7 +76,7 @@ def sections(problem: LayeredProblem, time_function: Table) -> Table:
 
 
 def gaussian_misfit(problem: LayeredProblem, time: Floats, velocity: Floats) -> float:
-    """Misfit to wavenumber integration of velocities (1, 3, n) with GAUSSIAN, % (L2)."""
+    """L2 misfit, %, of velocities (1, 3, n) with GAUSSIAN to wavenumber integration."""
     ground = LayeredHalfSpace(problem.layers, problem.reference_frequency or 1.0)
     source = MomentSource(problem.source[2], problem.moment, Pulse.gaussian(SIGMA, ONSET))
     exact = layered_velocity(ground, source, [problem.receiver], time)

@@ -1,7 +1,7 @@
 """An airgun in water over sediment and rock, compared with wavenumber integration.
 
-Hydrophones are in the water, and nodes on the sea floor, which record the pressure of the water and
-the velocity of the ground. Misfits are relative L2 norms over all receivers and times.
+Hydrophones are in the water. Ocean-bottom nodes record the pressure of the water and the velocity
+of the ground at the sea floor. Misfits are relative L2 norms over all receivers and times.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ LAYERS = (
 )
 SIZE = (1650.0, 450.0, 900.0)  # m
 
-# The airgun's depth gives a strong reflection at the surface.
+# At this depth, the reflection at the surface is strong.
 AIRGUN, VOLUME = (225.0, 225.0, 75.0), 0.1  # m, m^3
 SIGMA, DELAY = 0.1, 0.6  # s, of the Gaussian rate of the volume
 DURATION = 2.2  # s
 
-# Across the line, and from the source along it, m.
+# Positions along the line, from the source, and across it, m.
 ALONG = np.array([380.0, 610.0, 840.0, 1070.0, 1300.0])
 ACROSS = np.array([110.0, -90.0, 60.0, -130.0, 20.0])
 HYDROPHONES = np.column_stack([ALONG, ACROSS, [220.0, 340.0, 260.0, 400.0, 300.0]])
@@ -40,7 +40,7 @@ NODES = np.column_stack([ALONG - 40.0, -ACROSS, np.full(ALONG.size, FLOOR)])
 
 
 def sections(spacing: float) -> Table:
-    """Sections of a case with elements of edges `spacing`, m, which divides all depths."""
+    """Sections of a case with elements of edges `spacing`, m, which must divide all depths."""
     history = {"kind": "gaussian", "sigma": SIGMA, "delay": DELAY}
     places = np.add(np.concatenate([HYDROPHONES, NODES]), [*AIRGUN[:2], 0.0])
     kinds = ["hydrophone"] * len(HYDROPHONES) + ["ocean-bottom-node"] * len(NODES)
@@ -58,12 +58,12 @@ def sections(spacing: float) -> Table:
 
 
 def misfits(time: Floats, pressure: Floats, velocity: Floats) -> dict[str, float]:
-    """Misfits, %, of the pressure of hydrophones and nodes, and of the velocity of nodes.
+    """Misfits, %, of pressure at hydrophones and nodes, and of velocity at nodes.
 
     Args:
-        time: (n,), s.
-        pressure: of hydrophones, then nodes, (receivers, 1, n), Pa.
-        velocity: of nodes, along x, y and down, (nodes, 3, n), m/s.
+        time: times, (n,), s.
+        pressure: pressure at hydrophones, then nodes, (receivers, 1, n), Pa.
+        velocity: velocity at nodes along x, y and down, (nodes, 3, n), m/s.
     """
     exact_pressure, exact_velocity = exact(time)
     water, floor = np.split(pressure[:, 0], [len(HYDROPHONES)])
@@ -76,7 +76,7 @@ def misfits(time: Floats, pressure: Floats, velocity: Floats) -> dict[str, float
 
 
 def exact(time: Floats) -> tuple[Floats, Floats]:
-    """Pressure of hydrophones, then nodes, (receivers, n), and velocity of nodes, (nodes, 3, n)."""
+    """Pressure at hydrophones, then nodes, (receivers, n); velocity at nodes, (nodes, 3, n)."""
     water, ground = LAYERS[0], LayeredHalfSpace(LAYERS)
     moment = VOLUME * water.rho * water.vp**2 * np.eye(3)
     source = MomentSource(AIRGUN[2], moment, Pulse.gaussian(SIGMA, DELAY))

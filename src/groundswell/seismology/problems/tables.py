@@ -38,7 +38,7 @@ def layered_medium(layers: Iterable[Layer]) -> Table:
     return {"kind": "layered", "layers": given}
 
 
-# A case must have a source; this one does nothing that rounding could show.
+# A case must have a source; the effect of this one is below rounding errors.
 SILENCE = point(
     (0, 0, 0), {"kind": "gaussian", "sigma": 1.0}, kind="force", force=[1e-300, 0.0, 0.0]
 )
@@ -49,7 +49,7 @@ def worst_misfits(
 ) -> tuple[float, float]:
     """Largest envelope and phase misfit, %, of any component of any receiver, (receivers, 3, n).
 
-    Components are measured by the strongest one of their receiver.
+    Misfits are relative to the strongest component of each receiver.
     """
     step = float(time[1] - time[0])
     pairs = list(zip(series, exact, strict=True))

@@ -1,10 +1,10 @@
 """Reflection and transmission of plane waves at a plane between two half-spaces.
 
-Each half-space is a solid or a fluid, and the second may be a vacuum, which makes the interface a
-free surface. The amplitudes solve the conditions at the interface: Aki and Richards (2002),
-Quantitative Seismology, chapter 5. Two solids have the same velocity and traction. A fluid slips:
-only the normal velocity is the same, and the traction has no tangential part. A vacuum has no
-traction.
+Each half-space is a solid or a fluid. The second may be a vacuum, which makes the interface a free
+surface. The amplitudes solve the conditions at the interface: Aki and Richards (2002), Quantitative
+Seismology, chapter 5. Between two solids, velocity and traction are continuous. Next to a fluid,
+only the normal velocity is continuous, and the traction has no tangential part. Next to a vacuum,
+the traction is zero.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Interface:
     def frame(self, direction: ArrayLike) -> Floats:
         """Unit vectors along and across the part of `direction` in the plane, and normal, (3, 3).
 
-        A direction normal to the plane has no such part; any vector in the plane replaces it.
+        If the direction is normal to the plane, any vector in the plane is used instead.
         """
         normal = unit(self.normal)
         if are_parallel(normal, direction):
@@ -75,7 +75,7 @@ class Interface:
         """Waves of unit amplitude that leave the plane, or decay away from it.
 
         Args:
-            slowness: of all waves along the plane, s/m.
+            slowness: slowness of all waves along the plane, s/m.
             frame: unit vectors along the slowness, across it, and normal to the plane, (3, 3).
         """
         second = {} if self.second is None else _waves(self.second, slowness, frame, 1.0)
@@ -85,7 +85,7 @@ class Interface:
         """Components of velocity (m/s) and scaled traction (m/s) that must be continuous.
 
         Args:
-            wave: the wave whose amplitudes they are.
+            wave: the wave.
             axes: directions of the components, the normal last: (3, 3), or (2, 3) for waves that
                 have no SH motion.
         """
@@ -100,7 +100,7 @@ class Interface:
         return np.concatenate([motion, traction])
 
     def jumps(self, waves: Sides, axes: Floats) -> Complex:
-        """Jumps, from first to second, of what must be continuous, a column for each wave."""
+        """Jumps, from first to second, of quantities that must be continuous; a column per wave."""
         columns = [
             sign * self.continuous(wave, axes)
             for sign, side in zip((-1.0, 1.0), waves, strict=True)
@@ -111,10 +111,10 @@ class Interface:
 
 @dataclass(frozen=True)
 class WavesAtInterface:
-    """Plane waves of one time function in the two half-spaces of an interface.
+    """Plane waves with one time function in the two half-spaces of an interface.
 
     Attributes:
-        interface: the interface; the time function is that at its point.
+        interface: the interface; the time function applies at its point.
         first, second: the waves in each half-space, to evaluate one of them at the interface.
     """
 
@@ -128,11 +128,11 @@ class WavesAtInterface:
         """Velocity, (3, ...), m/s, at `points` (3, ...), m, and `time`, s.
 
         Args:
-            points: where; those on the interface, or beyond a free surface by rounding errors, are
-                in the first half-space.
-            time: when.
-            in_second: whether each point is in the second half-space, (...): the choice for nodes
-                on the interface.
+            points: positions; points on the interface, or beyond a free surface by rounding errors,
+                are in the first half-space.
+            time: times.
+            in_second: whether each point is in the second half-space, (...), to choose the side of
+                points on the interface.
         """
         first, second, inside = self._split(points, in_second)
         return np.where(
@@ -149,8 +149,8 @@ class WavesAtInterface:
     def _split(self, points: ArrayLike, in_second: ArrayLike | None) -> tuple[Floats, Floats, Mask]:
         """Points for the waves of each half-space, and which points are in the second.
 
-        Points of the other half-space are moved to the plane: evanescent waves grow without limit
-        beyond it.
+        Points of the other half-space are moved to the plane, because evanescent waves grow without
+        limit beyond it.
         """
         x = np.asarray(points, dtype=float)
         distance = self.interface.distance(x)

@@ -1,7 +1,7 @@
 """Lamb's problem: surface motion of a Poisson half-space under a vertical point force.
 
-The response to a step force at t = 0 is self-similar: F / (2 pi mu r) times a
-function of tau = t vs / r only. It is known in closed form for vp = sqrt(3) vs: Pekeris (1955),
+The response to a step force at t = 0 is self-similar: it is F / (2 pi mu r) times a function of
+tau = t vs / r only. This function is known in closed form for vp = sqrt(3) vs: Pekeris (1955),
 PNAS 41, 469-480; Mooney (1974), BSSA 64, 473-491. The motion for any force F(t) is the convolution
 of that function with dF/dt.
 
@@ -53,11 +53,11 @@ class PoissonHalfSpace:
 def lamb_velocity(
     space: PoissonHalfSpace, force: Pulse, distance: float, time: ArrayLike
 ) -> Floats:
-    """Surface velocity, m/s, rows radial and vertical (down), (2, n).
+    """Surface velocity, m/s, with rows radial and vertical (down), (2, n).
 
     Args:
-        force: downward force, N, whose derivative must not jump; with its integral the result is
-            the displacement, m.
+        force: downward force, N; its derivative must be continuous. With the integral of the force,
+            the result is the displacement, m.
         distance: distance of the receiver from the force, m.
         time: times, s, (n,).
     """
@@ -72,7 +72,7 @@ def lamb_velocity(
 
 
 def vertical_step_response(tau: ArrayLike) -> Floats:
-    """Vertical displacement (down) in units of F / (2 pi mu r) after a step; 3/4 at rest."""
+    """Vertical displacement (down) after a step, in units of F / (2 pi mu r); finally 3/4."""
     t2 = np.asarray(tau, dtype=float) ** 2
     before_rayleigh, before_s = (t2 > _P2) & (t2 < _ROOTS[2]), (t2 > _P2) & (t2 < 1.0)
     response = np.where(t2 >= _ROOTS[2], 0.75, 0.0)
@@ -86,7 +86,7 @@ def vertical_step_response(tau: ArrayLike) -> Floats:
 
 
 def radial_step_response(tau: ArrayLike) -> Floats:
-    """Radial displacement (outward) in units of F / (2 pi mu r) after a step; -1/4 at rest.
+    """Radial displacement (outward) after a step, in units of F / (2 pi mu r); finally -1/4.
 
     Partial fractions of 1/N reduce the integral over slowness to elliptic integrals K and Pi.
     """

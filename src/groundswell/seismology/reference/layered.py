@@ -1,8 +1,8 @@
 """Waves of a point moment tensor in a layered half-space: wavenumber integration.
 
-Layers are solid or fluid, below a free surface; sources and receivers are at any depths. Motion is
-a double integral over frequency and horizontal wavenumber k (Bouchon 1981, BSSA 71, 959-971) of the
-motion-stress vectors of `reflectivity`.
+Layers are solid or fluid, below a free surface. Sources and receivers may be at any depth. Motion
+is a double integral over frequency and horizontal wavenumber k (Bouchon 1981, BSSA 71, 959-971) of
+the motion-stress vectors of `reflectivity`.
 
 Angular frequencies omega, for exp(i omega t), have a constant negative imaginary part, so that the
 result is the motion times exp(-damping t). The damping attenuates motion that wraps around in time,
@@ -59,7 +59,7 @@ class LayeredHalfSpace:
         return [HarmonicLayer.of(*pair, ratio) for pair in zip(self.layers, thickness, strict=True)]
 
     def is_fluid(self, depth: float) -> bool:
-        """Whether the layer at a depth, on an interface the lower one, is fluid."""
+        """Whether the layer at a depth is fluid; on an interface, the lower layer counts."""
         return next(layer for layer in reversed(self.layers) if layer.top <= depth).vs == 0
 
 
@@ -68,9 +68,9 @@ class MomentSource:
     """A point source.
 
     Attributes:
-        depth: m, above 0; on an interface it lies in the lower layer.
-        moment: (xx, yy, zz, xy, xz, yz) or a symmetric (3, 3) matrix, N m; z is down. In a fluid it
-            is isotropic: the bulk modulus times the volume that the source displaces.
+        depth: m, above 0; a source on an interface belongs to the lower layer.
+        moment: (xx, yy, zz, xy, xz, yz) or a symmetric (3, 3) matrix, N m; z is down. In a fluid,
+            it must be isotropic: the bulk modulus times the volume that the source displaces.
         rate: moment-rate function, 1/s, smooth enough to be band-limited.
     """
 
@@ -85,13 +85,13 @@ def layered_velocity(
     """Velocity along x, y and down, m/s, (receivers, 3, n).
 
     Args:
-        receivers: positions (x, y) relative to the source, and depths, m, (receivers, 3). On an
-            interface they lie in the lower layer.
+        receivers: positions (x, y) relative to the source, and depths, m, (receivers, 3). Receivers
+            on an interface belong to the lower layer.
         time: times, s, (n,).
 
     Raises:
-        InputError: the source is not below the surface, or at the depth of a receiver; its moment
-            is not isotropic in a fluid, or its moment rate not band-limited.
+        InputError: the source is not below the surface or is at the depth of a receiver; its moment
+            is not isotropic in a fluid; or its moment rate is not band-limited.
     """
     places = _valid_receivers(ground, source, receivers)
     return _motion(ground, source, places, np.asarray(time, dtype=float))[:, :3]
@@ -100,7 +100,7 @@ def layered_velocity(
 def layered_pressure(
     ground: LayeredHalfSpace, source: MomentSource, receivers: ArrayLike, time: ArrayLike
 ) -> Floats:
-    """Pressure of fluids, Pa, (receivers, n); arguments and errors as of `layered_velocity`.
+    """Pressure in fluids, Pa, (receivers, n); arguments and errors as for `layered_velocity`.
 
     Raises:
         InputError: a receiver is not in a fluid.
@@ -110,7 +110,7 @@ def layered_pressure(
         if not ground.is_fluid(depth):
             raise InputError(
                 f"layered half-space: the receiver at a depth of {depth:g} m is in a solid; "
-                "pressure is that of fluids, so move it to a fluid layer"
+                "pressure is defined in fluids only, so move it to a fluid layer"
             )
     return _motion(ground, source, places, np.asarray(time, dtype=float))[:, 3]
 
@@ -118,7 +118,7 @@ def layered_pressure(
 def _valid_receivers(
     ground: LayeredHalfSpace, source: MomentSource, receivers: ArrayLike
 ) -> Floats:
-    """The receivers, after a check of them and of the source."""
+    """Check the source and the receivers; return the receivers."""
     places, depth = np.asarray(receivers, dtype=float), source.depth
     if not depth > 0 or not places[:, 2].min() >= 0 or depth in places[:, 2]:
         raise InputError(

@@ -1,9 +1,10 @@
 """The layer-over-half-space problems LOH.1 (elastic) and LOH.3 (anelastic), and their solutions.
 
-A layer of 1 km over a half-space; a vertical strike-slip point source, Mxy = 1e18 N m, at a depth
-of 2 km below the origin; receivers on the surface at multiples of (600 m, 800 m). Defined by Day et
-al. (2001), "Tests of 3D elastodynamic codes: final report for Lifelines Project 1A01", Pacific
-Earthquake Engineering Research Center; LOH.3 also in Day and Bradley (2001), BSSA 91, 520-531. The
+A layer of 1 km lies over a half-space. A vertical strike-slip point source, Mxy = 1e18 N m, is at a
+depth of 2 km below the origin. Receivers are on the surface at multiples of (600 m, 800 m). Defined
+by Day et al. (2001), "Tests of 3D elastodynamic codes: final report for Lifelines Project 1A01",
+Pacific Earthquake Engineering Research Center; LOH.3 also in Day and Bradley (2001), BSSA 91,
+520-531. The
 solutions at receiver 10 are semi-analytic (frequency-wavenumber method) and were distributed with
 SW4 (github.com/geodynamics/sw4, tools/LOH.1_prose3 and tools/LOH.3_prose_corrected).
 

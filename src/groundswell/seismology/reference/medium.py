@@ -1,4 +1,4 @@
-"""The homogeneous medium of closed-form solutions: one or two of them fill all space."""
+"""The homogeneous medium of closed-form solutions, in a full space or in half-spaces."""
 
 from __future__ import annotations
 

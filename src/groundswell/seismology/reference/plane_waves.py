@@ -120,10 +120,10 @@ class PlaneWave:
 
 @dataclass(frozen=True)
 class PlaneWaves:
-    """A superposition of plane waves that have one time function.
+    """A superposition of plane waves with one time function.
 
     Attributes:
-        waves: the waves; without any there is no motion.
+        waves: the waves; if there are none, there is no motion.
         profile: time function of the waves at `origin`, dimensionless: a `Harmonic`, a `Pulse` or
             any function of arrays of real times.
         origin: (3,), m.
@@ -137,7 +137,7 @@ class PlaneWaves:
     origin: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        """Refuse waves that would distort the time function."""
+        """Reject waves that would distort the time function."""
         if not isinstance(self.profile, Harmonic) and not all(w.is_real for w in self.waves):
             raise InputError(
                 "plane waves: a wave is evanescent or has a complex amplitude and would distort a "
@@ -190,7 +190,7 @@ class StandingWave:
     amplitude: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse a solid and modes that do not oscillate."""
+        """Reject solids and modes that do not oscillate."""
         if not self.medium.is_fluid:
             raise InputError(f"standing wave: vs = {self.medium.vs:g} m/s; use a fluid, vs = 0")
         axes = zip(self._wavenumbers, self.walls, strict=True)
@@ -247,7 +247,7 @@ def unit(vector: ArrayLike) -> Floats:
 
 
 def are_parallel(axis: ArrayLike, vector: ArrayLike) -> bool:
-    """Whether two vectors, (3,), are parallel but for rounding errors, or opposite."""
+    """Whether two vectors, (3,), are parallel or opposite, up to rounding errors."""
     return bool(np.linalg.norm(np.cross(unit(axis), unit(vector))) < _PARALLEL)
 
 

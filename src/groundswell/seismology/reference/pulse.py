@@ -1,8 +1,9 @@
 """Source time functions with exact derivatives and integrals.
 
 Closed-form solutions need a time function, its derivatives and its repeated integrals. A piecewise
-polynomial has all of them in closed form: near fields need no quadrature, and velocities no finite
-differences. The time functions of the solver are not used, so that their errors are not repeated.
+polynomial has all of them in closed form, so near fields need no quadrature, and velocities need no
+finite differences. The time functions of the solvers are not used, so that the reference does not
+share their errors.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _PIECES = 2000  # of the splines through functions
 
 @dataclass(frozen=True)
 class Pulse:
-    """A function of time (s), zero before `start` and after `stop`; integrals stay constant.
+    """A function of time (s), zero before `start` and after `stop`; integrals are then constant.
 
     `pulse(time)` is its value, `pulse(time, 1)` its derivative, `pulse(time, -1)` its integral.
     """
@@ -68,7 +69,7 @@ class Pulse:
         if abs(jumps[worst]) > _JUMP * np.max(np.abs(pieces.c[-1])):
             raise InputError(
                 f"time function: its derivative of order {order} jumps at {pieces.x[worst]:g} s, "
-                f"where the next is infinite; give a smoother function or ask for displacement"
+                f"where the next is infinite; give a smoother function, or use displacement"
             )
 
     @classmethod

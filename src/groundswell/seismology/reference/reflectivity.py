@@ -28,7 +28,7 @@ Complex = NDArray[np.complexfloating]
 
 @dataclass(frozen=True)
 class HarmonicLayer:
-    """A layer at one frequency; complex speeds if it is anelastic, 0 for waves that it lacks."""
+    """A layer at one frequency; speeds are complex if it is anelastic, 0 for missing waves."""
 
     vp: complex
     vs: complex
@@ -48,7 +48,7 @@ class HarmonicLayer:
         return cls(speed(layer.vp, layer.qp), speed(layer.vs, layer.qs), layer.rho, thickness)
 
     def is_like(self, other: HarmonicLayer) -> bool:
-        """Whether both are of one material."""
+        """Whether both layers have the same material."""
         return (self.vp, self.vs, self.rho) == (other.vp, other.vs, other.rho)
 
 
@@ -70,7 +70,7 @@ def motion_stress(
 
     Args:
         layers: below a vacuum; the last is a half-space.
-        source, receiver: depths, m; they differ. On an interface, the lower layer counts.
+        source, receiver: depths, m, which must differ. On an interface, the lower layer counts.
         moment: matrix (3, 3), N m; isotropic in a fluid.
         k: horizontal wavenumbers, 1/m.
         omega: angular frequency, rad/s, with a negative imaginary part.
@@ -91,7 +91,7 @@ def motion_stress(
 def _paths(
     layers: Sequence[HarmonicLayer], source: float, receiver: float
 ) -> tuple[list[HarmonicLayer], list[HarmonicLayer], list[HarmonicLayer]]:
-    """The layers beyond the receiver, between it and the source, and on the other side of that.
+    """The layers beyond the receiver, between receiver and source, and beyond the source.
 
     Each list ends next to the source; the vacuum or the half-space comes first.
     """
@@ -135,9 +135,9 @@ class _Waves:
     """Waves in a layer, of n types: 2, 1, or none.
 
     Attributes:
-        away: motion-stress vectors of waves that go away from the source, as columns,
+        away: motion-stress vectors of waves that propagate away from the source, as columns,
             (wavenumbers, 4 or 2, n).
-        back: those of waves that come back.
+        back: vectors of waves that propagate back to the source.
         nu: vertical wavenumber: waves decay as exp(-nu distance), 1/m, (wavenumbers, n).
         layer: the layer.
     """
@@ -153,7 +153,7 @@ class _Waves:
         return self.nu.shape[-1]
 
     def through(self, matrix: Complex) -> Complex:
-        """The columns of a matrix (wavenumbers, ..., n) after the layer."""
+        """The columns of a matrix (wavenumbers, ..., n) after propagation through the layer."""
         return matrix * np.exp(-self.nu * self.layer.thickness)[:, None, :]
 
     def and_back(self, reflected: Complex) -> Complex:
@@ -162,7 +162,7 @@ class _Waves:
 
     @classmethod
     def of(cls, up: Complex, nu: Complex, layer: HarmonicLayer, sign: int) -> _Waves:
-        """Waves that go away up if `sign` is 1, and down if it is -1.
+        """Waves that propagate away from the source upwards (`sign` 1) or downwards (-1).
 
         Args:
             up: vectors of upgoing waves, (n, 4 or 2, wavenumbers).
@@ -197,7 +197,7 @@ def _sh(layer: HarmonicLayer, k: Floats, omega: complex, sign: int) -> _Waves:
 
 
 def _slope(speed: complex, k: Floats, omega: complex) -> Complex:
-    """Vertical over horizontal wavenumber; 1 of waves that the layer lacks."""
+    """Vertical over horizontal wavenumber; 1 for waves that the layer lacks."""
     ratio = (omega / (speed * k)) ** 2 if speed else np.zeros_like(k, complex)
     return np.asarray(np.sqrt(1.0 - ratio))
 
@@ -229,8 +229,8 @@ def _at_receiver(
 def _reflect(layers: list[_Waves], reflected: Complex | None = None) -> tuple[Complex, Complex]:
     """Reflection of waves that leave the last layer, and their transmission to the first.
 
-    Waves cross from one part of a divided layer to the other unchanged. P and SV vectors of large
-    wavenumbers are almost parallel, so solving for that would lose digits.
+    Waves pass unchanged between two parts of a divided layer. No system is solved there, because
+    the P and SV vectors of large wavenumbers are almost parallel, which would lose digits.
 
     Args:
         reflected: reflection in the first layer; by default, nothing comes back.
@@ -255,8 +255,9 @@ def _reflect(layers: list[_Waves], reflected: Complex | None = None) -> tuple[Co
 def _conditions(one: _Waves, other: _Waves) -> list[int]:
     """Rows of the vectors that are continuous across an interface.
 
-    These are as many displacements as both sides have wave types, and as many stresses as one of
-    them has. So fluids slip along solids, and the stresses that one side lacks are zero.
+    The number of displacements is the smaller number of wave types of the two sides, and the number
+    of stresses is the larger one. Fluids thus slip along solids, and stresses that one side lacks
+    are zero.
     """
     half = one.away.shape[1] // 2
     fewer, more = sorted((one.types, other.types))

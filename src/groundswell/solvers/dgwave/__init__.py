@@ -1,6 +1,6 @@
 """DG waves: acoustic and elastic waves by discontinuous Galerkin on hexahedra.
 
-From Python, `Model` and `simulate` take and return arrays (see `api`).
+The Python interface is `Model` and `simulate`; see `api`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""DG waves from Python: `simulate` takes a medium as arrays, sources and receivers."""
+"""Python interface of DG waves: `simulate` takes a medium as arrays, sources and receivers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def simulate(
     quiet: bool = True,
     **case: Any,
 ) -> Result:
-    """Compute acoustic or elastic waves in a model, each cell of which is an element.
+    """Compute acoustic or elastic waves in a model; each cell of the model is an element.
 
     >>> import numpy as np
     >>> import groundswell as gs
@@ -73,15 +73,15 @@ def simulate(
         overwrite: replace results of another case in that folder.
         quiet: show no progress.
         case: `step`, `backend` ("cpu" or "cuda"), `precision` ("single" or "double"), and the other
-            sections of a case file, as tables: `method`, which has the degree of the elements,
+            sections of a case file, as tables: `method`, which contains the degree of the elements,
             `boundary`, `output`, `event`, and the text `title`.
 
     Returns:
         `result.seismograms`, an `xarray.DataArray` (station, component, time) in m/s along true
-        east, north and up; `result.pressure`, the same of hydrophones and ocean-bottom nodes,
-        (station, time), Pa; `result.stream`, all of them for ObsPy; `result.shaking_map`, an
+        east, north and up; `result.pressure`, the pressure at hydrophones and ocean-bottom nodes,
+        (station, time), Pa; `result.stream`, both for ObsPy; `result.shaking_map`, an
         `xarray.Dataset` (y, x) of `pgv` (m/s) and `pga` (m/s^2); `result.fields`, an
-        `xarray.Dataset` (element, node) of all fields at the end, with `output.final_fields`;
+        `xarray.Dataset` (element, node) of all fields at the end, if `output.final_fields` is set;
         `result.records`, recorded fields; `result.summary`; `result.folder`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Attenuation: a generalised Maxwell body in each element, see kernels/attenuation.h.
+"""Attenuation: a generalised Maxwell body in each element; see kernels/attenuation.h.
 
 With unrelaxed moduli M_u, the modulus of waves of angular frequency w is
 
@@ -24,11 +24,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class MaxwellBodies:
-    """The Maxwell bodies of some elements.
+    """The Maxwell bodies of elements.
 
     Args:
         rates: relaxation frequencies omega, 1/s, (mechanisms,).
-        p, s: fractions y of P and of S waves, (elements, mechanisms).
+        p, s: relaxed fractions y for P and S waves, (elements, mechanisms).
     """
 
     rates: Floats
@@ -42,16 +42,17 @@ class MaxwellBodies:
 
     @classmethod
     def of(cls, material: Material, relaxation: Relaxation) -> MaxwellBodies:
-        """The bodies with the quality factors of a material, arrays (elements,)."""
+        """The bodies that give a material, of arrays (elements,), its quality factors."""
         p, s = (relaxation.weights(x).T / len(relaxation.tau) for x in _inverse_q(material))
         return cls(1 / relaxation.tau, p, s)
 
 
 def unrelaxed(material: Material, relaxation: Relaxation, reference: float) -> Material:
-    """The material with its unrelaxed speeds, elastic.
+    """The elastic material with the unrelaxed wave speeds.
 
     Args:
-        material: with the speeds of waves of the frequency `reference`, Hz.
+        material: material with the wave speeds at the frequency `reference`.
+        reference: frequency, Hz.
     """
     ratios = (relaxation.modulus_ratio(x, reference) for x in _inverse_q(material))
     p, s = (np.sqrt(ratio) for ratio in ratios)
@@ -59,18 +60,18 @@ def unrelaxed(material: Material, relaxation: Relaxation, reference: float) -> M
 
 
 def _inverse_q(material: Material) -> tuple[Values, Values]:
-    """1/Qp and 1/Qs; fluids have no S waves."""
+    """1/Qp and 1/Qs; 1/Qs is 0 in fluids."""
     assert material.qp is not None and material.qs is not None
     qs = np.where(material.vs > 0, material.qs, np.inf)
     return 1 / material.qp, 1 / qs
 
 
 def largest_decay(relaxation: Relaxation | None, statistics: MediumStatistics) -> float:
-    """A bound of the rate at which attenuation damps waves, 1/s.
+    """An upper bound for the rate at which attenuation damps waves, 1/s.
 
-    Stress that changes fast decays by sum_l omega_l y_l: of mean stress and shear, not more than of
-    P and S waves together. The variables of a mechanism decay faster than omega_l by less than that
-    where elements damp what they do not resolve.
+    Rapidly varying stress decays at the rate sum_l omega_l y_l. For mean stress and for shear, this
+    rate is at most the sum of the rates for P and S waves. Where the flux damps unresolved waves,
+    memory variables decay faster than omega_l, but the difference is less than this bound.
     """
     if relaxation is None:
         return 0.0

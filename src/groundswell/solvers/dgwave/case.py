@@ -34,13 +34,13 @@ from groundswell.solvers.dgwave.unstructured_case import (
 )
 
 MAX_DEGREE = 15
-MAX_MECHANISMS = 6  # fits with more are no better
+MAX_MECHANISMS = 6  # more mechanisms do not improve the fit
 FLUXES = {"riemann": 1.0, "central": 0.0}
 FIELDS = ("p", "vx", "vy", "vz", "sxx", "syy", "szz", "syz", "sxz", "sxy")
 
 
 def _upwind(value: Any) -> float:
-    """The share of the Riemann flux, from its name or a number."""
+    """The weight of the Riemann flux, from its name or a number."""
     if isinstance(value, str) and value in FLUXES:
         return FLUXES[value]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -50,12 +50,12 @@ def _upwind(value: Any) -> float:
 
 
 class MethodSection(Section):
-    """`[method]`: degree of the elements, flux between them, equations, and attenuation.
+    """`[method]`: degree of the elements, flux, equations, material and attenuation.
 
-    The equations are acoustic, with pressure and velocity, if the whole medium is fluid; otherwise
-    they are elastic. `flux` is the share of the Riemann flux; the rest is the central flux.
-    `material` is the average of each "element", or that of each "node", which varies inside them.
-    Attenuation has `mechanisms` relaxation mechanisms at each point.
+    With "auto", the equations are acoustic (pressure and velocity) if the whole medium is fluid,
+    and elastic otherwise. `flux` is the weight of the Riemann flux; the rest is the central flux.
+    With `material` "element", each element has its average material; with "node", each node has the
+    material at its position. Attenuation uses `mechanisms` relaxation mechanisms at each node.
     """
 
     degree: Annotated[int, Field(ge=1, le=MAX_DEGREE, strict=True)] = 4
@@ -66,10 +66,10 @@ class MethodSection(Section):
 
 
 class RefinementSection(Section):
-    """`[refinement]`: halve elements where waves are slow, so that points per wavelength are even.
+    """`[refinement]`: halve elements where waves are slow, for even points per wavelength.
 
-    Elements of `[grid]` are divided, at most `levels` times, until the slowest wave of `frequency`
-    spans `points` points. Neighbours differ by one division at most.
+    Elements of `[grid]` are halved, at most `levels` times, until the slowest wave of `frequency`
+    spans `points` points. Neighbours differ by at most one level.
     """
 
     frequency: Annotated[Frequency, Positive]
@@ -78,10 +78,10 @@ class RefinementSection(Section):
 
 
 class ForestSection(Section):
-    """`[refinement]` with a `file`: halve elements as the trees of a forest of p4est.
+    """`[refinement]` with a `file`: refine the elements like the trees of a p4est forest.
 
-    The file is one of `p8est_save`. Its trees are the elements of `[grid]`, and `vertical` is the
-    direction of their third axis.
+    The file was written by `p8est_save`. Its trees are the elements of `[grid]`, and `vertical` is
+    the direction of their third axis.
     """
 
     file: DataFile
@@ -105,10 +105,9 @@ SurfaceCondition = Literal["absorbing", "free-surface", "rigid"]
 class BoundarySection(Section):
     """`[boundary]`: conditions at the top, the sides and the bottom of the region.
 
-    "pml" and "sponge" add layers of elements outside the region, `width` elements or metres wide:
-    perfectly matched ones, or ones in which all motion decays. "absorbing" absorbs waves at normal
-    incidence only. On a mesh from a file,
-    `surfaces` gives the conditions at its physical surfaces, by name.
+    "pml" adds perfectly matched layers outside the region, and "sponge" layers in which all motion
+    decays. Both are `width` elements or metres wide. "absorbing" absorbs waves at normal incidence
+    only. On a mesh from a file, `surfaces` gives the conditions on its physical surfaces, by name.
     """
 
     top: Boundary = "free-surface"
@@ -125,7 +124,7 @@ class VolumeOutput(Section):
     fields: Annotated[tuple[str, ...], NotEmpty] = ("vx", "vy", "vz")
 
     def violations(self) -> Iterator[Violation]:
-        """Unknown fields, and a field named twice."""
+        """Yield unknown and repeated fields."""
         for n, name in enumerate(self.fields):
             if name not in FIELDS:
                 yield ("fields", n), f"must be {listed(FIELDS)}{did_you_mean(name, FIELDS)}"
@@ -133,9 +132,9 @@ class VolumeOutput(Section):
 
 
 class DgWaveOutput(SeismicOutput):
-    """`[output]`: seismograms, the motion of the surface, and the fields at the end of the run.
+    """`[output]`: seismograms, the motion of the surface, snapshots, and the final fields.
 
-    By default, there is a shaking map if no water reaches the surface.
+    By default, a shaking map is written if no water reaches the surface.
     """
 
     recordable: ClassVar[Recordable] = Recordable(
@@ -153,20 +152,20 @@ class DgWaveOutput(SeismicOutput):
 
 
 class DgWaveRun(RunSection):
-    """`[run]` of this solver, whose ranks share the elements along a curve by their cost."""
+    """`[run]` of this solver, which divides the elements by cost along a space-filling curve."""
 
     def violations(self) -> Iterator[Violation]:
-        """Blocks of cells, and codecs with loss, whose biased rounding adds energy."""
+        """Yield unsupported keys, and lossy codecs, because their biased rounding adds energy."""
         yield from super().violations()
         yield from unsupported(self, "processes", "lossy")
         if self.codec not in CODECS:
-            yield ("codec",), f"must be {listed(CODECS)}; to send fewer bits, give narrow"
+            yield ("codec",), f"must be {listed(CODECS)}; to send fewer bits, set narrow"
 
 
 class DgWaveCase(SeismicCase):
-    """The case of acoustic or elastic waves: `[grid]`, `[medium]`, `[[source]]` and its outputs.
+    """A case of acoustic or elastic waves: `[grid]`, `[medium]`, `[[source]]` and outputs.
 
-    The cells of `[grid]` are the elements, or those of a mesh in a file.
+    The elements are the cells of `[grid]`, or those of a mesh file.
 
     Raises:
         CaseError: the case is invalid; lists every problem.
@@ -201,7 +200,7 @@ class DgWaveCase(SeismicCase):
         given, on_mesh = boundary.model_fields_set, isinstance(info.data["grid"], MeshSection)
         wrong = given - {"surfaces"} if on_mesh else given & {"surfaces"}
         allowed = "mesh from a file" if not on_mesh else "grid of bricks; use boundary.surfaces"
-        reject([((key,), f"is for a {allowed}") for key in sorted(wrong)])
+        reject([((key,), f"is available only on a {allowed}") for key in sorted(wrong)])
         return boundary
 
     @field_validator("method")
@@ -220,7 +219,7 @@ class DgWaveCase(SeismicCase):
     @classmethod
     def _has_a_grid(cls, section: Any, info: ValidationInfo) -> Any:
         if section and isinstance(info.data.get("grid"), MeshSection):
-            reject([((), "is for a grid of bricks; leave it out, or change the mesh")])
+            reject([((), "is available only on a grid of bricks; remove it, or refine the mesh")])
         return section
 
     @field_validator("refinement")
@@ -229,7 +228,7 @@ class DgWaveCase(SeismicCase):
         cls, refinement: RefinementSection | ForestSection | None, info: ValidationInfo
     ) -> RefinementSection | ForestSection | None:
         if refinement and isinstance(info.data.get("medium"), AwpSection | ArraySection):
-            reject([((), "needs a medium that is not given for the elements of [grid] alone")])
+            reject([((), "needs a medium that is defined everywhere: layers or a NetCDF model")])
         return refinement
 
     @field_validator("topography")
@@ -238,5 +237,6 @@ class DgWaveCase(SeismicCase):
         cls, topography: TopographySection | None, info: ValidationInfo
     ) -> TopographySection | None:
         if topography and info.data.get("refinement"):
-            reject([((), "does not go with [refinement]; use smaller elements, or a flat surface")])
+            remedy = "use smaller elements, or a flat surface"
+            reject([((), f"cannot be combined with [refinement]; {remedy}")])
         return topography

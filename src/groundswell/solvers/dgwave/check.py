@@ -1,4 +1,4 @@
-"""What a set-up requires, and its quantities and warnings, which `groundswell check` lists."""
+"""Requirements of a set-up, and the quantities and warnings that `groundswell check` lists."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ def warnings(setup: Setup) -> Iterator[str]:
         )
     if mixed := setup.mixed_elements:
         yield (
-            f"{mixed:,} elements hold fluid and solid, and have their average material instead of "
-            "that of their nodes; let elements end at the sea floor, or halve them there"
+            f"{mixed:,} elements contain fluid and solid, so their nodes have the average material "
+            "of the element; let elements end at the sea floor, or refine them there"
         )
     remedy = "narrow attenuation.band, or raise method.mechanisms"
     yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)
@@ -122,7 +122,7 @@ def warnings(setup: Setup) -> Iterator[str]:
 
 
 def require_above_the_bottom(setup: Setup) -> None:
-    """Check that depths below the surface lie in the region, which is less deep below valleys.
+    """Check that sources and receivers lie above the bottom, which is less deep below valleys.
 
     Raises:
         InputError: a source or receiver lies below the region.
@@ -147,15 +147,15 @@ def require_shear_in_solids(setup: Setup) -> None:
     """Check that moments of sources in fluids are isotropic.
 
     Raises:
-        InputError: a moment with shear lies in a fluid.
+        InputError: a source in a fluid has a moment that is not isotropic.
     """
     for n, entry in enumerate(setup.source_entries):
         moments = np.array([p.moment for p in entry.points if p.moment is not None])
         places = np.array([p.position for p in entry.points if p.moment is not None])
         if moments.size and (_has_shear(moments) & (setup.rigidity(*places.T) == 0)).any():
             raise InputError(
-                f"source[{n}] has a moment with shear, and lies in a fluid; use an explosion or a "
-                "force, or move it to a solid"
+                f"source[{n}] lies in a fluid, but its moment tensor is not isotropic; use an "
+                "explosion or a force, or move it to a solid"
             )
 
 
@@ -167,7 +167,7 @@ def _has_shear(moments: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def require_fields_of_equations(setup: Setup) -> None:
-    """Check that the equations have all recorded fields.
+    """Check that the equations have all fields that the case records.
 
     Raises:
         InputError: they lack a field.

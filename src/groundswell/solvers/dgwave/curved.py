@@ -1,4 +1,4 @@
-"""Elements that are not bricks: metric terms, and the lengths that limit steps and frequencies."""
+"""Elements that are not bricks: metric terms, and lengths that limit steps and frequencies."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ METRICS = 9  # values at a node
 
 @dataclass(frozen=True, eq=False)
 class CurvedElements:
-    """The geometry of elements at the nodes of a degree."""
+    """The geometry of elements at their nodes."""
 
     mesh: Hexahedra
     degree: int
 
     @cached_property
     def edges(self) -> Floats:
-        """Edges of bricks with the same stable step, (elements, 3), m.
+        """Edges of the bricks with the same stable time step, (elements, 3), m.
 
-        At the node where they are least, 1 / hx + 1 / hy + 1 / hz is half of |a^r| + |a^s| + |a^t|.
+        They are those of the node with the shortest step, where 1 / hx + 1 / hy + 1 / hz is half of
+        |a^r| + |a^s| + |a^t|.
 
         Raises:
             InputError: a Jacobian is not positive.

@@ -1,6 +1,6 @@
-"""Layers of elements around the region that absorb waves; in a sponge all fields decay.
+"""Absorbing layers of elements around the region, and sponges, in which all fields decay.
 
-A profile is a row of values at the nodes of a line through an element along the layer's normal.
+A profile has the values at the nodes of a line through an element along the layer's normal.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Floats = NDArray[np.float64]
 
 PML, SPONGE = LAYERS  # see also matched_layers.py
 
-# Damping of a sponge rises with this power of the depth, and lets a wave at normal incidence return
-# with this amplitude. Stronger ones reflect more of the waves at other angles.
+# Damping of a sponge increases with this power of the depth. A wave at normal incidence returns
+# with this amplitude. Stronger damping reflects more of the waves at other angles.
 EXPONENT, RETURNED = 2, 0.05
 
 ENDS = (0, 1)  # of an axis
@@ -34,7 +34,7 @@ ROUNDING = 1e-9  # of a layer's thickness
 
 @dataclass(frozen=True, eq=False)
 class LayerProfiles:
-    """The layers of one kind: which profile elements have, and the depths of the profiles.
+    """The layers of one kind: the profiles of elements, and the depths of their nodes.
 
     Args:
         rows: profile of each element along x, y, z, -1 outside of layers, (elements, 3).
@@ -51,7 +51,7 @@ class LayerProfiles:
 
 
 def layer_profiles(setup: ElementGeometry, elements: RankElements, kind: str) -> LayerProfiles:
-    """The layers of a kind, of a rank's elements."""
+    """The layers of one kind in a rank's elements."""
     grid, corners = setup.grid, setup.forest.boxes(elements.numbers)
     rows = np.full((elements.count, AXES), -1, np.int32)
     depths: list[Floats] = []
@@ -72,12 +72,12 @@ def layer_profiles(setup: ElementGeometry, elements: RankElements, kind: str) ->
 
 
 def has_layers(setup: ElementGeometry, kind: str) -> bool:
-    """Whether there are layers of a kind, on any rank."""
+    """Whether any rank has layers of this kind."""
     return any(_layers(setup, kind))
 
 
 def _layers(setup: ElementGeometry, kind: str) -> Iterator[tuple[int, int, int]]:
-    """Axis, end and width, in elements, of each layer of a kind."""
+    """Axis, end and width in elements of each layer of this kind."""
     boundary, widths = setup.case.boundary, (setup.grid.before, setup.grid.after)
     for axis in range(AXES):
         for end in ENDS:

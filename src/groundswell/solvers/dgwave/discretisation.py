@@ -1,4 +1,4 @@
-"""From a set-up to what one rank solves: materials, boundaries, absorbing layers and sources."""
+"""Builds the discrete problem of one rank: materials, boundaries, absorbing layers and sources."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-TENSOR = (0, 1, 2, 5, 4, 3)  # of a moment (xx, yy, zz, xy, xz, yz) in the order of the stresses
+TENSOR = (0, 1, 2, 5, 4, 3)  # from moments (xx, yy, zz, xy, xz, yz) to the order of stresses
 
 
 def discretise(setup: Setup, elements: RankElements) -> Discretisation:
-    """What a rank solves.
+    """The discrete problem of a rank.
 
     Args:
-        elements: of the rank.
+        elements: the elements of the rank.
     """
     return Discretisation(
         setup.equations,
@@ -84,7 +84,7 @@ def _material(setup: Setup, leaves: Numbers) -> Material:
 
 
 def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
-    """The point sources in a rank's elements; on a face, the first leaf has them."""
+    """The point sources in a rank's elements; a source on a face belongs to the first leaf."""
     if not setup.sources:
         return []
     leaves, inside = setup.locate(np.array([source.position for source in setup.sources]))
@@ -112,7 +112,7 @@ def _source(
 
 
 def _rates(setup: Setup, source: PointSource, leaf: Numbers, place: Floats) -> Floats:
-    """Rates of the fields for a unit of the time function, times m^3."""
+    """Rates of the fields per unit of the time function, times m^3."""
     rates = np.zeros(len(setup.equations.fields))
     if source.force is not None:
         [[rho]] = setup.material_at(np.array([leaf]), place[None, None]).rho

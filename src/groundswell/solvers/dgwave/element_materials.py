@@ -1,4 +1,4 @@
-"""The material of elements, and at places in them: a part of the set-up."""
+"""The material of elements and at positions in them; a base class of the set-up."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from groundswell.solvers.dgwave.mesh import QUALITY, USED, read_material
 
 Floats = NDArray[np.float64]
 
-# Nodes at faces are moved inwards by this share of half an edge, so that an interface on the face
-# lies beyond them. It exceeds the distance at which interfaces count as on a face, see `Profile`.
+# Nodes at faces are moved inwards by this fraction of half an edge, so that they lie inside an
+# interface on the face. It exceeds the distance at which interfaces count as on a face, see
+# `Profile`.
 INWARDS = 1e-8
-# Places at which the medium is found at a time. Some 100 MB hold what that takes, and few reads of
-# a file, each of all that is wanted at one of its depths, cost little beside it.
+# Number of positions at which the medium is sampled at a time. They take about 100 MB. A file is read
+# once for each of its depths among them.
 SAMPLES = 2**20
 
 
 class ElementMaterials(ElementGeometry):
-    """Materials of elements, see `Setup` for the attributes.
+    """Materials of elements; see `Setup` for the attributes.
 
-    They are averages over elements, or with `method.material = "node"` the values of the medium at
-    the nodes. An element is fluid or solid as a whole: one whose nodes and average are not all
-    fluid or all solid has its average at all nodes. Quality factors are always averages.
+    Materials are averages over elements or, with `method.material = "node"`, the values of the
+    medium at the nodes. An element is either fluid or solid. If its nodes and its average are not
+    all fluid or all solid, it has its average at all nodes. Quality factors are always averages.
     """
 
     @cached_property
@@ -49,13 +50,13 @@ class ElementMaterials(ElementGeometry):
     def material(self, leaves: Numbers) -> Material:
         """The average material of elements, at the reference frequency of attenuation.
 
-        Layers continue the outermost elements of the region.
+        Absorbing layers continue the outermost elements of the region.
         """
         names = USED if self.relaxation is None else (*USED, *QUALITY)
         return read_material(self.forest, self.grid, self.media, leaves, names)
 
     def material_at(self, leaves: Numbers, places: Floats | None = None) -> Material:
-        """The material at places in elements, arrays (elements, places).
+        """The material at positions in elements, arrays (elements, places).
 
         Args:
             places: reference coordinates, (elements or 1, places, 3); None for the nodes, or for
@@ -72,7 +73,7 @@ class ElementMaterials(ElementGeometry):
         return Material(**found)
 
     def unrelaxed(self, leaves: Numbers) -> Material:
-        """The average material of elements, with the speeds of waves of the highest frequencies."""
+        """The average material of elements, with the wave speeds at infinite frequency."""
         return self._unrelaxed(self.material(leaves))
 
     def unrelaxed_nodes(self, leaves: Numbers) -> Material:
@@ -95,7 +96,7 @@ class ElementMaterials(ElementGeometry):
 
     @cached_property
     def mixed_elements(self) -> int:
-        """Elements that have their average because they are fluid and solid."""
+        """Number of elements with their average material because they contain fluid and solid."""
         if not self.is_nodal:
             return 0
         both = ((self._sample(n, self._nodes), self.material(n)) for n in self._chunks())
@@ -152,18 +153,18 @@ class ElementMaterials(ElementGeometry):
 
     @cached_property
     def _nodes(self) -> Floats:
-        """Where materials may differ in an element, (1, places, 3), see `material_at`."""
+        """Positions at which materials vary in an element, (1, places, 3); see `material_at`."""
         line = gll(self.degree).points if self.is_nodal else np.zeros(1)
         z, y, x = np.meshgrid(line, line, line, indexing="ij")
         return np.stack([x.ravel(), y.ravel(), z.ravel()], axis=-1)[None]
 
     def _chunks(self) -> list[Numbers]:
-        """All elements, some at a time."""
+        """All elements in chunks."""
         step = max(1, SAMPLES // self._nodes.shape[1])
         return np.split(np.arange(self.count), range(step, self.count, step))
 
     def _sample(self, leaves: Numbers, places: Floats) -> Material:
-        """The medium at places in elements; layers continue the region, see `material_at`."""
+        """The medium at positions in elements; layers continue the region, see `material_at`."""
         lower, upper = self.forest.boxes(leaves)
         half = (upper - lower)[:, None] / 2
         points = lower[:, None] + half * (1 + (1 - INWARDS) * places)
@@ -175,6 +176,6 @@ class ElementMaterials(ElementGeometry):
 
 
 def _is_mixed(nodes: Material, averages: Material) -> NDArray[np.bool_]:
-    """Which elements are fluid and solid, of materials (elements, nodes) and (elements,)."""
+    """Which elements contain fluid and solid, from materials (elements, nodes) and (elements,)."""
     fluid = np.column_stack([nodes.vs, averages.vs]) == 0
     return np.asarray(fluid.any(axis=1) & ~fluid.all(axis=1))

@@ -1,4 +1,4 @@
-"""The elements of a rank: their order, and what lies beyond their faces, on any rank."""
+"""The elements of a rank: their order, and the neighbours beyond their faces, on any rank."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ WHOLE = -1  # in place of a quarter: the trace of the whole face
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Pairs of a face of this rank and a face beyond it; a coarse face has one for each quarter.
+    """Links between faces: pairs of a face of this rank and the face of a neighbour.
+
+    A face with four finer neighbours has a link for each quarter.
 
     Args:
-        element, face: of this rank, (links,).
-        quarter: the quarter of this face that the link is for, or WHOLE, (links,). This rank sends
-            its trace of that quarter, or of the whole face.
-        beyond: the leaf beyond, (links,).
+        element, face: element of this rank and its face, (links,).
+        quarter: the quarter of this face that the link covers, or WHOLE, (links,). This rank sends
+            its trace on that quarter, or on the whole face.
+        beyond: the neighbouring leaf, (links,).
         face_beyond: the face of that leaf, (links,).
-        quarter_beyond: the quarter of the face beyond that this face is, or WHOLE. The other side
-            sends its trace of that.
+        quarter_beyond: the quarter of the neighbour's face that this face covers, or WHOLE,
+            (links,). The other side sends its trace on that quarter.
     """
 
     element: Numbers
@@ -47,7 +49,7 @@ class Links:
         return len(self.element)
 
     def take(self, chosen: NDArray[np.generic]) -> Links:
-        """Some of the links."""
+        """The chosen links."""
         return Links(*(values[chosen] for values in vars(self).values()))
 
 
@@ -66,7 +68,7 @@ class SharedFaces:
 
 @dataclass(frozen=True, eq=False)
 class FacesBeyond:
-    """What lies beyond the faces of elements.
+    """The neighbours beyond the faces of elements.
 
     Args:
         kinds, neighbours, quarters: see `LeafFaces`; `neighbours` is (elements, 6, 4).
@@ -81,14 +83,14 @@ class FacesBeyond:
 
     @classmethod
     def of_leaves(cls, forest: Forest, leaves: Numbers) -> FacesBeyond:
-        """Those of leaves of a forest, whose axes are those of their neighbours."""
+        """The neighbours of leaves of a forest; all leaves have parallel axes."""
         found = find_faces(forest, leaves)
         opposite = np.broadcast_to(np.arange(FACES) ^ 1, found.kinds.shape)
         return cls(**vars(found), faces=opposite, turns=np.zeros_like(opposite))
 
     @classmethod
     def of_mesh(cls, mesh: Mesh, elements: Numbers) -> FacesBeyond:
-        """Those of elements of an unstructured mesh."""
+        """The neighbours of elements of an unstructured mesh."""
         found = find_mesh_faces(mesh)
         beyond = found.neighbours[elements]
         neighbours = np.full((*beyond.shape, QUARTERS), OUTSIDE, np.int64)
@@ -124,12 +126,12 @@ class RankElements:
 
     @cached_property
     def numbers(self) -> Numbers:
-        """The leaf of each element: first those that share faces with other ranks."""
+        """The leaf of each element; elements that share faces with other ranks come first."""
         return self._first + np.argsort(~self._is_outer, kind="stable")
 
     @cached_property
     def outer(self) -> int:
-        """How many elements share faces with other ranks; they are the first ones."""
+        """Number of elements that share faces with other ranks; they are the first ones."""
         return int(self._is_outer.sum())
 
     @cached_property
@@ -139,12 +141,12 @@ class RankElements:
 
     @cached_property
     def neighbours(self) -> Numbers:
-        """The leaf beyond each face, the first of finer ones, or OUTSIDE, (elements, 6)."""
+        """The leaf beyond each face (the first of four finer ones), or OUTSIDE, (elements, 6)."""
         return self._faces.neighbours[self.numbers - self._first, :, 0]
 
     @cached_property
     def turns(self) -> Numbers:
-        """How each face lies in the element beyond, see `MeshFaces`, (elements, 6)."""
+        """Orientation of each face in the neighbouring element, see `MeshFaces`, (elements, 6)."""
         return self._faces.turns[self.numbers - self._first]
 
     @property
@@ -154,7 +156,7 @@ class RankElements:
 
     @cached_property
     def mortars(self) -> Numbers:
-        """The faces with finer neighbours, (mortars, 2): element and face; outer elements first."""
+        """Element and face of faces with finer neighbours, (mortars, 2); outer elements first."""
         return np.argwhere(self.kinds == FaceKind.FINER)
 
     @cached_property
@@ -186,7 +188,7 @@ class RankElements:
         return {int(peer): self._shared(self.links.take(owners == peer)) for peer in peers}
 
     def place(self, leaves: Numbers) -> Numbers:
-        """The elements that are these leaves of this rank."""
+        """The element numbers of leaves of this rank."""
         places = np.empty(self.count, np.int64)
         places[self.numbers - self._first] = np.arange(self.count)
         return places[leaves - self._first]
@@ -198,7 +200,7 @@ class RankElements:
         return upper - lower
 
     def _shared(self, links: Links) -> SharedFaces:
-        """Both sides order a message by the leaf, face and quarter that send it."""
+        """The links to one rank; both sides order a message by sending leaf, face and quarter."""
         sends = np.lexsort((links.quarter, links.face, self.numbers[links.element]))
         receives = np.lexsort((links.quarter_beyond, links.face_beyond, links.beyond))
         return SharedFaces(links.take(sends), links.take(receives))
@@ -209,7 +211,7 @@ class RankElements:
 
     @cached_property
     def _faces(self) -> FacesBeyond:
-        """What lies beyond the faces of the leaves, in their own order."""
+        """The neighbours beyond the faces of this rank's leaves, in the order of leaves."""
         own = np.arange(self._first, self._first + self.count)
         if isinstance(self.mesh, Forest):
             return FacesBeyond.of_leaves(self.mesh, own)
@@ -217,11 +219,11 @@ class RankElements:
 
     @cached_property
     def _is_outer(self) -> NDArray[np.bool_]:
-        """Which leaves, in their own order, share faces with other ranks."""
+        """Which leaves share faces with other ranks, in the order of leaves."""
         beyond = self._faces.neighbours
         remote = (beyond != OUTSIDE) & (self._owners(beyond) != self.rank)
         return np.asarray(remote.any(axis=(1, 2)))
 
     def _owners(self, leaves: Numbers) -> Numbers:
-        """The rank that has each leaf."""
+        """The rank that owns each leaf."""
         return np.searchsorted(self.starts, leaves, side="right") - 1

@@ -1,4 +1,4 @@
-"""The equations, acoustic or elastic: their fields, and their tables of materials and faces."""
+"""The acoustic and the elastic equations: fields, and tables of materials and faces."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ REFLECTION = {
 
 @dataclass(frozen=True, eq=False)
 class FaceSides:
-    """What the flux depends on at some faces of each element, or at the quarters of each mortar.
+    """Parameters of the flux at the faces of elements, or at the quarters of mortars.
 
     Args:
-        beyond: the material of the other side; at a boundary that of the element, arrays
+        beyond: the material of the other side, or of the element itself at a boundary, arrays
             (elements, faces).
-        is_boundary: (elements, faces).
-        reflection: of boundaries, (elements, faces); see the constants above.
-        upwind: 1 for the Riemann flux, 0 for the central flux. Absorbing boundaries always have the
-            Riemann flux: a central flux absorbs nothing.
+        is_boundary: whether each face is on a boundary, (elements, faces).
+        reflection: reflection coefficients of boundaries, (elements, faces); see the constants
+            above.
+        upwind: 1 for the Riemann flux, 0 for the central flux. Absorbing boundaries always use the
+            Riemann flux, because a central flux absorbs nothing.
     """
 
     beyond: Material
@@ -50,16 +51,16 @@ class FaceSides:
 
 
 class Equations(Protocol):
-    """A set of equations, as the kernels know them.
+    """A set of equations; describes the arrays of the kernels.
 
     Attributes:
         fields: names, in the order of the kernels.
-        trace: values at each node of a face that the other side needs.
-        strains: strain rates that stress depends on.
-        stretched: derivatives along an axis that matched layers stretch.
-        columns: values at each node that are differentiated in elements that are not bricks.
-        moduli, impedances: values of a material that varies inside elements.
-        elastic: whether they are the elastic ones.
+        trace: number of values at each face node that the other side needs.
+        strains: number of strain rates that stress depends on.
+        stretched: number of derivatives along an axis that matched layers stretch.
+        columns: number of values per node that are differentiated in elements that are not bricks.
+        moduli, impedances: numbers of values per node of a material that varies inside elements.
+        elastic: whether these are the elastic equations.
     """
 
     fields: tuple[str, ...]
@@ -72,10 +73,10 @@ class Equations(Protocol):
     elastic: bool
 
     def jump(self, *, whole: bool) -> int:
-        """Values at each node of a face that its flux consists of.
+        """Number of values of the flux at each face node.
 
         Args:
-            whole: whether velocities and tractions are independent, as with a central flux.
+            whole: whether velocities and tractions are independent, as with the central flux.
         """
 
     def materials(self, material: Material, edges: Floats) -> Floats:
@@ -93,14 +94,14 @@ class Equations(Protocol):
         """The `Relaxed` of each mechanism in the kernels, (elements, mechanisms, n).
 
         Args:
-            material: unrelaxed, arrays (elements,).
+            material: the unrelaxed material, arrays (elements,).
         """
 
     def moduli_of(self, material: Material) -> Floats:
-        """The `Moduli` in the kernels, (n, ...), of a material of arrays (...)."""
+        """The `Moduli` in the kernels, (n, ...), for a material of arrays (...)."""
 
     def impedances_of(self, material: Material) -> Floats:
-        """The `Impedances` in the kernels, (n, ...), of a material of arrays (...)."""
+        """The `Impedances` in the kernels, (n, ...), for a material of arrays (...)."""
 
     def shares(self, bodies: MaxwellBodies) -> Floats:
         """The `Shares` of each mechanism in the kernels, (elements, mechanisms, n)."""
@@ -195,8 +196,8 @@ def _weights(own: Floats, other: Floats) -> tuple[Floats, Floats]:
     """1 / (Z- + Z+) and Z+ / (Z- + Z+), (elements, faces); 0 if both impedances vanish.
 
     Args:
-        own: of the elements, (elements,).
-        other: beyond their faces, (elements, faces).
+        own: impedances of the elements, (elements,).
+        other: impedances beyond their faces, (elements, faces).
     """
     total = own[:, None] + other
     weight = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)

@@ -1,4 +1,4 @@
-"""Where the elements of a grid are, and their shapes: a part of the set-up."""
+"""Positions and shapes of the elements of a grid; a base class of the set-up."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 
 
 class ElementGeometry:
-    """The elements of a grid; see `Setup` for the attributes."""
+    """Geometry of the elements of a grid; see `Setup` for the attributes."""
 
     case: Any
     grid: Grid
@@ -59,12 +59,12 @@ class ElementGeometry:
 
     @cached_property
     def forest(self) -> Forest:
-        """The elements: bricks, with absorbing layers, halved where waves are slow."""
+        """The elements: refined bricks, including absorbing layers."""
         return build_forest(self.case, self.grid, self.media)
 
     @property
     def connectivity(self) -> Forest | Mesh:
-        """The elements, for what lies beyond their faces."""
+        """The mesh that defines the neighbours of elements."""
         return self.forest
 
     @property
@@ -84,7 +84,7 @@ class ElementGeometry:
 
     @cached_property
     def hexahedra(self) -> Hexahedra:
-        """The elements, for output."""
+        """The elements with their geometry, for output."""
         if self.surface is None:
             return Leaves(self.forest)
         return Leaves(self.forest, self.surface.deform, self.degree)
@@ -103,8 +103,8 @@ class ElementGeometry:
         """The elements that hold positions, and reference coordinates in them.
 
         Args:
-            points: x, y and depth below the surface, (n, 3), m; positions beyond the elements count
-                as at their ends.
+            points: x, y and depth below the surface, (n, 3), m. Positions outside the mesh are
+                moved to its boundary.
 
         Returns:
             (n,) and (n, 3).
@@ -116,13 +116,13 @@ class ElementGeometry:
         return leaves, np.clip(2 * (inside - lower) / (upper - lower) - 1, -1.0, 1.0)
 
     def reflection(self, elements: RankElements) -> Floats:
-        """Reflection coefficients of faces that are boundaries, (elements, 6)."""
+        """Reflection coefficients that faces have if they are boundaries, (elements, 6)."""
         boundary = self.case.boundary
         ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
         return np.broadcast_to([REFLECTION[end] for end in ends], (elements.count, len(ends)))
 
     def volume(self, leaf: int | Numbers) -> float:
-        """Volume of a brick, m^3, or of the reference element of others."""
+        """Volume of an element, m^3; of the reference element if it is not a brick."""
         if self.is_curved:
             return 2.0**AXES
         lower, upper = self.forest.boxes(np.array([leaf]))
@@ -130,7 +130,7 @@ class ElementGeometry:
 
     @property
     def edges(self) -> Floats:
-        """Edges that limit time steps, (elements, 3), m; see `CurvedElements`."""
+        """Edge lengths that limit time steps, (elements, 3), m; see `CurvedElements`."""
         if self.is_curved:
             return self.shapes.edges
         lower, upper = self.forest.boxes()
@@ -167,7 +167,7 @@ class ElementGeometry:
 
     @property
     def layer_sets(self) -> int:
-        """Sets of memory variables of matched layers on all ranks."""
+        """Number of sets of memory variables of matched layers, on all ranks."""
         return int(self.layer_axes.sum())
 
     @property

@@ -1,4 +1,4 @@
-"""How the threads of a GPU share the nodes of elements: data measured on an H100."""
+"""Assignment of GPU threads to nodes of elements: parameters tuned on an H100."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from groundswell.backends import Backend, Constant
 
-ALIGNMENT = 4  # values of an element, which are copied as whole vectors
+ALIGNMENT = 4  # values; elements are copied as whole vectors
 
 
 @dataclass(frozen=True)
@@ -14,11 +14,12 @@ class KernelShape:
     """The shape of the blocks of `advance_nodes.h`.
 
     Args:
-        layers: nodes of a line along z that have a thread at a time.
-        elements: elements of a block.
-        blocks: blocks that fit on a multiprocessor, which limits registers; 0 for no limit.
-        in_shared: whether fields and register of the elements are in shared memory; of elements
-            that are not bricks, what is differentiated.
+        layers: number of nodes of a line along z that threads process at the same time.
+        elements: number of elements of a block.
+        blocks: number of blocks that must fit on a multiprocessor, which limits registers; 0 for
+            no limit.
+        in_shared: whether the fields and the register of elements are in shared memory; in elements
+            that are not bricks, the values that are differentiated.
     """
 
     layers: int
@@ -27,11 +28,11 @@ class KernelShape:
     in_shared: bool = True
 
     def threads(self, degree: int) -> int:
-        """Threads of a block."""
+        """Number of threads of a block."""
         return (degree + 1) ** 2 * self.layers * self.elements
 
     def constants(self, degree: int) -> dict[str, Constant]:
-        """The constants that kernels are compiled with."""
+        """The compile-time constants of kernels."""
         limit = {"MIN_BLOCKS_PER_SM": self.blocks} if self.blocks else {}
         return {
             "LAYERS": self.layers,
@@ -42,13 +43,14 @@ class KernelShape:
         }
 
     def shared_bytes(self, degree: int, fields: int, jump: int, size: int, columns: int = 0) -> int:
-        """Dynamic shared memory of a block.
+        """Dynamic shared memory of a block, bytes.
 
         Args:
             fields: number of fields.
-            jump: values of a face node's flux.
-            size: bytes of a value.
-            columns: values of a node that are differentiated; 0 in bricks, where they are fields.
+            jump: number of values of the flux at a face node.
+            size: size of a value, bytes.
+            columns: number of differentiated values per node; 0 in bricks, which differentiate the
+                fields.
         """
         inside = columns * (degree + 1) ** 3 if columns else 2 * pitch(degree, fields)
         faces = 6 * jump * (degree + 1) ** 2
@@ -58,7 +60,7 @@ class KernelShape:
 HOST = KernelShape(1, in_shared=False)
 ELASTIC_DOUBLE, ELASTIC_SINGLE, ACOUSTIC_DOUBLE, ACOUSTIC_SINGLE = range(4)
 
-# The fastest of all shapes by degree, in the order of these names: layers, elements, blocks.
+# The fastest shape for each degree, in the order of these names: layers, elements, blocks.
 MEASURED = {
     1: ((2, 16, 4), (2, 8, 8), (2, 8, 8), (2, 8, 8)),
     2: ((3, 4, 4), (3, 8, 4), (3, 4, 0), (3, 4, 0)),
@@ -79,17 +81,16 @@ MEASURED = {
 
 
 def pitch(degree: int, fields: int) -> int:
-    """Values from one element to the next."""
+    """Number of values from one element to the next."""
     return -(-fields * (degree + 1) ** 3 // ALIGNMENT) * ALIGNMENT
 
 
 def kernel_shape(
     backend: Backend, degree: int, fields: int, jump: int, size: int, columns: int = 0
 ) -> KernelShape:
-    """The shape for a degree, a number of fields and a type of values of `size` bytes.
+    """The kernel shape; for the arguments see `KernelShape.shared_bytes`.
 
-    Elements that are too large for shared memory stay in global memory. For the arguments see
-    `KernelShape.shared_bytes`.
+    Elements that are too large for shared memory stay in global memory.
     """
     if backend.on_host:
         return HOST

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# From an interface to the inside of an element: a share of the smallest one, far above rounding.
+# Distance from an interface into an element over the smallest edge, far above rounding.
 INSIDE = 1e-6
 
 
 def surface_axes(setup: Setup, stride: int = 1) -> tuple[Floats, Floats]:
-    """x and y of the points, m: every `stride`-th centre of N x N cells of an element of `[grid]`.
+    """x and y of every `stride`-th surface point, m.
 
-    N is the degree of the elements.
+    The points are the centres of N x N cells on each element of `[grid]`, where N is the degree.
     """
     (nx, ny, _), (hx, hy, _), n = setup.grid.region, setup.grid.spacing, setup.degree
     x, y = (h / n * np.arange(0.5, count * n)[::stride] for count, h in ((nx, hx), (ny, hy)))
@@ -36,9 +36,9 @@ def surface_axes(setup: Setup, stride: int = 1) -> tuple[Floats, Floats]:
 
 
 def has_shaking_map(setup: Setup) -> bool:
-    """Whether peaks on the surface are recorded; by default if no water reaches it.
+    """Whether a shaking map is recorded; by default, if no water reaches the surface.
 
-    Meshes from files have no lattice of points on their surface.
+    Meshes from files have no regular surface points, so they have no shaking map.
     """
     wanted = setup.case.output.shaking_map
     if isinstance(setup.case.grid, MeshSection):
@@ -52,7 +52,7 @@ def surface_stride(setup: Setup) -> int:
 
 
 def sample_bytes(setup: Setup) -> int:
-    """Size of a sample of the surface, bytes."""
+    """Size of one sample of the surface, bytes."""
     x, y = surface_axes(setup, setup.case.output.surface.stride)
     return x.size * y.size * AXES * np.dtype(setup.dtype).itemsize
 
@@ -66,13 +66,13 @@ def surface_bytes(setup: Setup) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """Points of the surface in a rank's elements.
+    """The regular points of the surface, and those in a rank's elements.
 
     Args:
-        x, y: of all points, m.
-        mine: numbers of this rank's among all, x fastest, (points,).
-        elements: that hold these, (points,).
-        weights: of the nodes of an element's top in the value at a point, (points, (N + 1)^2).
+        x, y: coordinates of all points, m.
+        mine: indices of this rank's points among all, x fastest, (points,).
+        elements: elements that contain them, (points,).
+        weights: interpolation weights of the nodes on the top of the element, (points, (N + 1)^2).
     """
 
     x: Floats
@@ -83,10 +83,10 @@ class Lattice:
 
     @classmethod
     def of(cls, setup: Setup, domain: ElementDomain, stride: int = 1) -> Self:
-        """The lattice of a set-up; all ranks must call it."""
+        """The lattice of a set-up; collective."""
         x, y = surface_axes(setup, stride)
         flat = [axis.ravel() for axis in np.meshgrid(x, y)]
-        below = np.full(x.size * y.size, INSIDE * setup.smallest)  # in the uppermost elements
+        below = np.full(x.size * y.size, INSIDE * setup.smallest)  # in the topmost elements
         places = setup.place(np.stack([*flat, below], axis=-1))
         found, mine, _ = domain.locate(places)
         r, s = (gll(setup.degree).interpolation(along) for along in found.places.T[: AXES - 1])
@@ -95,7 +95,7 @@ class Lattice:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of all points, (ny, nx)."""
+        """Numbers of all points along y and x."""
         return self.y.size, self.x.size
 
     @property
@@ -104,7 +104,7 @@ class Lattice:
         return self.x.size * self.y.size
 
     def select(self, fields: int) -> PointSelection:
-        """The values of some fields, arrays (elements, nodes), at this rank's points."""
+        """Selects fields, arrays (elements, nodes), at this rank's points."""
         cells = np.stack([self.elements, np.zeros_like(self.elements)], axis=-1)
         return PointSelection(
             shape=(self.count,),

@@ -1,15 +1,15 @@
 """Perfectly matched layers (PML) around the region.
 
-In a layer normal to x, derivatives along x are divided by s = 1 + d / (alpha + i w): waves of
-angular frequency w decay there without a reflection at its face. With a memory variable psi for
-each derivative,
+In a layer normal to x, derivatives along x are divided by s = 1 + d / (alpha + i w). Waves of
+angular frequency w decay in the layer, without a reflection at its inner face. With a memory
+variable psi for each derivative,
 
     df/dx becomes df/dx + psi,   d psi / dt = -(d + alpha) psi - d df/dx.
 
 The frequency shift alpha at the inner face absorbs static fields and waves at grazing incidence
 (Kuzuoglu & Mittra, IEEE Microw. Guided Wave Lett. 6:447, 1996; Komatitsch & Martin, Geophysics
-72:SM155, 2007). In the scheme, derivatives include the terms of element faces. Next to soft ground,
-layers need further measures, see seismology/guided_waves.py.
+72:SM155, 2007). Derivatives include the terms of element faces. Next to soft ground, layers need
+further measures; see seismology/guided_waves.py.
 """
 
 from __future__ import annotations
@@ -39,21 +39,23 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# The damping d rises with this power of the depth in a layer, and lets a wave at normal incidence
-# return with this amplitude.
+# The damping d increases with this power of the depth in a layer. A wave at normal incidence
+# returns with this amplitude.
 POWER, RETURNED = 3, 1e-4
-SHIFT = 2.0  # frequency shift at the inner face over 2 pi / duration: it falls linearly to 0
+SHIFT = 2.0  # frequency shift at the inner face over 2 pi / duration; falls linearly to 0
 HIGHEST_SHIFT = 0.1  # its upper limit over 2 pi times the highest frequency that elements resolve
 
 
 @dataclass(frozen=True, eq=False)
 class MatchedLayers:
-    """The matched layers of a rank's elements: a set of memory variables for each axis of a layer.
+    """The matched layers of a rank's elements.
+
+    An element has a set of memory variables for each axis to which a layer is normal.
 
     Args:
-        sets: number of the set of each element along x, y, z, -1 outside of layers, (elements, 3).
-        numbers: of the rank's sets among those of all ranks, (sets,).
-        total: number of sets of all ranks.
+        sets: index of the set of each element along x, y, z, -1 outside layers, (elements, 3).
+        numbers: indices of the rank's sets among those of all ranks, (sets,).
+        total: number of sets on all ranks.
         rows: profile of each set, (sets,).
         profiles: d and d + alpha at the nodes of a line, (profiles, 2, N + 1), 1/s.
     """
@@ -122,10 +124,10 @@ def multiaxial_damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np
 
 
 def total_decay(setup: Setup) -> float:
-    """A bound of the rate of decay in layers, 1/s.
+    """An upper bound for the rate of decay in layers, 1/s.
 
-    Sponges of all axes add up at a corner, and so does the multiaxial damping of matched layers;
-    their memory variables belong to one axis each.
+    At corners, the damping of sponges along all axes adds up, and so does the multiaxial damping of
+    matched layers. Each memory variable of matched layers belongs to one axis.
     """
     grid, speed, ground = setup.grid, setup.statistics.vp_max, soft_ground(setup)
     widths = np.maximum(grid.before, grid.after)
@@ -142,7 +144,7 @@ def total_decay(setup: Setup) -> float:
 
 
 def _cells(setup: Setup) -> int:
-    """Intervals between nodes across the layers at the sides."""
+    """Number of intervals between nodes across the layers at the sides."""
     return max(setup.grid.before[:2]) * setup.degree
 
 

@@ -1,4 +1,4 @@
-"""The mesh of a case: bricks, halved where waves are slow or a forest is, and their materials."""
+"""The mesh of a case: bricks, refined by wavelength or like a p4est forest, and materials."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUALITY = ("qp", "qs")  # with attenuation too
 
 
 def build_grid(case: Any) -> Grid:
-    """The elements of a case: those of its region, and the absorbing layers around it."""
+    """The grid of a case: the elements of the region and of the absorbing layers around it."""
     boundary = case.boundary
     x, y, z = (cells_across(boundary.width, edge) for edge in case.grid.spacing)
     if boundary.sides not in LAYERS:
@@ -36,7 +36,7 @@ def build_grid(case: Any) -> Grid:
 
 
 def build_media(case: Any, grid: Grid) -> list[Medium]:
-    """The media of the region's elements, and of those that are halved once, twice and so on.
+    """The media of the region's elements, and of elements halved once, twice and so on.
 
     Raises:
         InputError: the data are unreadable, incomplete or do not cover the region.
@@ -45,7 +45,7 @@ def build_media(case: Any, grid: Grid) -> list[Medium]:
 
 
 def _levels(case: Any, grid: Grid) -> int:
-    """How often elements may be halved."""
+    """The largest number of times that elements may be halved."""
     if isinstance(case.refinement, ForestSection):
         return int(_read_forest(case.refinement, grid).levels.max())
     return int(case.refinement.levels) if case.refinement else 0
@@ -80,7 +80,7 @@ def build_forest(case: Any, grid: Grid, media: Sequence[Medium]) -> Forest:
 
 
 def _read_forest(section: ForestSection, grid: Grid) -> Forest:
-    """The forest of a file, z down.
+    """Read the forest of a file; z points down.
 
     Raises:
         InputError: it cannot be read, or its trees are not the elements of the grid.
@@ -89,18 +89,18 @@ def _read_forest(section: ForestSection, grid: Grid) -> Forest:
     if found.roots != grid.region:
         trees, cells = format_extent(found.roots), format_extent(grid.region)
         raise InputError(
-            f"{section.file}: the forest has {trees} trees, and [grid] {cells} elements; change "
-            "grid.size or grid.spacing"
+            f"{section.file}: the forest has {trees} trees, but [grid] has {cells} elements; "
+            "change grid.size or grid.spacing"
         )
     if not all(np.allclose(np.diff(line, 2), 0, atol=1e-6 * np.ptp(line)) for line in found.edges):
-        raise InputError(f"{section.file}: the trees are of several sizes; allowed: one size")
+        raise InputError(f"{section.file}: the trees have different sizes; allowed: equal sizes")
     return found if section.vertical == "down" else found.mirrored(2)
 
 
 def _divided_in(forest: Forest, grid: Grid) -> Criterion:
-    """A criterion for `refine` that divides elements of the region as another forest is divided.
+    """A criterion for `refine` that divides elements of the region like those of another forest.
 
-    Those of layers are divided as the nearest ones of the region.
+    Elements of absorbing layers are divided like the nearest ones of the region.
     """
 
     def wanted(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
@@ -128,7 +128,7 @@ def _waves_too_short(case: Any, grid: Grid, media: Sequence[Medium]) -> Criterio
 
 
 def _slowest(media: Sequence[Medium]) -> list[Floats]:
-    """The slowest wave in each element of the region, by level, (nz, ny, nx), m/s."""
+    """The slowest wave speed in each element of the region, by level, (nz, ny, nx), m/s."""
     nx, ny, nz = media[-1].cells
     speeds = np.empty((nz, ny, nx))
     for k in range(nz):
@@ -142,7 +142,7 @@ def _slowest(media: Sequence[Medium]) -> list[Floats]:
 
 
 def _by_level(grid: Grid, lower: Floats, upper: Floats) -> Iterator[tuple[int, Numbers, Numbers]]:
-    """Elements of each level: the level, which they are, and the nearest ones of the region.
+    """Yield each level, the indices of its elements, and the nearest elements of the region.
 
     Args:
         lower, upper: corners of the elements, (n, 3), m.
@@ -158,7 +158,7 @@ def _by_level(grid: Grid, lower: Floats, upper: Floats) -> Iterator[tuple[int, N
 def read_material(
     forest: Forest, grid: Grid, media: Sequence[Medium], leaves: Numbers, names: Sequence[str]
 ) -> Material:
-    """Properties of elements; layers continue the outermost elements of the region."""
+    """Properties of elements; absorbing layers continue the outermost elements of the region."""
     found = {name: np.empty(len(leaves)) for name in names}
     levels, anchors = forest.levels[leaves], forest.anchors(leaves)
     for level in np.unique(levels):
@@ -170,12 +170,12 @@ def read_material(
 
 
 def _inside(grid: Grid, cells: Numbers, level: int) -> Numbers:
-    """The elements of the region, of a level, nearest to these; both count from its corner."""
+    """The nearest elements of the region at a level; indices count from the region's corner."""
     return np.clip(cells, 0, np.array(grid.region) * 2**level - 1)
 
 
 def _read(medium: Medium, cells: Numbers, into: Mapping[str, tuple[Floats, Numbers]]) -> None:
-    """Read properties of cells, (n, 3), into arrays at some places, by name.
+    """Read properties of cells, (n, 3), into arrays at given indices, by name.
 
     Quality factors that the medium lacks are infinite.
     """

@@ -1,4 +1,4 @@
-"""Materials that vary from node to node inside elements, as the kernels know them."""
+"""Materials that vary from node to node inside elements, as tables for the kernels."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class NodalMaterial:
 
     Args:
         moduli: see `Equations.moduli_of`, (elements, n, nodes).
-        beyond: impedances of the other side of faces, at boundaries of this one, (elements, 6, n,
-            nodes of a face).
+        beyond: impedances of the other side of faces, or of the element itself at boundaries,
+            (elements, 6, n, nodes of a face).
         quarters: impedances of both sides of faces with finer neighbours, at the nodes of their
             quarters, (mortars, 4, 2, n, nodes of a face).
     """
@@ -43,8 +43,8 @@ def nodal_material(
     """The material of a rank's elements.
 
     Args:
-        elements: whose neighbours have the same axes.
-        material_of: from leaves, of any rank, to their material, arrays (leaves, nodes).
+        elements: the elements; their axes must be parallel to those of their neighbours.
+        material_of: maps leaves, of any rank, to their material, arrays (leaves, nodes).
     """
     leaves = np.unique(np.append(elements.numbers, elements.links.beyond))
     material = material_of(leaves)
@@ -56,7 +56,7 @@ def nodal_material(
 
 
 def face_nodes(degree: int) -> Numbers:
-    """The nodes of each face, (6, nodes of a face); along a face, the lower axis is the faster."""
+    """The nodes of each face, (6, nodes of a face); the lower axis of a face varies fastest."""
     n = degree + 1
     nodes = np.arange(n**AXES).reshape(n, n, n)
     ends = [nodes.take(end, axis) for axis in (2, 1, 0) for end in (0, -1)]
@@ -68,8 +68,8 @@ class _Sides:
     """Impedances at the nodes of faces.
 
     Args:
-        leaves: ascending, (leaves,).
-        impedances: of their faces, (leaves, 6, n, nodes of a face).
+        leaves: leaf numbers, ascending, (leaves,).
+        impedances: impedances at their faces, (leaves, 6, n, nodes of a face).
     """
 
     degree: int
@@ -77,14 +77,14 @@ class _Sides:
     impedances: Floats
 
     def beyond(self, links: Links) -> Floats:
-        """Those beyond links, at the nodes of this side's faces or quarters, (links, n, nodes)."""
+        """Impedances beyond links, at the face or quarter nodes of this side, (links, n, nodes)."""
         place = np.searchsorted(self.leaves, links.beyond)
         return self.on_quarters(self.impedances[place, links.face_beyond], links.quarter_beyond)
 
     def on_quarters(self, faces: Floats, quarters: Numbers) -> Floats:
-        """Interpolate from the nodes of whole faces to those of quarters, which may be WHOLE.
+        """Interpolate from the nodes of whole faces to those of quarters; WHOLE changes nothing.
 
-        The interpolation is linear, which keeps impedances positive.
+        Linear interpolation keeps impedances positive.
         """
         found = faces.copy()
         n = self.degree + 1

@@ -1,4 +1,4 @@
-"""Outputs: seismograms, tables of `[[output.record]]`, and the fields at the end of the run."""
+"""Outputs: seismograms, the surface, snapshots, `[[output.record]]`, and the final fields."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Outputs:
     """All recorders of a case on one rank.
 
     Attributes:
-        launches: their kernels, independent of each other, for the beginning of a step.
+        launches: their kernels, which run at the beginning of a step and are independent.
         seismograms: the receivers' recorders, by name of the quantity.
     """
 
@@ -79,7 +79,7 @@ class Outputs:
         ]
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
-        """Open the growing files; `lengths` are the samples to keep from before."""
+        """Open the files of time series; `lengths` are the samples to keep when a run resumes."""
         own = {
             each.name: each.open(folder, None if lengths is None else lengths[each.name])
             for each in self._series
@@ -91,20 +91,20 @@ class Outputs:
         return self._recorders.state() | (self._map.state() if self._map else {})
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the files of the end of the run; rank 0 writes."""
+        """Write the files at the end of the run; rank 0 writes."""
         shaking = self._map.write(folder) if self._map else []
         records, fields = self._recorders.write(folder), self._final_fields(folder)
         whole = [*shaking, *records, *fields]
         return [*whole, *self._formats(folder)] if self._comm.first else []
 
     def _formats(self, folder: Path) -> list[Path]:
-        """Write the seismograms in formats other than HDF5, at rank 0."""
+        """Write the seismograms in formats other than HDF5, on rank 0."""
         formats = set(self._setup.case.output.seismograms.formats) - {"hdf5"}
         arrays = [each.read() for each in self.seismograms.values()] if formats else []
         return export_seismograms(arrays, formats, folder) if arrays else []
 
     def _final_fields(self, folder: Path) -> list[Path]:
-        """Write all fields at the end as high-order elements; all ranks must call it."""
+        """Write all fields at the end as high-order elements; collective."""
         setup = self._setup
         if not setup.case.output.final_fields:
             return []

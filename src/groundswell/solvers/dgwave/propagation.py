@@ -1,7 +1,7 @@
-"""The discontinuous Galerkin scheme on a rank's elements: its fields, and a step as launches.
+"""The discontinuous Galerkin scheme on a rank's elements: fields, and the launches of a step.
 
-Nodal collocation on Gauss-Legendre-Lobatto points, with the flux of the Riemann problem or the
-central one, in velocity and stress (or pressure): Wilcox, Stadler, Burstedde & Ghattas, J. Comput.
+Nodal collocation on Gauss-Legendre-Lobatto points, with the Riemann flux or the central flux, for
+velocity and stress (or pressure): Wilcox, Stadler, Burstedde & Ghattas, J. Comput.
 Phys. 229:9373, 2010; Hanindhito et al., GAPS, ICS 2022, doi:10.1145/3524059.3532373.
 """
 
@@ -39,28 +39,28 @@ from groundswell.spectral_elements.element_kernels import (
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KERNELS = Path(__file__).parent / "kernels"
-BEYOND = 16  # values, as many as a vector of a CPU has
-START = -1  # in place of a stage: before the first one
+BEYOND = 16  # values; the longest vector of a CPU
+START = -1  # instead of a stage: before the first one
 
 
 @dataclass(frozen=True, eq=False)
 class Discretisation:
-    """What a rank solves, and on which elements.
+    """The discrete problem of a rank.
 
     Args:
-        degree: of the elements, N.
+        degree: degree of the elements, N.
         dtype: floating-point type.
         dt: time step, s.
-        material: of the elements, arrays (elements,).
-        sides: of their faces.
-        mortar_sides: of the quarters of their faces with finer neighbours.
+        material: the material of the elements, arrays (elements,).
+        sides: flux parameters of their faces.
+        mortar_sides: flux parameters of the quarters of faces with finer neighbours.
         terms: sources and damping.
         bodies: attenuation; the material is then unrelaxed.
         layers: matched layers.
         metrics: J a^d at the nodes of elements that are not bricks, see `curl_form`, (elements, 9,
-            nodes); None in bricks.
+            nodes); None for bricks.
         nodal: a material that varies inside elements; `material` is then not used.
-        sent_as: the type in which traces travel to other ranks; None for `dtype`.
+        sent_as: the type in which traces are sent to other ranks; None for `dtype`.
     """
 
     equations: Equations
@@ -100,7 +100,7 @@ class Discretisation:
 
     @property
     def edges(self) -> NDArray[np.float64]:
-        """Edges of bricks, or of the reference elements of others, (elements, 3), m."""
+        """Edges of bricks, m, or of the reference elements of other elements, (elements, 3)."""
         return np.full((self.elements.count, 3), 2.0) if self.is_curved else self.elements.edges
 
     @property
@@ -110,39 +110,39 @@ class Discretisation:
 
     @property
     def has_whole_jumps(self) -> bool:
-        """Whether the flux at a face has independent velocities and tractions."""
+        """Whether velocity and traction of the flux at a face are independent."""
         return self.has_mortars or self.is_curved or self.is_nodal or self.sides.upwind != 1
 
     @property
     def jump(self) -> int:
-        """Values at each node of a face that its flux consists of."""
+        """Number of values of the flux at each face node."""
         return self.equations.jump(whole=self.has_whole_jumps)
 
     @property
     def nodes(self) -> int:
-        """Nodes of an element."""
+        """Number of nodes of an element."""
         return (self.degree + 1) ** 3
 
     @property
     def trace(self) -> TraceFormat:
-        """What a face shows to its neighbour."""
+        """Format of the trace that a face provides to its neighbour."""
         return TraceFormat(self.equations.trace, (self.degree + 1) ** 2, self.dtype, self.sent_as)
 
 
 class Propagation:
-    """Fields on a rank's elements and their step.
+    """Fields on a rank's elements, and the launches that advance them.
 
     Args:
-        choice: how ranks exchange traces, by default by the usual transport.
-        shape: of the blocks of threads; by default the one that was measured to be the fastest.
+        choice: how ranks exchange traces; by default, by the default transport.
+        shape: shape of the thread blocks; by default, the fastest one that was measured.
 
     Attributes:
         u: the fields, (elements, fields, nodes).
-        r: the register of the Runge-Kutta scheme, (elements, fields, nodes); after the first stage
-            of a step it holds the rates of the fields.
+        r: the register of the Runge-Kutta scheme, (elements, fields, nodes). After the first stage
+            of a step, it contains the time derivatives of the fields.
         memory: the memory variables of attenuation, (elements, mechanisms, strains, nodes).
-        layer_memory: those of matched layers, (sets, derivatives, nodes).
-        clock: number of steps made, on the device, (1,).
+        layer_memory: the memory variables of matched layers, (sets, derivatives, nodes).
+        clock: number of completed steps, on the device, (1,).
         traces: the face traces and their exchange.
     """
 
@@ -181,7 +181,7 @@ class Propagation:
         self._module = backend.compile(kernel_source("advance.h", problem, self.shape))
 
     def set_exchange(self, choice: Choice) -> None:
-        """Set how ranks exchange traces; collective. Launches of before must not run any more."""
+        """Set how ranks exchange traces; collective. Earlier launches must no longer be used."""
         self.traces.connect(choice)
 
     def reset(self) -> None:
@@ -191,7 +191,7 @@ class Propagation:
 
     @property
     def values(self) -> Array:
-        """All values of the fields and of the padding between elements, (1, 1, n)."""
+        """All values of the fields, including padding between elements, (1, 1, n)."""
         return self._u.reshape(1, 1, -1)
 
     def element_of(self, value: int) -> int:
@@ -239,7 +239,7 @@ class Propagation:
 
     @property
     def prepare(self) -> list[Launch]:
-        """Launches before the first step, and after a change of the fields: they store traces."""
+        """Launches that store traces before the first step, and after a change of the fields."""
         outer, everyone = self._problem.elements.outer, self._problem.elements.count
         few, all_mortars = self._mortar_counts
         return self.traces.overlap(
@@ -261,7 +261,7 @@ class Propagation:
 
     @property
     def _mortar_counts(self) -> tuple[int, int]:
-        """Mortars of elements that share faces with other ranks, which are the first, and all."""
+        """Number of mortars of outer elements, which are the first ones, and of all mortars."""
         elements = self._problem.elements
         return int((elements.mortars[:, 0] < elements.outer).sum()), len(elements.mortars)
 
@@ -274,7 +274,7 @@ class Propagation:
         return [self._mortar_module.launch("interpolate_traces", extent, *arguments)]
 
     def _project(self, stage: int) -> list[Launch]:
-        """Launches that find the jumps at mortars."""
+        """Launches that compute the jumps at mortars."""
         count = len(self._problem.elements.mortars)
         if not count:
             return []
@@ -367,7 +367,7 @@ class Propagation:
 
 
 def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Source:
-    """The kernels of a stage, "advance.h", or of faces with finer neighbours, "mortars.h"."""
+    """The kernels of a stage ("advance.h") or of faces with finer neighbours ("mortars.h")."""
     degree = problem.degree
     constants: dict[str, Constant] = {
         **precision(problem.dtype),
@@ -390,6 +390,6 @@ def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Sou
 
 
 def _readable_beyond(backend: Backend, shape: tuple[int, ...], dtype: str) -> Array:
-    """Zeros; kernels on CPUs, which read whole vectors, may read some values behind them."""
+    """Zeros, with some readable values behind them: CPU kernels read whole vectors."""
     values = backend.zeros((prod(shape) + BEYOND,), dtype)
     return values[: prod(shape)].reshape(shape)

@@ -1,4 +1,4 @@
-"""Receivers: velocity and pressure at positions in elements, through rings to growing files."""
+"""Receivers: velocity and pressure at positions in elements, recorded through ring buffers."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ VELOCITIES = ("vx", "vy", "vz")
 
 
 class Seismograms:
-    """What the receivers record of one quantity, on one rank.
+    """The recordings of one quantity at the receivers, on one rank.
 
     Attributes:
-        name: of the output.
-        launches: the kernel that records them, for the beginning of a step.
+        name: name of the output.
+        launches: the kernel that records them at the beginning of a step.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Seismograms:
         )
 
     def _select(self, solver: DgWave, domain: Domain) -> tuple[list[Array], PointSelection]:
-        """The arrays that are recorded, and the values that they contribute."""
+        """The recorded arrays, and the selection of their values."""
         where = PointsWhere(kind="points", positions=_positions(self._setup, self._quantity))
         names = VELOCITIES if self._quantity is not PRESSURE else ("p",)
         fields = [RecordableField(name, self._quantity.units, name) for name in names]
@@ -82,7 +82,7 @@ class Seismograms:
         return found
 
     def open(self, folder: Path, length: int | None) -> Output:
-        """Open the file; `length` is the number of samples to keep from before."""
+        """Open the file; `length` is the number of samples to keep when a run resumes."""
         setup, quantity, receivers = self._setup, self._quantity, self._receivers
         writer: Any = self._comm.first and SeismogramWriter(
             folder / quantity.file,
@@ -102,15 +102,15 @@ class Seismograms:
         return Output(self._ring, writer or None, write, shape, place, self._comm)
 
     def read(self) -> xarray.DataArray:
-        """All samples, at rank 0 at the end of the run."""
+        """All samples, on rank 0, at the end of the run."""
         assert self._part is not None
         return read_seismograms(self._part, self._quantity)
 
 
 def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, float], ...]:
-    """Where receivers record a quantity, coordinates x, y, z, m.
+    """Coordinates x, y, z at which receivers record a quantity, m.
 
-    The hydrophone of a node on the sea floor is in the water, and its geophones are in the ground.
+    For a node on the sea floor, pressure is recorded in the water and velocity in the ground.
     """
     offset = INSIDE * setup.smallest * (-1 if quantity is PRESSURE else 1)
 
@@ -125,12 +125,10 @@ def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, fl
 
 
 def _mean_pressure(selection: PointSelection, stresses: int) -> PointSelection:
-    """Of the first fields, the pressure itself or three normal stresses, the pressure.
-
-    It is minus the mean of the normal stresses.
+    """Selects the pressure: the first field, or minus the mean of the three normal stresses.
 
     Args:
-        selection: of one field of arrays (elements, nodes).
+        selection: selection from one field, an array (elements, nodes).
 
     Returns:
         The selection for an array (elements, fields, nodes).

@@ -20,7 +20,7 @@ from groundswell.simulation.summary import read_summary
 from groundswell.solvers.dgwave.outputs import RECORDABLE
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
-# Files that have readers of their own.
+# Files with separate readers.
 OTHERS = {
     *(VELOCITY.file, PRESSURE.file, "shaking_map.nc", "surface.nc"),
     *("volumes.vtkhdf", "fields.vtkhdf"),
@@ -38,7 +38,7 @@ def pressure(folder: Path) -> Any:
 
 
 def _recorded(folder: Path, quantity: Quantity) -> Any:
-    """A quantity at receivers, (station, component, time).
+    """A quantity at the receivers, (station, component, time).
 
     Raises:
         InputError: no receiver has recorded it.
@@ -72,9 +72,9 @@ def stream(folder: Path) -> Any:
 
 
 def fields(folder: Path) -> Any:
-    """All fields at the end, (element, node), with the nodes' x, y and depth z, m: xarray.Dataset.
+    """All fields at the end, with x, y and depth z of nodes, m: xarray.Dataset (element, node).
 
-    The nodes in the file are equidistant in each element, with a degree of at most 10.
+    The nodes in the file are equidistant in each element. Their degree is at most 10.
 
     Raises:
         InputError: the run has not written them.
@@ -86,7 +86,7 @@ def fields(folder: Path) -> Any:
 
 
 def records(folder: Path) -> Any:
-    """The files of `output.record`: xarray.Dataset by file name; read when they are used.
+    """The files of `output.record`: xarray.Dataset by file name; read on first use.
 
     Raises:
         InputError: the run has not recorded fields.

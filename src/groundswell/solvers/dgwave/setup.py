@@ -45,11 +45,11 @@ from groundswell.solvers.dgwave.volumes import volume_bytes
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import decay_step, dg_step
 
-# Points of an element along an axis, per wavelength that a degree resolves with an error of a few
-# per cent after some twenty wavelengths (Ainsworth, J. Comput. Phys. 198:106, 2004).
+# Points per wavelength along an axis for an error of a few per cent after about twenty wavelengths
+# (Ainsworth, J. Comput. Phys. 198:106, 2004).
 POINTS_PER_WAVELENGTH = 5.0
 Floats = NDArray[np.float64]
-SAMPLES_PER_STEP = 4  # of sources, which are linear between samples
+SAMPLES_PER_STEP = 4  # of source time functions, which are linear between samples
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ class Setup(ElementMaterials):
     """A validated case with its mesh, medium, sources, receivers and time step.
 
     Args:
-        grid: the elements of the region, and those of absorbing layers around it.
-        media: average materials of the region's elements, and of those that are halved once, twice
-            and so on.
-        statistics: extremes of the first medium.
+        grid: the elements of the region and of the absorbing layers around it.
+        media: average materials of the region's elements, and of elements halved once, twice and
+            so on.
+        statistics: statistics of the first medium.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -73,7 +73,7 @@ class Setup(ElementMaterials):
 
     @classmethod
     def from_case(cls, case: Any, comm: Communicator | None = None) -> Setup:
-        """Read and check the data of a case; ranks divide the reading of the medium.
+        """Read and check the data of a case; ranks share the reading of the medium.
 
         Raises:
             InputError: the data do not fit the case, or the case cannot run.
@@ -111,15 +111,15 @@ class Setup(ElementMaterials):
     def starts(self, ranks: int) -> Numbers:
         """The first element of each rank, and the number of elements, (ranks + 1,).
 
-        Ranks have about the same work, see `element_costs`.
+        All ranks have about the same work, see `element_costs`.
 
         Raises:
             InputError: fewer elements than ranks.
         """
         if ranks > self.count:
             raise InputError(
-                f"{self.count} elements cannot be shared by {ranks} ranks; use at most one "
-                "rank for each element"
+                f"{self.count} elements cannot be divided among {ranks} ranks; use at most one "
+                "rank per element"
             )
         return partition_curve(self._costs, ranks)
 
@@ -128,7 +128,7 @@ class Setup(ElementMaterials):
         return element_costs(self)
 
     def cells(self, leaves: Numbers) -> Numbers:
-        """Indices (x, y, z) of the cells of the grid that elements are parts of, (n, 3)."""
+        """Indices (x, y, z) of the grid cells that contain elements, (n, 3)."""
         return self.forest.anchors(leaves) >> self.forest.max_level
 
     @property
@@ -228,7 +228,7 @@ class Setup(ElementMaterials):
         """All receivers, including those of a station file."""
         return place_receivers(self.case)
 
-    # --- what a run costs -------------------------------------------------------------------------
+    # --- cost of a run ----------------------------------------------------------------------------
 
     @cached_property
     def resolved_frequency(self) -> float:
@@ -242,7 +242,7 @@ class Setup(ElementMaterials):
 
     @property
     def unknowns(self) -> int:
-        """Values of all fields at all nodes."""
+        """Number of values of all fields at all nodes."""
         return self.count * self._unknowns_per_element
 
     @property
@@ -251,17 +251,17 @@ class Setup(ElementMaterials):
 
     @property
     def updates_per_step(self) -> int:
-        """Unknowns that a step updates, in all stages."""
+        """Number of unknowns that a step updates in all stages."""
         return self.unknowns * SCHEME.stages
 
     @property
     def bytes_per_update(self) -> float:
-        """Compulsory memory traffic of an unknown in a stage, bytes.
+        """Minimum memory traffic per unknown and stage, bytes.
 
-        Each stage reads and writes the fields and the register, except that the first does not read
-        the register, and reads and writes the traces of six faces. It reads the metric terms of
-        elements that are not bricks, and materials that vary inside elements. Memory variables add
-        to the traffic, but not to the unknowns.
+        Each stage reads and writes the fields and the register, except that the first stage does
+        not read the register. It reads and writes the traces of six faces. It also reads the metric
+        terms of elements that are not bricks, and materials that vary inside elements. Memory
+        variables add to the traffic, but not to the unknowns.
         """
         n, fields = self.degree + 1, len(self.equations.fields)
         traces = 2 * 2 * AXES * self.equations.trace / (fields * n)
@@ -271,13 +271,13 @@ class Setup(ElementMaterials):
 
     @property
     def _tables(self) -> float:
-        """Values at a node of metric terms and of the material, with impedances at six faces."""
+        """Values per node of metric terms, materials and face impedances."""
         at_faces = 2 * AXES * self.equations.impedances / (self.degree + 1)
         return METRICS * self.is_curved + (self.equations.moduli + at_faces) * self.is_nodal
 
     @cached_property
     def _memory_variables(self) -> float:
-        """Memory variables of attenuation and layers at a node, the mean of all elements."""
+        """Memory variables of attenuation and layers per node, averaged over all elements."""
         of_layers = self.equations.stretched * self.layer_sets / self.count
         of_strain = self.equations.strains * len(self.relaxation.tau) if self.relaxation else 0
         return of_layers + of_strain

@@ -1,9 +1,9 @@
-"""Traces that ranks share: the buffers in which they travel, and their exchange.
+"""Traces shared between ranks: their buffers and their exchange.
 
-A kernel stores a trace straight into the memory of the other rank where the transport maps it, and
-into the buffer of a message otherwise. Only traces that are narrowed or coded on their way lie in
-memory of their own on both sides. Then a face has its own exact trace beside a rounded one, so
-that the scheme is perturbed by the rounding; docs/dgwave.md has the errors.
+If the transport maps the memory of the other rank, a kernel stores a trace there directly.
+Otherwise it stores the trace in the buffer of a message. Only traces that are narrowed or
+compressed have separate memory on both sides. If they are rounded, a face combines its own exact
+trace with a rounded one, which perturbs the scheme; docs/dgwave.md lists the errors.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from groundswell.exchange.messages import (
 
 @dataclass(frozen=True)
 class TraceFormat:
-    """A trace in memory, (values, nodes), and on its way to another rank.
+    """Format of a trace, (values, nodes), in memory and in messages.
 
     Args:
-        values: at each node.
-        nodes: of a face.
+        values: number of values per node.
+        nodes: number of nodes of a face.
         dtype: floating-point type.
-        sent_as: the type of values in messages; None for the same.
+        sent_as: type of values in messages; None for `dtype`.
     """
 
     values: int
@@ -46,7 +46,7 @@ class TraceFormat:
 
     @property
     def bytes(self) -> int:
-        """Size in memory."""
+        """Size in memory, bytes."""
         return self.values * self._row
 
     @property
@@ -55,7 +55,7 @@ class TraceFormat:
         return self.values * self.nodes * ITEMSIZE[self.sent_as or self.dtype]
 
     def segments(self, buffer: Buffer) -> list[Segment]:
-        """The traces of a buffer, a segment for each value, so that codecs take like with like."""
+        """The traces of a buffer; one segment per value, so that codecs compress similar values."""
         shape, strides = (buffer.size // self.bytes, self.nodes), (self.bytes, self._itemsize)
         wire = self.sent_as or self.dtype
         return [
@@ -73,15 +73,15 @@ class TraceFormat:
 
 
 class SharedTraces(Operation):
-    """The exchange of the traces at the faces between ranks; all ranks must make it together.
+    """The exchange of traces on the faces between ranks; collective.
 
     Args:
-        counts: how many traces this rank sends to, and receives from, each other rank.
+        counts: number of traces that this rank sends to, and receives from, each other rank.
         choice: transport and codec.
 
     Attributes:
-        sent: for each of these ranks the buffer where kernels store traces, after `open`.
-        received: for each the buffer where kernels read traces, after `finish`.
+        sent: for each of these ranks, the buffer in which kernels store traces, after `open`.
+        received: for each of them, the buffer from which kernels read traces, after `finish`.
 
     Raises:
         InputError: there is no such transport or codec.
@@ -117,7 +117,7 @@ class SharedTraces(Operation):
     def _stage(
         self, backend: Backend, sizes: Mapping[int, int], form: TraceFormat
     ) -> list[Message]:
-        """Allocate memory for the traces on this rank; the messages that are packed from it."""
+        """Allocate memory for the traces on this rank; return messages that are packed from it."""
         whole = list(sizes.values())
         self._memory, buffers = allocate(backend, [*whole, *whole])
         self.sent, self.received = buffers[: len(whole)], buffers[len(whole) :]

@@ -25,16 +25,16 @@ class DgWave(TunableSolver):
     """One rank's part of a simulation; `step` advances it by `setup.dt`.
 
     Args:
-        comm: the ranks that share the elements.
+        comm: the ranks among which the elements are divided.
 
     Attributes:
-        elements: those of this rank.
+        elements: the elements of this rank.
         propagation: the scheme on these elements.
     """
 
     unit = "MDOF/s"  # million unknowns per second and stage
     steps_at_once = 1
-    aggregates = (True,)  # a message has the traces of all faces
+    aggregates = (True,)  # a message contains the traces of all faces
 
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
         self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
@@ -47,7 +47,7 @@ class DgWave(TunableSolver):
         self._compose(self.first_choice())
 
     def _position(self, index: Triple) -> str:
-        """Where an entry of `propagation.values` lies."""
+        """Position of an entry of `propagation.values`, for messages."""
         number = self.propagation.element_of(index[0])
         element = self.elements.numbers[number : number + 1]
         x, y, z = self.setup.hexahedra.geometry_nodes(element)[0].mean(axis=0)
@@ -62,7 +62,7 @@ class DgWave(TunableSolver):
         self._compose(choice)
 
     def _compose(self, choice: Choice) -> None:
-        """The launches of a step with this exchange, which is connected."""
+        """Compose the launches of a step for the connected exchange."""
         self.choice, self.exchanges = choice, self.propagation.traces.exchanges
         records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
         self._step = in_order([*records, *self.timed_step()])
@@ -73,7 +73,7 @@ class DgWave(TunableSolver):
         return self.propagation.step
 
     def restart(self) -> None:
-        """Return to rest at time 0; recorders have seen nothing of the steps for tuning."""
+        """Return to rest at time 0; recorders have recorded nothing during tuning."""
         self.propagation.reset()
 
     @property
@@ -83,9 +83,9 @@ class DgWave(TunableSolver):
 
     @property
     def exchanged(self) -> tuple[Any, ...]:
-        """The traces that a rank sends to each other one, and what the kernels of a step compute.
+        """Properties on which the best exchange depends; part of the key of measured choices.
 
-        Partitions do not tell meshes apart: the shape of a box decides how many faces ranks share.
+        Partitions do not identify meshes: the shape of a box decides how many faces ranks share.
         """
         problem = self._problem
         counts = {peer: faces.sends.count for peer, faces in self.elements.shared.items()}
@@ -108,7 +108,7 @@ class DgWave(TunableSolver):
         self._step()
 
     def list_step(self) -> Listing:
-        """The launches of a step; arrays bear the names of the checkpoint."""
+        """The launches of a step; arrays have the names of the checkpoint."""
         names = {name: distributed.array for name, distributed in self.state().items()}
         return list_launches(self._step, names, "1 step")
 
@@ -144,11 +144,11 @@ class DgWave(TunableSolver):
         return f"t = {self.time(step):.4g} of {self.time(self.setup.steps):.4g} s"
 
     def distributed_fields(self) -> dict[str, DistributedArray]:
-        """All fields on all elements, layers included, (elements, (N + 1)^3)."""
+        """All fields on all elements, including layers, (elements, (N + 1)^3)."""
         return {name: self._distributed(array) for name, array in self.propagation.fields.items()}
 
     def state(self) -> dict[str, DistributedArray]:
-        """All that a step begins with: not the registers."""
+        """The state between steps; it does not include the registers."""
         return {
             "fields": self._distributed(self.propagation.u),
             **self._memory(),
@@ -157,7 +157,7 @@ class DgWave(TunableSolver):
         }
 
     def _memory(self) -> dict[str, DistributedArray]:
-        """The memory variables of attenuation, and those of matched layers."""
+        """The memory variables of attenuation and of matched layers."""
         memory = self.propagation.memory
         found = {"memory_variables": self._distributed(memory)} if memory.shape[1] else {}
         if (layers := self._problem.layers) is not None:
@@ -173,7 +173,7 @@ class DgWave(TunableSolver):
         return DistributedArray(array, shape, own, own)
 
     def describe_ranks(self) -> dict[str, Any]:
-        """How the ranks share the elements, and the transport that they actually use."""
+        """The division of elements among ranks, and the transport in use."""
         return {
             "count": self.comm.size,
             "processes": [self.comm.size],

@@ -1,4 +1,4 @@
-"""The motion of the surface: a shaking map, and velocity in time, at points of a lattice."""
+"""The motion of the surface at regular points: a shaking map and time series of velocity."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ShakingMap:
     """Peak ground velocity and acceleration on one rank.
 
     Attributes:
-        launches: the kernel that records them, for the beginning of a step.
+        launches: the kernel that records them at the beginning of a step.
     """
 
     def __init__(self, solver: DgWave, domain: ElementDomain) -> None:
@@ -62,7 +62,7 @@ class ShakingMap:
         return [module.launch("record_peaks", Items(points), *arguments)]
 
     def state(self) -> dict[str, DistributedArray]:
-        """Peaks so far, and the velocities they continue from, for checkpoints."""
+        """The peaks so far, and the last velocities, for checkpoints."""
         arrays = {"peaks": self._peaks, "past": self._past}
         return {
             f"shaking_map/{name}/{n}": part
@@ -71,7 +71,7 @@ class ShakingMap:
         }
 
     def _distributed(self, array: Array) -> list[DistributedArray]:
-        """Each of the values at a point."""
+        """A distributed array for each value of a point."""
         lattice = self._lattice
         own = (((slice(0, len(lattice.mine)),), (lattice.mine,)),)
         return [DistributedArray(values, (lattice.count,), own, own) for values in array]
@@ -88,11 +88,11 @@ class ShakingMap:
 
 
 class SurfaceSeries:
-    """Velocity of the surface in time, on one rank.
+    """Time series of the surface velocity, on one rank.
 
     Attributes:
-        name: of the output.
-        launches: the kernel that records it, for the beginning of a step.
+        name: name of the output.
+        launches: the kernel that records it at the beginning of a step.
     """
 
     name = "surface"
@@ -109,7 +109,7 @@ class SurfaceSeries:
         self.launches = record.record(arrays, selection, Targets(0, every, self._ring))
 
     def open(self, folder: Path, length: int | None) -> Output:
-        """Open `surface.nc`; `length` is the number of samples to keep from before."""
+        """Open `surface.nc`; `length` is the number of samples to keep when a run resumes."""
         setup, lattice = self._setup, self._lattice
         writer: Any = self._comm.first and SurfaceWriter(
             folder / "surface.nc",

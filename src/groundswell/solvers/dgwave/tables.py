@@ -1,4 +1,4 @@
-"""The tables of materials and faces of a problem, as the kernels read them."""
+"""The tables of materials and faces of a problem, in the layout of the kernels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def of_elements(problem: Discretisation) -> tuple[Floats, Floats]:
 
 
 def of_mortars(problem: Discretisation) -> list[Floats]:
-    """The `FaceEntry` of each quarter and, of nodes, the impedances of both sides."""
+    """The `FaceEntry` of each quarter and, for nodal materials, impedances of both sides."""
     sides = problem.mortar_sides
     if problem.nodal is not None:
         return [sides.flux, problem.nodal.quarters]
@@ -36,7 +36,7 @@ def of_mortars(problem: Discretisation) -> list[Floats]:
 
 
 def of_bodies(problem: Discretisation, bodies: MaxwellBodies) -> tuple[Floats, Floats]:
-    """Relaxation frequencies and the `RelaxedEntry` of each mechanism, for attenuation."""
+    """For attenuation, relaxation frequencies and the `RelaxedEntry` of each mechanism."""
     if problem.is_nodal:
         return bodies.rates, problem.equations.shares(bodies)
     return bodies.rates, problem.equations.relaxed(problem.material, bodies)

@@ -1,4 +1,4 @@
-"""Terms of the equations in single elements: point sources, and damping in absorbing layers."""
+"""Local terms of the equations: point sources, and damping in absorbing layers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class ElementSource:
     """A point source in an element.
 
     Args:
-        element: within the rank.
+        element: index of the element within the rank.
         place: reference coordinates in the element, -1 to 1 along x, y, z, (3,).
-        rates: of the fields for a unit of the time function, times m^3, (fields,).
-        start, step: time of the first sample, and between samples, s.
-        samples: the time function.
-        volume: of the element, m^3; of the reference element, 8, unless it is a brick.
+        rates: rates of the fields per unit of the time function, times m^3, (fields,).
+        start, step: time of the first sample and interval between samples, s.
+        samples: samples of the time function.
+        volume: volume of a brick, m^3; 8, that of the reference element, for other elements.
     """
 
     element: int
@@ -43,11 +43,11 @@ class ElementSource:
 
 
 def delta_function(degree: int, places: Floats) -> Floats:
-    """Values at the nodes of a line of delta functions at reference coordinates, (places, N + 1).
+    """Nodal values of delta functions at reference coordinates on a line, (places, N + 1).
 
-    They are projections on polynomials of degree N - 1, but at least 1. One on degree N would
-    excite Legendre's polynomial of that degree. Its derivative vanishes at the inner nodes, so in
-    the layers of elements that hold the source a part of it would neither propagate nor decay.
+    They are projections on polynomials of degree N - 1, or 1 if N = 1. A projection on degree N
+    would excite the Legendre polynomial of that degree. Its derivative vanishes at the inner nodes,
+    so a part of the motion near the source would neither propagate nor decay.
     """
     degrees = np.arange(max(degree - 1, 1) + 1)
     at_nodes, at_places = (
@@ -61,10 +61,10 @@ class Terms:
     """Sources and damping of a rank's elements.
 
     Args:
-        degree: of the elements.
+        degree: degree of the elements.
         fields: number of fields.
         count: number of elements.
-        sources: in rising order of their elements.
+        sources: point sources in ascending order of their elements.
         damped: row in `profiles` of each element along x, y, z, or -1, (elements, 3).
         profiles: rates of decay at the nodes of a line, (rows, N + 1), 1/s.
     """
@@ -87,7 +87,7 @@ class Terms:
         return self.damped is not None
 
     def tables(self, dtype: DTypeLike) -> list[NDArray[np.generic]]:
-        """The tables of TERM_ARGUMENTS in kernels/terms.h, for values of a type."""
+        """The tables of TERM_ARGUMENTS in kernels/terms.h, for a floating-point type."""
         sources = self.sources or [_NO_SOURCE]
         lengths = [len(source.samples) for source in sources]
         nowhere = np.full((1, AXES), -1, np.int32)
@@ -106,5 +106,5 @@ class Terms:
         return np.searchsorted(elements, np.arange(self.count + 1)).astype(np.int64)
 
 
-# Kernels without sources read no tables of them.
+# Kernels without sources do not read these tables.
 _NO_SOURCE = ElementSource(0, np.zeros(AXES), np.zeros(1), 0.0, 1.0, np.zeros(1), 1.0)

@@ -1,7 +1,7 @@
-"""The surface of a region with topography, along which elements are stretched vertically.
+"""Topography: elements are stretched vertically between the surface and a flat bottom.
 
-Columns of elements reach from the surface to a flat bottom. In the brick grid a position has its
-depth over the stretching of its column; x and y are the same.
+In the brick grid, the depth of a position is its true depth below the surface divided by the
+stretching factor of its column; x and y are the same.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from groundswell.seismology.topography import Elevation
 
 Floats = NDArray[np.float64]
 
-LEAST_DEPTH = 0.2  # of a column, over that of the region
+LEAST_DEPTH = 0.2  # smallest depth of a column over the depth of the region
 
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """A surface, which is a polynomial on each element of the grid.
+    """The surface, a polynomial on each element of the grid.
 
-    Beside the region it continues the region's edge.
+    Outside the region, it continues the elevation of the region's edge.
 
     Args:
-        elevation: of the region, m, upwards.
-        grid: the elements of the region, and those of absorbing layers around it.
-        degree: of the elements.
+        elevation: elevation of the region, m, positive upward.
+        grid: the elements of the region and of the absorbing layers around it.
+        degree: degree of the elements.
     """
 
     elevation: Elevation
@@ -40,12 +40,12 @@ class Surface:
 
     @property
     def size(self) -> Floats:
-        """Of the region along x, y, z, m."""
+        """Size of the region along x, y, z, m."""
         return np.multiply(self.grid.region, self.grid.spacing)
 
     @cached_property
     def _heights(self) -> Floats:
-        """Elevations at the nodes of the region's surface, (ny, nx)."""
+        """Elevations at the nodes of the region's surface, (ny, nx), m."""
         return self.elevation(*np.meshgrid(*self._lines()))
 
     @property
@@ -57,16 +57,16 @@ class Surface:
         """Check the elevations at all nodes of the surface.
 
         Args:
-            periodic: whether the sides are.
+            periodic: whether the sides are periodic.
 
         Raises:
-            InputError: they are not finite, too deep for the region, or differ at periodic sides.
+            InputError: elevations are not finite, too low, or different at periodic sides.
         """
         heights, depth = self._heights, self.size[2]
-        lowest = heights.min()  # NaN if one is
+        lowest = heights.min()  # NaN if any value is NaN
         if not (np.isfinite(heights).all() and lowest > (LEAST_DEPTH - 1) * depth):
             raise InputError(
-                f"topography has the lowest elevation {lowest:g} m; allowed: finite ones above "
+                f"topography: the lowest elevation is {lowest:g} m; allowed: finite values above "
                 f"{(LEAST_DEPTH - 1) * depth:g} m in a region of {depth:g} m depth; enlarge "
                 "grid.size[2]"
             )
@@ -74,7 +74,7 @@ class Surface:
         if periodic and gap > 1e-9 * max(self.size):
             raise InputError(
                 f"topography differs by {gap:.3g} m at opposite sides; with boundary.sides "
-                '= "periodic" it must be periodic, too'
+                '= "periodic", it must also be periodic'
             )
 
     def _lines(self) -> list[Floats]:
@@ -86,20 +86,20 @@ class Surface:
         ]
 
     def deform(self, points: Floats) -> Floats:
-        """From positions in the brick grid to true ones, (..., 3), at nodes of elements."""
+        """Map nodes of elements from positions in the brick grid to true positions, (..., 3)."""
         x, y, z = np.moveaxis(points, -1, 0)
         share = np.clip(1 - z / self.size[2], 0.0, 1.0)
         return np.stack([x, y, z - self._height(x, y) * share], axis=-1)
 
     def bricks_of(self, points: Floats) -> Floats:
-        """Where in the brick grid positions (x, y, depth below the surface) lie, (n, 3)."""
+        """Positions in the brick grid of positions (x, y, depth below the surface), (n, 3)."""
         x, y, depth = np.moveaxis(points, -1, 0)
         height, bottom = self.height(x, y), self.size[2]
         inside = np.where(depth > 0, depth / (1 + height / bottom), depth)
         return np.stack([x, y, np.where(inside > bottom, depth - height, inside)], axis=-1)
 
     def place(self, points: Floats) -> Floats:
-        """True positions of positions (x, y, depth below the surface), (n, 3)."""
+        """True coordinates of positions (x, y, depth below the surface), (n, 3)."""
         x, y, depth = np.moveaxis(points, -1, 0)
         return np.stack([x, y, depth - self.height(x, y)], axis=-1)
 

@@ -1,8 +1,8 @@
-"""Face traces: what an element shows to its neighbours, on this rank and on others.
+"""Face traces: the values that elements provide to their neighbours, on this and other ranks.
 
 A kernel stores each trace where the neighbour reads it: in the rank's own memory, or in a buffer
-that is exchanged (shared_traces.py). A face with four finer neighbours is a mortar: it keeps its
-own trace, and stores the interpolated one of each quarter.
+that is exchanged (shared_traces.py). A face with four finer neighbours is a mortar: its element
+stores a trace for each quarter, interpolated from its own.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.solvers.dgwave.elements import FACES, WHOLE, Links, RankElements
 from groundswell.solvers.dgwave.shared_traces import SharedTraces, TraceFormat
 
-BUFFERS = 3  # through which the traces of other ranks pass in turn, see kernels/scheme.h
+BUFFERS = 3  # used in turn for traces of other ranks, see kernels/scheme.h
 LOCAL, JUMP = 1, 2  # added to addresses, see kernels/elements.h
 
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """Where traces are read and stored, for one of the buffers; see kernels/elements.h.
+    """Addresses at which traces are read and stored, for one buffer; see kernels/elements.h.
 
     Args:
-        neighbours, targets: of each face, (elements, 6).
-        fine: traces of the finer neighbours of mortars, (mortars, 4).
-        quarters: where mortars store the traces of their quarters, (mortars, 4).
+        neighbours, targets: addresses for each face to read from and to store to, (elements, 6).
+        fine: addresses of the traces of the finer neighbours of mortars, (mortars, 4).
+        quarters: addresses at which mortars store the traces of their quarters, (mortars, 4).
     """
 
     neighbours: Numbers
@@ -45,12 +45,12 @@ class Tables:
 class Traces:
     """The traces of a rank's elements, and their exchange.
 
-    There is none on several ranks until `connect`.
+    On several ranks, call `connect` before the first exchange.
 
     Attributes:
         neighbours, targets: tables of kernels/elements.h, (3, elements, 6) int64.
         fine, quarters: tables of kernels/mortars.h, (3, mortars, 4) int64.
-        jumps: of mortars, (mortars, values, nodes).
+        jumps: jumps at mortars, (mortars, values, nodes).
         slots: number of traces in the rank's own memory.
         exchanges: one for each buffer; none on one rank.
     """
@@ -75,9 +75,9 @@ class Traces:
         self.neighbours, self.targets, self.fine, self.quarters = self._on_device
 
     def connect(self, choice: Choice) -> None:
-        """Exchange by this choice from now on; all ranks must call it.
+        """Set the transport of the exchange; collective.
 
-        Launches of before must not run any more.
+        Earlier launches must no longer be used.
         """
         self._overlaps = choice.overlap
         if self._comm.size == 1:
@@ -98,7 +98,7 @@ class Traces:
     # --- tables -----------------------------------------------------------------------------------
 
     def _local(self) -> Tables:
-        """The tables with the traces of this rank alone."""
+        """The tables with the traces of this rank only."""
         elements, links = self._elements, self._elements.inside
         faces, quarters = (elements.count, FACES), (len(elements.mortars), QUARTERS)
         tables = Tables(*(np.zeros(s, np.int64) for s in (faces, faces, quarters, quarters)))
@@ -120,13 +120,13 @@ class Traces:
             self._put_received(tables, faces.receives, self._places(received, faces.receives))
 
     def _put_received(self, tables: Tables, links: Links, places: Numbers) -> None:
-        """Read the traces of these links at these places."""
+        """Set the addresses from which links read traces."""
         whole = links.quarter == WHOLE
         tables.neighbours[links.element[whole], links.face[whole]] = places[whole]
         tables.fine[self._mortar(links.take(~whole)), links.quarter[~whole]] = places[~whole]
 
     def _put_sent(self, tables: Tables, links: Links, places: Numbers) -> None:
-        """Store the traces of these links at these places."""
+        """Set the addresses at which links store traces."""
         whole = links.quarter == WHOLE
         tables.targets[links.element[whole], links.face[whole]] = places[whole]
         tables.quarters[self._mortar(links.take(~whole)), links.quarter[~whole]] = places[~whole]
@@ -155,7 +155,7 @@ class Traces:
 
     @property
     def _mortar_keys(self) -> Numbers:
-        """In rising order, as mortars are."""
+        """Keys of the mortar faces, ascending."""
         return self._keys(*self._elements.mortars.T)
 
     # --- exchange ---------------------------------------------------------------------------------
@@ -163,11 +163,11 @@ class Traces:
     def overlap(
         self, stage: int, stages: int, *, outer: Sequence[Launch], inner: Sequence[Launch]
     ) -> list[Launch]:
-        """Launches of a stage in which the inner elements hide the exchange, if they may.
+        """Launches of a stage; inner elements overlap the exchange if the choice allows it.
 
         Args:
-            outer: advance the elements that share faces with other ranks.
-            inner: advance the others.
+            outer: launches that advance the elements that share faces with other ranks.
+            inner: launches that advance the other elements.
         """
         if not self.exchanges:
             return [*outer, *inner]
@@ -180,12 +180,12 @@ class Traces:
 
     @property
     def in_graph(self) -> bool:
-        """Whether a graph of launches can hold the exchange."""
+        """Whether a graph can contain the exchange."""
         return all(exchange.in_graph for exchange in self.exchanges)
 
     @property
     def bytes_sent(self) -> int:
-        """Bytes that this rank sends in a stage, unless a codec makes them fewer."""
+        """Bytes that this rank sends per stage, before lossless compression."""
         return self.exchanges[0].bytes if self.exchanges else 0
 
     def check(self, after: Event | None = None) -> None:
@@ -194,6 +194,6 @@ class Traces:
             exchange.check(after)
 
     def close(self) -> None:
-        """Release memory that ranks share; all ranks must call it."""
+        """Release shared memory; collective."""
         for exchange in self.exchanges:
             exchange.close()

@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 
 
 class AnySetup:
-    """The set-up of a case: on a grid, or on a mesh."""
+    """The set-up of a case on a grid or on a mesh."""
 
     @staticmethod
     def from_case(case: Any, comm: Communicator | None = None) -> Setup:
@@ -46,7 +46,7 @@ class AnySetup:
 
 @dataclass(frozen=True)
 class UnstructuredSetup(Setup):
-    """A case on a mesh, whose elements are in Morton order of their middles.
+    """A case on a mesh; its elements are in Morton order of their centres.
 
     Args:
         groups: the mesh and its physical groups.
@@ -59,8 +59,8 @@ class UnstructuredSetup(Setup):
         """Read the mesh and check the data of a case.
 
         Raises:
-            InputError: see `Setup.from_case`; or the mesh cannot be read, lacks a volume or a
-                surface that the case names, or has one that it does not name.
+            InputError: see `Setup.from_case`; or the mesh cannot be read; or the case does not list
+                exactly the physical volumes and surfaces of the mesh.
         """
         _require_no_lattice(case.output)
         groups = _sorted(read_gmsh_groups(case.grid.file), down=case.grid.vertical == "down")
@@ -74,7 +74,7 @@ class UnstructuredSetup(Setup):
         medium = ArrayMedium((1.0, 1.0, 1.0), **{n: v[None, None] for n, v in given.items()})
         statistics = medium_statistics(medium, comm)
         size = np.ptp(groups.mesh.nodes.reshape(-1, AXES), axis=0)
-        grid = Grid((1, 1, 1), tuple(size.tolist()))  # around the mesh
+        grid = Grid((1, 1, 1), tuple(size.tolist()))  # a box around the mesh
         setup = cls(case, grid, None, [medium], statistics, groups)
         setup._validate()
         return setup
@@ -90,7 +90,7 @@ class UnstructuredSetup(Setup):
             ends = " x ".join(f"{low:g} to {high:g}" for low, high in self._ends)
             raise InputError(
                 f"{name} lies outside the mesh, at x = {x:g} m, y = {y:g} m and a depth of "
-                f"{depth:g} m below its surface; the mesh reaches over {ends} m, z down"
+                f"{depth:g} m below its surface; the mesh extends over {ends} m, z down"
             )
 
     # --- mesh -------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ class UnstructuredSetup(Setup):
         return np.where(beside, NOWHERE, found.elements), found.places
 
     def place(self, points: Floats) -> Floats:
-        """See `Setup`; beside the mesh, coordinates are not numbers."""
+        """See `Setup`; outside the mesh, coordinates are NaN."""
         tops = find_surface(self.mesh, points[:, :2])
         return np.column_stack([points[:, :2], tops + points[:, 2]])
 
@@ -184,7 +184,7 @@ class UnstructuredSetup(Setup):
 
 
 def _sorted(groups: GmshGroups, *, down: bool) -> GmshGroups:
-    """The mesh with z down and its elements in Morton order of their middles."""
+    """The mesh with z down and its elements in Morton order of their centres."""
     mesh = groups.mesh if down else groups.mesh.mirrored(2)
     middles = mesh.nodes.mean(axis=1)
     low, size = middles.min(axis=0), np.ptp(middles, axis=0)
@@ -206,11 +206,11 @@ def _materials(case: Any, groups: GmshGroups) -> Material:
 def _require_no_lattice(output: Any) -> None:
     for key in ("shaking_map", "surface"):
         if getattr(output, key):
-            raise InputError(f"output.{key} is for a grid of bricks; leave it out")
+            raise InputError(f"output.{key} is available only on a grid of bricks; remove it")
 
 
 def _require_same(key: str, given: Iterable[str], there: Iterable[str], kind: str) -> None:
-    """See that a case names all physical groups of a mesh, and no others."""
+    """Check that a case names exactly the physical groups of a mesh."""
     names = sorted(there)
     if unknown := sorted(set(given) - set(names)):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Sections of cases on a mesh of hexahedra from a file: `[grid]` and `[medium]`."""
+"""The sections `[grid]` and `[medium]` of cases on a mesh from a file."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from groundswell.seismology.case.media import (
 class MeshSection(Section):
     """`[grid]` with a `file`: hexahedra from a Gmsh file, in m.
 
-    `vertical` is the direction of the mesh's third axis. Positions have the x and y of the mesh,
-    and depths below its surface.
+    `vertical` is the direction of the mesh's third axis. Positions are given by the x and y of the
+    mesh and the depth below its surface.
     """
 
     geography: ClassVar[None] = None  # meshes have no position on Earth
@@ -39,7 +39,7 @@ class MeshSection(Section):
         return x, y, position.depth
 
     def misplaced(self, position: Position) -> Iterator[Violation]:
-        """Yield the violations of a position that can be told without the mesh."""
+        """Yield the violations of a position that can be found without the mesh."""
         if position.geographic:
             yield ("longitude",), "meshes have no position on Earth; give x and y"
         elif position.depth < 0:

@@ -1,4 +1,4 @@
-"""Whole fields in time, as high-order elements for ParaView."""
+"""Snapshots of whole fields, as high-order elements for ParaView."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Volumes:
     """Snapshots of fields, on one rank.
 
     Attributes:
-        name: of the output.
-        launches: the kernel that records them, for the beginning of a step.
+        name: name of the output.
+        launches: the kernel that records them at the beginning of a step.
     """
 
     name = "volumes"
@@ -71,7 +71,7 @@ class Volumes:
         self.launches = record.record(arrays, selection, Targets(0, every, self._ring))
 
     def open(self, folder: Path, length: int | None) -> Output:
-        """Open `volumes.vtkhdf`; `length` is the number of snapshots to keep from before."""
+        """Open `volumes.vtkhdf`; `length` is the number of snapshots to keep when a run resumes."""
         writer: Any = self._comm.first and self._writer(folder / "volumes.vtkhdf", length)
         interval = volume_stride(self._setup) * self._setup.dt
 

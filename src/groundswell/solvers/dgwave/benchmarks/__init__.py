@@ -1,9 +1,9 @@
 """Benchmarks of DG waves, as in Hanindhito et al., GAPS (ICS 2022): kernels, degrees and ranks.
 
-On one rank, their versions of the kernels beside the solver's own, with rooflines (figure 4),
-elements of 64 and 512 nodes (figure 5), and what local time steps would save. On several ranks,
-what whole elements, variables and materials, or face traces add to a step (figures 6 and 7), weak
-scaling (figure 8), and what rounding of the traces changes.
+On one rank: the paper's kernel versions and the solver's own kernel, with rooflines (figure 4);
+elements of 64 and 512 nodes (figure 5); and the savings of local time steps. On several ranks: the
+time that the exchange of whole elements, of variables and materials, or of face traces adds to a
+step (figures 6 and 7); weak scaling (figure 8); and the effect of rounded traces.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Sizes:
     """Sizes of the measured problems.
 
     Args:
-        cells: elements of the box on one device.
-        host: elements of the box on the CPU beside a GPU.
-        nodes: approximate nodes of the cubes of two degrees; fewer if memory is short.
+        cells: elements of the box on one device, along x, y, z.
+        host: elements of the box on the CPU of a machine with a GPU.
+        nodes: approximate number of nodes for the comparison of degrees; fewer if memory is short.
         shared, weak: elements of each rank's box, for the exchange and for weak scaling.
-        configurations: of the exchange.
+        configurations: configurations for the exchange.
     """
 
     cells: Triple
@@ -71,7 +71,7 @@ def prepare(session: Session) -> dict[str, Any]:
     facts: dict[str, Any] = {"bandwidths": bandwidths, "bandwidth": sum(bandwidths)}
     facts["about"] = (
         f"memory: {facts['bandwidth'] / 1e9:,.0f} GB/s; GDOF/s: billion values of all fields and "
-        "nodes a second and stage"
+        "nodes, per second and stage"
     )
     if isinstance(job, MpiCommunicator):
         reasons = _find_obstacles(backend, job)
@@ -83,7 +83,7 @@ def prepare(session: Session) -> dict[str, Any]:
 
 
 def _find_obstacles(backend: Backend, job: MpiCommunicator) -> dict[str, str | None]:
-    """Why transports do not work; None if they do."""
+    """The reason why each transport does not work; None if it works."""
     reasons = find_obstacles(backend, job, TRANSPORTS[backend.name])
     if not backend.on_host:
         why = reasons["mpi-gpu"] or obstacle("mpi-thread", backend, job)

@@ -26,12 +26,12 @@ KERNELS = {
 SENT = {WHOLE: "#9aa5b1", REDUCED: "#e0a030", TRACES: "#0b6e4f"}
 MARKS = {"double": "o", "single": "^"}
 LINES = {"double": "-", "single": "--"}
-FILLED = 0.8  # of the room of a group of bars
+FILLED = 0.8  # fraction of the width of a group that bars fill
 Panel = tuple[str, Callable[["Axes", Run], None]]
 
 
 def draw(measured: Run, path: Path) -> Path:
-    """Speed, time by kernel, rooflines and degrees; on several ranks exchange and weak scaling."""
+    """Draw speed, kernel times, rooflines and degrees; on several ranks, exchange and scaling."""
     panels: list[Panel] = [
         ("kernels", _speed),
         ("kernels", _times),
@@ -74,7 +74,7 @@ def _legend(axes: Axes, columns: int) -> None:
 
 
 def _bars(axes: Axes, rows: Rows, by: str, value: str, colours: Mapping[Any, str]) -> list[float]:
-    """Bars in groups by configuration, side by side by a key; returns their places."""
+    """Draw bars, grouped by configuration and coloured by a key; return their positions."""
     groups = list(dict.fromkeys(_label(row) for row in rows))
     used = [name for name in colours if any(row[by] == name for row in rows)]
     width = FILLED / len(used)
@@ -93,7 +93,7 @@ def _bars(axes: Axes, rows: Rows, by: str, value: str, colours: Mapping[Any, str
 
 
 def _speed(axes: Axes, measured: Run) -> None:
-    """Speed of a GPU over the solver on its CPU if that was measured, or over the base version."""
+    """Speed-up over the solver on the CPU if that was measured, else over the base version."""
     rows = _on_device(measured)
     beside_cpu = "host_bandwidth" in measured
     value = "over_cpu" if beside_cpu else "over_base"
@@ -104,7 +104,7 @@ def _speed(axes: Axes, measured: Run) -> None:
     _legend(axes, 4)
     axes.set_ylabel("speed-up")
     over = "the solver on the CPU" if beside_cpu else "the base version"
-    _title(axes, f"Speed over {over}; grey: billion unknowns a second and stage (figure 4a)")
+    _title(axes, f"Speed-up over {over}; grey: billion unknowns per second and stage (figure 4a)")
 
 
 def _times(axes: Axes, measured: Run) -> None:
@@ -125,7 +125,7 @@ def _times(axes: Axes, measured: Run) -> None:
     axes.tick_params(axis="x", length=0)
     axes.grid(visible=False, axis="x")
     _legend(axes, 5)
-    axes.set_ylabel("ms a stage")
+    axes.set_ylabel("ms per stage")
     _title(axes, "Time by kernel (figure 4b)")
 
 
@@ -151,7 +151,7 @@ def _degrees(axes: Axes, measured: Run) -> None:
 
 
 def _rooflines(axes: Axes, measured: Run) -> None:
-    """Kernels of degree 7 by arithmetic intensity, under the line of the measured bandwidth."""
+    """Kernels of degree 7 by arithmetic intensity, and the measured bandwidth as a line."""
     rows = [row for row in measured["rooflines"] if row["degree"] == 7]
     labelled = set()
     for row in rows:
@@ -180,7 +180,7 @@ def _rooflines(axes: Axes, measured: Run) -> None:
 
 
 def _exchange(axes: Axes, measured: Run) -> None:
-    """The share of a stage that the exchange adds, with overlap; dots without."""
+    """Fraction of a stage that the exchange adds: bars with overlap, dots without."""
     rows = measured["exchange"]
     transports = list(dict.fromkeys(row["transport"] for row in rows))
     groups = list(dict.fromkeys((_label(row), row["transport"]) for row in rows))
@@ -204,11 +204,11 @@ def _exchange(axes: Axes, measured: Run) -> None:
     axes.grid(visible=False, axis="x")
     _legend(axes, 3)
     axes.set_ylabel("% of a stage")
-    _title(axes, "What the exchange adds, hidden by interior elements; dots: not hidden (6, 7)")
+    _title(axes, "Time added by the exchange, with overlap; dots: without (figures 6, 7)")
 
 
 def _weak(axes: Axes, measured: Run) -> None:
-    """Speed of all ranks by their number, beside that of as many single ones."""
+    """Total speed by number of ranks; dotted: ideal scaling."""
     rows = measured["weak"]
     for precision in dict.fromkeys(row["precision"] for row in rows):
         chosen = [row for row in rows if row["precision"] == precision]

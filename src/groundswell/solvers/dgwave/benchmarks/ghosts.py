@@ -1,7 +1,7 @@
-"""Ghost elements: whole elements of other ranks beside those of a rank, and their exchange.
+"""Ghost elements: copies of neighbouring elements of other ranks, and their exchange.
 
-The paper sends all that its program keeps of an element, or only variables and materials (section
-7.4). A kernel packs elements into messages, which arrive where faces read them.
+The paper sends either all data of an element, or only variables and materials (section 7.4). A
+kernel packs elements into messages, which arrive at the addresses from which faces read them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PACK = Path(__file__).parent / "kernels" / "pack_elements.h"
 LOCAL, GHOST, NONE = range(3)  # see kernels/neighbours.h
 
 WHOLE, REDUCED = "whole elements", "variables, materials"  # what is sent of an element
-INVERSE_MASSES = 4  # arrays of nodal values that the paper's whole elements have, too (table 4)
+INVERSE_MASSES = 4  # further arrays of nodal values in the paper's whole elements (table 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Ghosts:
     """The elements of other ranks that share faces with a rank's elements.
 
     Args:
-        kinds: LOCAL or GHOST, what lies beyond each face, (elements, 6).
+        kinds: LOCAL or GHOST, the kind of neighbour beyond each face, (elements, 6).
         numbers: the ghost beyond each face of kind GHOST, (elements, 6).
         sends: the elements that each other rank needs, in the order of the message, by rank.
         receives: number of ghosts from each other rank, by rank. Ghosts are numbered by rank, then
@@ -76,16 +76,16 @@ class Ghosts:
 
 
 class GhostExchange:
-    """The exchange of a ladder's ghost elements; all ranks must make it together.
+    """The exchange of a ladder's ghost elements; collective.
 
     Args:
         sent: WHOLE or REDUCED.
         transport: see `connect`.
 
     Attributes:
-        bytes_sent: by this rank in a stage.
-        path: how data travel, in words.
-        in_graph: whether a graph of launches can hold the exchange.
+        bytes_sent: bytes that this rank sends per stage.
+        path: description of the transport.
+        in_graph: whether a graph can contain the exchange.
         compute: the launches of a step without exchange.
     """
 
@@ -117,7 +117,7 @@ class GhostExchange:
         """The launches of a step.
 
         Args:
-            overlap: whether elements that need no ghost hide the exchange.
+            overlap: whether the exchange overlaps with elements that need no ghosts.
         """
         ladder, exchange, backend = self._ladder, self._exchange, self._backend
         outer, count = ladder.elements.outer, ladder.elements.count
@@ -138,14 +138,14 @@ class GhostExchange:
         self._exchange.check()
 
     def close(self) -> None:
-        """Release memory that ranks share; all ranks must call it."""
+        """Release shared memory; collective."""
         self._exchange.close()
 
     # --- messages ---------------------------------------------------------------------------------
 
     @property
     def _rest(self) -> int:
-        """Values of an element's record that are not those of a field."""
+        """Values of an element's record that do not belong to fields."""
         elastic, nodes = self._ladder.u.shape[1] > 4, self._ladder.u.shape[2]
         return INVERSE_MASSES * nodes * self._whole + (3 if elastic else 2)
 
@@ -180,9 +180,9 @@ def pack_source(dtype: str, values: int, rest: int, whole: bool) -> Source:
     """The kernel that packs elements.
 
     Args:
-        values: of the fields of an element.
-        rest: other values of its record.
-        whole: whether the record has contributions and register, too.
+        values: number of field values of an element.
+        rest: number of other values of its record.
+        whole: whether the record also contains contributions and register.
     """
     sizes = {"VALUES": values, "REST": rest, "WHOLE_ELEMENTS": whole}
     return Source(PACK, {**precision(dtype), **sizes, "MAX_THREADS_PER_BLOCK": 512})

@@ -1,4 +1,4 @@
-"""The kernels of the GAPS paper in three versions, on a rank's elements, and the solver's own.
+"""The kernels of the GAPS paper in three versions, and the solver's own kernel.
 
 Hanindhito et al., GAPS: GPU-acceleration of PDE solvers for wave simulation, ICS 2022, table 3.
 """
@@ -25,7 +25,7 @@ from groundswell.spectral_elements.element_kernels import reference_element_cons
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KERNELS = Path(__file__).with_name("kernels")
-MOST_THREADS = 512  # of a block
+MOST_THREADS = 512  # largest number of threads of a block
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Version:
     """A version of the kernels.
 
     Args:
-        fused: whether volume and flux are one kernel, which finds neighbours in tables.
-        in_shared: whether that kernel keeps contributions in shared memory.
+        fused: whether volume and flux are one kernel, which reads neighbours from tables.
+        in_shared: whether that kernel stores contributions in shared memory.
     """
 
     name: str
@@ -52,7 +52,7 @@ SOLVER = "solver"  # name of the solver's own kernel
 
 
 class Steps(Protocol):
-    """What advances the fields of a rank.
+    """Launches that advance the fields of a rank.
 
     Attributes:
         u: the fields, (elements, fields, nodes).
@@ -62,7 +62,7 @@ class Steps(Protocol):
 
     @property
     def kernels(self) -> Mapping[str, list[Launch]]:
-        """The launches of each kernel in a step, by its name."""
+        """The launches of each kernel in a step, by kernel name."""
 
     @property
     def step(self) -> list[Launch]:
@@ -73,14 +73,14 @@ class Ladder:
     """A version of the kernels on a rank's elements.
 
     Args:
-        blocks: blocks of the fused kernel that fit on a multiprocessor, which limits registers; 0
-            for no limit.
+        blocks: number of blocks of the fused kernel that must fit on a multiprocessor, which limits
+            registers; 0 for no limit.
 
     Attributes:
-        problem: what is solved.
-        elements: those of the rank.
+        problem: the discrete problem.
+        elements: the elements of the rank.
         u, r, rates: fields, register and contributions, (elements, fields, nodes).
-        ghosts: elements of other ranks beside these.
+        ghosts: neighbouring elements of other ranks.
         ghost_fields: address of each ghost's fields, int64.
     """
 
@@ -115,11 +115,11 @@ class Ladder:
 
     @property
     def _names(self) -> list[str]:
-        """Names of the kernels that find contributions."""
+        """Names of the kernels that compute contributions."""
         return ["volume_and_flux"] if self._version.fused else ["volume", "flux"]
 
     def find_rates(self, first: int, count: int) -> list[Launch]:
-        """Launches that find the contributions of `count` elements from element `first` on."""
+        """Launches that compute the contributions of `count` elements from element `first` on."""
         if not count:
             return []
         arguments = (*self._mesh, self.rates, first, count)
@@ -182,7 +182,7 @@ class Ladder:
 
 
 def faces_of_nodes(degree: int) -> NDArray[np.uint8]:
-    """The faces on which each node of an element lies, a bit for each, (nodes,)."""
+    """The faces on which each node of an element lies, one bit per face, (nodes,)."""
     place = np.indices((degree + 1,) * AXES)[::-1].reshape(AXES, -1)  # along x, y, z
     low, high = place == 0, place == degree
     bits = [on << np.uint8(face) for face, on in enumerate(np.stack([low, high], 1).reshape(6, -1))]
@@ -190,7 +190,7 @@ def faces_of_nodes(degree: int) -> NDArray[np.uint8]:
 
 
 def ladder_source(problem: Discretisation, version: Version, blocks: int = 0) -> Source:
-    """The kernels of a version; arguments as of `Ladder`."""
+    """The kernels of a version; arguments as for `Ladder`."""
     degree = problem.degree
     constants: dict[str, Constant] = {
         **precision(problem.dtype),

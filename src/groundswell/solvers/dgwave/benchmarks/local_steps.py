@@ -1,9 +1,9 @@
-"""What local time steps would save on meshes as users have them; the solver has one step for all.
+"""Savings of local time steps on typical meshes; the solver itself has one global step.
 
-A cluster holds the elements whose stable steps are at least 2^k times the shortest one, k = 0, 1,
-..., and advances by that step; clusters of neighbours differ by at most one (Breuer, Heinecke &
-Bader, IPDPS 2016). The gain is the number of elements that a global step updates in some time, over
-those that the clusters update.
+Cluster k = 0, 1, ... contains the elements with stable steps of at least 2^k times the shortest
+step, and advances by that step. Clusters of neighbours differ by at most one (Breuer, Heinecke &
+Bader, IPDPS 2016). The gain is the number of element updates with a global step divided by the
+number of updates with clusters, for the same simulated time.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Floats = NDArray[np.float64]
 Steps = tuple[Floats, Numbers]  # of elements, s, (n,); and pairs of neighbours, (pairs, 2)
 
 DEGREE, VP = 4, 5000.0
-BASES = 2.0 ** -(np.arange(16) / 16)  # shortest step of clusters over the shortest stable one
+BASES = 2.0 ** -(np.arange(16) / 16)  # shortest cluster step over the shortest stable step
 
 
 def measure_local_steps(session: Session) -> Iterator[Row]:
-    """The gain on each mesh; the backend does not matter.
+    """Compute the gain on each mesh; it does not depend on the backend.
 
     Yields:
         Rows: `mesh`, `elements`, `ratio`: longest stable step over the shortest, `clusters`:
@@ -136,7 +136,7 @@ def _topography(elevation: str) -> dict[str, Any]:
 
 
 def _around_a_fault() -> Steps:
-    """Cubes of 1 km in one rock, halved three times within 300 m of a vertical square of 4 km."""
+    """Cubes of 1 km in uniform rock, halved three times within 300 m of a square fault of 4 km."""
     lines = [np.arange(0.0, 12001.0, 1000.0)] * 3
 
     def near(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
@@ -150,7 +150,7 @@ def _around_a_fault() -> Steps:
 
 
 def _pinched() -> Steps:
-    """Cubes of 100 m; one layer of them thins to 10 m towards a side, as layers of a mesh do."""
+    """Cubes of 100 m; one layer thins to 10 m towards a side, as in pinched-out layers."""
 
     def pinch(points: Floats) -> Floats:
         x, y, z = np.moveaxis(points, -1, 0)

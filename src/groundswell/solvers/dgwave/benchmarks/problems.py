@@ -1,4 +1,4 @@
-"""The problems of the benchmark: configurations of table 2, on bricks with a varying material."""
+"""The problems of the benchmark: configurations of table 2, on cubes with varying material."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from groundswell.solvers.dgwave.propagation import Discretisation
 from groundswell.solvers.dgwave.terms import Terms
 from groundswell.time_integration.step_limits import dg_step
 
-EDGE = 100.0  # of elements, m
+EDGE = 100.0  # edge of elements, m
 VP, VS, RHO = 3000.0, 1700.0, 2200.0  # means: m/s, m/s, kg/m^3
-VARIATION = 0.1  # of the material
+VARIATION = 0.1  # relative variation of the material
 PRECISIONS = {"double": "float64", "single": "float32"}
 CHUNK = 1024  # elements
 
@@ -57,7 +57,7 @@ class Configuration:
 
     @property
     def upwind(self) -> float:
-        """The share of the Riemann flux."""
+        """The weight of the Riemann flux."""
         return 1.0 if self.flux == "Riemann" else 0.0
 
     @property
@@ -67,12 +67,12 @@ class Configuration:
 
     @property
     def size(self) -> int:
-        """Bytes of a value."""
+        """Size of a value, bytes."""
         return int(np.dtype(self.dtype).itemsize)
 
     @property
     def row(self) -> dict[str, str]:
-        """The beginning of a row of a table."""
+        """The first entries of a table row."""
         return {"configuration": self.name, "precision": self.precision}
 
 
@@ -84,11 +84,11 @@ TABLE_2 = tuple(
 
 
 def cubes(cells: Triple, ranks: int = 1, rank: int = 0, *, periodic: bool = True) -> RankElements:
-    """A rank's share of a box of cubes.
+    """The elements of a rank in a box of cubes.
 
     Args:
-        cells: of the whole box, along x, y and z.
-        periodic: along all axes.
+        cells: number of cubes of the whole box along x, y and z.
+        periodic: whether all axes are periodic.
     """
     edges = tuple(EDGE * np.arange(n + 1) for n in cells)
     forest = uniform_forest(edges, 0, (periodic,) * 3)
@@ -96,7 +96,7 @@ def cubes(cells: Triple, ranks: int = 1, rank: int = 0, *, periodic: bool = True
 
 
 def discretise(configuration: Configuration, degree: int, elements: RankElements) -> Discretisation:
-    """What a rank solves; outer faces are free surfaces."""
+    """The discrete problem of a rank; boundaries are free surfaces."""
     material = _material(configuration, elements.numbers)
     beyond, outside = elements.neighbours, elements.neighbours == OUTSIDE
     other = _material(configuration, np.where(outside, elements.numbers[:, None], beyond))
@@ -128,9 +128,9 @@ def _material(configuration: Configuration, leaves: Numbers) -> Material:
 
 
 def fill(backend: Backend, u: Array, leaves: Numbers) -> None:
-    """Set fields (elements, fields, nodes) to values other than 0, which differ by element.
+    """Set fields (elements, fields, nodes) to non-zero values that differ by element.
 
-    They depend on the leaf alone in the first CHUNK elements. Others repeat these.
+    In the first CHUNK elements, values depend only on the leaf. Other elements repeat them.
     """
     fields, nodes = u.shape[1:]
     inside = np.cos(0.1 * np.arange(fields * nodes)).reshape(fields, nodes)

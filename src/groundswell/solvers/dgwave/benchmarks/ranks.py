@@ -1,6 +1,6 @@
-"""Several ranks: what the exchange of elements or traces adds to a step, and weak scaling.
+"""Several ranks: time that the exchange of elements or traces adds to a step, and weak scaling.
 
-These are figures 6, 7 and 8 of the paper.
+They correspond to figures 6, 7 and 8 of the paper.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Element, total
 from groundswell.solvers.dgwave.propagation import Discretisation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
-SECONDS = 1200.0  # limit of the time for a table
+SECONDS = 1200.0  # time limit of a table
 TRACES = "face traces"
 SENT = (WHOLE, REDUCED, TRACES)
 Exchange = GhostExchange | TraceExchange
-FUSED = ("volume_and_flux", "integrate")  # kernels beside ghost elements
+FUSED = ("volume_and_flux", "integrate")  # kernels that are used with ghost elements
 WEAK = tuple(Configuration("elastic", "central", name) for name in ("double", "single"))
 
 
-# GPU-aware MPI that a thread drives, so that messages make progress while the host computes.
+# GPU-aware MPI driven by a thread, so that messages progress while the host computes.
 THREADED: dict[str, Any] = {
     "mpi-gpu-thread": partial(BufferedTransfer, transport=partial(MpiTransport, threaded=True))
 }
@@ -53,14 +53,14 @@ THREADED: dict[str, Any] = {
 
 
 def measure_exchange(session: Session) -> Iterator[Row]:
-    """Steps by what ranks send and how, with and without interior elements that hide it.
+    """Measure steps for each kind of message and transport, with and without overlap.
 
     Yields:
-        Rows: `configuration`, `precision`, `elements` of a rank, `outer`: those that share faces
-        with other ranks, `sent`, `transport`, `path`, `overlap`, `seconds` of a stage, `compute`:
-        seconds of a stage without exchange, `overhead`: the share of a stage that the exchange
-        adds, `sent_bytes`: most bytes that a rank sends in a stage, and the speed of all ranks as
-        of `measure_kernels`: `GDOFS`, `bytes`, `flops` and `share`.
+        Rows: `configuration`, `precision`, `elements` of a rank, `outer`: elements that share faces
+        with other ranks, `sent`, `transport`, `path`, `overlap`, `seconds` per stage, `compute`:
+        seconds per stage without exchange, `overhead`: the fraction of a stage that the exchange
+        adds, `sent_bytes`: most bytes that a rank sends per stage, and the speed of all ranks as
+        in `measure_kernels`: `GDOFS`, `bytes`, `flops` and `share`.
     """
     rig, sizes = session.rig, session.sizes
     for configuration in sizes.configurations:
@@ -88,10 +88,10 @@ def shared_ladder(rig: Rig, cells: Triple, configuration: Configuration) -> Ladd
 def shared_problem(
     comm: Communicator, cells: Triple, configuration: Configuration
 ) -> Discretisation:
-    """What a rank solves of a box of equal parts of the ranks.
+    """The discrete problem of a rank, in a box that is divided equally.
 
     Args:
-        cells: of each rank.
+        cells: number of cubes of each rank along x, y and z.
     """
     grid = most_even(process_grids(comm.size, 3))[::-1]
     x, y, z = (n * parts for n, parts in zip(cells, grid, strict=True))
@@ -128,7 +128,7 @@ def _exchanged(rig: Rig, ladder: Ladder, sent: str, transport: str) -> list[Row]
 
 
 def _seconds(rig: Rig, exchange: Exchange, *, overlap: bool) -> float:
-    """Of a stage."""
+    """Seconds per stage."""
     step = in_order(exchange.step(overlap=overlap))
     return rig.seconds(step, in_graph=exchange.in_graph) / SCHEME.stages
 
@@ -150,11 +150,11 @@ def _row(session: Session, configuration: Configuration, ladder: Ladder, found: 
 
 
 def measure_weak(session: Session) -> Iterator[Row]:
-    """Steps of the solver with equally many elements on each of 1, 2, 4 and so on up to all ranks.
+    """Measure steps of the solver with a fixed number of elements per rank, on 1, 2, 4, ... ranks.
 
     Yields:
-        Rows: `configuration`, `precision`, `ranks`, `elements` of a rank, `transport`, `seconds` of
-        a stage, the speed of all ranks as of `measure_kernels`, and `efficiency` relative to one
+        Rows: `configuration`, `precision`, `ranks`, `elements` of a rank, `transport`, `seconds`
+        per stage, the speed of all ranks as in `measure_kernels`, and `efficiency` relative to one
         rank.
     """
     rig, bandwidths = session.rig, session.measured["bandwidths"]

@@ -1,4 +1,4 @@
-"""What narrower traces between ranks change: seismograms of a pulse that crosses all ranks."""
+"""Effect of rounded traces between ranks on seismograms of a pulse that crosses all ranks."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from groundswell.solvers.dgwave.benchmarks.ranks import fastest, shared_problem
 from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
 
 NARROW = {"double": "float32", "single": "bfloat16"}
-WIDTH = 1.2 * EDGE  # of the pulse, m
-STEPS, EVERY = 300, 3  # a sample after so many steps
+WIDTH = 1.2 * EDGE  # width of the pulse, m
+STEPS, EVERY = 300, 3  # number of steps, and steps per sample
 
 Floats = NDArray[np.float64]
 
 
 def measure_rounding(session: Session) -> Iterator[Row]:
-    """Seismograms with rounded traces against those with exact ones.
+    """Compare seismograms with rounded traces and with exact traces.
 
     Yields:
         Rows: `configuration`, `precision`, `sent_as`, `transport`, `sent_bytes`: most bytes that a
-        rank sends in a stage, `exact_bytes`: the same of exact traces, `difference` of the velocity
-        at a node of each element, relative to its norm over all of them, and `worst`: at the
-        element where it is largest, relative to the norm there.
+        rank sends per stage, `exact_bytes`: the same for exact traces, `difference`: L2 norm of the
+        difference of velocity at one node per element, relative to the norm of the velocity, and
+        `worst`: the largest such ratio of a single element.
     """
     rig, cells = session.rig, session.sizes.shared
     for precision, sent_as in NARROW.items():
@@ -62,7 +62,7 @@ def _compared(rig: Rig, problem: Discretisation, sent_as: str, transport: str) -
 
 
 def _seismograms(rig: Rig, problem: Discretisation, transport: str) -> tuple[Floats, int]:
-    """Velocities of a node of each element, (samples, elements, 3), and bytes sent in a stage."""
+    """Velocities of a node of each element, (samples, elements, 3), and bytes sent per stage."""
     gc.collect()
     backend = rig.backend
     propagation = Propagation(backend, rig.comm, problem, Choice(transport))
@@ -82,7 +82,7 @@ def _seismograms(rig: Rig, problem: Discretisation, transport: str) -> tuple[Flo
 
 
 def _pulse(problem: Discretisation) -> NDArray[Any]:
-    """Fields at the start, (elements, fields, nodes): a velocity around the middle of the box."""
+    """Initial fields, (elements, fields, nodes): a velocity pulse at the centre of the box."""
     lower, upper = problem.elements.forest.boxes(problem.elements.numbers)
     points = (gll(problem.degree).points + 1) / 2
     middle = np.mean(problem.elements.forest.boxes(), axis=(0, 1))

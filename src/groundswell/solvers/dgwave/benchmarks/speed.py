@@ -1,6 +1,6 @@
-"""Speed on one device: versions of the kernels, rooflines, and two degrees (figures 4 and 5).
+"""Speed on one device: kernel versions, rooflines, and two degrees (figures 4 and 5).
 
-Speeds are unknowns (values of all fields at all nodes) per second and stage.
+Speeds are in unknowns (values of all fields at all nodes) per second and stage.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from groundswell.solvers.dgwave.propagation import Discretisation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 DEGREE, LOW_DEGREE = 7, 3  # 512 and 64 nodes
-RESIDENT = (1024, 1536)  # threads of a multiprocessor that limits of registers allow, for f1s
-ROOM = 0.7  # share of free memory that a problem may take
+RESIDENT = (1024, 1536)  # resident threads per multiprocessor for the register limits of f1s
+ROOM = 0.7  # fraction of free memory that a problem may use
 
 
 # --- versions of the kernels (figure 4) -----------------------------------------------------------
 
 
 def measure_kernels(session: Session) -> Iterator[Row]:
-    """All versions in all configurations, after those of a GPU's host.
+    """Measure all versions in all configurations; with a GPU, first on its host.
 
     Yields:
         Rows: `configuration`, `precision`, `degree`, `device` ("cpu" or "cuda"), `version`,
-        `elements`, `seconds` of a stage, `kernels`: seconds of each in a stage, `GDOFS`: billion
-        unknowns per second and stage, `bytes` and `flops` of an unknown, `share` of the bandwidth,
-        `over_base`: speed over the base version, `over_cpu`: speed over the solver on the CPU, None
-        if that was not measured, and `blocks`, see `Ladder`.
+        `elements`, `seconds` per stage, `kernels`: seconds of each kernel per stage, `GDOFS`:
+        billion unknowns per second and stage, `bytes` and `flops` per unknown, `share`: fraction of
+        the bandwidth, `over_base`: speed-up over the base version, `over_cpu`: speed-up over the
+        solver on the CPU, None if that was not measured, and `blocks`, see `Ladder`.
     """
     here, bandwidth = session.backend, session.measured["bandwidth"]
     mesh, host = cubes(session.sizes.cells), None if here.on_host else _open_host(session)
@@ -70,7 +70,7 @@ def measure_kernels(session: Session) -> Iterator[Row]:
 
 
 def _open_host(session: Session) -> Backend | None:
-    """The CPU beside a GPU; None, with a note, if it cannot run kernels."""
+    """The CPU of a machine with a GPU; None, with a note, if it cannot run kernels."""
     try:
         host = open_backend("cpu")
         session.measured["host"] = host.device
@@ -82,7 +82,7 @@ def _open_host(session: Session) -> Backend | None:
 
 
 def _compared(rows: Sequence[Row], on_cpu: Sequence[Row]) -> Iterator[Row]:
-    """Rows with speeds over their first, and over the last of the CPU: the base and the solver."""
+    """Add speed-ups: over the first row (base version), and over the last CPU row (solver)."""
     for row in rows:
         over_cpu = row["GDOFS"] / on_cpu[-1]["GDOFS"] if on_cpu else None
         yield row | {"over_base": row["GDOFS"] / rows[0]["GDOFS"], "over_cpu": over_cpu}
@@ -95,10 +95,12 @@ def _measured_all(
     versions: Sequence[Version | None],
     bandwidth: float,
 ) -> list[Row]:
-    """A row for each version, without comparisons; None is the solver's own kernel."""
+    """Measure a row for each version, without comparisons; None is the solver's own kernel."""
     for version in filter(None, versions):
         for blocks in register_limits(backend, problem, version):
-            backend.compile(ladder_source(problem, version, blocks))  # all of them at a time
+            backend.compile(
+                ladder_source(problem, version, blocks)
+            )  # compile all of them in parallel
     return [_measured(backend, problem, configuration, each, bandwidth) for each in versions]
 
 
@@ -128,7 +130,7 @@ def _measured(
 
 
 def rates(unknowns: int, seconds: float, cost: Cost, bandwidth: float) -> Row:
-    """The speed of a stage, what it costs, and the share of the bandwidth that it reaches."""
+    """The speed of a stage, its cost per unknown, and the fraction of bandwidth that it reaches."""
     speed = unknowns / seconds
     counted = {"bytes": cost.bytes, "flops": cost.flops}
     return {"GDOFS": speed / 1e9, **counted, "share": speed * cost.bytes / bandwidth}
@@ -144,7 +146,7 @@ def register_limits(
 
 
 def _timed(backend: Backend, problem: Discretisation, version: Version | None, blocks: int) -> Row:
-    """Seconds of a stage, and of each kernel in it."""
+    """Measure seconds per stage, and of each kernel in it."""
     gc.collect()
     steps = _steps(backend, problem, version, blocks)
     fill(backend, steps.u, problem.elements.numbers)
@@ -163,12 +165,12 @@ def _steps(
 
 
 def find_rooflines(session: Session) -> Iterator[Row]:
-    """The device's kernels of `measure_kernels`, and those of other degrees, with their rooflines.
+    """Rooflines of the device's kernels in `measure_kernels` and `measure_degrees`.
 
     Yields:
-        Rows: `configuration`, `precision`, `degree`, `version`, `kernel`, `seconds` of a stage,
-        `GDOFS`, `flops` and `bytes` of an unknown, `intensity`: flops per byte, `GFLOPS`,
-        `roofline`: GFLOP/s at the measured bandwidth, and `share` of it.
+        Rows: `configuration`, `precision`, `degree`, `version`, `kernel`, `seconds` per stage,
+        `GDOFS`, `flops` and `bytes` per unknown, `intensity`: flops per byte, `GFLOPS`,
+        `roofline`: GFLOP/s at the measured bandwidth, and `share`: fraction of the roofline.
     """
     measured = session.measured
     others = [row for row in measured["degrees"] if row["degree"] != DEGREE]
@@ -200,10 +202,10 @@ def _configuration(row: Row) -> Configuration:
 
 
 def measure_degrees(session: Session) -> Iterator[Row]:
-    """Elements of 64 and 512 nodes, with equally many nodes in all.
+    """Measure elements of 64 and 512 nodes, with the same total number of nodes.
 
     Yields:
-        Rows as of `measure_kernels`, with `over_64`: speed over elements of 64 nodes, instead of
+        Rows as in `measure_kernels`, with `over_64`: speed-up over elements of 64 nodes, instead of
         the other comparisons.
     """
     backend, bandwidth = session.backend, session.measured["bandwidth"]
@@ -219,16 +221,16 @@ def measure_degrees(session: Session) -> Iterator[Row]:
 
 
 def fitting_edge(backend: Backend, nodes: int) -> int:
-    """Elements of 512 nodes along the edge of a cube of so many nodes, or as many as fit."""
+    """Number of elements of 512 nodes along the edge of a cube with `nodes` nodes, or that fit."""
     gc.collect()
-    backend.measure_bandwidth()  # it returns unused memory to the device
+    backend.measure_bandwidth()  # this returns unused memory to the device
     free = ROOM * backend.memory_info()[0]
     fitting = min(nodes, free / max(map(_bytes_of_node, TABLE_2)))
     return max(1, round((fitting / (DEGREE + 1) ** 3) ** (1 / 3)))
 
 
 def _bytes_of_node(configuration: Configuration) -> float:
-    """Device memory of a node: fields, register, and contributions or two sets of traces."""
+    """Device memory per node: fields, register, and contributions or two sets of traces."""
     element = Element(configuration, LOW_DEGREE)
     fields, traces = element.unknowns, 2 * element.traces
     most = 2 * fields + max(fields, traces)

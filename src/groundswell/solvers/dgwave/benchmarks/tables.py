@@ -37,7 +37,7 @@ from groundswell.solvers.dgwave.benchmarks.speed import (
 
 
 def _known(name: str, text: Callable[[Any], str]) -> Callable[[Row], str]:
-    """The cell of a figure that published rows may lack."""
+    """Format a value; empty if the row has none, as published rows may."""
     return lambda row: text(row[name]) if row.get(name) is not None else ""
 
 
@@ -75,8 +75,8 @@ def _published_versions(measured: Measured) -> Iterator[Row]:
 
 KERNELS = Table(
     "kernels",
-    "One device: versions of the kernels in the configurations of table 2, over the solver on this "
-    "CPU, and the paper's over two POWER9 (figures 4a and 4b)",
+    "One device: kernel versions in the configurations of table 2; speed-ups over the solver on "
+    "this CPU, in the paper over two POWER9 (figures 4a and 4b)",
     [
         *CONFIGURATION,
         field("device", 6),
@@ -101,7 +101,7 @@ def _published_degrees(measured: Measured) -> Iterator[Row]:
 
 DEGREES = Table(
     "degrees",
-    "Elements of 64 nodes (N = 3) and 512 (N = 7), equally many nodes in all (figure 5)",
+    "Elements of 64 (N = 3) and 512 nodes (N = 7), with the same total number of nodes (figure 5)",
     [
         *CONFIGURATION,
         field("version"),
@@ -140,7 +140,7 @@ ROOFLINES = Table(
 
 LOCAL_STEPS = Table(
     "local_steps",
-    "What clusters of elements with local time steps would save; the solver has one step for all",
+    "Savings of clustered local time steps; the solver has one global step",
     [
         field("mesh", 33),
         _number("elements", "elements", ",d", 8),
@@ -157,9 +157,9 @@ LOCAL_STEPS = Table(
 
 EXCHANGE = Table(
     "exchange",
-    "What the exchange adds to a stage (figures 6 and 7; of theirs, variables and materials save "
-    f"{percent(SAVED)} of the exchange, and asynchronous progress {percent(SAVED_BY_PROGRESS)} of "
-    "the rest)",
+    "Time that the exchange adds to a stage (figures 6 and 7; in the paper, sending only variables "
+    f"and materials saves {percent(SAVED)} of the exchange, and asynchronous progress saves "
+    f"{percent(SAVED_BY_PROGRESS)} of the rest)",
     [
         *CONFIGURATION,
         field("sent", 20),
@@ -178,7 +178,7 @@ EXCHANGE = Table(
 
 WEAK = Table(
     "weak",
-    "Weak scaling: equally many elements on each rank, with face traces (figure 8)",
+    "Weak scaling: a fixed number of elements per rank, with face traces (figure 8)",
     [
         *CONFIGURATION,
         field("ranks"),
@@ -195,7 +195,7 @@ WEAK = Table(
 
 ROUNDING = Table(
     "rounding",
-    "Seismograms of a pulse with rounded traces between ranks, against exact ones",
+    "Seismograms of a pulse: rounded traces between ranks, compared with exact ones",
     [
         *CONFIGURATION,
         field("sent_as", 8),

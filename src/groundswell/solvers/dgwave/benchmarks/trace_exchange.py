@@ -16,15 +16,15 @@ STAGES = range(SCHEME.stages)
 
 
 class TraceExchange:
-    """The solver's own kernel on a rank's elements; all ranks must make it together.
+    """The solver's own kernel on a rank's elements; collective.
 
     Args:
         transport: see `connect`.
 
     Attributes:
-        bytes_sent: by this rank in a stage.
-        path: how data travel, in words.
-        in_graph: whether a graph of launches can hold the exchange.
+        bytes_sent: bytes that this rank sends per stage.
+        path: description of the transport.
+        in_graph: whether a graph can contain the exchange.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class TraceExchange:
         """The launches of a step.
 
         Args:
-            overlap: whether elements that share no face with other ranks hide the exchange.
+            overlap: whether the exchange overlaps with elements without faces on other ranks.
         """
         if overlap:
             return self._propagation.step
@@ -60,7 +60,7 @@ class TraceExchange:
         self._propagation.traces.check()
 
     def close(self) -> None:
-        """Release memory that ranks share; all ranks must call it."""
+        """Release shared memory; collective."""
         self._propagation.traces.close()
 
     def _advance(self, stage: int) -> Sequence[Launch]:
@@ -70,5 +70,5 @@ class TraceExchange:
 
     @property
     def _count(self) -> Launch:
-        """The launch that counts the step, which is the last one."""
+        """The last launch of a step, which counts steps."""
         return self._propagation.step[-1]

@@ -1,12 +1,12 @@
 """Arithmetic and memory traffic of the kernels, counted by hand, for rooflines.
 
-Arithmetic: operations as the kernels write them. A sum, a difference or a product is one, a fused
-multiply-add two, a change of sign none. Products of constants of an element or a face, such as the
-scaled derivatives, are none either.
+Arithmetic: operations as written in the kernels. A sum, a difference or a product counts as one
+operation, a fused multiply-add as two, and a change of sign as none. Products of constants of an
+element or a face, such as the scaled derivatives, are not counted.
 
-Traffic: each value of an array that a kernel reads or writes counts once, as if a cache held all
-that a kernel uses several times. Faces count by value, not by the sectors of 32 bytes that a GPU
-fetches. The tables of elements and faces count, too.
+Traffic: each array value that a kernel reads or writes counts once, as if all reused values stayed
+in a cache. Face values count by value, not by the 32-byte sectors that a GPU fetches. The tables of
+elements and faces are included.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from groundswell.solvers.dgwave.benchmarks.problems import Configuration
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 FACES = 6
-AGAIN = 1 - 1 / SCHEME.stages  # mean share of stages that read the register
+AGAIN = 1 - 1 / SCHEME.stages  # fraction of stages that read the register
 
-# Operations at a node, by equations: what a node of a line adds to the derivatives at another
-# (add_slopes), and the rates from all derivatives (find_rates).
+# Operations per node, by equations: the contribution of one node of a line to the derivatives at
+# another (add_slopes), and the rates from all derivatives (find_rates).
 SLOPES = {"acoustic": 4, "elastic": 12}
 RATES = {"acoustic": 4, "elastic": 18}
 
-# Operations at a node of a face: the flux (find_jump), by equations and kind; and what it adds to
-# the derivatives (add_jump).
+# Operations per face node: the flux (find_jump), by equations and kind; and its contribution to the
+# derivatives (add_jump).
 JUMP = {
     ("acoustic", "Riemann"): 6,
     ("acoustic", "central"): 10,
@@ -35,14 +35,14 @@ JUMP = {
 }
 ADDED = {"acoustic": 4, "elastic": 12}
 
-# Values of a Material and a Face in the kernels.
+# Number of values of a Material and a Face in the kernels.
 MATERIAL = {"acoustic": 6, "elastic": 8}
 FACE = {"acoustic": 4, "elastic": 6}
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Operations and bytes for an unknown and a stage."""
+    """Operations and bytes per unknown and stage."""
 
     flops: float
     bytes: float
@@ -67,7 +67,7 @@ class Element:
 
     @property
     def unknowns(self) -> int:
-        """Values of all fields at all nodes."""
+        """Number of values of all fields at all nodes."""
         return self.fields * (self.degree + 1) ** 3
 
     @property
@@ -77,21 +77,21 @@ class Element:
 
     @property
     def face_nodes(self) -> int:
-        """Nodes of all faces; those at edges count for each of their faces."""
+        """Number of nodes of all faces; nodes on edges count for each of their faces."""
         return FACES * (self.degree + 1) ** 2
 
     @property
     def surface(self) -> int:
-        """Nodes on faces; each counts once."""
+        """Number of nodes on faces; each counts once."""
         return (self.degree + 1) ** 3 - max(self.degree - 1, 0) ** 3
 
     @property
     def traces(self) -> int:
-        """Values of one side of all faces."""
+        """Number of trace values of one side of all faces."""
         return self.face_nodes * self.configuration.solved.trace
 
     def cost(self, flops: float, values: float, table_bytes: float = 0) -> Cost:
-        """The cost for an unknown, from operations, values and other bytes of the element."""
+        """The cost per unknown, from operations, values and other bytes of the element."""
         moved = values * self.configuration.size + table_bytes
         return Cost(flops / self.unknowns, moved / self.unknowns)
 
@@ -102,13 +102,13 @@ def _volume_flops(element: Element) -> int:
 
 
 def _jump_flops(element: Element) -> int:
-    """Of the flux at all faces, added to the derivatives."""
+    """Operations for the flux at all faces, added to the derivatives."""
     equations, flux = element.configuration.equations, element.configuration.flux
     return element.face_nodes * (JUMP[equations, flux] + ADDED[equations])
 
 
 def _flux_flops(element: Element) -> int:
-    """Of the flux at all faces, whose rates are added to the contributions."""
+    """Operations for the flux at all faces, added as rates to the contributions."""
     more = RATES[element.configuration.equations] + element.fields
     return _jump_flops(element) + element.face_nodes * more
 
@@ -121,7 +121,7 @@ def _faces(element: Element) -> int:
     return FACES * FACE[element.configuration.equations]
 
 
-NUMBER, KIND, ADDRESS = 4, 1, 8  # bytes of entries of tables
+NUMBER, KIND, ADDRESS = 4, 1, 8  # size of table entries, bytes
 
 
 def volume(element: Element) -> Cost:

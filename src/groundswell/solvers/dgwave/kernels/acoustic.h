@@ -1,6 +1,6 @@
 // Acoustic waves: pressure and velocity in a fluid.
 //
-// A Value is a number, or on a CPU several in a vector.
+// A Value is one number or, on a CPU, a vector of numbers.
 #pragma once
 #include "portable.h"
 
@@ -10,7 +10,7 @@ constexpr int FIELDS = 4, TRACE = 2;
 INLINE constexpr int traced_field(int axis, int n) { return n ? 1 + axis : 0; }
 INLINE constexpr int sign_of_mirror(int n) { return n ? -1 : 1; }
 
-constexpr int COLUMNS = FIELDS;  // what is differentiated
+constexpr int COLUMNS = FIELDS;  // number of values that are differentiated
 
 template <class Value> struct Moduli {
   Value bulk, buoyancy;  // bulk modulus, Pa; 1 / density
@@ -19,26 +19,26 @@ struct Impedances {
   real z;
 };
 struct Edges {
-  real scale[3];  // 2 / edge: from derivatives on [-1, 1] to those along x, y, z
+  real scale[3];  // 2 / edge: scales derivatives on [-1, 1] to those along x, y, z
 };
 #if NODAL
-typedef Edges Material;  // nodes have the rest
+typedef Edges Material;  // the other values belong to nodes
 #else
 struct Material : Moduli<real>, Impedances, Edges {};
 #endif
 
-// The two sides of a face: 1 / (Z- + Z+) and Z+ / (Z- + Z+), with Z+ of the other side.
+// Weights of a face, 1 / (Z- + Z+) and Z+ / (Z- + Z+); Z+ is the impedance of the other side.
 struct Weights {
   real weight, share;
 };
 struct Flux {
-  real reflection;  // of a boundary: -1 free surface, 1 rigid, 0 absorbing
+  real reflection;  // at a boundary: -1 free surface, 1 rigid, 0 absorbing
   real upwind;      // 1 for the Riemann flux, 0 for the central flux
 };
 struct Face : Weights, Flux {};
 
-// The common state of a face less this side's: outward normal velocity, and pressure too if it does not
-// follow from it, with a central flux or mortars.
+// The common state of a face minus the state of this side: outward normal velocity, and also pressure where it
+// does not follow from the velocity (central flux, mortars).
 constexpr int JUMP = CENTRAL ? 2 : 1;
 
 // Derivatives at a node: divergence of velocity, and gradient of pressure.
@@ -46,22 +46,22 @@ template <class Value> struct Slopes {
   Value divergence, gradient[3];
 };
 
-// The derivatives along an axis that matched layers stretch.
+// Number of derivatives along an axis that matched layers stretch.
 constexpr int STRETCHED = 2;
 template <class Value> INLINE Value& stretched(Slopes<Value>& slopes, int axis, int n) {
   return n ? slopes.gradient[axis] : slopes.divergence;
 }
 
-// Adds what the values at one node of a line along `axis` contribute to the derivatives at another.
+// Adds the contribution of the values at one node of a line along `axis` to the derivatives at another node.
 template <class Value, class Factor, class Values>
 INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {
   slopes.divergence = FMA(factor, value(1 + axis), slopes.divergence);
   slopes.gradient[axis] = FMA(factor, value(0), slopes.gradient[axis]);
 }
 
-// own, other: traces of this side and the other; side: 1 if the outward normal points along the axis, -1 if
-// against it. The Riemann flux is that of LeVeque, Finite volume methods for hyperbolic problems, 2002,
-// section 9.9. The central flux leaves out its dissipative terms; it is the mean weighted by impedances.
+// own, other: traces of this side and of the other side; side: 1 if the outward normal points along the axis, -1
+// otherwise. The Riemann flux follows LeVeque, Finite volume methods for hyperbolic problems, 2002, section 9.9.
+// The central flux omits the dissipative terms; it is the impedance-weighted mean.
 INLINE void find_jump(const Impedances& m, const Face& face, int, real side, const real (&own)[TRACE],
                       const real (&other)[TRACE], real (&jump)[JUMP]) {
   const real pressure = own[0] - other[0], velocity = side * (own[1] - other[1]);
@@ -74,13 +74,13 @@ INLINE void find_jump(const Impedances& m, const Face& face, int, real side, con
 }
 
 #if CENTRAL
-// Adds a side's velocity to that of its jump: the common one, from the velocity less the side's own.
+// Adds this side's velocity to the velocity jump, which gives the common velocity of the face.
 INLINE void common_velocities(int face, const real (&own)[TRACE], real (&jump)[JUMP]) {
   jump[0] += face % 2 ? own[1] : -own[1];
 }
 #endif
 
-// Adds what a face contributes to the derivatives at its nodes.
+// Adds the contribution of a face to the derivatives at its nodes.
 template <class Value, class Side>
 INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Side side, real lift,
                      Slopes<Value>& slopes) {
@@ -92,7 +92,7 @@ INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Sid
 #endif
 }
 
-// m: moduli, of the element or of the nodes.
+// m: moduli of the element or of the nodes.
 template <class Value, class Modulus>
 INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
   rates[0] = -m.bulk * slopes.divergence;
@@ -100,7 +100,7 @@ INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Va
   for (int c = 0; c < 3; ++c) rates[1 + c] = -m.buoyancy * slopes.gradient[c];
 }
 
-// The divergence of velocity; and what a mechanism takes from the bulk modulus, Pa.
+// Strain rate: the divergence of velocity. Relaxed: the bulk modulus that a mechanism relaxes, Pa.
 constexpr int STRAINS = 1;
 template <class Value> struct Relaxed {
   Value bulk;
@@ -110,7 +110,7 @@ template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Val
   strain[0] = slopes.divergence;
 }
 
-// Takes the stress rates of a mechanism off; pressure has the other sign.
+// Subtracts the stress rates of a mechanism; pressure has the opposite sign.
 template <class Value, class Modulus>
 INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
   rates[0] = FMA(m.bulk, strain[0], rates[0]);

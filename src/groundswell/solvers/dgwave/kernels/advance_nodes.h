@@ -1,26 +1,27 @@
-// A stage on a GPU: each block holds ELEMENTS elements, a thread for each of LAYERS nodes of a line along z at
-// a time. If fields and register are IN_SHARED memory, new fields replace the register there, and faces take
-// their traces from it. Otherwise new fields are found when no thread reads the old ones any more. Of elements that
-// are not bricks, what is differentiated is IN_SHARED memory, and fields and register are not.
+// A stage on a GPU. A block of threads advances ELEMENTS elements, LAYERS planes normal to z of each at a time.
+//
+// With IN_SHARED, the fields and the register of bricks are in shared memory. New fields replace the register there,
+// and traces are taken from them. Without it, fields are updated in global memory once no thread reads the old ones.
+// In elements that are not bricks, IN_SHARED places only the differentiated values in shared memory.
 #pragma once
 #include "bulk_copy.h"
 
 #define FETCHED (IN_SHARED && !CURVED)
 
-constexpr int THREADS = PLANE * LAYERS;  // of an element
+constexpr int THREADS = PLANE * LAYERS;  // threads of an element
 constexpr int TURNS = (FACE_NODES + THREADS - 1) / THREADS;
 constexpr int ROW = NODES | 1;  // rows of a table start in different banks
 constexpr int PITCH = PITCH_OF_ELEMENTS;
 constexpr int IN_SHARED_OF_ELEMENT = FETCHED ? 2 * PITCH : IN_SHARED ? COLUMNS * CUBE : 0;  // values
 
-// Fetches fields and register of a block's elements into shared memory.
+// Copies the fields and the register of a block's elements into shared memory.
 struct Fetch {
   const real *from_u, *from_r;
   real *u, *r;
   int values;  // of each
 
 #if HAS_BULK_COPY
-  // Called by all threads, which synchronise afterwards.
+  // All threads call this and synchronise afterwards.
   METHOD void start(mbarrier_t* arrivals, bool with_r) const {
     if (threadIdx.x) return;
     const int bytes = values * sizeof(real);
@@ -47,7 +48,7 @@ struct Block {
   const Stage& stage;
   index_t e;
   int t;
-  real *u, *r;  // of the element, in shared memory if they are there
+  real *u, *r;  // fields and register of the element, in shared or global memory
   real* columns;  // (COLUMNS, CUBE), see `column`
   real* jumps;   // (FACES, JUMP, PLANE)
   const real (*derivative)[ROW];
@@ -79,7 +80,7 @@ struct Block {
   }
 #endif
 
-  // What is differentiated at a node.
+  // A value at a node that is differentiated.
   METHOD real column(int n, int node) const {
 #if CURVED && !IN_SHARED
     return find_column(n, metric_at(node), [&](int field) { return u[field * CUBE + node]; });
@@ -159,7 +160,7 @@ struct Block {
     update(m, slopes, i, j, k);
   }
 
-  // The share of node i of a row in a source.
+  // Value of a source at node i of a row along x.
   METHOD real along_x(const real* shape, int i, int node) const {
 #if CURVED
     real metric[METRICS];
@@ -206,7 +207,7 @@ struct Block {
     }
   }
 
-  // The new fields of a node that is not in shared memory.
+  // Updates the fields of a node in global memory.
   METHOD void update_fields(int i, int j, int k) const {
     const int node = (k * NODES + j) * NODES + i;
     UNROLL
@@ -236,7 +237,7 @@ struct Block {
   }
 };
 
-// first: the block's first element; count: how many it has.
+// first: first element of the block; count: number of its elements.
 INLINE void advance_block(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
                           index_t first, int count) {
   SHARED(real, derivative, [NODES][ROW]);
@@ -264,7 +265,7 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
   real* const jumps = memory + ELEMENTS * IN_SHARED_OF_ELEMENT + mine * FACES * JUMP * PLANE;
   const Block block{all, sources, damping, stage, e, t, u, r, columns, jumps, derivative};
   OtherSide sides[TURNS];
-  block.load_other_sides(sides);  // they arrive while the block waits for its elements
+  block.load_other_sides(sides);  // loads overlap with waiting for the elements
   BARRIER();
 #if FETCHED && HAS_BULK_COPY
   wait_mbarrier(arrivals, 0);

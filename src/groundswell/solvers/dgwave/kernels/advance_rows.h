@@ -9,7 +9,7 @@ INLINE Lanes load_lanes(const real* row, int n) {
   return lanes;
 }
 
-// Also reads what follows the row, which is faster than a part of a vector.
+// Reads a whole vector, also beyond the end of the row; this is faster than a partial load.
 INLINE Lanes load_whole_lanes(const real* row, int n) {
   Lanes lanes;
   memcpy(&lanes, row + n * VECTOR, sizeof(Lanes));
@@ -21,7 +21,7 @@ INLINE void store_lanes(real* row, int n, const Lanes& lanes) {
   memcpy(row + n * VECTOR, &lanes, (left < VECTOR ? left : VECTOR) * sizeof(real));
 }
 
-// An element's old values, the jumps at its faces, and its derivatives, scaled to its edges.
+// The old values of an element, the jumps at its faces, and derivative matrices scaled by its edges.
 struct Element {
   alignas(64) Cube u[FIELDS];
 #if CURVED
@@ -31,7 +31,7 @@ struct Element {
   METHOD const Cube& column(int n) const { return u[n]; }
 #endif
   alignas(64) real jumps[FACES][JUMP][NODES][PITCH];
-  alignas(64) Plane along_x;  // what the value at each node adds to the derivatives of its row
+  alignas(64) Plane along_x;  // contributions of each node to the derivatives of its row
   real along_y[NODES][NODES], along_z[NODES][NODES];
 };
 
@@ -141,7 +141,7 @@ INLINE void differentiate_row(const Element& element, int j, int k, int n, Slope
   }
 }
 
-// The jumps of a row's two ends, at the first and the last node.
+// Adds the jumps at the first and the last node of a row.
 INLINE void add_row_ends(const Element& element, const Material& m, int j, int k, int n, Slopes<Lanes>& slopes) {
   const int last = NODES - 1 - n * VECTOR;
   Lanes side{}, jump[JUMP] = {};

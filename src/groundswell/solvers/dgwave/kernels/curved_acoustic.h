@@ -1,11 +1,11 @@
 // Acoustic waves in elements that are not bricks, see curved.h.
 #pragma once
 
-// Signs of the trace of the other side, whose velocity is along the opposite normal.
+// Signs that convert the trace of the other side, whose normal is opposite, to this side's normal.
 INLINE constexpr int sign_of_other(int n) { return n ? -1 : 1; }
 
-// What is differentiated at a node: pressure, and the flux of velocity across each axis. `metric(n)` and
-// `value(field)` are those of the node.
+// The differentiated values at a node: pressure, and the velocity flux across each reference axis. `metric(n)` and
+// `value(field)` return values of the node.
 template <class Metrics, class Values> INLINE auto find_column(int n, const Metrics& metric, const Values& value) {
   if (n == 0) return value(0);
   const int axis = n - 1;
@@ -20,7 +20,7 @@ template <class Values> INLINE void find_trace(const Normal& normal, const Value
   for (int b = 0; b < 3; ++b) trace[1] = FMA(normal.along[b], value(1 + b), trace[1]);
 }
 
-// As in bricks, but velocities are multiplied by the surface Jacobian. Both sides' are along this side's normal.
+// As in bricks, but velocities are multiplied by the surface Jacobian. Both traces refer to this side's normal.
 INLINE void find_jump(const Impedances& m, const Face& face, const Normal& normal, const real (&own)[TRACE],
                       const real (&other)[TRACE], real (&jump)[JUMP]) {
   static_assert(JUMP == TRACE, "velocity and pressure");
@@ -29,7 +29,7 @@ INLINE void find_jump(const Impedances& m, const Face& face, const Normal& norma
   jump[1] = -m.z * FMA(face.weight, pressure, -face.upwind * (face.share * velocity));
 }
 
-// From derivatives along reference axes to those along x, y, z.
+// Maps derivatives along reference axes to those along x, y, z.
 template <class Value> INLINE void map_slopes(const Value (&metric)[METRICS], Slopes<Value>& slopes) {
   const Value inverse = inverse_jacobian(metric);
   const Value r = inverse * slopes.gradient[0], s = inverse * slopes.gradient[1], t = inverse * slopes.gradient[2];

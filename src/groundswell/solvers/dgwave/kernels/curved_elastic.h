@@ -1,10 +1,10 @@
 // Elastic waves in elements that are not bricks, see curved.h.
 #pragma once
 
-// Signs of the trace of the other side, whose traction is that of the opposite normal.
+// Signs that convert the trace of the other side, whose normal is opposite, to this side's normal.
 INLINE constexpr int sign_of_other(int n) { return n < 3 ? -1 : 1; }
 
-// What is differentiated at a node: `metric(n)` and `value(field)` are those of the node.
+// The differentiated values at a node. `metric(n)` and `value(field)` return values of the node.
 template <class Metrics, class Values> INLINE auto find_column(int n, const Metrics& metric, const Values& value) {
   if (n < 3) return value(STRESSES + n);
   const int axis = n / 3 - 1, c = n % 3;
@@ -21,11 +21,11 @@ template <class Values> INLINE void find_trace(const Normal& normal, const Value
   }
 }
 
-// As in bricks, but tractions are multiplied by the surface Jacobian. Both sides' belong to this side's normal.
+// As in bricks, but tractions are multiplied by the surface Jacobian. Both traces refer to this side's normal.
 INLINE void find_jump(const Impedances& m, const Face& face, const Normal& normal, const real (&own)[TRACE],
                       const real (&other)[TRACE], real (&jump)[JUMP]) {
   static_assert(JUMP == TRACE, "velocity and traction");
-  real change[TRACE], traction = 0, velocity = 0;  // the last two along the normal
+  real change[TRACE], traction = 0, velocity = 0;  // traction and velocity along the normal
   UNROLL
   for (int n = 0; n < TRACE; ++n) change[n] = own[n] - other[n];
   UNROLL
@@ -46,7 +46,7 @@ INLINE void find_jump(const Impedances& m, const Face& face, const Normal& norma
   }
 }
 
-// From derivatives along reference axes to those along x, y, z.
+// Maps derivatives along reference axes to those along x, y, z.
 template <class Value> INLINE void map_slopes(const Value (&metric)[METRICS], Slopes<Value>& slopes) {
   const Value inverse = inverse_jacobian(metric);
   UNROLL

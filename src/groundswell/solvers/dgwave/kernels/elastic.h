@@ -1,6 +1,6 @@
 // Elastic waves: stress and velocity in an isotropic solid, or in a fluid, where mu = 0 and zs = 0.
 //
-// A Value is a number, or on a CPU several in a vector.
+// A Value is one number or, on a CPU, a vector of numbers.
 #pragma once
 #include "portable.h"
 
@@ -11,7 +11,7 @@ INLINE constexpr int stress(int a, int b) { return a == b ? a : 6 - a - b; }
 INLINE constexpr int traced_field(int axis, int n) { return n < 3 ? stress(axis, n) : STRESSES + n - 3; }
 INLINE constexpr int sign_of_mirror(int n) { return n < 3 ? 1 : -1; }
 
-// What is differentiated: velocity, and the traction across each axis. In bricks these are fields.
+// Differentiated values: velocity, and the traction on planes normal to each axis. In bricks these are fields.
 #if CURVED
 constexpr int COLUMNS = 12;
 INLINE constexpr int velocity_column(int c) { return c; }
@@ -29,40 +29,40 @@ struct Impedances {
   real zp, zs;  // of P and S waves
 };
 struct Edges {
-  real scale[3];  // 2 / edge: from derivatives on [-1, 1] to those along x, y, z
+  real scale[3];  // 2 / edge: scales derivatives on [-1, 1] to those along x, y, z
 };
 #if NODAL
-typedef Edges Material;  // nodes have the rest
+typedef Edges Material;  // the other values belong to nodes
 #else
 struct Material : Moduli<real>, Impedances, Edges {};
 #endif
 
-// The two sides of a face: 1 / (Z- + Z+) and Z+ / (Z- + Z+) of P and S waves, with Z+ of the other side.
+// Weights of a face for P and S waves, 1 / (Z- + Z+) and Z+ / (Z- + Z+); Z+ is the impedance of the other side.
 struct Weights {
   real p_weight, p_share, s_weight, s_share;
 };
 struct Flux {
-  real reflection;  // of a boundary: -1 free surface, 1 rigid, 0 absorbing
+  real reflection;  // at a boundary: -1 free surface, 1 rigid, 0 absorbing
   real upwind;      // 1 for the Riemann flux, 0 for the central flux
 };
 struct Face : Weights, Flux {};
 
-// The common state of a face less this side's: velocity, and traction too if it does not follow from it, with a
-// central flux or mortars.
+// The common state of a face minus the state of this side: velocity, and also traction where it does not follow
+// from the velocity (central flux, mortars).
 constexpr int JUMP = CENTRAL ? 6 : 3;
 
-// Derivatives at a node: of velocity, [component][axis], and of stress, summed to a force per volume.
+// Derivatives at a node: those of velocity, [component][axis], and the divergence of stress, a force per volume.
 template <class Value> struct Slopes {
   Value velocity[3][3], force[3];
 };
 
-// The derivatives along an axis that matched layers stretch.
+// Number of derivatives along an axis that matched layers stretch.
 constexpr int STRETCHED = 6;
 template <class Value> INLINE Value& stretched(Slopes<Value>& slopes, int axis, int n) {
   return n < 3 ? slopes.velocity[n][axis] : slopes.force[n - 3];
 }
 
-// Adds what the values at one node of a line along `axis` contribute to the derivatives at another.
+// Adds the contribution of the values at one node of a line along `axis` to the derivatives at another node.
 template <class Value, class Factor, class Values>
 INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {
   UNROLL
@@ -72,9 +72,9 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
   }
 }
 
-// own, other: traces of this side and the other; side: 1 if the outward normal points along the axis, -1 if
-// against it. The Riemann flux is that of Wilcox, Stadler, Burstedde & Ghattas, J. Comput. Phys. 229, 2010,
-// section 3. The central flux leaves out its dissipative terms; it is the mean weighted by impedances.
+// own, other: traces of this side and of the other side; side: 1 if the outward normal points along the axis, -1
+// otherwise. The Riemann flux follows Wilcox, Stadler, Burstedde & Ghattas, J. Comput. Phys. 229, 2010, section 3.
+// The central flux omits the dissipative terms; it is the impedance-weighted mean.
 INLINE void find_jump(const Impedances& m, const Face& face, int axis, real side, const real (&own)[TRACE],
                       const real (&other)[TRACE], real (&jump)[JUMP]) {
   UNROLL
@@ -93,13 +93,13 @@ INLINE void find_jump(const Impedances& m, const Face& face, int axis, real side
 }
 
 #if CENTRAL
-// Adds a side's velocities to those of its jump: the common ones, from velocities less the side's own.
+// Adds this side's velocity to the velocity jump, which gives the common velocity of the face.
 INLINE void common_velocities(int, const real (&own)[TRACE], real (&jump)[JUMP]) {
   for (int c = 0; c < 3; ++c) jump[c] += own[3 + c];
 }
 #endif
 
-// Adds what a face contributes to the derivatives at its nodes.
+// Adds the contribution of a face to the derivatives at its nodes.
 template <class Value, class Side>
 INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Side side, real lift,
                      Slopes<Value>& slopes) {
@@ -114,7 +114,7 @@ INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Sid
   }
 }
 
-// m: moduli, of the element or of the nodes.
+// m: moduli of the element or of the nodes.
 template <class Value, class Modulus>
 INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
   const auto& g = slopes.velocity;
@@ -128,7 +128,7 @@ INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Va
   }
 }
 
-// Strain rates xx, yy, zz and twice those yz, xz, xy; and what a mechanism takes from lambda and mu, Pa.
+// Strain rates: xx, yy, zz, and twice yz, xz, xy. Relaxed: lambda and mu that a mechanism relaxes, Pa.
 constexpr int STRAINS = 6;
 template <class Value> struct Relaxed {
   Value lambda, mu;
@@ -144,7 +144,7 @@ template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Val
   }
 }
 
-// Takes the stress rates of a mechanism off.
+// Subtracts the stress rates of a mechanism.
 template <class Value, class Modulus>
 INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
   const Value bulk = m.lambda * (strain[0] + strain[1] + strain[2]);

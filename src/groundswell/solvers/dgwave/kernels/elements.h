@@ -1,15 +1,17 @@
-// Elements of a rank and their faces, as all kernels of this folder see them.
+// Elements of a rank and their faces, for all kernels of this folder.
 //
 // u and r, (elements, PITCH_OF_ELEMENTS): the fields, (FIELDS, CUBE), and the register of the low-storage scheme, padded
 // to whole vectors of 16 bytes.
 //
-// Traces, (TRACE, PLANE), are what faces show to the other side. `neighbours` says where a face finds the
-// trace of the other side, and `targets` where it stores its own, by buffer: (3, elements, FACES). Addresses
-// are multiples of 4. 1 is added to an address in the first half of the rank's own traces, (2, slots), whose
-// halves stages use in turns, and 2 to that of a jump, (JUMP, PLANE), which a mortar has found. 0 is a boundary.
+// A trace, (TRACE, PLANE), contains the values of a face that the other side needs. The tables have an entry for each
+// buffer and face, (3, elements, FACES): the address from which a face reads the trace of the other side (`neighbours`)
+// or at which it stores its own (`targets`). Addresses are multiples of 4; the low bits of an entry are flags:
+// - 1: the address is in the first half of the rank's own traces, (2, slots); stages use the two halves in turn;
+// - 2: the address is that of a jump, (JUMP, PLANE), which a mortar kernel has computed.
+// An entry of 0 means a boundary.
 //
-// With NODAL, materials vary from node to node: moduli and impedances are tables of nodes, and what is left of
-// `Material` and `Face` belongs to elements and faces.
+// With NODAL, materials vary from node to node: moduli and impedances are tables of nodes. The other values of
+// `Material` and `Face` still belong to elements and faces.
 #pragma once
 #include "scheme.h"
 #include "spectral_elements/kernels/reference_element.h"
@@ -25,7 +27,7 @@
 #include "matched_layers.h"
 
 #if NODAL
-typedef Flux FaceEntry;  // of the table of faces
+typedef Flux FaceEntry;  // entry of the table of faces
 #else
 typedef Face FaceEntry;
 #endif
@@ -33,7 +35,7 @@ typedef Face FaceEntry;
 constexpr int FACES = 6, FACE_NODES = FACES * PLANE;
 constexpr int VALUES = FIELDS * CUBE, PITCH_OF_ELEMENTS = (VALUES + 3) / 4 * 4;
 
-// Node p of a face. Faces 2 a and 2 a + 1 are normal to axis a; along them, the lower axis is the faster one.
+// Node p of a face. Faces 2 a and 2 a + 1 are normal to axis a; the lower of the other two axes varies fastest.
 INLINE constexpr int node_of_face(int face, int p) {
   const int slow = p / NODES, fast = p % NODES, end = face % 2 ? NODES - 1 : 0;
   return face < 2   ? (slow * NODES + fast) * NODES + end
@@ -46,8 +48,8 @@ struct Elements {
   const Material* materials;
   const FaceEntry* faces;
   const long long *neighbours, *targets;
-  index_t count, slots;  // elements, and traces in a half of the rank's own
-  long long time;  // of the stage: stages since the start of the run
+  index_t count, slots;  // number of elements, and of traces in each half of the rank's own traces
+  long long time;  // number of stages since the start of the run
   int stage;
 #if MECHANISMS
   Memory memory;
@@ -56,10 +58,10 @@ struct Elements {
   MatchedLayers layers;
 #endif
 #if NODAL
-  const real* moduli;      // of the nodes, (elements, MODULI, CUBE)
-  const real* impedances;  // of the other side of faces, (elements, FACES, IMPEDANCES, PLANE)
+  const real* moduli;      // at the nodes, (elements, MODULI, CUBE)
+  const real* impedances;  // on the other side of faces, (elements, FACES, IMPEDANCES, PLANE)
 
-  // The moduli of a node, or with a Value of several ones, of as many from it on. `load` reads them.
+  // The moduli of a node or, if a Value covers several nodes, of the nodes from `node` on. `load` reads them.
   template <class Value, class Load>
   METHOD Moduli<Value> moduli_at(const Material&, index_t e, int node, const Load& load) const {
     return load_moduli<Value>(moduli + e * (MODULI * CUBE) + node, load);
@@ -72,12 +74,12 @@ struct Elements {
 #endif
 #if CURVED
   const real* metrics;  // see curved.h
-  const int* turns;     // of the faces beyond, (elements, FACES), see `turned`
+  const int* turns;     // orientation of neighbouring faces, (elements, FACES), see `turned`
 
   METHOD const real* metrics_of(index_t e) const { return metrics + e * METRICS * CUBE; }
 #endif
 
-  // Where an entry of a table lies, of the traces that this stage reads or, if `next`, stores.
+  // Address of a table entry for the traces that this stage reads or, if `next`, stores.
   METHOD real* locate(long long entry, bool next) const {
     const long long bytes = slots * (TRACE * PLANE * static_cast<int>(sizeof(real)));
     return reinterpret_cast<real*>(entry & 1 ? entry - 1 + ((time + next) & 1) * bytes : entry);
@@ -92,7 +94,7 @@ struct Elements {
   }
 };
 
-// What a face reads at one node: the trace of the other side, or its jump, or nothing at a boundary.
+// The values that a face reads at one node: the trace of the other side, a jump, or nothing at a boundary.
 struct OtherSide {
   long long entry;
   real values[TRACE];
@@ -103,7 +105,7 @@ struct OtherSide {
     impedances = impedances_from(all.impedances + (e * FACES + face) * (IMPEDANCES * PLANE) + p);
   }
 #endif
-  static_assert(!MORTARS || JUMP == TRACE, "mortars find velocity and traction");
+  static_assert(!MORTARS || JUMP == TRACE, "mortars compute velocity and traction");
 
   METHOD void load(const Elements& all, index_t e, int face, int p) {
     entry = all.neighbour(e, face);
@@ -121,7 +123,7 @@ struct OtherSide {
 };
 
 #if CURVED
-// Stores the trace of a face of element e at node p of the face, where the fields are `value(field)`.
+// Stores the trace of a face of element e at node p of the face; `value(field)` returns the fields there.
 template <class Values>
 INLINE void store_trace(const Elements& all, index_t e, int face, int node, int p, const Values& value, real* target) {
   real trace[TRACE];
@@ -131,7 +133,7 @@ INLINE void store_trace(const Elements& all, index_t e, int face, int node, int 
 }
 #endif
 
-// The jump at a node of a face of element e. `value(field)` is this element's at that node.
+// The jump at a node of a face of element e. `value(field)` returns the fields of this element at the node.
 template <class Values>
 INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, int node, const OtherSide& side,
                     const Values& value, real (&jump)[JUMP]) {

@@ -1,11 +1,11 @@
-// Perfectly matched layers: memory variables of the derivatives along the normal of a layer, see
+// Perfectly matched layers: memory variables of the derivatives along the normal of a layer; see
 // matched_layers.py:
 //   df/dx becomes df/dx + psi,   d psi / dt = -(d + alpha) psi - d df/dx
 #pragma once
 #include "scheme.h"
 
 #if MATCHED
-//   sets [elements][3]: number of an element's variables along each axis; -1 outside of layers
+//   sets [elements][3]: index of an element's set of variables along each axis; -1 outside layers
 //   rows [sets]: profile of each set; profiles [P][2][NODES]: d and d + alpha at the nodes of a line, 1/s
 //   psi, r [sets][STRETCHED][CUBE]: the variables, and the register of the low-storage scheme
 struct MatchedLayers {
@@ -15,9 +15,9 @@ struct MatchedLayers {
 
   METHOD bool inside(index_t e) const { return sets[3 * e] >= 0 || sets[3 * e + 1] >= 0 || sets[3 * e + 2] >= 0; }
 
-  // Adds the variables of a node to its derivatives, and advances them. They are at `place` among the nodes of
-  // element e. A Value is several nodes on a CPU. derive(axis, slopes): adds the derivatives along one axis;
-  // at(profile, axis): the value at the node; `load` and `store` move variables.
+  // Adds the memory variables of node `place` of element e to its derivatives, and advances them. On a CPU, a Value
+  // covers several nodes. derive(axis, slopes) adds the derivatives along one axis; at(profile, axis) returns the
+  // value of a profile at the node; `load` and `store` access variables.
   template <class Value, class Derive, class At, class Load, class Store>
   METHOD void advance(index_t e, int place, const Stage& stage, const Derive& derive, const At& at,
                       const Load& load, const Store& store, Slopes<Value>& slopes) const {

@@ -1,25 +1,26 @@
-// Faces with four finer neighbours: mortars. The coarse side shows each fine neighbour its trace interpolated
-// to that quarter. The fluxes are found at the nodes of the quarters, and projected onto the coarse face.
+// Mortars: faces with four finer neighbours. The coarse side interpolates its trace to each quarter of the face, for
+// the fine neighbour there. Fluxes are computed at the nodes of the quarters and projected onto the coarse face.
 //
-// The skew rule of Kozdon & Wilcox (J. Sci. Comput. 2018, doi:10.1007/s10915-018-0682-1) conserves the energy
-// balance of conforming faces: velocities are projected before the own ones are taken off, tractions after.
+// As in the skew-symmetric scheme of Kozdon & Wilcox (J. Sci. Comput. 2018, doi:10.1007/s10915-018-0682-1), the energy
+// balance is that of conforming faces: this side's velocity is subtracted after the projection, and its traction
+// before it.
 #pragma once
 #include "elements.h"
 #include "spectral_elements/kernels/contract.h"
 
-// From the nodes of a line to those of its lower and its upper half, and the adjoints of that. Matrices have the
-// transposed ones beside them.
+// Interpolation from the nodes of a line to those of its lower and its upper half, and the adjoints. Each matrix is
+// followed by its transpose.
 TABLE real TO_HALF[2][2][NODES][NODES] = TO_HALVES;
 TABLE real FROM_HALF[2][2][NODES][NODES] = FROM_HALVES;
 
 typedef real FaceValues[TRACE][PLANE];
 typedef real Matrix[2][NODES][NODES];
 
-// Values of a line that a thread finds at a time: one on a GPU, a vector on a CPU.
+// Number of values of a line that a thread computes at a time: one on a GPU, a vector on a CPU.
 constexpr int AT_ONCE = LINES_PER_THREAD(NODES);
 
-// Multiplies the values of a face by a matrix along its fast axis and one along its slow axis; `between` holds
-// what the first product leaves. Called by all threads of the block. Adds to the result if `add`.
+// Multiplies the values of a face by one matrix along its fast axis and another along its slow axis; `between` stores
+// the first product. All threads of the block call this. If `add`, the result is added to `to`.
 template <class Source>
 INLINE void multiply_face(const Matrix& fast, const Matrix& slow, const Source& from, FaceValues& between,
                           FaceValues& to, bool add) {
@@ -44,9 +45,9 @@ INLINE void multiply_face(const Matrix& fast, const Matrix& slow, const Source& 
   BARRIER();
 }
 
-// What a mortar kernel reads of mortar m: its element and face.
-//   sides [mortars][4]: of its quarters
-//   quarter_impedances [mortars][4][2][IMPEDANCES][PLANE]: of this side and the other at the nodes of the quarters
+// Element and face of a mortar. Further arguments of the mortar kernels:
+//   sides [mortars][4]: entries of the quarters
+//   quarter_impedances [mortars][4][2][IMPEDANCES][PLANE]: at the nodes of the quarters, on this and the other side
 #if NODAL
 #define QUARTER_IMPEDANCES , const real *quarter_impedances
 #else
@@ -85,7 +86,7 @@ KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, in
   }
 }
 
-// Finds the jumps of mortars from the fields before the stage and the traces of the finer neighbours.
+// Computes the jumps of mortars from the fields before the stage and the traces of the finer neighbours.
 KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
   const Elements all ELEMENTS_AT(stage);
   FOR_BLOCKS(m, mortars) {

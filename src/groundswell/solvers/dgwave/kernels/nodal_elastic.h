@@ -1,7 +1,7 @@
 // Elastic waves in elements whose material varies from node to node.
 #pragma once
 
-constexpr int MODULI = 3, IMPEDANCES = 2;  // values of a node
+constexpr int MODULI = 3, IMPEDANCES = 2;  // number of values per node
 
 template <class Value, class Load> INLINE Moduli<Value> load_moduli(const real* from, const Load& load) {
   return {load(from), load(from + CUBE), load(from + 2 * CUBE)};

@@ -7,7 +7,7 @@ struct Stage {
   double a, b, time;
 };
 
-// Traces of other ranks pass through three buffers in turn, so that no stage writes what it reads; the
-// number of stages is odd.
+// Traces of other ranks use three buffers in turn, so that no stage writes the buffer that it reads. Three are needed
+// because the number of stages is odd.
 static_assert(STAGES % 2, "schemes with an even number of stages need two buffers");
 INLINE int buffer_of(int stage) { return stage == STAGES - 1 ? 2 : stage % 2; }

@@ -1,4 +1,4 @@
-// Peaks of the motion of the surface, at points of elements.
+// Records the peak motion at points of the surface.
 #pragma once
 #include "seismology/kernels/peaks.h"
 
@@ -9,7 +9,7 @@ INLINE real value_of(const real* RESTRICT nodes, const real* RESTRICT weights, i
   return sum;
 }
 
-//   places [points] of the points' elements in fields; weights [points][taps]; step: length, s
+//   places [points]: offsets of the points' elements in the fields; weights [points][taps]; step: time step, s
 KERNEL record_peaks(real* peaks, real* past, const real* RESTRICT vx, const real* RESTRICT vy,
                     const long long* RESTRICT places, const real* RESTRICT weights, index_t taps,
                     const double* step, index_t points) {

@@ -1,12 +1,12 @@
-// Terms of the rates at single nodes: point sources in an element, and damping in absorbing layers.
+// Local terms of the rates: point sources in an element, and damping in absorbing layers.
 #pragma once
 #include "elements.h"
 #include "seismology/kernels/sampled_function.h"
 
 // Point sources in the order of their elements.
 //   first [elements + 1]: first source of each element
-//   shapes [S][3 NODES + FIELDS]: values of a source along x, y and z, whose product is its share at a node;
-//                                 rates of the fields for a unit of its time function
+//   shapes [S][3 NODES + FIELDS]: factors of a source along x, y and z; their product is its value at a node;
+//                                 rates of the fields per unit of its time function
 //   times [S][2]: start and step of its samples, s; first_samples [S + 1]; samples
 struct Sources {
   const long long* first;
@@ -21,7 +21,7 @@ struct Sources {
     return value_at(when, times[2 * n], times[2 * n + 1], samples + begin, end - begin);
   }
 
-  // along_x: of a shape, the values at the nodes that `rates` belong to.
+  // along_x(shape): the factors along x at the nodes of `rates`.
   template <class Value, class AlongX>
   METHOD void add(index_t e, int j, int k, const AlongX& along_x, Value (&rates)[FIELDS]) const {
     for (long long n = first[e]; n < first[e + 1]; ++n) {
@@ -33,8 +33,8 @@ struct Sources {
   }
 };
 
-// Rates of decay, the sum of one profile along each axis.
-//   rows [elements][3]: the profile of each axis; -1 outside of layers
+// Damping rates: the sum of one profile along each axis.
+//   rows [elements][3]: the profile of each axis; -1 outside layers
 //   profiles [P][NODES]: 1/s
 struct Damping {
   const int* rows;

@@ -1,7 +1,7 @@
-"""Energy: the central flux conserves it, the Riemann flux loses some, and none gains any.
+"""Energy: the central flux conserves it, the Riemann flux dissipates it, and no flux adds any.
 
-Media and fields are random, some elements are fluid, and some halved. Media are those of elements,
-or of nodes. Rates are those of the semi-discrete scheme.
+Media and fields are random. Some elements are fluid, and some are halved. Materials are those of
+elements or of nodes. Rates are those of the semi-discrete scheme.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STEPS = 200
 
 
 def conservation(backend: Backend, full: bool) -> Iterator[Check]:
-    """Rates of energy in closed boxes, over the energy norms of the fields and their rates."""
+    """Energy rates in closed boxes, relative to the energy norms of the fields and their rates."""
     kinds = product(KINDS.items(), MEDIA.items(), (False, True), DEGREES[full])
     for (name, acoustic), (media, nodal), halved, degree in kinds:
         title = f"{name}{', some halved' * halved}{media}, degree {degree}: energy rate"
@@ -51,7 +51,7 @@ def _energy_rate(backend: Backend, box: Box) -> float:
 
 
 def time_steps(backend: Backend, full: bool) -> Iterator[Check]:
-    """Energy lost by the time scheme with the central flux, which falls with its order."""
+    """Energy lost by the time scheme with the central flux, and the order of the loss."""
     losses = []
     for courant in (0.5, 0.25):
         box = _box(3, False, True, 0.0, courant)
@@ -65,7 +65,7 @@ def time_steps(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def spectrum(backend: Backend, full: bool) -> Iterator[Check]:
-    """Eigenvalues of small schemes, one element beside eight halved ones: none has growth."""
+    """Eigenvalues for one element next to eight halved ones: none has a positive real part."""
     degrees, kinds = ((2, 3), (True, False)) if full else ((2,), (True,))
     for degree, acoustic, upwind in product(degrees, kinds, (0.0, 1.0)):
         box = Box(
@@ -85,7 +85,7 @@ def spectrum(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def _matrix(backend: Backend, box: Box) -> Floats:
-    """The semi-discrete scheme; fields are scaled so that their energy is a sum of squares."""
+    """The matrix of the semi-discrete scheme, scaled so that energy is a sum of squares."""
     units = np.eye(box.random_fields(0).size).reshape(-1, *box.random_fields(0).shape)
     found = box.start(backend, units[0])
     launch = in_order([*found.prepare, *found.stage(0)])
@@ -110,20 +110,20 @@ def _box(degree: int, acoustic: bool, halved: bool, upwind: float, courant: floa
 
 
 def _bricks(counts: tuple[int, int, int]) -> Forest:
-    """Bricks of random edges."""
+    """Bricks with random edge lengths."""
     rng = np.random.default_rng(6)
     edges = [np.concatenate([[0.0], np.cumsum(rng.uniform(0.5, 1.5, n))]) for n in counts]
     return uniform_forest(edges)
 
 
 def _halve(bricks: Forest, share: float) -> Forest:
-    """The forest with the elements of low x divided into eight, up to a share of its length."""
+    """The forest with elements at low x divided into eight, up to a fraction of its length."""
     end = share * bricks.edges[0][-1]
     return balance(refine(bricks, lambda lower, upper: upper[:, 0] <= end, 1))
 
 
 def _random_media(seed: int, fluids: float) -> Media:
-    """Random speeds and densities of each place; a share of the elements is fluid."""
+    """Random speeds and densities; a fraction of the elements is fluid."""
 
     def media(places: Floats) -> list[Floats]:
         rng, count = np.random.default_rng(seed), places[0].size

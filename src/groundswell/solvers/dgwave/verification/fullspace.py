@@ -11,8 +11,9 @@ from groundswell.solvers.dgwave.verification.simulation import make_case, motion
 from groundswell.verify import Check
 
 DEGREE = 5
-# Elements along an edge, odd so that the source is near the middle of one: the nearest receiver is
-# 720 m away, in the quick form 1.4 elements. Then limits of envelope and phase misfit, %.
+# Elements along an edge of the region: odd, so that the source is near the middle of an element.
+# The nearest receiver is 720 m away, which is 1.4 elements in the quick form. Then the limits of
+# envelope and phase misfit, %.
 ELEMENTS, LIMITS = {False: 9, True: 17}, {False: (8.0, 4.0), True: (1.0, 0.5)}
 LENGTH = 2 * fullspace.RADIUS
 

@@ -1,11 +1,11 @@
-"""Waves where speeds grow with depth, in elements with materials of nodes and with uniform ones.
+"""Waves in media with speeds that increase with depth, with nodal and with element materials.
 
-Where the density is uniform and the speed c grows with the power 2/3 of z + z0, impedances grow
-with the square of the travel time T = 3 (z + z0) / c from z = -z0. Waves along z then obey
+If the density is uniform and the speed c is proportional to (z + z0)^(2/3), the impedance is
+proportional to the square of the travel time T = 3 (z + z0) / c from z = -z0. Waves along z obey
 
     d^2 v / dt^2 = d^2 v / dT^2 + (2 / T) dv / dT,
 
-as spherical waves do. Between rigid walls, v = sin(w (T - T1)) cos(w t) / T is a standing wave.
+like spherical waves. Between rigid walls, v = sin(w (T - T1)) cos(w t) / T is a standing wave.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from groundswell.solvers.dgwave.verification.boxes import Box, Floats, cubes
 from groundswell.verify import Check
 
 HEIGHT = 2000.0  # m, between the walls
-ABOVE = 500.0  # m, from the upper wall to where speeds vanish
+ABOVE = 500.0  # m, z0: distance from the upper wall to the depth at which speeds vanish
 SPEED, VP_VS, RHO = 1500.0, sqrt(3.0), 2000.0  # at the upper wall; c grows to 2.9 times that
 MODE = 3  # half waves between the walls
 
@@ -35,12 +35,12 @@ WAVES = {  # name: component of motion, ratio of vp to its speed, and whether eq
 }
 COUNTS = {False: (8, 12), True: (12, 18)}  # elements between the walls, quick and full
 DEGREES = {False: (2, 4), True: (2, 3, 4, 5)}
-ORDER = 0.5  # above the degree, of materials of nodes
-UNIFORM = 2.5  # highest order of uniform elements, whose formal order is 2
+ORDER = 0.5  # required order minus the degree, with nodal materials
+UNIFORM = 2.5  # highest order expected with element materials; the formal order is 2
 
 
 def speed(z: Floats) -> Floats:
-    """That of P waves, m/s, at depths z, m."""
+    """Speed of P waves, m/s, at depths z, m."""
     return np.asarray(SPEED * ((z + ABOVE) / ABOVE) ** (2 / 3))
 
 
@@ -85,7 +85,7 @@ class GradientMode:
         return found
 
     def _times(self, z: Floats) -> Floats:
-        """Travel times from where speeds vanish, s."""
+        """Travel times from the depth at which speeds vanish, s."""
         return np.asarray(3 * (z + ABOVE) / speed(z) * self.ratio)
 
     def _phase(self, z: Floats) -> tuple[Floats, Floats]:
@@ -95,7 +95,7 @@ class GradientMode:
 
 
 class SoundMode(GradientMode):
-    """The same in a fluid, whose stress is a pressure."""
+    """The same in a fluid; the stress is a pressure."""
 
     def stress(self, points: ArrayLike, time: ArrayLike) -> Floats:
         """See `Motion`."""

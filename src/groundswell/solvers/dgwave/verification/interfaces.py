@@ -1,8 +1,7 @@
-"""Plane waves at interfaces: reflected and transmitted ones, and interfaces that do nothing.
+"""Plane waves at interfaces: reflection, transmission, and interfaces that must have no effect.
 
-The exact motion, with all reflected and transmitted waves, is set at the start. What is wrong at
-the ends of the box has not come near the interface by the end; errors are those of the elements
-that it has not reached.
+The initial fields are the exact motion with all reflected and transmitted waves. The boundaries of
+the box cause errors. Only elements that these errors cannot have reached by the end are compared.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ ROCK = HomogeneousMedium(vp=6000.0, vs=3460.0, rho=2700.0)
 
 WAVELENGTH = 1000.0  # m, of the incident wave
 DEPTH = 4  # wavelengths, of the interface, and below it
-MARGIN = 2  # wavelengths: errors from the ends are ahead of the fastest wave
+MARGIN = 2  # wavelengths; numerical errors from the boundaries precede the fastest wave
 PERIODS = 0.25
-COUNTS = {False: (3, 5), True: (4, 6)}  # elements a wavelength, quick and full
+COUNTS = {False: (3, 5), True: (4, 6)}  # elements per wavelength, quick and full
 DEGREES = {False: (4,), True: (3, 4, 5)}
 
 CASES = (
@@ -52,7 +51,7 @@ CASES = (
 
 
 def normal_incidence(backend: Backend, full: bool) -> Iterator[Check]:
-    """Waves normal to the interface: coefficients of fluids and solids."""
+    """Waves at normal incidence: reflection and transmission coefficients of fluids and solids."""
     chosen = CASES if full else CASES[:4]
     return _checks(backend, chosen, 0.0, full)
 
@@ -75,13 +74,13 @@ def _checks(
             error = partial(_error, backend, _incident(kind, above, angle), below, degree)
             first, second = error(coarse), error(fine)
             order = log(first / second) / log(fine / coarse)
-            note = f"errors {first:.2e}, {second:.2e} with {coarse}, {fine} elements a wavelength"
+            note = f"errors {first:.2e}, {second:.2e} with {coarse}, {fine} elements per wavelength"
             title = f"{name}, {angle:g} degrees, degree {degree}: order"
             yield Check.at_least(title, order, degree + 0.5, note=note)
 
 
 def _incident(kind: str, medium: HomogeneousMedium, angle: float) -> PlaneWave:
-    """A wave that goes down at an angle from the vertical, degrees."""
+    """A wave that propagates downward at an angle from the vertical, degrees."""
     along, down = sin(radians(angle)), cos(radians(angle))
     if kind == "P":
         return PlaneWave.p(medium, (along, 0.0, down))
@@ -92,7 +91,7 @@ def _incident(kind: str, medium: HomogeneousMedium, angle: float) -> PlaneWave:
 def _error(
     backend: Backend, incident: PlaneWave, below: HomogeneousMedium, degree: int, count: int
 ) -> float:
-    """Relative error with `count` elements in a wavelength of the incident wave."""
+    """Relative error with `count` elements per wavelength of the incident wave."""
     omega = 2 * np.pi / (WAVELENGTH * float(np.linalg.norm(incident.slowness)))
     depth, end = DEPTH * WAVELENGTH, PERIODS * 2 * np.pi / omega
     along = float(incident.slowness[0])
@@ -108,7 +107,7 @@ def _error(
 
 
 def _untouched(box: Box, end: float) -> NDArray[np.bool_]:
-    """Which elements nothing has reached from the ends of the box, by the time `end`, s."""
+    """Which elements nothing from the boundaries of the box can have reached at time `end`, s."""
     z, height = box.points[2], box.points[2].max()
     reach = float(box.material.vp.max()) * end + MARGIN * WAVELENGTH
     return np.asarray((z.min(axis=1) > reach) & (z.max(axis=1) < height - reach))
@@ -120,10 +119,10 @@ HALVED_COUNTS = {False: (4, 6), True: (6, 8)}  # elements along an edge, which i
 
 
 def halved_elements(backend: Backend, full: bool) -> Iterator[Check]:
-    """Plane waves along a diagonal of a homogeneous cube, half of whose elements are halved.
+    """Plane waves along a diagonal of a homogeneous cube; elements in one half of it are halved.
 
-    The order is that of the degree. The quadrature of the projection from quarters to whole faces
-    costs up to half an order.
+    The order equals the degree. The quadrature of the projection from quarters to whole faces costs
+    up to half an order.
     """
     coarse, fine = HALVED_COUNTS[full]
     for name, wave in (
@@ -134,7 +133,7 @@ def halved_elements(backend: Backend, full: bool) -> Iterator[Check]:
         for degree in DEGREES[full]:
             first, second = (_halved_error(backend, wave, degree, n) for n in (coarse, fine))
             order = log(first / second) / log(fine / coarse)
-            note = f"errors {first:.2e}, {second:.2e} with {coarse}, {fine} elements an edge"
+            note = f"errors {first:.2e}, {second:.2e} with {coarse}, {fine} elements per edge"
             title = f"{name} through halved elements, degree {degree}: order"
             yield Check.at_least(title, order, degree, note=note)
 

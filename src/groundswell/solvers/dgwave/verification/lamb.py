@@ -12,8 +12,8 @@ from groundswell.verify import Check
 
 DEGREE = 5
 EDGE = {False: 700.0, True: 300.0}  # m, of the elements
-# Limits of envelope and phase misfit, %, by distance, m. The nearest receiver is 1.3 elements away
-# from the force in the quick form.
+# Limits of envelope and phase misfit, %, by distance, m. In the quick form, the nearest receiver is
+# 1.3 elements away from the force.
 LIMITS = {
     False: {900.0: (2.5, 1.5), 2000.0: (0.5, 0.3), 3300.0: (0.3, 0.1)},
     True: {900.0: (0.3, 0.2), 2000.0: (0.15, 0.1), 3300.0: (0.15, 0.1)},
@@ -22,7 +22,7 @@ LIMITS = {
 
 @needs_misfits
 def vertical_force(backend: Backend, full: bool) -> Iterator[Check]:
-    """Radial and vertical motion at three distances, the worse of both."""
+    """Radial and vertical motion at three distances; the worse of the two counts."""
     case = make_case(method={"degree": DEGREE}, boundary={"width": 2}, **lamb.sections(EDGE[full]))
     for distance, found in lamb.misfits(*motion(case, backend)).items():
         limits = LIMITS[full][distance]

@@ -22,11 +22,11 @@ EDGE, HIGHEST = {False: 1000.0, True: 500.0}, {False: 1.25, True: 3.0}
 MISFIT = {False: 10.0, True: 5.0}
 GAUSSIAN = {False: {"loh1": 3.0, "loh3": 4.0}, True: {"loh1": 0.2, "loh3": 3.0}}  # %
 
-INTERFACES = (800.0, 2000.0, 3600.0)  # m, on faces of elements
+INTERFACES = (800.0, 2000.0, 3600.0)  # m, on element faces
 # Elements of the three layers (m), and limits of the misfit, %.
 LAYERS = {False: (400.0, 2, 10.0), True: (400.0, 4, 0.2)}
 
-SEA_EDGE = 150.0  # m, of the elements; interfaces and the sea floor are at faces
+SEA_EDGE = 150.0  # m, edge of elements; interfaces and the sea floor are on faces
 # Degree, and limits of the misfits of hydrophones, and of pressure and velocity of nodes, %.
 SEA = {False: (4, (0.5, 0.5, 2.0)), True: (5, (0.1, 0.1, 0.5))}
 

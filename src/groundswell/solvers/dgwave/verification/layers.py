@@ -1,7 +1,7 @@
-"""Matched layers: the amplitude of waves that return from them.
+"""Matched layers: the amplitude of waves that they reflect.
 
 A packet of plane waves enters the layer below a strip of elements that is periodic along x and y.
-The motion that a much deeper strip does not have has returned from the layer.
+The reflection is the difference from the motion in a much deeper strip.
 """
 
 from __future__ import annotations
@@ -32,18 +32,20 @@ ROCK = HomogeneousMedium(vp=6000.0, vs=3464.0, rho=2700.0)
 H = 100.0  # m, edge of an element
 DEGREE = 4
 WIDTH = 4  # elements of the layer
-LENGTHS = (1.25, 2.5, 5.0)  # wavelengths, elements: 5, 10 and 20 points
-# Largest amplitude that may return, %, by angle of incidence, degrees. At normal incidence the
-# boundary behind the layer would absorb all waves without it.
+LENGTHS = (1.25, 2.5, 5.0)  # wavelengths in elements: 5, 10 and 20 points per wavelength
+# Largest reflected amplitude, %, by angle of incidence, degrees. Normal incidence is not tested:
+# the boundary behind the layer would absorb these waves even without the layer.
 LIMITS = {False: {45: 0.1}, True: {30: 0.1, 45: 0.1, 60: 1.0}}
 
 
 @dataclass(frozen=True)
 class Packet:
-    """Waves of kind "P" or "S" in the strip, at an angle to the vertical, degrees.
+    """A packet of plane waves in the strip.
 
     Args:
-        length: of the waves, elements.
+        kind: "P" or "S".
+        angle: angle of propagation from the vertical, degrees.
+        length: wavelength in elements.
     """
 
     kind: str
@@ -52,7 +54,7 @@ class Packet:
 
     @property
     def wave(self) -> PlaneWave:
-        """The plane wave, which goes down."""
+        """The plane wave, which propagates downward."""
         along, down = sin(radians(self.angle)), cos(radians(self.angle))
         if self.kind == "P":
             return PlaneWave.p(ROCK, (along, 0.0, down))
@@ -60,40 +62,40 @@ class Packet:
 
     @property
     def half_width(self) -> float:
-        """Of the envelope, along the vertical, m."""
+        """Half width of the envelope along the vertical, m."""
         return 1.5 * self.length * H / cos(radians(self.angle))
 
     @property
     def depth(self) -> int:
-        """Elements above the layer."""
+        """Number of elements above the layer."""
         return ceil(5 * self.half_width / H)
 
     @property
     def speed(self) -> float:
-        """Of the packet along the vertical, m/s."""
+        """Vertical speed of the packet, m/s."""
         return cos(radians(self.angle)) / float(np.linalg.norm(self.wave.slowness))
 
     @property
     def duration(self) -> float:
-        """Until all that the layer returns is in the strip, s."""
+        """Time until the whole reflection is in the strip, s."""
         return (self.depth + 2 * WIDTH) * H / self.speed
 
     @property
     def spacing(self) -> tuple[float, float, float]:
-        """Edges of the elements, m; a period of the waves along x is a number of them."""
+        """Edges of the elements, m; the period along x is a whole number of elements."""
         along = sin(radians(self.angle))
         width = self.length * H / along if along else H
         return width / max(1, round(width / H)), H, H
 
     def fields(self, points: Floats) -> Floats:
-        """The fields at the start, (9, ...), at points (3, ...)."""
+        """The initial fields, (9, ...), at points (3, ...)."""
         omega = 2 * np.pi / (self.length * H * float(np.linalg.norm(self.wave.slowness)))
         waves = PlaneWaves([self.wave], Harmonic(omega))
         envelope = np.exp(-(((points[2] - self.depth * H / 2) / self.half_width) ** 2) * 4)
         return envelope * np.concatenate([waves.stress(points, 0.0), waves.velocity(points, 0.0)])
 
     def returned(self, backend: Backend) -> float:
-        """Amplitude that returns from the layer, over that of the packet."""
+        """Amplitude of the reflection relative to the packet."""
         deep = self.depth + ceil(self.duration * ROCK.vp / H / 2) + WIDTH
         layered = self._solver(backend, self.depth, "pml", "auto")
         start, with_layer = self._motion(layered)
@@ -107,7 +109,7 @@ class Packet:
         return DgWave(Setup.from_case(self._case(depth, bottom, step)), backend)
 
     def _motion(self, found: DgWave) -> tuple[Floats, Floats]:
-        """Velocity at the start and the end above the layer, (elements, 3, nodes)."""
+        """Initial and final velocity above the layer, each (elements, 3, nodes)."""
         setup, backend, numbers = found.setup, found.backend, found.elements.numbers
         points = positions(setup.hexahedra, DEGREE, numbers)
         fields = self.fields(np.moveaxis(points, -1, 0)).swapaxes(0, 1)
@@ -137,7 +139,7 @@ class Packet:
 
 
 def reflection(backend: Backend, full: bool) -> Iterator[Check]:
-    """Oblique P and S waves of three lengths, and a layer of four elements."""
+    """Oblique P and S waves of three wavelengths at a layer of four elements."""
     for angle, limit in LIMITS[full].items():
         for kind, length in product("PS", LENGTHS):
             found = 100 * Packet(kind, angle, length).returned(backend)

@@ -1,7 +1,7 @@
-"""Two methods: an earthquake in layered ground by elements and by finite differences.
+"""An earthquake in layered ground, by discontinuous Galerkin and by finite differences.
 
-Both run from the same sections, with a free surface and perfectly matched layers. The other solver
-is found in the registry, as that of a case file is.
+Both solvers run the same case sections, with a free surface and perfectly matched layers. The
+finite-difference solver is found through the registry, like the solver of a case file.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ LAYERS = (Layer(0.0, 4000.0, 2000.0, 2600.0), Layer(1000.0, 6000.0, 3464.0, 2700
 COUPLE = {"strike": 20.0, "dip": 75.0, "rake": 30.0, "moment": 1e17}  # degrees, N m
 HYPOCENTRE = (1500.0, 1500.0, 1500.0)  # m, in the middle of an element
 
-# Far away, velocity is the derivative of the Gaussian moment rate, whose spectrum is down to 5 % of
-# its peak at omega sigma = 3.03. The shortest S wave is 1000 m long.
+# In the far field, velocity is the derivative of the Gaussian moment rate. Its spectrum falls to
+# 5 % of the peak at omega sigma = 3.03. The shortest S wavelength is 1000 m.
 SIGMA, DELAY = 0.24, 1.2  # s
 BAND = (0.2, 3.03 / (2 * np.pi * SIGMA))  # Hz
 DURATION, INTERVAL = 4.5, 0.03  # s
@@ -39,7 +39,7 @@ DURATION, INTERVAL = 4.5, 0.03  # s
 # Stations on the surface, 1.8 to 4.3 km from the epicentre.
 STATIONS = ((2700.0, 3100.0), (3300.0, 1200.0), (900.0, 4400.0), (4400.0, 4700.0))
 
-EDGE = 1000.0  # m, of elements
+EDGE = 1000.0  # m, edge of elements
 # Degree of elements and edge of cells, m; limits of the misfits of envelope and phase, %.
 FORMS = {False: (4, 125.0), True: (5, 100.0)}
 LIMITS = {False: (2.0, 0.5), True: (1.0, 0.5)}
@@ -47,7 +47,7 @@ LIMITS = {False: (2.0, 0.5), True: (1.0, 0.5)}
 
 @needs_misfits
 def finite_differences(backend: Backend, full: bool) -> Iterator[Check]:
-    """Misfits of the worst component of all stations, with finite differences as reference."""
+    """Misfits of the worst component of all stations; finite differences are the reference."""
     degree, cell = FORMS[full]
     elements = _motion("dgwave", backend, EDGE, method={"degree": degree})
     differences = _motion("earthquake", backend, cell)

@@ -1,4 +1,4 @@
-"""Running a case in memory: seismograms, no files."""
+"""Runs a case in memory and returns seismograms, without files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groundswell.solvers.dgwave.setup import Setup
 from groundswell.solvers.dgwave.solver import DgWave
 from groundswell.solvers.dgwave.verification.boxes import Floats
 
-STEPS_AT_ONCE = 500  # fewer than a ring of samples holds
+STEPS_AT_ONCE = 500  # fewer than the samples of a ring buffer
 
 
 def make_case(**sections: Any) -> DgWaveCase:
@@ -27,7 +27,7 @@ def motion(case: DgWaveCase, backend: Backend) -> tuple[Floats, Floats]:
 
 
 def recordings(case: DgWaveCase, backend: Backend) -> tuple[Floats, dict[str, Floats]]:
-    """Run a case: times (n,), s, and what the receivers of each quantity record.
+    """Run a case: times (n,), s, and the recordings of each quantity.
 
     Returns:
         The times, and by quantity (receivers, components, n) of the receivers that record it:

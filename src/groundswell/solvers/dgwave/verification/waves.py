@@ -1,7 +1,8 @@
 """Plane, standing and interface waves: errors, and orders of convergence in space.
 
-The orders of the Riemann flux are those of the two finest meshes; the central flux, whose orders
-are irregular, has limits of its errors. Errors are those of all fields in the energy norm.
+For the Riemann flux, the order follows from the errors on two meshes. The orders of the central
+flux are irregular, so its errors have limits instead. Errors are those of all fields in the energy
+norm.
 """
 
 from __future__ import annotations
@@ -37,16 +38,16 @@ ROCK = HomogeneousMedium(vp=3000.0, vs=1700.0, rho=2500.0)
 WATER = HomogeneousMedium(vp=1500.0, vs=0.0, rho=1000.0)
 TORUS = (True, True, True)
 
-SIZE = np.array([1200.0, 1500.0, 1920.0])  # m: elements have three different edges
+SIZE = np.array([1200.0, 1500.0, 1920.0])  # m; elements have three different edges
 WAVE_NUMBERS = 2 * np.pi / SIZE * [1, 1, -1]
-TRANSVERSE = (2.0, 1.0, 0.5)  # the S wave moves along its part normal to the ray
+TRANSVERSE = (2.0, 1.0, 0.5)  # the S wave moves along the part of this normal to the ray
 
-ORDER = 0.5  # above the degree
+ORDER = 0.5  # required order minus the degree
 COUNTS = {False: (4, 6), True: (6, 9)}  # elements along each axis; quick and full
 DEGREES = {False: (2, 4), True: (2, 3, 4, 5, 7)}
 # Largest error of the central flux on the finer mesh, quick and full, by degree.
 CENTRAL = {False: {2: 0.1, 4: 6e-4}, True: {2: 0.03, 3: 2e-3, 4: 8e-5, 5: 1e-5, 7: 1e-7}}
-COURANT = {5: 0.4, 7: 0.15}  # of degrees whose errors in space are below those of longer steps
+COURANT = {5: 0.4, 7: 0.15}  # for degrees with space errors below those of longer time steps
 
 
 def plane_waves(backend: Backend, full: bool) -> Iterator[Check]:
@@ -73,12 +74,12 @@ def _plane_error(
 def _orders(
     name: str, error: Callable[[int, int, float], float], degrees: Sequence[int], full: bool
 ) -> Iterator[Check]:
-    """Checks of each degree; `error` takes elements along an axis, degree and share of Riemann."""
+    """Checks of each degree; `error(count, degree, upwind)` returns the error."""
     coarse, fine = COUNTS[full]
     for degree in degrees:
         first, second = (error(count, degree, 1.0) for count in (coarse, fine))
         order = log(first / second) / log(fine / coarse)
-        note = f"errors {first:.2e}, {second:.2e} with {coarse}, {fine} elements a wavelength"
+        note = f"errors {first:.2e}, {second:.2e} with {coarse}, {fine} elements per wavelength"
         yield Check.at_least(f"{name}, degree {degree}: order", order, degree + ORDER, note=note)
         title = f"{name}, degree {degree}, central flux: error"
         found = error(fine, degree, 0.0)
@@ -86,7 +87,7 @@ def _orders(
 
 
 def standing_waves(backend: Backend, full: bool) -> Iterator[Check]:
-    """Modes of water in a box, with rigid walls and with walls without pressure."""
+    """Modes of water in a box with rigid walls and with pressure-release walls."""
     walls: dict[str, tuple[Wall, float]] = {
         "rigid walls": ("rigid", RIGID),
         "free surfaces": ("pressure-release", FREE_SURFACE),
@@ -108,7 +109,7 @@ def _standing_error(
 
 # --- waves along interfaces -----------------------------------------------------------------------
 
-LENGTH = 1000.0  # m, of the waves
+LENGTH = 1000.0  # m, wavelength
 SEDIMENT = HomogeneousMedium(vp=1730.0, vs=1000.0, rho=1000.0)
 HEAVY = HomogeneousMedium(vp=1730.0, vs=1000.0, rho=10000.0)
 FLUID = HomogeneousMedium(vp=1000.0, vs=0.0, rho=1000.0)
@@ -118,7 +119,7 @@ INTERFACES: dict[str, tuple[HomogeneousMedium | None, HomogeneousMedium, int]] =
     "Scholte wave": (FLUID, SEDIMENT, 6),
     "Stoneley wave": (HEAVY, SEDIMENT, 6),
 }
-LOWER = 6  # wavelengths: thickness of the lower medium, at whose end nothing is left of the waves
+LOWER = 6  # wavelengths: thickness of the lower medium; waves decay to nothing within it
 INTERFACE_DEGREES = {False: (2, 4), True: (2, 3, 4, 5)}
 
 
@@ -130,7 +131,7 @@ def interface_waves(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def _interface_error(backend: Backend, name: str, count: int, degree: int, upwind: float) -> float:
-    """The error with `count` elements in a wavelength along x and z, and one along y."""
+    """The error with `count` elements per wavelength along x and z, and one along y."""
     above, below, thickness = INTERFACES[name]
     depth = thickness * LENGTH
     plane = Interface(below, above, (0.0, 0.0, -1.0), (0.0, 0.0, depth))

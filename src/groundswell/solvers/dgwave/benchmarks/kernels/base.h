@@ -1,4 +1,4 @@
-// The base version: kernels for the volume, for the flux and for the integration.
+// The base version: separate kernels for the volume, the flux and the integration.
 #pragma once
 #include "contributions.h"
 

@@ -1,13 +1,13 @@
-// Volume, flux and integration of a stage as Hanindhito et al. have them, GAPS, ICS 2022, sections 5 and 6. Faces
-// read the fields of the neighbours themselves. Unlike theirs, each side of a face finds its own flux, so that no
-// two elements write the same contributions.
+// Volume, flux and integration of a stage as in Hanindhito et al., GAPS, ICS 2022, sections 5 and 6. Faces read the
+// fields of the neighbours. Unlike in the paper, each side of a face computes its own flux, so that no two elements
+// write the same contributions.
 //
 //   rates [elements][FIELDS][CUBE]   contributions of volume and flux to the rates of the fields
 //   r [elements][FIELDS][CUBE]       register of the time integration
 #pragma once
 #include "neighbours.h"
 
-// Node p of a face. Along it, the lower axis is the faster one.
+// Node p of a face. The lower axis of the face varies fastest.
 INLINE int node_of_face(int face, int p) {
   const int slow = p / NODES, fast = p % NODES, end = face % 2 ? NODES - 1 : 0;
   if (face < 2) return (slow * NODES + fast) * NODES + end;
@@ -15,7 +15,7 @@ INLINE int node_of_face(int face, int p) {
   return (end * NODES + slow) * NODES + fast;
 }
 
-// Sets the contribution of the volume at a node. u, rates: of the element.
+// Sets the contribution of the volume at a node. u, rates: arrays of the element.
 INLINE void set_volume(const Material& m, const real* u, int node, real* rates) {
   const int place[3] = {node % NODES, node / NODES % NODES, node / PLANE};
   const int step[3] = {1, NODES, PLANE};
@@ -35,7 +35,7 @@ INLINE void set_volume(const Material& m, const real* u, int node, real* rates) 
   for (int c = 0; c < FIELDS; ++c) rates[c * CUBE + node] = found[c];
 }
 
-// Adds the contribution of a face at one of its nodes. rates: of the element.
+// Adds the contribution of a face at one of its nodes. rates: array of the element.
 INLINE void add_flux(const Mesh& mesh, const Material& m, index_t e, int face, int node, real* rates) {
   const int axis = face / 2, step = axis == 0 ? 1 : axis == 1 ? NODES : PLANE;
   const int across = node + (face % 2 ? -1 : 1) * (NODES - 1) * step;  // the same point of the neighbour

@@ -1,8 +1,8 @@
-// Versions f1, and with SHARED_RATES f1s: one kernel for volume and flux, and one for the integration.
+// Versions f1 and, with SHARED_RATES, f1s: one kernel for volume and flux, and one for the integration.
 #pragma once
 #include "contributions.h"
 
-// A thread does all that concerns a node.
+// One thread per node computes the volume and the flux.
 KERNEL volume_and_flux(MESH_ARGUMENTS, real* rates, index_t first, index_t count) {
   const Mesh mesh MESH_OF_ARGUMENTS;
   FOR_BLOCKS(b, count) {

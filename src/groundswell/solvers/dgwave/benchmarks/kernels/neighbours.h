@@ -1,12 +1,12 @@
-// Elements of a rank and their neighbours, as the kernels of this folder see them.
+// Elements of a rank and their neighbours, for the kernels of this folder.
 //
 //   u [elements][FIELDS][CUBE]   the fields
 //
 // With SEARCH, a kernel searches for the neighbour (GAPS, section 5.3):
-//   keys [elements]              Morton keys of the elements' cells, rising
+//   keys [elements]              Morton keys of the elements' cells, ascending
 //   box [2][3]                   number of cells along each axis, and whether the axis is periodic
 //
-// Otherwise it is in tables (section 6.2, figure 3):
+// Otherwise tables contain the neighbours (section 6.2, figure 3):
 //   numbers [elements][FACES]    the element beyond each face, or the ghost
 //   kinds [elements][FACES]      LOCAL, GHOST or NONE
 //   ghosts [ghosts]              address of each ghost's fields, [FIELDS][CUBE]
@@ -45,7 +45,7 @@ struct Mesh {
   const signed char* kinds;
   const long long* ghosts;
   const unsigned char* sides;
-  index_t count;  // of elements
+  index_t count;  // number of elements
 
   // The fields of the neighbour beyond a face; null at a boundary.
   METHOD const real* neighbour(index_t e, int face) const {

@@ -1,5 +1,5 @@
-// Copies elements to messages: the variables and materials of each, or with WHOLE_ELEMENTS all that a program
-// keeps of it (GAPS, sections 4.4 and 7.4).
+// Copies elements to messages: the variables and materials of each or, with WHOLE_ELEMENTS, all data of the element
+// (GAPS, sections 4.4 and 7.4).
 #pragma once
 #include "portable.h"
 
