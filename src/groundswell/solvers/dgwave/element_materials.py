@@ -23,8 +23,8 @@ Floats = NDArray[np.float64]
 # interface on the face. It exceeds the distance at which interfaces count as on a face, see
 # `Profile`.
 INWARDS = 1e-8
-# Number of positions at which the medium is sampled at a time. They take about 100 MB. A file is read
-# once for each of its depths among them.
+# Number of positions at which the medium is sampled at a time. They take about 100 MB, and a file is
+# read only once for each of its depths among them.
 SAMPLES = 2**20
 
 
