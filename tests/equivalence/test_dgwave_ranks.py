@@ -126,6 +126,7 @@ def mesh_file() -> Path:
 
 
 MESH = mesh_file()
+GRADED = [[150, 250, 200, 200], 200, [250, 150]]
 HILLS = {"kind": "formula", "elevation": "60 + 40 * sin(x / 130) * cos(y / 110)"}
 VARIANTS = {
     "sea": case("sea", 3, "riemann", run={"precision": "single"}),
@@ -160,6 +161,16 @@ VARIANTS = {
         refinement={"frequency": 3.2, "levels": 1},
         run={"precision": "single"},
     ),
+    "graded": case(
+        "soft",
+        2,
+        "riemann",
+        grid={"size": [800, 600, 400], "spacing": GRADED},
+        time={"duration": 0.24, "step": 0.002},
+        attenuation={"model": "power-law", "exponent": 0.4},
+        refinement={"frequency": 8, "levels": 1},
+        run={"precision": "single"},
+    ),
     "hills": case("rock", 3, "riemann", topography=HILLS, run={"precision": "single"}),
 }
 
@@ -192,6 +203,7 @@ QUICK = [
     Run(2, "water", "peer"),
     Run(2, "hills", "peer"),
     Run(2, "mesh", "mpi"),
+    Run(2, "graded", "peer"),
     Run(5, "sea", "mpi"),
     Run(5, "rock", "peer"),
     Run(5, "water", "mpi"),

@@ -157,8 +157,8 @@ class ElementMaterials(ElementGeometry):
         lower, upper = self.forest.boxes(leaves)
         half = (upper - lower)[:, None] / 2
         points = lower[:, None] + half * (1 + (1 - INWARDS) * places)
-        margin = INWARDS * np.array(self.grid.spacing) / 2
-        points = np.clip(points, margin, np.array(self.extent) - margin)
+        low, high = INWARDS * np.array([axis.ends for axis in self.grid.axes]).T / 2
+        points = np.clip(points, low, np.array(self.extent) - high)
         found = sample_points(self.media[0], points.reshape(-1, AXES))
         shape = points.shape[:2]
         return Material(**{n: getattr(found, n).reshape(shape) for n in USED})
