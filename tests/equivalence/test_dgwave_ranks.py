@@ -287,6 +287,7 @@ def test_there_is_something_to_compare(ran: Ran, variant: str) -> None:
 
 # Elements of the small case otherwise than bricks of one size with attenuation and matched layers.
 SLOPE = {"topography": {"kind": "formula", "elevation": "100 + x / 20 + 30 * sin(y / 200)"}}
+BOX = {"size": [1200, 1200, 900], "spacing": [[500, 300, 400], 300, [300, 200, 400]]}
 HALVED = {
     "medium": MEDIA["soft"] | dict.fromkeys(("vp", "vs", "rho", "qp", "qs")),
     "refinement": {"frequency": 5, "levels": 1},
@@ -299,7 +300,16 @@ HALVED = {
     [
         (2, 1, {}),
         (2, 3, SLOPE),
-        *long_variants([(1, 3, {}), (3, 2, HALVED), (2, 5, {}), (3, 1, SLOPE), (1, 2, HALVED)]),
+        *long_variants(
+            [
+                (2, 1, {"grid": BOX}),
+                (1, 3, {}),
+                (3, 2, HALVED),
+                (2, 5, {}),
+                (3, 1, SLOPE),
+                (1, 2, HALVED),
+            ]
+        ),
     ],
 )
 def test_stopped_runs_continue_on_any_number_of_ranks(

@@ -12,7 +12,7 @@ from dgwave_cases import EXPLOSION, build, setup
 from result_comparison import assert_same_results
 
 import groundswell as gs
-from groundswell.errors import InputError
+from groundswell.errors import CaseError, InputError
 from groundswell.meshes.gll import gll
 from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.solvers.dgwave.discretisation import discretise
@@ -113,6 +113,23 @@ def test_arrays_have_a_value_for_each_element() -> None:
     x, y, z = found.cells(np.arange(found.count)).T
     assert np.array_equal(found.material(np.arange(found.count)).vp, vp[z, y, x])
     assert found.rigidity(250.0, 450.0, 120.0) == 2000 * (vp[2, 1, 1] / 2) ** 2
+
+
+def test_models_in_python_may_be_graded() -> None:
+    vp = 2000 + np.arange(48.0).reshape(4, 3, 4)
+    model = gs.dgwave.Model(vp, vp / 2, rho=2000.0, spacing=[X, 800 / 3, Z])
+    assert model.size == (800, 800, 600)
+    sources = [EXPLOSION | {"x": 450, "y": 450, "depth": 400}]
+    case = gs.dgwave.build_case(model, sources, duration=0.1)
+    assert case.grid.spacing == (X, 800 / 3, Z)
+    for wrong in ([X, 200, [[1], [2]]], [X, 200], [X, 200, [50, -50, 200, 300]], "x"):
+        with pytest.raises(InputError, match="give the cells' edge in m, or three edges"):
+            gs.dgwave.Model(vp, vp / 2, rho=2000.0, spacing=wrong)  # type: ignore[arg-type]
+    with pytest.raises(CaseError, match=r"4, 3, 4.* cells .*, but the region .4, 3, 3"):
+        few = gs.dgwave.Model(vp, vp / 2, rho=2000.0, spacing=[X, 200, (100, 200, 300)])
+        gs.dgwave.build_case(few, sources, duration=0.1)
+    with pytest.raises(CaseError, match=r"grid.spacing\[0\].*must be one edge for all cells"):
+        gs.earthquake.build_case(model, sources, duration=0.1)
 
 
 def test_soft_ground_is_that_of_even_elements() -> None:
