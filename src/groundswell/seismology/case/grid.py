@@ -80,9 +80,7 @@ def _for_each_axis(value: Any) -> Any:
 
 def _one_edge(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        reject(
-            [((), "must be one edge for all cells of the axis: this solver does not grade them")]
-        )
+        reject([((), "must be one edge for all cells of the axis, not one for each")])
     return value
 
 
