@@ -126,6 +126,7 @@ def mesh_file() -> Path:
 
 
 MESH = mesh_file()
+GRADED = [[150, 250, 200, 200], 200, [250, 150]]
 HILLS = {"kind": "formula", "elevation": "60 + 40 * sin(x / 130) * cos(y / 110)"}
 VARIANTS = {
     "sea": case("sea", 3, "riemann", run={"precision": "single"}),
@@ -160,6 +161,16 @@ VARIANTS = {
         refinement={"frequency": 3.2, "levels": 1},
         run={"precision": "single"},
     ),
+    "graded": case(
+        "soft",
+        2,
+        "riemann",
+        grid={"size": [800, 600, 400], "spacing": GRADED},
+        time={"duration": 0.24, "step": 0.002},
+        attenuation={"model": "power-law", "exponent": 0.4},
+        refinement={"frequency": 8, "levels": 1},
+        run={"precision": "single"},
+    ),
     "hills": case("rock", 3, "riemann", topography=HILLS, run={"precision": "single"}),
 }
 
@@ -192,6 +203,7 @@ QUICK = [
     Run(2, "water", "peer"),
     Run(2, "hills", "peer"),
     Run(2, "mesh", "mpi"),
+    Run(2, "graded", "peer"),
     Run(5, "sea", "mpi"),
     Run(5, "rock", "peer"),
     Run(5, "water", "mpi"),
@@ -275,6 +287,7 @@ def test_there_is_something_to_compare(ran: Ran, variant: str) -> None:
 
 # Elements of the small case otherwise than bricks of one size with attenuation and matched layers.
 SLOPE = {"topography": {"kind": "formula", "elevation": "100 + x / 20 + 30 * sin(y / 200)"}}
+BOX = {"size": [1200, 1200, 900], "spacing": [[500, 300, 400], 300, [300, 200, 400]]}
 HALVED = {
     "medium": MEDIA["soft"] | dict.fromkeys(("vp", "vs", "rho", "qp", "qs")),
     "refinement": {"frequency": 5, "levels": 1},
@@ -287,7 +300,16 @@ HALVED = {
     [
         (2, 1, {}),
         (2, 3, SLOPE),
-        *long_variants([(1, 3, {}), (3, 2, HALVED), (2, 5, {}), (3, 1, SLOPE), (1, 2, HALVED)]),
+        *long_variants(
+            [
+                (2, 1, {"grid": BOX}),
+                (1, 3, {}),
+                (3, 2, HALVED),
+                (2, 5, {}),
+                (3, 1, SLOPE),
+                (1, 2, HALVED),
+            ]
+        ),
     ],
 )
 def test_stopped_runs_continue_on_any_number_of_ranks(

@@ -36,6 +36,8 @@ def test_a_binary_source_by_hand(tmp_path: Path) -> None:
     np.testing.assert_array_equal(source.moment_rates()[0, 0], [1, 2, 3, 6, -4, -5])
     # The centre of cell (i - 1, j - 1, k - 1).
     np.testing.assert_allclose(source.positions((100, 50, 20)), [[50, 75, 50], [3950, 225, 10]])
+    graded = (100, (20, 30, 50, 60, 70), (5, 10, 40))
+    np.testing.assert_allclose(source.positions(graded), [[50, 35, 35], [3950, 195, 2.5]])
 
 
 def test_turning_z_round_is_a_change_of_frame() -> None:

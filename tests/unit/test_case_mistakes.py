@@ -19,6 +19,7 @@ MISTAKES = [
     ({"grid__size": ["24 km"] * 4}, "grid.size", "24 km", "must have 3"),
     ({"grid__spacing": "100 s"}, "grid.spacing", '"100 s"', 'a length such as "5 km"'),
     ({"grid__spacing": "-100 m"}, "grid.spacing", '"-100 m"', "greater than 0"),
+    ({"grid__spacing": [100, 100, [100, 50]]}, "grid.spacing[2]", "[100, 50]", "be one edge"),
     ({"grid__spacing": [100, 100, 1e-300]}, "grid.size[2]", "12 km", "2147483647 cells"),
     ({"grid__geography__center": [-118, 34]}, "grid.geography.center", "[-118, 34]", "only one"),
     ({"grid__geography__origin": [-118, 94]}, "grid.geography.origin[1]", "94", "at most 90"),

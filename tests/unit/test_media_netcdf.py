@@ -44,7 +44,7 @@ def save(tmp_path, data, **options):
 
 
 def centres(n, h):
-    return (np.arange(n) + 0.5) * h
+    return np.cumsum(h) - np.divide(h, 2) if isinstance(h, tuple) else (np.arange(n) + 0.5) * h
 
 
 def assert_interpolates(medium, data, cells=CELLS, spacing=SPACING):
@@ -54,6 +54,13 @@ def assert_interpolates(medium, data, cells=CELLS, spacing=SPACING):
             exact = data[name].interp(depth=z[k]).interp(y=y.values).interp(x=x.values)
             assert values.shape == (cells[1], cells[0])
             assert_allclose(values, exact.transpose("y", "x").values, rtol=1e-12)
+
+
+GRADED = ((50.0, 150.0, 120.0, 80.0), 100.0, (30.0, 70.0, 100.0, 160.0, 60.0))
+
+
+def test_graded_cells_have_the_model_at_their_centres(tmp_path, model):
+    assert_interpolates(netcdf_medium(save(tmp_path, model), CELLS, GRADED), model, spacing=GRADED)
 
 
 @pytest.mark.parametrize("dims", [("x", "y", "depth"), ("depth", "y", "x"), ("y", "depth", "x")])
@@ -187,6 +194,18 @@ def test_a_profile_has_the_properties_that_rules_derive_and_those_of_finer_model
     assert_allclose(found.vp, model["vp"][0, 0, 3:9])
     assert_allclose(found.rho, brocher_density(found.vp))
     assert_allclose(found.qs, found.vs / 20)
+
+
+def test_averages_over_graded_cells_are_over_equal_parts_of_each(tmp_path):
+    nodes = np.arange(0, 510, 25.0)
+    model = random_model(3, [0.0], [0.0], nodes).isel(x=[0, 0], y=[0, 0])
+    model = model.assign_coords(x=[0.0, 500.0], y=[0.0, 500.0])
+    model["rho"] = model["rho"] * 0 + 2000 + model["depth"]
+    section = NetcdfSection(kind="netcdf", file=save(tmp_path, model))
+    medium = build_netcdf(section, CELLS, GRADED)
+    assert isinstance(medium, CellAverages) and medium.spacing == GRADED
+    for k, depth in enumerate(centres(5, GRADED[2])):
+        assert_allclose(medium.plane(k).rho, 2000 + depth, rtol=1e-12)
 
 
 def test_water_and_rock_do_not_mix_along_depth(tmp_path):

@@ -238,6 +238,29 @@ def test_parts_of_fluid_elements_may_be_solid(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.parametrize("vertical", ["down", "up"])
+def test_trees_may_have_the_sizes_of_graded_elements(tmp_path: Path, vertical: str) -> None:
+    """Or one size, and are then those of a box that is not graded."""
+    written(tmp_path, with_uneven_trees())
+    section = {"file": "forest.p8est", "vertical": vertical}
+    graded = {**CASE, "grid": {"size": [400, 400, 200], "spacing": [[100, 300], [100, 300], 200]}}
+    found = setup(tmp_path, **graded, refinement=section)
+    written(tmp_path, P8EST_FILE)
+    even, same = (setup(tmp_path, **case, refinement=section) for case in (CASE, graded))
+    assert np.array_equal(found.forest.keys, even.forest.keys) and found.count == same.count
+    assert {*np.diff(found.forest.edges[0]).tolist()} == {100, 300}
+    with pytest.raises(InputError, match=r"or sizes in proportion to the elements of \[grid\]"):
+        written(tmp_path, with_uneven_trees())
+        uneven = {"grid__spacing": [[100, 300], [300, 100], 200]}
+        setup(tmp_path, **{**CASE, **uneven}, refinement=section)
+
+
+def with_uneven_trees() -> bytes:
+    """The example with trees of edges 1 and 3 along x and y."""
+    vertices = np.frombuffer(P8EST_FILE[0x70:0x220], "<f8")
+    return P8EST_FILE[:0x70] + np.where(vertices == 2, 4.0, vertices).tobytes() + P8EST_FILE[0x220:]
+
+
 def test_layers_are_halved_as_the_elements_beside_them(tmp_path: Path) -> None:
     written(tmp_path, P8EST_FILE)
     found = setup(tmp_path, **CASE, refinement={"file": "forest.p8est", "vertical": "down"})
@@ -252,9 +275,7 @@ def test_mistakes_in_cases_with_forests(tmp_path: Path) -> None:
     section = {"file": "forest.p8est"}
     with pytest.raises(InputError, match=r"has 2 x 2 x 1 trees, but \[grid\] has 4 x 4 x 3 elem"):
         setup(tmp_path, refinement=section)
-    vertices = np.frombuffer(P8EST_FILE[0x70:0x220], "<f8")
-    uneven = np.where(vertices == 2, 3.0, vertices).tobytes()
-    written(tmp_path, P8EST_FILE[:0x70] + uneven + P8EST_FILE[0x220:])
+    written(tmp_path, with_uneven_trees())
     with pytest.raises(InputError, match="trees have different sizes; allowed: equal sizes"):
         setup(tmp_path, **CASE, refinement=section)
     for wrong, key in (({"file": "none.p8est"}, "file"), (section | {"levels": 2}, "levels")):

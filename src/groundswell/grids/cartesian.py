@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from groundswell.backends import Array, Backend
 from groundswell.backends.base import ROW_ALIGNMENT
+from groundswell.grids.axis import Spacing
 
 Triple = tuple[int, int, int]
 SHORT_RUN = 3e7  # cell updates, which take about as long as a compilation
@@ -238,7 +239,16 @@ def format_extent(counts: Iterable[float]) -> str:
     return " x ".join(f"{count:g}" for count in counts)
 
 
-def describe_grid(cells: Sequence[int], spacing: Sequence[float], of: str = "cells of {} m") -> str:
+def describe_grid(
+    cells: Sequence[int], spacing: Sequence[Spacing], of: str = "cells of {} m"
+) -> str:
     """A grid as text, such as "80 x 80 x 40 = 256,000 cells of 100 m"; `of` formats the spacing."""
-    edges = f"{spacing[0]:g}" if len(set(spacing)) == 1 else format_extent(spacing)
+    along = [_format_spacing(h) for h in spacing]
+    edges = along[0] if len(set(spacing)) == 1 else " x ".join(along)
     return f"{format_extent(cells)} = {prod(cells):,} {of.format(edges)}"
+
+
+def _format_spacing(spacing: Spacing) -> str:
+    if not isinstance(spacing, tuple):
+        return f"{spacing:g}"
+    return " to ".join(f"{edge:g}" for edge in sorted({min(spacing), max(spacing)}))

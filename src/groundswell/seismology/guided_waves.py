@@ -59,13 +59,13 @@ class SoftGround:
     Args:
         sides: speeds in the outermost cells.
         fastest: speed of the fastest S wave of the medium, m/s.
-        spacing: height of a row, m.
+        spacing: height of all rows, or of each, (nz,), m.
         resolved: highest frequency that the grid resolves, Hz.
     """
 
     sides: SideSpeeds
     fastest: float
-    spacing: float
+    spacing: float | Floats
     resolved: float
 
     @property
@@ -86,7 +86,7 @@ class SoftGround:
         """
         if not self.is_soft.any():
             return 0.0
-        return float(pi / 2 / (self.spacing / self.sides.vp[self.is_soft]).sum())
+        return float(pi / 2 / (self.spacing / self.sides.vp)[self.is_soft].sum())
 
     @property
     def side_shift(self) -> float:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
+from groundswell.grids.axis import Spacing, Spacings
 from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.media.material import PROPERTIES, UNITS, unit_factor
 
@@ -39,7 +41,8 @@ class Model:
         vp, vs: wave speeds, m/s; vs = 0 is a fluid.
         rho: density, kg/m^3.
         qp, qs: quality factors; both, or none for an elastic model.
-        spacing: edge of the cells, m, or one for each axis (x, y, depth).
+        spacing: edge of the cells, m, or one for each axis (x, y, depth). For DG waves, an axis may
+            have a list instead, the edge of each cell.
         geography: position of the model on Earth, as `[grid.geography]` of a case file. Positions
             may then be longitudes and latitudes.
 
@@ -52,7 +55,7 @@ class Model:
     rho: ArrayLike
     qp: ArrayLike | None = None
     qs: ArrayLike | None = None
-    spacing: float | Sequence[float] = field(kw_only=True)
+    spacing: float | Sequence[float | Sequence[float]] = field(kw_only=True)
     geography: Table | None = None
 
     def __post_init__(self) -> None:
@@ -98,23 +101,23 @@ class Model:
         return together
 
     @property
-    def spacings(self) -> tuple[float, ...]:
+    def spacings(self) -> Spacings:
         """Edges of the cells along x, y and depth, m."""
+        given = [self.spacing] * 3 if isinstance(self.spacing, Real) else self.spacing
         try:
-            edges = tuple(float(h) for h in np.broadcast_to(np.asarray(self.spacing, float), 3))
+            x, y, depth = (_edges(h) for h in given)  # type: ignore[union-attr]
         except (TypeError, ValueError):
-            edges = ()
-        if not edges or not all(0 < h < np.inf for h in edges):
             raise InputError(
                 f"spacing = {self.spacing!r}: give the cells' edge in m, or three edges"
-            )
-        return edges
+            ) from None
+        return x, y, depth
 
     @property
     def size(self) -> tuple[float, ...]:
         """Size of the box along x, y and depth, m."""
         cells = self.properties["vp"].shape[::-1]
-        return tuple(n * h for n, h in zip(cells, self.spacings, strict=True))
+        along = zip(cells, self.spacings, strict=True)
+        return tuple(sum(h) if isinstance(h, tuple) else n * h for n, h in along)
 
 
 def case_in_model(
@@ -145,6 +148,14 @@ def case_in_model(
         run={"backend": backend, "precision": precision},
         **content,
     )
+
+
+def _edges(spacing: Any) -> Spacing:
+    """The edge of all cells along an axis, or the edge of each; raises `ValueError`."""
+    edges = np.asarray(spacing, float)
+    if edges.ndim > 1 or not ((edges > 0) & (edges < np.inf)).all():
+        raise ValueError
+    return tuple(edges.tolist()) if edges.ndim else float(edges)
 
 
 # --- datasets -------------------------------------------------------------------------------------

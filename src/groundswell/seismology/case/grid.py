@@ -9,14 +9,14 @@ from typing import Annotated, Any, cast
 from pydantic import BeforeValidator, Field
 
 from groundswell.case.common import Section, exactly_one
-from groundswell.case.problems import Violation
+from groundswell.case.problems import Violation, reject
 from groundswell.case.units import Angle, Length, Positive
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
 
 _MAX_CELLS = 2**31 - 1  # along an axis
 _MOVE = "move it, or enlarge grid.size"
-_SIZE_TOLERANCE = 1e-6  # relative deviation from a whole number of cells
+SIZE_TOLERANCE = 1e-6  # relative deviation from a whole number of cells
 
 Longitude = Annotated[Angle, Field(ge=-180, le=360)]
 Latitude = Annotated[Angle, Field(ge=-90, le=90)]
@@ -78,8 +78,16 @@ def _for_each_axis(value: Any) -> Any:
     return value if isinstance(value, list | tuple) else (value, value, value)
 
 
+def _one_edge(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        reject([((), "must be one edge for all cells of the axis, not one for each")])
+    return value
+
+
 PositiveLength = Annotated[Length, Positive]
 Lengths = tuple[PositiveLength, PositiveLength, PositiveLength]
+Edge = Annotated[PositiveLength, BeforeValidator(_one_edge)]
+ForEachAxis = BeforeValidator(_for_each_axis)  # one value counts for all
 
 
 class GridSection(Section):
@@ -89,7 +97,7 @@ class GridSection(Section):
     """
 
     size: Lengths
-    spacing: Annotated[Lengths, BeforeValidator(_for_each_axis)]
+    spacing: Annotated[tuple[Edge, Edge, Edge], ForEachAxis]
     geography: GeographySection | None = None
 
     @property
@@ -138,20 +146,24 @@ class GridSection(Section):
 
     def violations(self) -> Iterator[Violation]:
         """Sizes that are not whole numbers of cells, and projections that do not fit the region."""
-        for axis, (size, h) in enumerate(zip(self.size, self.spacing, strict=True)):
-            yield from ((("size", axis), text) for text in _uneven(size, h))
+        yield from self.uneven_sizes()
         if self.geography:
             try:
                 _frame(self.geography, self.size[:2])
             except InputError as error:
                 yield ("geography",), str(error)
 
+    def uneven_sizes(self) -> Iterator[Violation]:
+        """Yield the violations of sizes that are not whole numbers of cells."""
+        for axis, (size, h) in enumerate(zip(self.size, self.spacing, strict=True)):
+            yield from ((("size", axis), text) for text in uneven(size, h))
 
-def _uneven(size: float, h: float) -> Iterator[str]:
+
+def uneven(size: float, h: float) -> Iterator[str]:
     """Yield the violation of a size that is not a whole number of cells of edge `h`."""
     if not 0.5 <= size / h <= _MAX_CELLS:
         yield f"must be between one and {_MAX_CELLS} cells of {h:g} m"
-    elif abs(round(size / h) * h - size) > _SIZE_TOLERANCE * size:
+    elif abs(round(size / h) * h - size) > SIZE_TOLERANCE * size:
         below = int(size / h)
         nearest = [f"{n * h:.10g} m" for n in (below, below + 1) if n]
         yield f"must be a whole number of cells of {h:g} m; nearest: {' or '.join(nearest)}"

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.formats.text import parse_numbers, read_text
+from groundswell.grids.axis import Axis, Spacing
 
 VARIABLES = {  # names of the variables of a mesh point, by their number
     3: ("vp", "vs", "rho"),
@@ -46,9 +47,10 @@ class AwpSource:
     points: NDArray[np.int64]
     rates: NDArray[np.float32]
 
-    def positions(self, spacing: Sequence[float]) -> NDArray[np.float64]:
-        """Positions (x, y, z) from the corner of the region, m, (n, 3); `spacing` in m."""
-        return (self.points - 0.5) * np.asarray(spacing, dtype=float)
+    def positions(self, spacing: Sequence[Spacing]) -> NDArray[np.float64]:
+        """Positions (x, y, z) from the corner of the region, m, (n, 3), in cells of these edges."""
+        along = zip(spacing, self.points.T - 0.5, strict=True)
+        return np.stack([Axis(h).at(index) for h, index in along], axis=-1)
 
     def moment_rates(self) -> NDArray[np.float32]:
         """Moment rates (xx, yy, zz, xy, xz, yz) with z down, N m/s, (n, steps, 6)."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from groundswell.grids.axis import Spacings
 from groundswell.seismology.media.material import (
     Counts,
-    Lengths,
     Material,
     Medium,
     Values,
@@ -22,14 +22,14 @@ class CellAverages:
     Args:
         medium: the medium on small cells, which divide the larger ones.
         factors: number of small cells in a larger cell along each axis (x, y, z).
+        spacing: edges of the larger cells (x, y, z), m.
     """
 
-    def __init__(self, medium: Medium, factors: Counts) -> None:
+    def __init__(self, medium: Medium, factors: Counts, spacing: Spacings) -> None:
         self._medium, self._factors = medium, factors
         nx, ny, nz = (n // factor for n, factor in zip(medium.cells, factors, strict=True))
-        hx, hy, hz = (h * factor for h, factor in zip(medium.spacing, factors, strict=True))
         self.cells: Counts = (nx, ny, nz)
-        self.spacing: Lengths = (hx, hy, hz)
+        self.spacing = spacing
 
     @property
     def profile(self) -> Profile | None:

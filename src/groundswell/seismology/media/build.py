@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from groundswell.grids.axis import Spacings
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.media import (
     AwpSection,
@@ -13,19 +14,19 @@ from groundswell.seismology.case.media import (
 from groundswell.seismology.media.cellwise import ArrayMedium, AwpMedium
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered, read_layers
-from groundswell.seismology.media.material import PROPERTIES, Counts, Lengths, Medium
+from groundswell.seismology.media.material import PROPERTIES, Counts, Medium
 from groundswell.seismology.media.netcdf import build_netcdf
 
 
 def build_medium(
-    section: MediumSection, cells: Counts, spacing: Lengths, geography: Geography | None = None
+    section: MediumSection, cells: Counts, spacing: Spacings, geography: Geography | None = None
 ) -> Medium:
     """Build the medium of a case, with its lower bounds.
 
     Args:
         section: the `[medium]` section.
         cells: cells of the region (nx, ny, nz).
-        spacing: cell edges (x, y, z), m.
+        spacing: edges of the cells along x, y and z, m.
         geography: position of the region on Earth, for models on longitude and latitude.
 
     Raises:
@@ -37,7 +38,7 @@ def build_medium(
 
 
 def _build(
-    section: MediumSection, cells: Counts, spacing: Lengths, geography: Geography | None
+    section: MediumSection, cells: Counts, spacing: Spacings, geography: Geography | None
 ) -> Medium:
     match section:
         case HomogeneousSection():

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
+from groundswell.grids.axis import Axis, Spacings
 from groundswell.seismology.case.media import QRule
 from groundswell.seismology.formats.awp import AwpMesh
 from groundswell.seismology.media.material import (
     Counts,
-    Lengths,
     Material,
     Medium,
     uniform_values,
@@ -27,7 +27,7 @@ class ArrayMedium:
     """A medium in arrays (nz, ny, nx), which may be memory maps: one plane is read at a time.
 
     Args:
-        spacing: cell edges (x, y, z), m.
+        spacing: edges of the cells along x, y and z, m.
         vp, vs: wave speeds, m/s.
         rho: density, kg/m^3.
         qp, qs: quality factors; both, or neither if elastic.
@@ -35,7 +35,7 @@ class ArrayMedium:
 
     def __init__(
         self,
-        spacing: Lengths,
+        spacing: Spacings,
         vp: NDArray[Any],
         vs: NDArray[Any],
         rho: NDArray[Any],
@@ -71,7 +71,7 @@ class AwpMedium:
     Args:
         path: the mesh file.
         cells: cells of the region and of the mesh (nx, ny, nz).
-        spacing: cell edges (x, y, z), m.
+        spacing: edges of the cells along x, y and z, m.
         variables: number of variables per cell: 3, 5 or 8.
         q_rule: rule for the quality factors of a mesh without them (3 variables); None if elastic.
 
@@ -83,7 +83,7 @@ class AwpMedium:
         self,
         path: str | Path,
         cells: Counts,
-        spacing: Lengths,
+        spacing: Spacings,
         *,
         variables: int,
         q_rule: QRule | None = None,
@@ -113,6 +113,6 @@ def _profile(medium: Medium) -> Profile | None:
         rows.append(row)
     changes = [k for k in range(len(rows)) if k == 0 or rows[k] != rows[k - 1]]
     return step_profile(
-        np.array(changes) * medium.spacing[2],
+        Axis(medium.spacing[2]).at(changes),
         {name: np.array([rows[k][name] for k in changes]) for name in rows[0]},
     )

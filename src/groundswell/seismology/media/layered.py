@@ -11,10 +11,10 @@ import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.formats.text import read_rows
+from groundswell.grids.axis import Axis, Spacings
 from groundswell.seismology.media.material import (
     UNITS,
     Counts,
-    Lengths,
     Material,
     Values,
     find_unphysical,
@@ -51,7 +51,7 @@ class Layered:
 
     Args:
         cells: cells of the region (nx, ny, nz).
-        spacing: cell edges (x, y, z), m.
+        spacing: edges of the cells along x, y and z, m.
         layers: layers from the surface down.
         interpolation: "constant" or "linear".
 
@@ -65,7 +65,7 @@ class Layered:
     def __init__(
         self,
         cells: Counts,
-        spacing: Lengths,
+        spacing: Spacings,
         layers: Sequence[Layer | LayerSection],
         interpolation: Literal["constant", "linear"] = "constant",
     ) -> None:
@@ -78,7 +78,7 @@ class Layered:
 
     def plane(self, k: int) -> Material:
         """Averages over the cells of depth row `k`: arrays (1, 1), float64."""
-        edges = np.array([k, k + 1]) * self.spacing[2]
+        edges = Axis(self.spacing[2]).at([k, k + 1])
         depth, weight, _ = self.profile.quadrature(edges)
         samples = self.profile.sample(depth)
         given = samples.given().values()
@@ -94,7 +94,7 @@ class Layered:
 
     def runs(self) -> list[tuple[int, int]]:
         """First row and length of each run of equal depth rows, from the surface down."""
-        rows, nz = self._tops / self.spacing[2], self.cells[2]
+        rows, nz = Axis(self.spacing[2]).index(self._tops), self.cells[2]
         # Rows next to an interface are runs of their own, and so are all rows of a varying profile.
         if self._linear:
             starts = np.arange(min(int(rows[-1]) + 3, nz))

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
+from groundswell.grids.axis import Axis, Spacings
 from groundswell.seismology.media.plausibility import MINIMUM
 
 Values = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
 Counts = tuple[int, int, int]
-Lengths = tuple[float, float, float]
 
 UNITS = {"vp": "m/s", "vs": "m/s", "rho": "kg/m^3", "qp": "", "qs": ""}
 PROPERTIES = tuple(UNITS)
@@ -52,10 +52,10 @@ class Material:
 
 
 class Medium(Protocol):
-    """The material of a region of `cells` (nx, ny, nz) with edges `spacing` (hx, hy, hz), m."""
+    """The material of a region of `cells` (nx, ny, nz) with edges `spacing` (x, y, z), m."""
 
     cells: Counts
-    spacing: Lengths
+    spacing: Spacings
 
     def plane(self, k: int) -> Material:
         """Averages over the cells of depth row `k`; each array broadcasts to (ny, nx)."""
@@ -104,9 +104,9 @@ def volume_average(samples: Material, mean: Callable[[Values], Values]) -> Mater
     return Material(np.sqrt(p_modulus / rho), np.sqrt(mu / rho), rho, **quality)
 
 
-def describe_cell(cell: Counts, spacing: Lengths) -> str:
+def describe_cell(cell: Counts, spacing: Spacings) -> str:
     """The indices (i, j, k) of a cell and the position of its centre, for messages."""
-    x, y, depth = ((i + 0.5) * h for i, h in zip(cell, spacing, strict=True))
+    x, y, depth = (Axis(h).at(i + 0.5) for i, h in zip(cell, spacing, strict=True))
     return f"cell {cell} (x = {x:.8g} m, y = {y:.8g} m, depth = {depth:.8g} m)"
 
 

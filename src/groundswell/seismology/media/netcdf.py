@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from groundswell.errors import InputError
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
+from groundswell.grids.axis import Axis, Spacings
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.media import NetcdfSection
 from groundswell.seismology.media.averaged import CellAverages
@@ -22,7 +23,6 @@ from groundswell.seismology.media.material import (
     PROPERTIES,
     UNITS,
     Counts,
-    Lengths,
     Material,
     Values,
     describe_cell,
@@ -49,7 +49,7 @@ class NetcdfMedium:
     Args:
         section: the file, the names of its variables, and rules for the properties it lacks.
         cells: cells of the region (nx, ny, nz).
-        spacing: cell edges (x, y, z), m.
+        spacing: edges of the cells along x, y and z, m.
         geography: position of the region on Earth, for models on longitude and latitude.
         clip: whether positions outside the model take its outermost values.
 
@@ -62,7 +62,7 @@ class NetcdfMedium:
         self,
         section: NetcdfSection,
         cells: Counts,
-        spacing: Lengths,
+        spacing: Spacings,
         geography: Geography | None = None,
         *,
         clip: bool = False,
@@ -74,8 +74,9 @@ class NetcdfMedium:
         given = section.variables.model_dump(exclude_none=True) if section.variables else {}
         self._names = _choose_variables(self._model, given, *self._rules)
         self._factors = {r: self._model.check_variable(n, UNITS[r]) for r, n in self._names.items()}
-        x, y, depth = ((np.arange(n) + 0.5) * h for n, h in zip(cells, spacing, strict=True))
-        x, y = self._model.project(x[None, :], y[:, None], geography)
+        along = zip(cells, spacing, strict=True)
+        at_x, at_y, depth = (Axis(h).at(np.arange(n) + 0.5) for n, h in along)
+        x, y = self._model.project(at_x[None, :], at_y[:, None], geography)
         self._depth, self._y, self._x = (
             _locate(self._model, axis, at, clip) for axis, at in enumerate((depth, y, x))
         )
@@ -88,7 +89,7 @@ class NetcdfMedium:
     @cached_property
     def profile(self) -> Profile | None:
         """The model as a function of depth; None if it varies along x or y in the region."""
-        depths, bottom = self._model.nodes[0], self.cells[2] * self.spacing[2]
+        depths, bottom = self._model.nodes[0], Axis(self.spacing[2]).at(self.cells[2])
         first = max(0, int(np.searchsorted(depths, 0.0, side="right")) - 1)
         depths = depths[first : int(np.searchsorted(depths, bottom)) + 1]
         rows = []
@@ -180,7 +181,7 @@ class NetcdfMedium:
 
 
 def build_netcdf(
-    section: NetcdfSection, cells: Counts, spacing: Lengths, geography: Geography | None = None
+    section: NetcdfSection, cells: Counts, spacing: Spacings, geography: Geography | None = None
 ) -> NetcdfMedium | CellAverages:
     """The medium of a NetCDF model: averages over cells if the model is finer than the grid.
 
@@ -192,9 +193,10 @@ def build_netcdf(
     factors = (max(1, level), max(1, level), max(1, upright))
     if factors == (1, 1, 1):
         return medium
-    (nx, ny, nz), (hx, hy, hz), (fx, fy, fz) = cells, spacing, factors
-    parts = (nx * fx, ny * fy, nz * fz), (hx / fx, hy / fy, hz / fz)
-    return CellAverages(NetcdfMedium(section, *parts, geography, clip=True), factors)
+    (nx, ny, nz), (fx, fy, fz) = cells, factors
+    hx, hy, hz = (Axis(h).divided(n).spacing for h, n in zip(spacing, factors, strict=True))
+    parts = NetcdfMedium(section, (nx * fx, ny * fy, nz * fz), (hx, hy, hz), geography, clip=True)
+    return CellAverages(parts, factors, spacing)
 
 
 def _interpolate(first: Values, second: Values, fraction: Values) -> Values:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
+from groundswell.grids.axis import Axis
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.material import (
     Counts,
@@ -123,7 +124,7 @@ def medium_statistics(medium: Medium, comm: Communicator | None = None) -> Mediu
         vs_min=lows.get("vs"),
         vs_max=highs.get("vs"),
         vs_min_cell=None if slowest is None else (slowest[3], slowest[2], slowest[1]),
-        vs_min_depth=None if slowest is None else (slowest[1] + 0.5) * medium.spacing[2],
+        vs_min_depth=None if slowest is None else _depth(medium, slowest[1]),
         qp_min=lows.get("qp"),
         qs_min=lows.get("qs"),
         qp_qs_max=highs.get("qp_qs"),
@@ -131,6 +132,11 @@ def medium_statistics(medium: Medium, comm: Communicator | None = None) -> Mediu
         floored=total.floored,
         sides=SideSpeeds(np.repeat(slowest_at_sides, rows), np.repeat(vp_at_sides, rows)),
     )
+
+
+def _depth(medium: Medium, k: int) -> float:
+    """Depth of the centres of row `k`, m."""
+    return float(Axis(medium.spacing[2]).at(k + 0.5))
 
 
 def _extremes(medium: Medium, runs: Sequence[tuple[int, int]]) -> _Extremes:

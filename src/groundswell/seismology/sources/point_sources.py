@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.errors import InputError
+from groundswell.grids.axis import Spacing
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.sources import (
     DoubleCouple,
@@ -65,7 +66,7 @@ class SourceContext:
         step: time step of the solver, s. Analytic time functions are sampled at the times of the
             updates that they enter.
         duration: duration of the run, s, at which analytic time functions are cut off.
-        spacing: cell edges (x, y, z) of the grid, m, for AWP files, whose positions are indices.
+        spacing: edges of the cells along x, y and z, m, for AWP files, whose positions are indices.
         rigidity, lame, density: mu and lambda, Pa, and rho, kg/m^3, at positions, for rupture files
             that do not give mu, or with opening, and for airguns.
     """
@@ -73,7 +74,7 @@ class SourceContext:
     geography: Geography | None
     step: float
     duration: float
-    spacing: Sequence[float]
+    spacing: Sequence[Spacing]
     rigidity: Property
     lame: Property
     density: Property

@@ -60,7 +60,7 @@ def grid_quantities(setup: Setup) -> Iterator[Quantity]:
     total = setup.count
     text = f"{total:,}, the smallest of {setup.smallest:g} m" if total > grid.count else ""
     yield Quantity("elements", total, "halved elements" * bool(text), text=text, group=MESH)
-    size = [cells * edge / 1e3 for cells, edge in zip(grid.region, grid.spacing, strict=True)]
+    size = [length / 1e3 for length in grid.size]
     region = f"{format_extent(grid.region)} elements, {format_extent(size)} km"
     yield Quantity("region", grid.region, "region", "elements", region, MESH)
     yield Quantity("spacing", grid.spacing, unit="m", group=MESH)

@@ -56,8 +56,8 @@ def layer_profiles(setup: ElementGeometry, elements: RankElements, kind: str) ->
     rows = np.full((elements.count, AXES), -1, np.int32)
     depths: list[Floats] = []
     layers: list[tuple[int, float]] = []
-    for axis, end, width in _layers(setup, kind):
-        thickness = width * grid.spacing[axis]
+    for axis, end in _layers(setup, kind):
+        thickness = grid.thickness(axis)[end]
         outward, face = (1, setup.extent[axis]) if end else (-1, 0.0)
         near, far = (outward * (c[:, axis] - face) for c in (corners[1 - end], corners[end]))
         inside = far > ROUNDING * thickness
@@ -76,14 +76,14 @@ def has_layers(setup: ElementGeometry, kind: str) -> bool:
     return any(_layers(setup, kind))
 
 
-def _layers(setup: ElementGeometry, kind: str) -> Iterator[tuple[int, int, int]]:
-    """Axis, end and width in elements of each layer of this kind."""
+def _layers(setup: ElementGeometry, kind: str) -> Iterator[tuple[int, int]]:
+    """Axis and end of each layer of this kind."""
     boundary, widths = setup.case.boundary, (setup.grid.before, setup.grid.after)
     for axis in range(AXES):
         for end in ENDS:
             of_end = boundary.sides if axis < 2 else (boundary.top, boundary.bottom)[end]
             if of_end == kind and widths[end][axis]:
-                yield axis, end, widths[end][axis]
+                yield axis, end
 
 
 def _depths(degree: int, span: Floats, end: int) -> Floats:

@@ -23,8 +23,8 @@ Floats = NDArray[np.float64]
 # interface on the face. It exceeds the distance at which interfaces count as on a face, see
 # `Profile`.
 INWARDS = 1e-8
-# Number of positions at which the medium is sampled at a time. They take about 100 MB, and a file is
-# read only once for each of its depths among them.
+# Number of positions at which the medium is sampled at a time. They take about 100 MB. A file is
+# read once for each of its depths among them.
 SAMPLES = 2**20
 
 
@@ -168,8 +168,8 @@ class ElementMaterials(ElementGeometry):
         lower, upper = self.forest.boxes(leaves)
         half = (upper - lower)[:, None] / 2
         points = lower[:, None] + half * (1 + (1 - INWARDS) * places)
-        margin = INWARDS * np.array(self.grid.spacing) / 2
-        points = np.clip(points, margin, np.array(self.extent) - margin)
+        low, high = INWARDS * np.array([axis.ends for axis in self.grid.axes]).T / 2
+        points = np.clip(points, low, np.array(self.extent) - high)
         found = sample_points(self.media[0], points.reshape(-1, AXES))
         shape = points.shape[:2]
         return Material(**{n: getattr(found, n).reshape(shape) for n in USED})

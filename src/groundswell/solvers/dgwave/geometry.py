@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.grids.cartesian import Grid
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
 from groundswell.meshes.leaves import Leaves
@@ -18,6 +17,7 @@ from groundswell.meshes.octree import Forest
 from groundswell.seismology.media.material import Medium
 from groundswell.seismology.media.statistics import MediumStatistics
 from groundswell.seismology.topography import build_elevation
+from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.curved import CurvedElements
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import REFLECTION
@@ -41,7 +41,7 @@ class ElementGeometry:
     """Geometry of the elements of a grid; see `Setup` for the attributes."""
 
     case: Any
-    grid: Grid
+    grid: Bricks
     geography: Geography | None
     media: Sequence[Medium]
     statistics: MediumStatistics
@@ -54,8 +54,7 @@ class ElementGeometry:
     @property
     def extent(self) -> tuple[float, float, float]:
         """Size of the region (x, y, z), m."""
-        x, y, z = (n * h for n, h in zip(self.grid.region, self.grid.spacing, strict=True))
-        return x, y, z
+        return self.grid.size
 
     @cached_property
     def forest(self) -> Forest:

@@ -30,8 +30,11 @@ def surface_axes(setup: Setup, stride: int = 1) -> tuple[Floats, Floats]:
 
     The points are the centres of N x N cells on each element of `[grid]`, where N is the degree.
     """
-    (nx, ny, _), (hx, hy, _), n = setup.grid.region, setup.grid.spacing, setup.degree
-    x, y = (h / n * np.arange(0.5, count * n)[::stride] for count, h in ((nx, hx), (ny, hy)))
+    grid, n = setup.grid, setup.degree
+    x, y = (
+        axis.divided(n).at(np.arange(0.5, count * n)[::stride])
+        for axis, count in zip(grid.axes[:2], grid.region[:2], strict=True)
+    )
     return x, y
 
 

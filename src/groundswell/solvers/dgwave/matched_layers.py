@@ -81,7 +81,7 @@ def soft_ground(setup: Setup) -> SoftGround | None:
     """Soft ground next to matched layers at the sides; None in fluids."""
     if setup.statistics.vs_max is None or setup.case.boundary.sides != PML:
         return None
-    height = setup.grid.spacing[2]
+    height = np.array(setup.grid.spacing[2])
     sides, fastest = setup.statistics.sides, setup.statistics.vs_max
     return SoftGround(sides, fastest, height, setup.resolved_frequency)
 
@@ -130,8 +130,8 @@ def total_decay(setup: Setup) -> float:
     matched layers. Each memory variable of matched layers belongs to one axis.
     """
     grid, speed, ground = setup.grid, setup.statistics.vp_max, soft_ground(setup)
-    widths = np.maximum(grid.before, grid.after)
-    thickness = (widths * np.array(grid.spacing))[widths > 0]
+    layers = [[t for t in grid.thickness(axis) if t] for axis in range(AXES)]
+    thickness = np.array([min(ends) for ends in layers if ends])
     sponge = strongest_decay(thickness, speed).sum() if has_layers(setup, SPONGE) else 0.0
     if not has_layers(setup, PML):
         return float(sponge)
@@ -145,7 +145,7 @@ def total_decay(setup: Setup) -> float:
 
 def _cells(setup: Setup) -> int:
     """Number of intervals between nodes across the layers at the sides."""
-    return max(setup.grid.before[:2]) * setup.degree
+    return max(*setup.grid.before[:2], *setup.grid.after[:2]) * setup.degree
 
 
 def matched_layers(setup: Setup, elements: RankElements) -> MatchedLayers | None:

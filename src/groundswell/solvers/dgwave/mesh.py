@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.grids.cartesian import Grid, format_extent
+from groundswell.grids.axis import Axis
+from groundswell.grids.cartesian import format_extent
 from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree import Forest, uniform_forest
 from groundswell.meshes.octree_refinement import Criterion, balance, refine, resolve_wavelength
@@ -17,25 +18,28 @@ from groundswell.meshes.p4est import read_p4est
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import Material, Medium
+from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.case import LAYERS, ForestSection
 
 Floats = NDArray[np.float64]
 USED = ("vp", "vs", "rho")  # of a material
 QUALITY = ("qp", "qs")  # with attenuation too
+TREE_ROUNDING = 1e-6  # of the size of a forest
 
 
-def build_grid(case: Any) -> Grid:
-    """The grid of a case: the elements of the region and of the absorbing layers around it."""
-    boundary = case.boundary
-    x, y, z = (cells_across(boundary.width, edge) for edge in case.grid.spacing)
+def build_grid(case: Any) -> Bricks:
+    """The elements of a case: those of the region and of the absorbing layers around it."""
+    boundary, axes = case.boundary, map(Axis, case.grid.spacing)
+    x, y, z = ([cells_across(boundary.width, edge) for edge in axis.ends] for axis in axes)
     if boundary.sides not in LAYERS:
-        x = y = 0
-    top = z if boundary.top in LAYERS else 0
-    bottom = z if boundary.bottom in LAYERS else 0
-    return Grid(case.grid.cells, case.grid.spacing, before=(x, y, top), after=(x, y, bottom))
+        x = y = [0, 0]
+    top = z[0] if boundary.top in LAYERS else 0
+    bottom = z[1] if boundary.bottom in LAYERS else 0
+    low, high = (x[0], y[0], top), (x[1], y[1], bottom)
+    return Bricks(case.grid.cells, case.grid.spacing, before=low, after=high)
 
 
-def build_media(case: Any, grid: Grid) -> list[Medium]:
+def build_media(case: Any, grid: Bricks) -> list[Medium]:
     """The media of the region's elements, and of elements halved once, twice and so on.
 
     Raises:
@@ -44,32 +48,28 @@ def build_media(case: Any, grid: Grid) -> list[Medium]:
     return [_medium(case, grid, level) for level in range(_levels(case, grid) + 1)]
 
 
-def _levels(case: Any, grid: Grid) -> int:
+def _levels(case: Any, grid: Bricks) -> int:
     """The largest number of times that elements may be halved."""
     if isinstance(case.refinement, ForestSection):
         return int(_read_forest(case.refinement, grid).levels.max())
     return int(case.refinement.levels) if case.refinement else 0
 
 
-def _medium(case: Any, grid: Grid, level: int) -> Medium:
+def _medium(case: Any, grid: Bricks, level: int) -> Medium:
     nx, ny, nz = (n << level for n in grid.region)
-    hx, hy, hz = (h / 2**level for h in grid.spacing)
+    hx, hy, hz = (axis.divided(2**level).spacing for axis in grid.axes)
     return build_medium(case.medium, (nx, ny, nz), (hx, hy, hz), case.grid.frame)
 
 
-def build_forest(case: Any, grid: Grid, media: Sequence[Medium]) -> Forest:
+def build_forest(case: Any, grid: Bricks, media: Sequence[Medium]) -> Forest:
     """The elements of a case.
 
     Args:
         grid: bricks of the region and of absorbing layers.
         media: see `build_media`.
     """
-    edges = [
-        h * (np.arange(n + 1) - before)
-        for n, h, before in zip(grid.cells, grid.spacing, grid.before, strict=True)
-    ]
     sides = case.boundary.sides == "periodic"
-    bricks = uniform_forest(edges, 0, (sides, sides, False))
+    bricks = uniform_forest(grid.faces, 0, (sides, sides, False))
     if not (section := case.refinement):
         return bricks
     if isinstance(section, ForestSection):
@@ -79,7 +79,7 @@ def build_forest(case: Any, grid: Grid, media: Sequence[Medium]) -> Forest:
     return balance(refine(bricks, wanted, len(media) - 1))
 
 
-def _read_forest(section: ForestSection, grid: Grid) -> Forest:
+def _read_forest(section: ForestSection, grid: Bricks) -> Forest:
     """Read the forest of a file; z points down.
 
     Raises:
@@ -92,12 +92,26 @@ def _read_forest(section: ForestSection, grid: Grid) -> Forest:
             f"{section.file}: the forest has {trees} trees, but [grid] has {cells} elements; "
             "change grid.size or grid.spacing"
         )
-    if not all(np.allclose(np.diff(line, 2), 0, atol=1e-6 * np.ptp(line)) for line in found.edges):
-        raise InputError(f"{section.file}: the trees have different sizes; allowed: equal sizes")
-    return found if section.vertical == "down" else found.mirrored(2)
+    down = found if section.vertical == "down" else found.mirrored(2)
+    if not all(map(_has_trees_of, down.edges, grid.axes)):
+        raise InputError(
+            f"{section.file}: the trees have different sizes; allowed: equal sizes, or sizes "
+            "in proportion to the elements of [grid]"
+        )
+    return down
 
 
-def _divided_in(forest: Forest, grid: Grid) -> Criterion:
+def _has_trees_of(faces: Floats, axis: Axis) -> bool:
+    """Whether trees have equal sizes, or sizes in proportion to the elements of an axis."""
+    numbers = np.arange(len(faces))
+    trees = (faces - faces[0]) / np.ptp(faces)
+    return any(
+        np.allclose(trees, line / line[-1], rtol=0, atol=TREE_ROUNDING)
+        for line in (numbers, axis.at(numbers))
+    )
+
+
+def _divided_in(forest: Forest, grid: Bricks) -> Criterion:
     """A criterion for `refine` that divides elements of the region like those of another forest.
 
     Elements of absorbing layers are divided like the nearest ones of the region.
@@ -113,7 +127,7 @@ def _divided_in(forest: Forest, grid: Grid) -> Criterion:
     return wanted
 
 
-def _waves_too_short(case: Any, grid: Grid, media: Sequence[Medium]) -> Criterion:
+def _waves_too_short(case: Any, grid: Bricks, media: Sequence[Medium]) -> Criterion:
     """A criterion for `refine` that divides elements with too few points per wavelength."""
     speeds, section = _slowest(media), case.refinement
 
@@ -141,22 +155,22 @@ def _slowest(media: Sequence[Medium]) -> list[Floats]:
     return found
 
 
-def _by_level(grid: Grid, lower: Floats, upper: Floats) -> Iterator[tuple[int, Numbers, Numbers]]:
+def _by_level(grid: Bricks, lower: Floats, upper: Floats) -> Iterator[tuple[int, Numbers, Numbers]]:
     """Yield each level, the indices of its elements, and the nearest elements of the region.
 
     Args:
         lower, upper: corners of the elements, (n, 3), m.
     """
-    spacing = np.array(grid.spacing)
-    levels = np.rint(np.log2(spacing[0] / (upper - lower)[:, 0])).astype(int)
+    first, end = grid.indices(lower), grid.indices(upper)
+    levels = np.rint(-np.log2(end - first)[:, 0]).astype(int)
     for level in np.unique(levels).tolist():
         chosen = np.flatnonzero(levels == level)
-        cells = np.rint(lower[chosen] / spacing * 2**level).astype(np.int64)
+        cells = np.rint(first[chosen] * 2**level).astype(np.int64)
         yield level, chosen, _inside(grid, cells, level)
 
 
 def read_material(
-    forest: Forest, grid: Grid, media: Sequence[Medium], leaves: Numbers, names: Sequence[str]
+    forest: Forest, grid: Bricks, media: Sequence[Medium], leaves: Numbers, names: Sequence[str]
 ) -> Material:
     """Properties of elements; absorbing layers continue the outermost elements of the region."""
     found = {name: np.empty(len(leaves)) for name in names}
@@ -169,7 +183,7 @@ def read_material(
     return Material(**found)
 
 
-def _inside(grid: Grid, cells: Numbers, level: int) -> Numbers:
+def _inside(grid: Bricks, cells: Numbers, level: int) -> Numbers:
     """The nearest elements of the region at a level; indices count from the region's corner."""
     return np.clip(cells, 0, np.array(grid.region) * 2**level - 1)
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
-from groundswell.grids.cartesian import Grid
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree import partition_curve
@@ -33,6 +32,7 @@ from groundswell.seismology.time_steps import dividing_step
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.dgwave import check
 from groundswell.solvers.dgwave.attenuation import fastest_relaxation, largest_decay
+from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.costs import element_costs
 from groundswell.solvers.dgwave.curved import METRICS
 from groundswell.solvers.dgwave.element_materials import ElementMaterials
@@ -66,7 +66,7 @@ class Setup(ElementMaterials):
     has_fixed_steps: ClassVar[bool] = True
 
     case: Any
-    grid: Grid
+    grid: Bricks
     geography: Geography | None
     media: Sequence[Medium]
     statistics: MediumStatistics

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.grids.cartesian import Grid
 from groundswell.meshes.gll import gll
 from groundswell.seismology.topography import Elevation
+from groundswell.solvers.dgwave.bricks import Bricks
 
 Floats = NDArray[np.float64]
 
@@ -35,13 +35,13 @@ class Surface:
     """
 
     elevation: Elevation
-    grid: Grid
+    grid: Bricks
     degree: int
 
     @property
     def size(self) -> Floats:
         """Size of the region along x, y, z, m."""
-        return np.multiply(self.grid.region, self.grid.spacing)
+        return np.array(self.grid.size)
 
     @cached_property
     def _heights(self) -> Floats:
@@ -81,8 +81,8 @@ class Surface:
         """Coordinates of the nodes along x and y in the region."""
         inside = (gll(self.degree).points + 1) / 2
         return [
-            np.append((np.arange(n)[:, None] + inside[:-1]).ravel(), n) * h
-            for n, h in zip(self.grid.region[:2], self.grid.spacing[:2], strict=True)
+            axis.at(np.append((np.arange(n)[:, None] + inside[:-1]).ravel(), n))
+            for n, axis in zip(self.grid.region[:2], self.grid.axes[:2], strict=True)
         ]
 
     def deform(self, points: Floats) -> Floats:
@@ -107,10 +107,11 @@ class Surface:
         """Elevation of the elements' surface at positions in the region, (n,)."""
         basis, points = gll(self.degree), (gll(self.degree).points + 1) / 2
         weights, nodes = [], []
-        for at, n, h in zip((x, y), self.grid.region, self.grid.spacing, strict=False):
-            cell = np.clip(np.floor(at / h), 0, n - 1)
-            weights.append(basis.interpolation(2 * (at / h - cell) - 1))
-            nodes.append((cell[:, None] + points) * h)
+        for at, n, axis in zip((x, y), self.grid.region, self.grid.axes, strict=False):
+            index = axis.index(at)
+            cell = np.clip(np.floor(index), 0, n - 1)
+            weights.append(basis.interpolation(2 * (index - cell) - 1))
+            nodes.append(axis.at(cell[:, None] + points))
         heights = self._height(nodes[0][:, None, :], nodes[1][:, :, None])
         return np.einsum("pi,pj,pji->p", *weights, heights)
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
-from groundswell.grids.cartesian import Grid
 from groundswell.meshes.gmsh import GmshGroups, read_gmsh_groups
 from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
 from groundswell.meshes.mesh import Mesh
@@ -22,6 +21,7 @@ from groundswell.meshes.separate import SeparateElements
 from groundswell.seismology.media.cellwise import ArrayMedium
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.media.statistics import medium_statistics
+from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.check import MESH
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ABSORBING, REFLECTION
@@ -74,7 +74,7 @@ class UnstructuredSetup(Setup):
         medium = ArrayMedium((1.0, 1.0, 1.0), **{n: v[None, None] for n, v in given.items()})
         statistics = medium_statistics(medium, comm)
         size = np.ptp(groups.mesh.nodes.reshape(-1, AXES), axis=0)
-        grid = Grid((1, 1, 1), tuple(size.tolist()))  # a box around the mesh
+        grid = Bricks((1, 1, 1), tuple(size.tolist()))  # a box around the mesh
         setup = cls(case, grid, None, [medium], statistics, groups)
         setup._validate()
         return setup

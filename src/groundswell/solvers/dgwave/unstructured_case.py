@@ -9,7 +9,7 @@ from pydantic import PlainValidator, ValidationInfo
 
 from groundswell.case.common import DataFile, Section, TaggedUnion
 from groundswell.case.problems import Violation
-from groundswell.seismology.case.grid import GridSection, Position
+from groundswell.seismology.case.grid import Position
 from groundswell.seismology.case.media import (
     ArraySection,
     AwpSection,
@@ -18,6 +18,7 @@ from groundswell.seismology.case.media import (
     MaterialBase,
     NetcdfSection,
 )
+from groundswell.solvers.dgwave.bricks_case import BricksSection
 
 
 class MeshSection(Section):
@@ -58,14 +59,14 @@ class VolumesSection(Section):
         return all(material.qs is not None for material in self.volumes.values())
 
 
-def _grid(value: Any, info: ValidationInfo) -> GridSection | MeshSection:
-    if isinstance(value, GridSection | MeshSection):
+def _grid(value: Any, info: ValidationInfo) -> BricksSection | MeshSection:
+    if isinstance(value, BricksSection | MeshSection):
         return value
-    section = MeshSection if isinstance(value, dict) and "file" in value else GridSection
+    section = MeshSection if isinstance(value, dict) and "file" in value else BricksSection
     return section.model_validate(value, context=info.context)
 
 
-AnyGrid = Annotated[Any, PlainValidator(_grid)]  # GridSection or MeshSection
+AnyGrid = Annotated[Any, PlainValidator(_grid)]  # BricksSection or MeshSection
 AnyMedium = Annotated[
     HomogeneousSection
     | LayeredSection

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.grids.axis import Axis
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.media.material import Material, Medium
 from groundswell.seismology.sources.point_sources import Property
@@ -54,8 +55,8 @@ def at_positions(medium: Medium, choose: Callable[[Material], Values]) -> Proper
 
     def at(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> NDArray[np.float64]:
         positions = np.stack([np.atleast_1d(np.asarray(a, float)) for a in (x, y, z)])
-        cells = (positions.T / medium.spacing).astype(int)
-        i, j, k = np.clip(cells, 0, np.array(medium.cells) - 1).T
+        along = zip(medium.spacing, positions, medium.cells, strict=True)
+        i, j, k = (np.clip(Axis(h).index(a).astype(int), 0, n - 1) for h, a, n in along)
         shape = medium.cells[1::-1]
         planes = {
             row: np.broadcast_to(choose(medium.plane(int(row))), shape) for row in np.unique(k)
