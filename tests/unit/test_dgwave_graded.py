@@ -17,7 +17,6 @@ from groundswell.meshes.gll import gll
 from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.lattice import surface_axes
-from groundswell.solvers.dgwave.matched_layers import soft_ground
 
 X, Y, Z = (100, 300, 150, 250), (400, 200, 200), (50, 50, 200, 300)
 GRADED = {"grid__spacing": [list(X), list(Y), list(Z)]}
@@ -135,12 +134,31 @@ def test_models_in_python_may_be_graded() -> None:
 def test_soft_ground_is_that_of_even_elements() -> None:
     """The resonance of soft rows; the surface layer of 100 m has two of 50 m, or four of 25 m."""
     graded, even = (
-        soft_ground(setup(medium=LAYERS, grid__spacing=h))
+        setup(medium=LAYERS, grid__spacing=h).soft_ground
         for h in (GRADED["grid__spacing"], [200, 200, 25])
     )
     assert graded is not None and even is not None
     assert graded.resonance == pytest.approx(np.pi / 2 * SOFT["vp"] / 100, rel=1e-12)
     assert graded.resonance == pytest.approx(even.resonance, rel=1e-12)
+
+
+def test_soft_ground_of_halved_elements_is_that_of_small_ones() -> None:
+    """A soft layer of half an element, which only halved elements resolve."""
+    halved = setup(medium=LAYERS, grid__spacing=[200, 200, 200], refinement={"frequency": 3})
+    even = setup(medium=LAYERS, grid__spacing=[200, 200, 50])
+    found, wanted = halved.soft_ground, even.soft_ground
+    assert found is not None and wanted is not None
+    assert found.resonance == pytest.approx(wanted.resonance, rel=1e-12)
+    assert found.contrast.max() == pytest.approx(wanted.contrast.max(), rel=1e-12)
+    everyone = halved.elements(1, 0)
+    ratio = found.damping_ratio(halved.grid.before[0] * halved.degree)
+    faces = np.append(0.0, np.cumsum(found.spacing))
+    tops = halved.forest.boxes(everyone.numbers)[0][:, 2]
+    in_soft_row = tops < faces[1:][ratio > 0].max() - 1e-6
+    rows, profiles = halved.damping(everyone)
+    assert rows is not None and (profiles >= 0).all()
+    beside = (halved.matched_layers(everyone).sets[:, :2] >= 0).any(axis=1)
+    assert np.array_equal((rows[:, :2] >= 0).any(axis=1), beside & in_soft_row)
 
 
 # --- refinement -----------------------------------------------------------------------------------

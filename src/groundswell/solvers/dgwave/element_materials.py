@@ -87,12 +87,9 @@ class ElementMaterials(ElementGeometry):
         return MaxwellBodies.of(self.material(leaves), self.relaxation)
 
     @cached_property
-    def has_solids(self) -> bool:
-        """Whether any element is solid; halved ones may be, in one whose average is fluid."""
-        if self.statistics.vs_max is not None:
-            return True
-        halved = len(self.media) > 1
-        return halved and any((self.material(n).vs > 0).any() for n in self._chunks())
+    def fastest_shear(self) -> float:
+        """Speed of the fastest S wave of any element, m/s; 0 in fluids."""
+        return max(float(self.material(leaves).vs.max()) for leaves in self._chunks())
 
     @cached_property
     def mixed_elements(self) -> int:

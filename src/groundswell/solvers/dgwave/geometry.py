@@ -14,6 +14,7 @@ from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
 from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.octree import Forest
+from groundswell.seismology.guided_waves import SoftGround
 from groundswell.seismology.media.material import Medium
 from groundswell.seismology.media.statistics import MediumStatistics
 from groundswell.seismology.topography import build_elevation
@@ -26,6 +27,7 @@ from groundswell.solvers.dgwave.matched_layers import (
     field_damping,
     in_matched_layers,
     matched_layers,
+    soft_ground,
     total_decay,
 )
 from groundswell.solvers.dgwave.mesh import build_forest
@@ -145,6 +147,11 @@ class ElementGeometry:
         return points if self.surface is None else self.surface.place(points)
 
     # --- absorbing layers -------------------------------------------------------------------------
+
+    @cached_property
+    def soft_ground(self) -> SoftGround | None:
+        """See `matched_layers.soft_ground`."""
+        return soft_ground(self._setup)
 
     @property
     def decay(self) -> float:

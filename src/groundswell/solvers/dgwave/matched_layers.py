@@ -15,6 +15,7 @@ further measures; see seismology/guided_waves.py.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log, pi
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.guided_waves import LARGEST_RATIO, SoftGround
+from groundswell.seismology.media.statistics import SideSpeeds
 from groundswell.solvers.dgwave.damping import (
     PML,
     SPONGE,
@@ -78,12 +80,30 @@ def strongest_damping(thickness: float | Floats, speed: float) -> Floats:
 
 
 def soft_ground(setup: Setup) -> SoftGround | None:
-    """Soft ground next to matched layers at the sides; None in fluids."""
-    if setup.statistics.vs_max is None or setup.case.boundary.sides != PML:
+    """Soft ground next to matched layers at the sides; None in fluids.
+
+    Rows are as high as the smallest elements in these layers, which may be halved.
+    """
+    if not setup.fastest_shear or setup.case.boundary.sides != PML:
         return None
-    height = np.array(setup.grid.spacing[2])
-    sides, fastest = setup.statistics.sides, setup.statistics.vs_max
-    return SoftGround(sides, fastest, height, setup.resolved_frequency)
+    beside = _beside(setup)
+    faces, material = _row_faces(setup), setup.material(beside)
+    lower, upper = (corners[:, 2] for corners in setup.forest.boxes(beside))
+    slowest = np.where(material.vs > 0, material.vs, material.vp)
+    rows = [(lower < below) & (upper > above) for above, below in pairwise(faces)]
+    sides = SideSpeeds(*(np.array([v[row].min() for row in rows]) for v in (slowest, material.vp)))
+    return SoftGround(sides, setup.fastest_shear, np.diff(faces), setup.resolved_frequency)
+
+
+def _beside(setup: Setup) -> Numbers:
+    """The elements of all ranks in matched layers at the sides."""
+    return np.flatnonzero(in_matched_layers(setup)[:, :2].any(axis=1))
+
+
+def _row_faces(setup: Setup) -> Floats:
+    """Depths of the horizontal faces of these elements in the region, ascending, m."""
+    corners = np.stack(setup.forest.boxes(_beside(setup)))[..., 2]
+    return np.unique(np.clip(corners, 0.0, setup.extent[2]))
 
 
 def field_damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
@@ -91,7 +111,7 @@ def field_damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int3
 
     The rows are None if there is no damping on any rank.
     """
-    ground = soft_ground(setup)
+    ground = setup.soft_ground
     is_soft = ground is not None and ground.resonance > 0
     if not is_soft and not has_layers(setup, SPONGE):
         return None, np.empty((0, setup.degree + 1))
@@ -107,13 +127,14 @@ def multiaxial_damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np
 
     It is a fraction of the damping d that depends on the depth.
     """
-    found, ground = layer_profiles(setup, elements, PML), soft_ground(setup)
+    found, ground = layer_profiles(setup, elements, PML), setup.soft_ground
     rows, none = np.full(found.rows.shape, -1, np.int32), np.empty((0, setup.degree + 1))
     if ground is None:
         return rows, none
     ratios = ground.damping_ratio(_cells(setup))
-    depths = setup.cells(elements.numbers)[:, 2] - setup.grid.before[2]
-    ratio = ratios[np.clip(depths, 0, len(ratios) - 1)]
+    tops = setup.forest.boxes(elements.numbers)[0][:, 2]
+    row = np.searchsorted(_row_faces(setup), tops, side="right") - 1
+    ratio = ratios[np.clip(row, 0, len(ratios) - 1)]
     element, axis = np.nonzero((found.rows[:, :2] >= 0) & (ratio > 0)[:, None])
     if not len(element):
         return rows, none
@@ -129,7 +150,7 @@ def total_decay(setup: Setup) -> float:
     At corners, the damping of sponges along all axes adds up, and so does the multiaxial damping of
     matched layers. Each memory variable of matched layers belongs to one axis.
     """
-    grid, speed, ground = setup.grid, setup.statistics.vp_max, soft_ground(setup)
+    grid, speed, ground = setup.grid, setup.statistics.vp_max, setup.soft_ground
     layers = [[t for t in grid.thickness(axis) if t] for axis in range(AXES)]
     thickness = np.array([min(ends) for ends in layers if ends])
     sponge = strongest_decay(thickness, speed).sum() if has_layers(setup, SPONGE) else 0.0
@@ -173,7 +194,7 @@ def in_matched_layers(setup: Setup) -> NDArray[np.bool_]:
 
 
 def _profiles(setup: Setup, found: LayerProfiles) -> Floats:
-    d, ground = _damping(setup, found), soft_ground(setup)
+    d, ground = _damping(setup, found), setup.soft_ground
     highest = HIGHEST_SHIFT * setup.resolved_frequency
     shift = 2 * pi * min(SHIFT / setup.case.time.duration, highest) * (1 - found.depths)
     if ground:
@@ -184,7 +205,7 @@ def _profiles(setup: Setup, found: LayerProfiles) -> Floats:
 
 def _damping(setup: Setup, found: LayerProfiles) -> Floats:
     """The damping d of each profile, (profiles, N + 1), 1/s."""
-    ground = soft_ground(setup)
+    ground = setup.soft_ground
     factor = ground.damping_factor if ground else 1.0
     strongest = factor * strongest_damping(found.thickness, setup.statistics.vp_max)
     return np.asarray(strongest[:, None] * found.depths**POWER)

@@ -136,8 +136,8 @@ class Setup(ElementMaterials):
         """The equations that are solved."""
         chosen = self.case.method.equations
         if chosen == "auto":
-            return ELASTIC if self.has_solids else ACOUSTIC
-        if chosen == "acoustic" and self.has_solids:
+            return ELASTIC if self.fastest_shear else ACOUSTIC
+        if chosen == "acoustic" and self.fastest_shear:
             raise InputError(
                 'method.equations = "acoustic", but the medium has solid cells; set vs = 0 '
                 'everywhere, or use "elastic"'
