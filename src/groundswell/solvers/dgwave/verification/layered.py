@@ -17,10 +17,13 @@ from groundswell.verify import Check
 DEGREE = 4
 WIDTH = 3  # elements of matched layers
 
-# Elements of LOH.1 and LOH.3 (m), highest frequency (Hz), limits of misfits (%): quick and full.
-EDGE, HIGHEST = {False: 1000.0, True: 500.0}, {False: 1.25, True: 3.0}
+# LOH.1 and LOH.3: elements across the layer, highest frequency (Hz), limits of misfits (%), quick and
+# full. Elements below the layer are larger.
+ACROSS, HIGHEST = {False: 1, True: 2}, {False: 1.25, True: 2.5}
 MISFIT = {False: 10.0, True: 5.0}
-GAUSSIAN = {False: {"loh1": 3.0, "loh3": 4.0}, True: {"loh1": 0.2, "loh3": 3.0}}  # %
+GAUSSIAN = {False: {"loh1": 1.5, "loh3": 2.0}, True: {"loh1": 0.2, "loh3": 3.0}}  # %
+
+LAYER = 1000.0  # m, thickness of that of LOH.1 and LOH.3
 
 INTERFACES = (800.0, 2000.0, 3600.0)  # m, on element faces
 # Elements of the three layers (m), and limits of the misfit, %.
@@ -50,7 +53,7 @@ def gaussian(backend: Backend, full: bool) -> Iterator[Check]:
             PROBLEMS[name], *_loh_motion(name, loh.GAUSSIAN, backend, full)
         )
         title = f"{PROBLEMS[name].name}, Gaussian: misfit"
-        yield Check.at_most(title, misfit, limit, "%", f"elements of {EDGE[full]:g} m")
+        yield Check.at_most(title, misfit, limit, "%", _elements(full))
 
 
 def interfaces_on_faces(backend: Backend, full: bool) -> Iterator[Check]:
@@ -82,7 +85,7 @@ def _published(name: str, backend: Backend, full: bool) -> Iterator[Check]:
     found = loh.published_misfits(
         name, *_loh_motion(name, time_function, backend, full), HIGHEST[full]
     )
-    note = f"elements of {EDGE[full]:g} m, below {HIGHEST[full]:g} Hz"
+    note = f"{_elements(full)}, below {HIGHEST[full]:g} Hz"
     for n, component in enumerate(COMPONENTS):
         for kind, misfit in (("envelope", found.envelope[n]), ("phase", found.phase[n])):
             title = f"{PROBLEMS[name].name} {component}: {kind} misfit"
@@ -93,9 +96,21 @@ def _loh_motion(
     name: str, time_function: dict[str, object], backend: Backend, full: bool
 ) -> tuple[Floats, Floats]:
     case = make_case(
-        grid={"size": loh.SIZE, "spacing": EDGE[full]},
+        grid={"size": loh.SIZE, "spacing": _edges(ACROSS[full])},
         method={"degree": DEGREE},
-        boundary={"width": WIDTH},
+        boundary={"width": 2},
         **loh.sections(PROBLEMS[name], time_function),
     )
     return motion(case, backend)
+
+
+def _edges(across: int) -> tuple[float, float, list[float]]:
+    """Edges of elements along x, y and z, m."""
+    x, y, depth = loh.SIZE
+    below = (depth - LAYER) / (3 * across)
+    return x / (8 * across), y / (10 * across), [LAYER / across] * across + [below] * 3 * across
+
+
+def _elements(full: bool) -> str:
+    x, _, z = _edges(ACROSS[full])
+    return f"elements of {x:g} m, {z[0]:g} m high in the layer"
