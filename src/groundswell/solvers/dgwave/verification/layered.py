@@ -17,8 +17,8 @@ from groundswell.verify import Check
 DEGREE = 4
 WIDTH = 3  # elements of matched layers
 
-# LOH.1 and LOH.3: elements across the layer, highest frequency (Hz), limits of misfits (%), quick and
-# full. Elements below the layer are larger.
+# LOH.1 and LOH.3: elements across the layer, highest frequency (Hz), and limits of misfits (%), in
+# the quick and the full form. Elements below the layer are larger.
 ACROSS, HIGHEST = {False: 1, True: 2}, {False: 1.25, True: 2.5}
 MISFIT = {False: 10.0, True: 5.0}
 GAUSSIAN = {False: {"loh1": 1.5, "loh3": 2.0}, True: {"loh1": 0.2, "loh3": 3.0}}  # %
