@@ -21,7 +21,7 @@ WIDTH = 3  # elements of matched layers
 # the quick and the full form. Elements below the layer are larger.
 ACROSS, HIGHEST = {False: 1, True: 2}, {False: 1.25, True: 2.5}
 MISFIT = {False: 10.0, True: 5.0}
-GAUSSIAN = {False: {"loh1": 1.5, "loh3": 2.0}, True: {"loh1": 0.2, "loh3": 3.0}}  # %
+GAUSSIAN = {False: {"loh1": 1.5, "loh3": 2.0}, True: {"loh1": 0.6, "loh3": 3.0}}  # %
 
 LAYER = 1000.0  # m, thickness of that of LOH.1 and LOH.3
 
