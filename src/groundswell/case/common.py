@@ -9,7 +9,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainValidator,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+)
 
 from groundswell.case.problems import Violation, problems_in, reject
 from groundswell.case.recording import Recordable, RecordSection
@@ -130,6 +137,18 @@ class RunSection(Section):
             yield ("lossy",), 'is for codec = "auto" without narrow; leave it out'
         if self.lossy and not _ZFP.fullmatch(self.lossy):
             yield ("lossy",), 'must be a codec with loss, as in "zfp16"'
+
+
+def by_file(from_file: type[Section], other: type[Section]) -> PlainValidator:
+    """A validator of a section: of the class `from_file` if it has the key `file`, else `other`."""
+
+    def validate(value: Any, info: ValidationInfo) -> Section:
+        if isinstance(value, from_file | other):
+            return value
+        chosen = from_file if isinstance(value, dict) and "file" in value else other
+        return chosen.model_validate(value, context=info.context)
+
+    return PlainValidator(validate)
 
 
 def unsupported(section: Section, *names: str) -> Iterator[Violation]:

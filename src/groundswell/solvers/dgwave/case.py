@@ -13,6 +13,7 @@ from groundswell.case.common import (
     NotEmpty,
     RunSection,
     Section,
+    by_file,
     repeated,
     unsupported,
 )
@@ -88,14 +89,7 @@ class ForestSection(Section):
     vertical: Literal["up", "down"] = "up"
 
 
-def _refinement(value: Any, info: ValidationInfo) -> RefinementSection | ForestSection:
-    if isinstance(value, RefinementSection | ForestSection):
-        return value
-    section = ForestSection if isinstance(value, dict) and "file" in value else RefinementSection
-    return section.model_validate(value, context=info.context)
-
-
-AnyRefinement = Annotated[Any, PlainValidator(_refinement)]  # RefinementSection or ForestSection
+AnyRefinement = Annotated[Any, by_file(ForestSection, RefinementSection)]
 
 LAYERS = ("pml", "sponge")
 Boundary = Literal["pml", "sponge", "absorbing", "free-surface", "rigid"]

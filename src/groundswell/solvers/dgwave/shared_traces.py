@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from groundswell.backends import Backend
 from groundswell.exchange.boxes import ITEMSIZE, Place
 from groundswell.exchange.communicator import Communicator
@@ -69,7 +67,7 @@ class TraceFormat:
 
     @property
     def _itemsize(self) -> int:
-        return int(np.dtype(self.dtype).itemsize)
+        return ITEMSIZE[self.dtype]
 
 
 class SharedTraces(Operation):

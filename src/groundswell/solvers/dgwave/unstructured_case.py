@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import PlainValidator, ValidationInfo
-
-from groundswell.case.common import DataFile, Section, TaggedUnion
+from groundswell.case.common import DataFile, Section, TaggedUnion, by_file
 from groundswell.case.problems import Violation
 from groundswell.seismology.case.grid import Position
 from groundswell.seismology.case.media import (
@@ -59,14 +57,7 @@ class VolumesSection(Section):
         return all(material.qs is not None for material in self.volumes.values())
 
 
-def _grid(value: Any, info: ValidationInfo) -> BricksSection | MeshSection:
-    if isinstance(value, BricksSection | MeshSection):
-        return value
-    section = MeshSection if isinstance(value, dict) and "file" in value else BricksSection
-    return section.model_validate(value, context=info.context)
-
-
-AnyGrid = Annotated[Any, PlainValidator(_grid)]  # BricksSection or MeshSection
+AnyGrid = Annotated[Any, by_file(MeshSection, BricksSection)]
 AnyMedium = Annotated[
     HomogeneousSection
     | LayeredSection

@@ -2,7 +2,7 @@
 //
 // A Value is one number or, on a CPU, a vector of numbers.
 #pragma once
-#include "portable.h"
+#include "equations.h"
 
 // Fields: sxx, syy, szz, syz, sxz, sxy, vx, vy, vz. The trace of a face is its traction and velocity.
 constexpr int FIELDS = 9, STRESSES = 6, TRACE = 6;
@@ -28,9 +28,6 @@ template <class Value> struct Moduli {
 struct Impedances {
   real zp, zs;  // of P and S waves
 };
-struct Edges {
-  real scale[3];  // 2 / edge: scales derivatives on [-1, 1] to those along x, y, z
-};
 #if NODAL
 typedef Edges Material;  // the other values belong to nodes
 #else
@@ -40,10 +37,6 @@ struct Material : Moduli<real>, Impedances, Edges {};
 // Weights of a face for P and S waves, 1 / (Z- + Z+) and Z+ / (Z- + Z+); Z+ is the impedance of the other side.
 struct Weights {
   real p_weight, p_share, s_weight, s_share;
-};
-struct Flux {
-  real reflection;  // at a boundary: -1 free surface, 1 rigid, 0 absorbing
-  real upwind;      // 1 for the Riemann flux, 0 for the central flux
 };
 struct Face : Weights, Flux {};
 

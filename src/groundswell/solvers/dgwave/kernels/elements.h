@@ -13,6 +13,7 @@
 // With NODAL, materials vary from node to node: moduli and impedances are tables of nodes. The other values of
 // `Material` and `Face` still belong to elements and faces.
 #pragma once
+#include "equations.h"  // before the branches: a header is inserted once
 #include "scheme.h"
 #include "spectral_elements/kernels/reference_element.h"
 #if CURVED

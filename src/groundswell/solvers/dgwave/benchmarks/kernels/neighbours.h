@@ -12,6 +12,7 @@
 //   ghosts [ghosts]              address of each ghost's fields, [FIELDS][CUBE]
 //   sides [CUBE]                 faces on which each node lies, one bit for each face
 #pragma once
+#include "solvers/dgwave/kernels/equations.h"
 #include "solvers/dgwave/kernels/scheme.h"
 #include "spectral_elements/kernels/reference_element.h"
 #if ELASTIC

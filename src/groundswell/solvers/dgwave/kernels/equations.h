@@ -1,0 +1,12 @@
+// What acoustic and elastic equations have in common: values of elements and faces.
+#pragma once
+#include "portable.h"
+
+struct Edges {
+  real scale[3];  // 2 / edge: scales derivatives on [-1, 1] to those along x, y, z
+};
+
+struct Flux {
+  real reflection;  // at a boundary: -1 free surface, 1 rigid, 0 absorbing
+  real upwind;      // 1 for the Riemann flux, 0 for the central flux
+};
