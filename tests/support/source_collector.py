@@ -20,7 +20,7 @@ from groundswell.solvers.cavity.setup import Setup as CavitySetup
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.tiles import Tile
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
-from groundswell.solvers.dgwave.kernel_shapes import kernel_shape
+from groundswell.solvers.dgwave.kernel_shapes import KernelVariant, kernel_shape
 from groundswell.solvers.dgwave.propagation import kernel_source
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
@@ -140,8 +140,8 @@ def dgwave_source(
         layers=matched or None,
     )
     columns = equations.columns if curved else 0
-    shape = kernel_shape(h100, degree, len(equations.fields), jump, size, columns)
-    return kernel_source(file, problem, shape)
+    variant = KernelVariant(degree, len(equations.fields), jump, size, columns, nodal)
+    return kernel_source(file, problem, kernel_shape(h100, variant))
 
 
 def fused_sources(dtype: str, kind: str) -> list[Source]:

@@ -19,7 +19,14 @@ from groundswell.meshes.octree_faces import FaceKind, find_faces
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, Links, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
-from groundswell.solvers.dgwave.kernel_shapes import ALIGNMENT, HOST, MEASURED, kernel_shape, pitch
+from groundswell.solvers.dgwave.kernel_shapes import (
+    ALIGNMENT,
+    HOST,
+    MEASURED,
+    KernelVariant,
+    kernel_shape,
+    pitch,
+)
 from groundswell.solvers.dgwave.terms import ElementSource, Terms
 
 # --- elements of ranks ----------------------------------------------------------------------------
@@ -227,13 +234,18 @@ def test_blocks_fit_their_device(degree: int, equations: Any, size: int) -> None
     """Also devices with less shared memory, where elements stay in global memory."""
     fields = len(equations.fields)
     static = (degree + 1) * ((degree + 1) | 1) * size + 16  # the derivative and two mbarriers
-    bricks_and_others = ((False, 0), (True, 0), (True, equations.columns))
-    for (whole, columns), room in product(bricks_and_others, (H100, 163 * 1024, 99 * 1024)):
-        jump = equations.jump(whole=whole)
-        shape = kernel_shape(device(room), degree, fields, jump, size, columns)
+    given = (degree, fields, equations.jump(whole=True), size)
+    variants = (
+        KernelVariant(degree, fields, equations.jump(whole=False), size),
+        KernelVariant(*given),
+        KernelVariant(*given, is_nodal=True),
+        KernelVariant(*given, equations.columns),
+    )
+    for variant, room in product(variants, (H100, 163 * 1024, 99 * 1024)):
+        shape = kernel_shape(device(room), variant)
         assert shape.threads(degree) <= 1024 and 1 <= shape.layers <= degree + 1
         assert shape.threads(degree) * max(1, shape.blocks) <= 2048  # of a multiprocessor
-        assert shape.shared_bytes(degree, fields, jump, size, columns) + static <= room
+        assert shape.shared_bytes(variant) + static <= room
         assert shape.in_shared or shape.elements == 1
         constants = shape.constants(degree)
         assert constants["MAX_THREADS_PER_BLOCK"] == shape.threads(degree)
@@ -241,10 +253,11 @@ def test_blocks_fit_their_device(degree: int, equations: Any, size: int) -> None
 
 
 def test_each_degree_was_measured() -> None:
-    assert list(MEASURED) == list(range(1, 16))
-    assert all(len(row) == 4 for row in MEASURED.values())
-    host = SimpleNamespace(on_host=True)
-    assert kernel_shape(host, 15, 9, 3, 8) is HOST  # type: ignore[arg-type]
+    for shapes in MEASURED.values():
+        assert list(shapes) == list(range(1, 16))
+        assert all(len(row) == 4 for row in shapes.values())
+    host: Any = SimpleNamespace(on_host=True)
+    assert kernel_shape(host, KernelVariant(15, 9, 3, 8)) is HOST
 
 
 @pytest.mark.parametrize("degree", range(1, 16))

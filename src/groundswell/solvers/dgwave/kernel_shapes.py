@@ -10,6 +10,32 @@ ALIGNMENT = 4  # values; elements are copied as whole vectors
 
 
 @dataclass(frozen=True)
+class KernelVariant:
+    """What determines the fastest shape and the shared memory of a block.
+
+    Args:
+        fields: number of fields.
+        jump: number of values of the flux at a face node.
+        size: size of a value, bytes.
+        columns: number of differentiated values per node in elements that are not bricks; 0 in
+            bricks, which differentiate the fields.
+        is_nodal: whether the material varies inside elements.
+    """
+
+    degree: int
+    fields: int
+    jump: int
+    size: int
+    columns: int = 0
+    is_nodal: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The key of MEASURED."""
+        return "curved" if self.columns else "nodal" if self.is_nodal else "bricks"
+
+
+@dataclass(frozen=True)
 class KernelShape:
     """The shape of the blocks of `advance_nodes.h`.
 
@@ -42,41 +68,72 @@ class KernelShape:
             **limit,
         }
 
-    def shared_bytes(self, degree: int, fields: int, jump: int, size: int, columns: int = 0) -> int:
-        """Dynamic shared memory of a block, bytes.
-
-        Args:
-            fields: number of fields.
-            jump: number of values of the flux at a face node.
-            size: size of a value, bytes.
-            columns: number of differentiated values per node; 0 in bricks, which differentiate the
-                fields.
-        """
-        inside = columns * (degree + 1) ** 3 if columns else 2 * pitch(degree, fields)
-        faces = 6 * jump * (degree + 1) ** 2
-        return self.elements * (self.in_shared * inside + faces) * size
+    def shared_bytes(self, variant: KernelVariant) -> int:
+        """Dynamic shared memory of a block, bytes."""
+        nodes = variant.degree + 1
+        differentiated = variant.columns * nodes**3
+        inside = differentiated or 2 * pitch(variant.degree, variant.fields)
+        faces = 6 * variant.jump * nodes**2
+        return self.elements * (self.in_shared * inside + faces) * variant.size
 
 
 HOST = KernelShape(1, in_shared=False)
 ELASTIC_DOUBLE, ELASTIC_SINGLE, ACOUSTIC_DOUBLE, ACOUSTIC_SINGLE = range(4)
 
-# The fastest shape for each degree, in the order of these names: layers, elements, blocks.
+# The fastest shape by kind of element and degree, in the order of these names: layers, elements,
+# blocks. Found by benchmarks/dgwave_shapes.py.
 MEASURED = {
-    1: ((2, 16, 4), (2, 8, 8), (2, 8, 8), (2, 8, 8)),
-    2: ((3, 4, 4), (3, 8, 4), (3, 4, 0), (3, 4, 0)),
-    3: ((2, 4, 0), (4, 2, 8), (2, 4, 6), (2, 4, 10)),
-    4: ((5, 1, 4), (5, 1, 6), (5, 1, 8), (2, 2, 0)),
-    5: ((6, 1, 3), (6, 1, 0), (6, 1, 0), (3, 2, 5)),
-    6: ((3, 1, 3), (2, 1, 5), (2, 1, 0), (2, 1, 0)),
-    7: ((2, 1, 0), (2, 1, 5), (2, 1, 0), (2, 1, 8)),
-    8: ((5, 1, 0), (3, 1, 0), (3, 1, 2), (3, 1, 4)),
-    9: ((5, 1, 0), (2, 1, 2), (3, 1, 2), (2, 1, 0)),
-    10: ((2, 1, 0), (2, 1, 2), (2, 1, 0), (2, 1, 3)),
-    11: ((3, 1, 0), (3, 1, 0), (3, 1, 0), (3, 1, 0)),
-    12: ((3, 1, 0), (3, 1, 0), (3, 1, 0), (2, 1, 2)),
-    13: ((2, 1, 0), (2, 1, 0), (2, 1, 0), (2, 1, 0)),
-    14: ((2, 1, 0), (2, 1, 1), (2, 1, 0), (1, 1, 2)),
-    15: ((1, 1, 0), (2, 1, 2), (2, 1, 0), (1, 1, 0)),
+    "bricks": {
+        1: ((2, 16, 4), (2, 8, 8), (2, 8, 8), (2, 8, 8)),
+        2: ((3, 4, 4), (3, 8, 4), (3, 4, 0), (3, 4, 0)),
+        3: ((2, 4, 0), (4, 2, 8), (2, 4, 6), (2, 4, 10)),
+        4: ((5, 1, 4), (5, 1, 6), (5, 1, 8), (2, 2, 0)),
+        5: ((6, 1, 3), (6, 1, 0), (6, 1, 0), (3, 2, 5)),
+        6: ((3, 1, 3), (2, 1, 5), (2, 1, 0), (2, 1, 0)),
+        7: ((2, 1, 0), (2, 1, 5), (2, 1, 0), (2, 1, 8)),
+        8: ((5, 1, 0), (3, 1, 0), (3, 1, 2), (3, 1, 4)),
+        9: ((5, 1, 0), (2, 1, 2), (3, 1, 2), (2, 1, 0)),
+        10: ((2, 1, 0), (2, 1, 2), (2, 1, 0), (2, 1, 3)),
+        11: ((3, 1, 0), (3, 1, 0), (3, 1, 0), (3, 1, 0)),
+        12: ((3, 1, 0), (3, 1, 0), (3, 1, 0), (2, 1, 2)),
+        13: ((2, 1, 0), (2, 1, 0), (2, 1, 0), (2, 1, 0)),
+        14: ((2, 1, 0), (2, 1, 1), (2, 1, 0), (1, 1, 2)),
+        15: ((1, 1, 0), (2, 1, 2), (2, 1, 0), (1, 1, 0)),
+    },
+    "nodal": {
+        1: ((2, 16, 4), (2, 8, 8), (2, 8, 8), (2, 8, 8)),
+        2: ((3, 4, 4), (3, 8, 4), (3, 4, 0), (3, 4, 0)),
+        3: ((2, 4, 0), (4, 2, 8), (2, 4, 6), (2, 4, 10)),
+        4: ((5, 1, 4), (5, 1, 6), (5, 1, 8), (2, 2, 0)),
+        5: ((6, 1, 3), (6, 1, 0), (6, 1, 0), (3, 2, 5)),
+        6: ((3, 1, 3), (2, 1, 5), (2, 1, 0), (2, 1, 0)),
+        7: ((2, 1, 0), (2, 1, 5), (2, 1, 0), (2, 1, 8)),
+        8: ((5, 1, 0), (3, 1, 0), (3, 1, 2), (3, 1, 4)),
+        9: ((5, 1, 0), (2, 1, 2), (3, 1, 2), (2, 1, 0)),
+        10: ((2, 1, 0), (2, 1, 2), (2, 1, 0), (2, 1, 3)),
+        11: ((3, 1, 0), (3, 1, 0), (3, 1, 0), (3, 1, 0)),
+        12: ((3, 1, 0), (3, 1, 0), (3, 1, 0), (2, 1, 2)),
+        13: ((2, 1, 0), (2, 1, 0), (2, 1, 0), (2, 1, 0)),
+        14: ((2, 1, 0), (2, 1, 1), (2, 1, 0), (1, 1, 2)),
+        15: ((1, 1, 0), (2, 1, 2), (2, 1, 0), (1, 1, 0)),
+    },
+    "curved": {
+        1: ((2, 8, 8), (2, 8, 12), (2, 8, 12), (2, 8, 16)),
+        2: ((3, 4, 0), (3, 4, 7), (3, 8, 4), (3, 4, 0)),
+        3: ((4, 1, 8), (4, 1, 16), (4, 1, 16), (4, 1, 16)),
+        4: ((5, 1, 0), (5, 1, 6), (5, 1, 0), (5, 1, 0)),
+        5: ((6, 1, 0), (6, 1, 4), (6, 1, 4), (6, 1, 4)),
+        6: ((7, 1, 0), (7, 1, 0), (7, 1, 0), (7, 1, 2)),
+        7: ((8, 1, 1), (8, 1, 2), (8, 1, 2), (2, 1, 4)),
+        8: ((9, 1, 1), (9, 1, 0), (9, 1, 1), (3, 1, 2)),
+        9: ((2, 1, 1), (5, 1, 0), (3, 1, 1), (5, 1, 1)),
+        10: ((2, 1, 0), (3, 1, 0), (3, 1, 0), (4, 1, 1)),
+        11: ((2, 1, 0), (2, 1, 1), (2, 1, 0), (2, 1, 2)),
+        12: ((3, 1, 0), (3, 1, 0), (3, 1, 0), (2, 1, 2)),
+        13: ((2, 1, 0), (2, 1, 0), (2, 1, 0), (2, 1, 0)),
+        14: ((2, 1, 0), (2, 1, 1), (2, 1, 0), (1, 1, 2)),
+        15: ((1, 1, 0), (2, 1, 2), (2, 1, 0), (1, 1, 0)),
+    },
 }
 
 
@@ -85,17 +142,12 @@ def pitch(degree: int, fields: int) -> int:
     return -(-fields * (degree + 1) ** 3 // ALIGNMENT) * ALIGNMENT
 
 
-def kernel_shape(
-    backend: Backend, degree: int, fields: int, jump: int, size: int, columns: int = 0
-) -> KernelShape:
-    """The kernel shape; for the arguments see `KernelShape.shared_bytes`.
-
-    Elements that are too large for shared memory stay in global memory.
-    """
+def kernel_shape(backend: Backend, variant: KernelVariant) -> KernelShape:
+    """The kernel shape; elements that are too large for shared memory stay in global memory."""
     if backend.on_host:
         return HOST
-    column = 2 * (fields < 9) + (size == 4)
-    shape = KernelShape(*MEASURED[degree][column])
-    if shape.shared_bytes(degree, fields, jump, size, columns) <= backend.shared_bytes_per_block:
+    column = 2 * (variant.fields < 9) + (variant.size == 4)
+    shape = KernelShape(*MEASURED[variant.kind][variant.degree][column])
+    if shape.shared_bytes(variant) <= backend.shared_bytes_per_block:
         return shape
     return KernelShape(shape.layers, in_shared=False)

@@ -26,7 +26,12 @@ from groundswell.solvers.dgwave import tables
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import Equations, FaceSides
-from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape, pitch
+from groundswell.solvers.dgwave.kernel_shapes import (
+    KernelShape,
+    KernelVariant,
+    kernel_shape,
+    pitch,
+)
 from groundswell.solvers.dgwave.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.nodal_material import NodalMaterial
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
@@ -94,11 +99,6 @@ class Discretisation:
         return self.nodal is not None
 
     @property
-    def columns(self) -> int:
-        """See `KernelShape.shared_bytes`."""
-        return self.equations.columns if self.is_curved else 0
-
-    @property
     def edges(self) -> NDArray[np.float64]:
         """Edges of bricks, m, or of the reference elements of other elements, (elements, 3)."""
         return np.full((self.elements.count, 3), 2.0) if self.is_curved else self.elements.edges
@@ -117,6 +117,13 @@ class Discretisation:
     def jump(self) -> int:
         """Number of values of the flux at each face node."""
         return self.equations.jump(whole=self.has_whole_jumps)
+
+    @property
+    def variant(self) -> KernelVariant:
+        """What determines the shape of thread blocks."""
+        columns = self.equations.columns if self.is_curved else 0
+        size, fields = np.dtype(self.dtype).itemsize, len(self.equations.fields)
+        return KernelVariant(self.degree, fields, self.jump, size, columns, self.is_nodal)
 
     @property
     def nodes(self) -> int:
@@ -156,11 +163,9 @@ class Propagation:
     ) -> None:
         self._backend, self._problem = backend, problem
         equations, degree, dtype = problem.equations, problem.degree, problem.dtype
-        size = np.dtype(dtype).itemsize
-        fields, jump, columns = len(equations.fields), problem.jump, problem.columns
-        self.shape = shape or kernel_shape(backend, degree, fields, jump, size, columns)
-        self._shared_bytes = self.shape.shared_bytes(degree, fields, jump, size, columns)
-        count = problem.elements.count
+        self.shape = shape or kernel_shape(backend, problem.variant)
+        self._shared_bytes = self.shape.shared_bytes(problem.variant)
+        count, fields = problem.elements.count, len(equations.fields)
         self._u, self._r = (backend.zeros((count, pitch(degree, fields)), dtype) for _ in range(2))
         self.u, self.r = (
             array[:, : fields * problem.nodes].reshape(count, fields, problem.nodes)

@@ -15,6 +15,7 @@ from groundswell.bench.tables import (
     size_of,
     time_of,
 )
+from groundswell.solvers.dgwave.benchmarks.features import measure_features
 from groundswell.solvers.dgwave.benchmarks.local_steps import measure_local_steps
 from groundswell.solvers.dgwave.benchmarks.published import (
     OVER_64,
@@ -138,6 +139,22 @@ ROOFLINES = Table(
     ranks="one",
 )
 
+FEATURES = Table(
+    "features",
+    "Cost of an unknown with other elements, materials and boundaries; elastic waves, Riemann "
+    "flux, N = 7",
+    [
+        field("feature", 31),
+        field("precision"),
+        _number("elements", "elements", ",d", 8),
+        STAGE,
+        *SPEED,
+        _times("over bricks", "cost"),
+    ],
+    measure_features,
+    ranks="one",
+)
+
 LOCAL_STEPS = Table(
     "local_steps",
     "Savings of clustered local time steps; the solver has one global step",
@@ -210,4 +227,4 @@ ROUNDING = Table(
     seconds=SECONDS,
 )
 
-TABLES = [KERNELS, DEGREES, ROOFLINES, LOCAL_STEPS, EXCHANGE, WEAK, ROUNDING]
+TABLES = [KERNELS, DEGREES, ROOFLINES, FEATURES, LOCAL_STEPS, EXCHANGE, WEAK, ROUNDING]

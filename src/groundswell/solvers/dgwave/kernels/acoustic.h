@@ -34,21 +34,25 @@ struct Face : Weights, Flux {};
 // does not follow from the velocity (central flux, mortars).
 constexpr int JUMP = CENTRAL ? 2 : 1;
 
-// Derivatives at a node: divergence of velocity, and gradient of pressure.
+// Derivatives at a node: divergence of velocity, and gradient of pressure. The divergence is the sum of terms along each
+// axis, which matched layers change separately.
 template <class Value> struct Slopes {
-  Value divergence, gradient[3];
+  Value terms[TERMS], gradient[3];
+
+  METHOD Value& divergence_along(int axis) { return terms[MATCHED ? axis : 0]; }
+  METHOD Value divergence() const { return MATCHED ? terms[0] + terms[1] + terms[TERMS - 1] : terms[0]; }
 };
 
 // Number of derivatives along an axis that matched layers stretch.
 constexpr int STRETCHED = 2;
 template <class Value> INLINE Value& stretched(Slopes<Value>& slopes, int axis, int n) {
-  return n ? slopes.gradient[axis] : slopes.divergence;
+  return n ? slopes.gradient[axis] : slopes.divergence_along(axis);
 }
 
 // Adds the contribution of the values at one node of a line along `axis` to the derivatives at another node.
 template <class Value, class Factor, class Values>
 INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {
-  slopes.divergence = FMA(factor, value(1 + axis), slopes.divergence);
+  slopes.divergence_along(axis) = FMA(factor, value(1 + axis), slopes.divergence_along(axis));
   slopes.gradient[axis] = FMA(factor, value(0), slopes.gradient[axis]);
 }
 
@@ -77,7 +81,7 @@ INLINE void common_velocities(int face, const real (&own)[TRACE], real (&jump)[J
 template <class Value, class Side>
 INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Side side, real lift,
                      Slopes<Value>& slopes) {
-  slopes.divergence = FMA(lift, jump[0], slopes.divergence);
+  slopes.divergence_along(axis) = FMA(lift, jump[0], slopes.divergence_along(axis));
 #if CENTRAL
   slopes.gradient[axis] = FMA(side * lift, jump[1], slopes.gradient[axis]);
 #else
@@ -88,7 +92,7 @@ INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Sid
 // m: moduli of the element or of the nodes.
 template <class Value, class Modulus>
 INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
-  rates[0] = -m.bulk * slopes.divergence;
+  rates[0] = -m.bulk * slopes.divergence();
   UNROLL
   for (int c = 0; c < 3; ++c) rates[1 + c] = -m.buoyancy * slopes.gradient[c];
 }
@@ -100,7 +104,7 @@ template <class Value> struct Relaxed {
 };
 
 template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
-  strain[0] = slopes.divergence;
+  strain[0] = slopes.divergence();
 }
 
 // Subtracts the stress rates of a mechanism; pressure has the opposite sign.

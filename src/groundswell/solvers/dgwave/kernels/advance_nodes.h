@@ -41,6 +41,9 @@ struct Fetch {
 #endif
 };
 
+INLINE real load_real(const real* from) { return *from; }
+INLINE void store_real(real* to, real value) { *to = value; }
+
 struct Block {
   const Elements& all;
   const Sources& sources;
@@ -52,6 +55,9 @@ struct Block {
   real* columns;  // (COLUMNS, CUBE), see `column`
   real* jumps;   // (FACES, JUMP, PLANE)
   const real (*derivative)[ROW];
+#if CURVED
+  mutable real metric[METRICS];  // of the thread's last node
+#endif
 
   METHOD void load_other_sides(OtherSide (&sides)[TURNS]) const {
     UNROLL
@@ -90,17 +96,17 @@ struct Block {
   }
 
 #if CURVED
-  METHOD void load_metric(int node, real (&metric)[METRICS]) const {
-    UNROLL
-    for (int n = 0; n < METRICS; ++n) metric[n] = metric_at(node)(n);
-  }
+  METHOD void load_metric(int node) const { load_all(all.metrics_of(e) + node, CUBE, load_real, metric); }
 
   METHOD void find_columns() const {
     for (int node = t; node < CUBE; node += THREADS) {
-      const auto metric = metric_at(node);
+      real fields[FIELDS];
+      load_metric(node);
+      load_all(u + node, CUBE, load_real, fields);
       UNROLL
       for (int n = 0; n < COLUMNS; ++n)
-        columns[n * CUBE + node] = find_column(n, metric, [&](int field) { return u[field * CUBE + node]; });
+        columns[n * CUBE + node] =
+            find_column(n, [&](int m) { return metric[m]; }, [&](int field) { return fields[field]; });
     }
   }
 #endif
@@ -114,19 +120,6 @@ struct Block {
     for (int n = 0; n < JUMP; ++n) jump[n] = jumps[((2 * axis + high) * JUMP + n) * PLANE + within];
     add_jump(m, jump, axis, high ? REAL(1) : REAL(-1), m.scale[axis] * LIFT, slopes);
   }
-
-#if MATCHED
-  // Adds the derivatives along one axis.
-  METHOD void add_slopes_along(const Material& m, int axis, const int (&at)[3], Slopes<real>& slopes) const {
-    const int stride = axis == 0 ? 1 : axis == 1 ? NODES : PLANE;
-    const int node = (at[2] * NODES + at[1]) * NODES + at[0], first = node - at[axis] * stride;
-    for (int w = 0; w < NODES; ++w)
-      add_slopes(slopes, axis, derivative[at[axis]][w] * m.scale[axis],
-                 [&](int n) { return column(n, first + w * stride); });
-    const int within = axis == 0 ? at[2] * NODES + at[1] : axis == 1 ? at[2] * NODES + at[0] : at[1] * NODES + at[0];
-    add_face(m, axis, at[axis], within, slopes);
-  }
-#endif
 
   METHOD void advance_node(const Material& m, int i, int j, int k) const {
     Slopes<real> slopes{};
@@ -143,28 +136,21 @@ struct Block {
     UNROLL
     for (int axis = 0; axis < 3; ++axis) add_face(m, axis, place[axis], within[axis], slopes);
 #if MATCHED
-    if (all.layers.inside(e)) {
-      const int at[3] = {i, j, k};
+    if (all.layers.inside(e))
       all.layers.advance(
-          e, (k * NODES + j) * NODES + i, stage,
-          [&](int axis, Slopes<real>& along) { add_slopes_along(m, axis, at, along); },
-          [&](const real* profile, int axis) { return profile[at[axis]]; }, [](const real* from) { return *from; },
-          [](real* to, real value) { *to = value; }, slopes);
-    }
+          e, (k * NODES + j) * NODES + i, stage, [&](const real* profile, int axis) { return profile[place[axis]]; },
+          load_real, store_real, slopes);
 #endif
 #if CURVED
-    real metric[METRICS];
-    load_metric((k * NODES + j) * NODES + i, metric);
+    if (!IN_SHARED || LAYERS < NODES) load_metric((k * NODES + j) * NODES + i);  // else it is there already
     map_slopes(metric, slopes);
 #endif
     update(m, slopes, i, j, k);
   }
 
   // Value of a source at node i of a row along x.
-  METHOD real along_x(const real* shape, int i, int node) const {
+  METHOD real along_x(const real* shape, int i) const {
 #if CURVED
-    real metric[METRICS];
-    load_metric(node, metric);
     return shape[i] * inverse_jacobian(metric);
 #else
     return shape[i];
@@ -174,11 +160,10 @@ struct Block {
   METHOD void update(const Material& m, const Slopes<real>& slopes, int i, int j, int k) const {
     const int node = (k * NODES + j) * NODES + i;
     real rates[FIELDS];
-    const auto load = [](const real* from) { return *from; };
-    const auto& moduli = all.moduli_at<real>(m, e, node, load);
+    const auto& moduli = all.moduli_at<real>(m, e, node, load_real);
     find_rates(moduli, slopes, rates);
 #if SOURCES
-    sources.add(e, j, k, [&](const real* shape) { return along_x(shape, i, node); }, rates);
+    sources.add(e, j, k, [&](const real* shape) { return along_x(shape, i); }, rates);
 #endif
 #if DAMPING
     if (damping.inside(e)) {
@@ -189,22 +174,26 @@ struct Block {
 #endif
 #if MECHANISMS
     all.memory.advance(
-        e, node, stage, moduli, slopes, DAMPING ? damping.at(e, i, j, k) : REAL(0), load,
-        [](real* to, real value) { *to = value; }, rates);
+        e, node, stage, moduli, slopes, DAMPING ? damping.at(e, i, j, k) : REAL(0), load_real, store_real, rates);
 #endif
     const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
+#if FETCHED
     UNROLL
     for (int c = 0; c < FIELDS; ++c) {
       const int n = c * CUBE + node;
       const real now = a != 0 ? FMA(a, r[n], rates[c]) : rates[c];
       all.r[e * PITCH + n] = now;
-#if FETCHED
       r[n] = FMA(b, now, u[n]);
       all.u[e * PITCH + n] = r[n];
-#elif IN_SHARED
-      u[n] = FMA(b, now, u[n]);
-#endif
     }
+#elif IN_SHARED
+    real old[FIELDS];
+    load_all(u + node, CUBE, load_real, old);
+    advance_variables(a, b, rates, old, CUBE, r + node, u + node, load_real, store_real);
+#else
+    real now[FIELDS];
+    advance_register(a, rates, CUBE, r + node, load_real, store_real, now);
+#endif
   }
 
   // Updates the fields of a node in global memory.
@@ -266,12 +255,12 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
   const Block block{all, sources, damping, stage, e, t, u, r, columns, jumps, derivative};
   OtherSide sides[TURNS];
   block.load_other_sides(sides);  // loads overlap with waiting for the elements
+#if CURVED && IN_SHARED
+  if (mine < count) block.find_columns();
+#endif
   BARRIER();
 #if FETCHED && HAS_BULK_COPY
   wait_mbarrier(arrivals, 0);
-#endif
-#if CURVED && IN_SHARED
-  if (mine < count) block.find_columns();
 #endif
   if (mine < count) block.find_jumps(m, sides);
   BARRIER();

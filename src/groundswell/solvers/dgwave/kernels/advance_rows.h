@@ -171,22 +171,6 @@ INLINE void add_faces(const Element& element, const Material& m, int axis, int j
   if (axis > 0 && place == NODES - 1) add_side(element, m, 2 * axis + 1, within, n, slopes);
 }
 
-#if MATCHED
-// Adds the derivatives along one axis.
-INLINE void add_slopes_along(const Element& element, const Material& m, int axis, int j, int k, int n,
-                             Slopes<Lanes>& slopes) {
-  for (int w = 0; w < NODES; ++w) {
-    if (axis == 0)
-      add_slopes(slopes, 0, lanes_at(element.along_x[w], n), [&](int c) { return element.column(c)[k][j][w]; });
-    else if (axis == 1)
-      add_slopes(slopes, 1, element.along_y[j][w], [&](int c) { return lanes_at(element.column(c)[k][w], n); });
-    else
-      add_slopes(slopes, 2, element.along_z[k][w], [&](int c) { return lanes_at(element.column(c)[w][j], n); });
-  }
-  add_faces(element, m, axis, j, k, n, slopes);
-}
-#endif
-
 INLINE Lanes decay_of_lanes(const Damping& damping, index_t e, int j, int k, int n) {
   real along_x[PITCH] = {};
   for (int i = 0; i < NODES; ++i) along_x[i] = damping.along(e, 0, i);
@@ -209,7 +193,6 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
   if (all.layers.inside(e))
     all.layers.advance(
         e, (k * NODES + j) * NODES, stage,
-        [&](int axis, Slopes<Lanes>& along) { add_slopes_along(element, m, axis, j, k, n, along); },
         [&](const real* profile, int axis) {
           return axis == 0 ? load_lanes(profile, n) : Lanes{} + profile[axis == 1 ? j : k];
         },

@@ -30,16 +30,11 @@ struct Memory {
     strain_rates(slopes, strain);
     for (int l = 0; l < MECHANISMS; ++l) {
       const index_t first = (e * MECHANISMS + l) * (STRAINS * CUBE) + place;
-      Value old[STRAINS];
+      Value old[STRAINS], slope[STRAINS];
+      load_all(theta + first, CUBE, load, old);
       UNROLL
-      for (int c = 0; c < STRAINS; ++c) {
-        const index_t n = first + c * CUBE;
-        old[c] = load(theta + n);
-        const Value rate = FMA(-decay, old[c], rates[l] * (strain[c] - old[c]));
-        const Value now = a != 0 ? FMA(a, load(r + n), rate) : rate;
-        store(r + n, now);
-        store(theta + n, FMA(b, now, old[c]));
-      }
+      for (int c = 0; c < STRAINS; ++c) slope[c] = FMA(-decay, old[c], rates[l] * (strain[c] - old[c]));
+      advance_variables(a, b, slope, old, CUBE, r + first, theta + first, load, store);
 #if NODAL
       take_off(relax(m, relaxed[e * MECHANISMS + l]), old, field_rates);
 #else

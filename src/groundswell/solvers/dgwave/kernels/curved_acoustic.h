@@ -35,5 +35,6 @@ template <class Value> INLINE void map_slopes(const Value (&metric)[METRICS], Sl
   const Value r = inverse * slopes.gradient[0], s = inverse * slopes.gradient[1], t = inverse * slopes.gradient[2];
   UNROLL
   for (int b = 0; b < 3; ++b) slopes.gradient[b] = FMA(metric[b], r, FMA(metric[3 + b], s, metric[6 + b] * t));
-  slopes.divergence = inverse * slopes.divergence;
+  UNROLL
+  for (int n = 0; n < TERMS; ++n) slopes.terms[n] = inverse * slopes.terms[n];
 }

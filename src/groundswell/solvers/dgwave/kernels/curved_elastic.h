@@ -56,6 +56,7 @@ template <class Value> INLINE void map_slopes(const Value (&metric)[METRICS], Sl
     UNROLL
     for (int b = 0; b < 3; ++b)
       slopes.velocity[c][b] = FMA(metric[b], r, FMA(metric[3 + b], s, metric[6 + b] * t));
-    slopes.force[c] = inverse * slopes.force[c];
+    UNROLL
+    for (int n = 0; n < TERMS; ++n) slopes.terms[c][n] = inverse * slopes.terms[c][n];
   }
 }

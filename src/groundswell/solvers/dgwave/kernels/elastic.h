@@ -44,15 +44,19 @@ struct Face : Weights, Flux {};
 // from the velocity (central flux, mortars).
 constexpr int JUMP = CENTRAL ? 6 : 3;
 
-// Derivatives at a node: those of velocity, [component][axis], and the divergence of stress, a force per volume.
+// Derivatives at a node: those of velocity, [component][axis], and the divergence of stress, a force per volume. It is
+// the sum of terms along each axis, which matched layers change separately.
 template <class Value> struct Slopes {
-  Value velocity[3][3], force[3];
+  Value velocity[3][3], terms[3][TERMS];
+
+  METHOD Value& force_along(int axis, int c) { return terms[c][MATCHED ? axis : 0]; }
+  METHOD Value force(int c) const { return MATCHED ? terms[c][0] + terms[c][1] + terms[c][TERMS - 1] : terms[c][0]; }
 };
 
 // Number of derivatives along an axis that matched layers stretch.
 constexpr int STRETCHED = 6;
 template <class Value> INLINE Value& stretched(Slopes<Value>& slopes, int axis, int n) {
-  return n < 3 ? slopes.velocity[n][axis] : slopes.force[n - 3];
+  return n < 3 ? slopes.velocity[n][axis] : slopes.force_along(axis, n - 3);
 }
 
 // Adds the contribution of the values at one node of a line along `axis` to the derivatives at another node.
@@ -61,7 +65,8 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
   UNROLL
   for (int c = 0; c < 3; ++c) {
     slopes.velocity[c][axis] = FMA(factor, value(velocity_column(c)), slopes.velocity[c][axis]);
-    slopes.force[c] = FMA(factor, value(traction_column(axis, c)), slopes.force[c]);
+    Value& force = slopes.force_along(axis, c);
+    force = FMA(factor, value(traction_column(axis, c)), force);
   }
 }
 
@@ -98,11 +103,12 @@ INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Sid
                      Slopes<Value>& slopes) {
   UNROLL
   for (int c = 0; c < 3; ++c) {
+    Value& force = slopes.force_along(axis, c);
     slopes.velocity[c][axis] = FMA(side * lift, jump[c], slopes.velocity[c][axis]);
 #if CENTRAL
-    slopes.force[c] = FMA(lift, jump[3 + c], slopes.force[c]);
+    force = FMA(lift, jump[3 + c], force);
 #else
-    slopes.force[c] = FMA(lift * (c == axis ? m.zp : m.zs), jump[c], slopes.force[c]);
+    force = FMA(lift * (c == axis ? m.zp : m.zs), jump[c], force);
 #endif
   }
 }
@@ -117,7 +123,7 @@ INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Va
     const int a = (c + 1) % 3, b = (c + 2) % 3;
     rates[c] = FMA(2 * m.mu, g[c][c], bulk);
     rates[3 + c] = m.mu * (g[a][b] + g[b][a]);
-    rates[STRESSES + c] = m.buoyancy * slopes.force[c];
+    rates[STRESSES + c] = m.buoyancy * slopes.force(c);
   }
 }
 

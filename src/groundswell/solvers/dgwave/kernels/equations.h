@@ -6,6 +6,8 @@ struct Edges {
   real scale[3];  // 2 / edge: scales derivatives on [-1, 1] to those along x, y, z
 };
 
+constexpr int TERMS = MATCHED ? 3 : 1;  // of divergences, see `Slopes`
+
 struct Flux {
   real reflection;  // at a boundary: -1 free surface, 1 rigid, 0 absorbing
   real upwind;      // 1 for the Riemann flux, 0 for the central flux

@@ -16,28 +16,27 @@ struct MatchedLayers {
   METHOD bool inside(index_t e) const { return sets[3 * e] >= 0 || sets[3 * e + 1] >= 0 || sets[3 * e + 2] >= 0; }
 
   // Adds the memory variables of node `place` of element e to its derivatives, and advances them. On a CPU, a Value
-  // covers several nodes. derive(axis, slopes) adds the derivatives along one axis; at(profile, axis) returns the
-  // value of a profile at the node; `load` and `store` access variables.
-  template <class Value, class Derive, class At, class Load, class Store>
-  METHOD void advance(index_t e, int place, const Stage& stage, const Derive& derive, const At& at,
-                      const Load& load, const Store& store, Slopes<Value>& slopes) const {
+  // covers several nodes. at(profile, axis) returns the value of a profile at the node; `load` and `store` access
+  // variables.
+  template <class Value, class At, class Load, class Store>
+  METHOD void advance(index_t e, int place, const Stage& stage, const At& at, const Load& load, const Store& store,
+                      Slopes<Value>& slopes) const {
     const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
+    UNROLL
     for (int axis = 0; axis < 3; ++axis) {
       const int set = sets[3 * e + axis];
       if (set < 0) continue;
-      Slopes<Value> along{};
-      derive(axis, along);
       const real* const profile = profiles + rows[set] * (2 * NODES);
       const Value damping = at(profile, axis), decay = at(profile + NODES, axis);
+      const index_t first = static_cast<index_t>(set) * (STRETCHED * CUBE) + place;
+      Value old[STRETCHED], rates[STRETCHED];
+      load_all(psi + first, CUBE, load, old);
       UNROLL
       for (int c = 0; c < STRETCHED; ++c) {
-        const index_t n = (static_cast<index_t>(set) * STRETCHED + c) * CUBE + place;
-        const Value old = load(psi + n), rate = -(decay * old + damping * stretched(along, axis, c));
-        const Value now = a != 0 ? a * load(r + n) + rate : rate;
-        store(r + n, now);
-        store(psi + n, b * now + old);
-        stretched(slopes, axis, c) += old;
+        rates[c] = -(decay * old[c] + damping * stretched(slopes, axis, c));
+        stretched(slopes, axis, c) += old[c];
       }
+      advance_variables(a, b, rates, old, CUBE, r + first, psi + first, load, store);
     }
   }
 };
