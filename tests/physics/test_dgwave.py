@@ -17,6 +17,7 @@ LONG = [
     "dgwave/methods:finite_differences",
     "dgwave/fullspace:double_couple",
     "dgwave/layers:reflection",
+    "dgwave/sponges:reflection",
     "dgwave/attenuation:quality",
     "dgwave/curved:tilted_surface",
 ]

@@ -167,4 +167,5 @@ CURVED = [
     CurvedVariant(7, True, 1.0, CLOSED, counts=(2, 1, 1), sources=2),
     CurvedVariant(3, True, 1.0, (True, False, False), fluid=0.3, sources=2, nodal=True),
     CurvedVariant(2, False, 0.3, CLOSED, damping=True, nodal=True),
+    CurvedVariant(3, True, 0.3, CLOSED, 0.4, counts=(2, 2, 2), turned=True, nodal=True),
 ]

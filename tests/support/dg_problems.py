@@ -20,6 +20,7 @@ from groundswell.meshes.octree import Forest, uniform_forest
 from groundswell.meshes.octree_refinement import balance, refine
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies
+from groundswell.solvers.dgwave.damping import add_profiles
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
@@ -234,9 +235,10 @@ class Problem:
             if source.element in places
         ]
         mine.sort(key=lambda source: source.element)
-        damped = self.damped[elements.numbers] if self.variant.damping else None
         shape = (self.variant.degree, len(self.equations.fields), elements.count)
-        return Terms(*shape, mine, damped, self.profiles)
+        if not self.variant.damping:
+            return Terms(*shape, mine)
+        return Terms(*shape, mine, *add_profiles(self.damped[elements.numbers], self.profiles))
 
     def propagation(
         self, backend: Backend, dtype: str, shape: KernelShape | None = None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import meshio
 import numpy as np
+from dense_spectral_elements import shuffled
 from numpy.typing import NDArray
 
+from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra, face_nodes
 from groundswell.meshes.mesh import Mesh
 
@@ -83,3 +86,33 @@ def save(
 def save_mesh(path: Path, mesh: Mesh, tags: NDArray[Any], names: Any = None, **kwargs: Any) -> Path:
     points, numbers = numbered(mesh)
     return save(path, points, cells_of(numbers, tags), names, **kwargs)
+
+
+ENDS = ("west", "east", "south", "north", "top", "bottom")
+
+
+def save_box(
+    path: Path,
+    box: Box,
+    bend: Callable[[NDArray[Any]], NDArray[Any]] = lambda points: points,
+    volumes: tuple[str, ...] = ("all",),
+    volume_of: Callable[[NDArray[Any]], NDArray[Any]] = lambda middles: np.ones(len(middles)),
+) -> Path:
+    """The elements of a box in any order and orientation; z points down, each end is a surface.
+
+    Args:
+        bend: maps positions of nodes.
+        volumes: names of physical volumes, from tag 1 on.
+        volume_of: tags of the volumes of elements with these middles, (elements, 3).
+    """
+    mesh = shuffled(box, np.random.default_rng(2))
+    faces = np.stack([mesh.nodes[:, face_nodes(box.order, f)] for f in range(6)], axis=1)
+    tags = np.zeros(faces.shape[:2], int)
+    for end in range(len(ENDS)):
+        at = (box.low, box.high)[end % 2][end // 2]
+        tags[(faces[..., end // 2] == at).all(axis=2)] = end + 1
+    of_elements = volume_of(mesh.nodes.mean(axis=1)).astype(int)
+    points, numbers = numbered(Mesh(mesh.corners, bend(mesh.nodes), box.order))
+    names = {name: (n, 2) for n, name in enumerate(ENDS, 1)}
+    names |= {name: (n, 3) for n, name in enumerate(volumes, 1)}
+    return save(path, points, cells_of(numbers, tags, of_elements), names)

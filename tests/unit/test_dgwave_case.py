@@ -14,6 +14,7 @@ import groundswell as gs
 from groundswell.errors import CaseError, InputError, RunFailed
 from groundswell.meshes.octree_faces import FaceKind, find_faces
 from groundswell.solvers.dgwave.costs import MATCHED_LAYER, MORTAR, element_costs
+from groundswell.solvers.dgwave.damping import add_profiles, sponge_damping
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
 from groundswell.time_integration.step_limits import dg_step
@@ -119,6 +120,20 @@ def test_more_ranks_than_elements_are_refused() -> None:
         few.decompose(49)
 
 
+def test_profiles_along_all_axes_add_up() -> None:
+    """Equal sums are stored once, and none for elements outside of layers."""
+    profiles = np.random.default_rng(1).uniform(0, 1, (3, 3))
+    rows = np.array([[0, -1, 2], [-1, -1, -1], [-1, 1, 0], [0, -1, 2]], np.int32)
+    found, sums = add_profiles(rows, profiles)
+    assert found.dtype == np.int32 and found[1] == -1 and found[0] == found[3] and len(sums) == 2
+    x, y, z = profiles
+    first, other = sums[found[[0, 2]]].reshape(2, 3, 3, 3)
+    assert np.array_equal(first, np.broadcast_to(x + z[:, None, None], (3, 3, 3)))
+    assert np.array_equal(other, np.broadcast_to(y[:, None] + x[:, None, None], (3, 3, 3)))
+    none, empty = add_profiles(rows[1:2], profiles)
+    assert none.tolist() == [-1] and empty.shape == (0, 27)
+
+
 # --- what set-up chooses --------------------------------------------------------------------------
 
 
@@ -151,16 +166,16 @@ def test_layers_lie_outside_the_region() -> None:
 
 def test_damping_rises_into_the_layers() -> None:
     found = setup(boundary__sides="sponge", boundary__bottom="sponge")
-    terms = discretise(found, found.elements(1, 0)).terms
-    cells = found.cells(found.elements(1, 0).numbers)
-    assert terms.damped is not None and terms.profiles.shape == (2 * 5, 3)
-    assert (terms.damped[:, 2] >= 0).tolist() == (cells[:, 2] >= 3).tolist()
-    assert (terms.damped[:, 0] >= 0).tolist() == ((cells[:, 0] < 2) | (cells[:, 0] > 5)).tolist()
+    everyone = found.elements(1, 0)
+    rows, profiles = sponge_damping(found, everyone)
+    cells = found.cells(everyone.numbers)
+    assert profiles.shape == (2 * 5, 3)
+    assert (rows[:, 2] >= 0).tolist() == (cells[:, 2] >= 3).tolist()
+    assert (rows[:, 0] >= 0).tolist() == ((cells[:, 0] < 2) | (cells[:, 0] > 5)).tolist()
     for axis in range(3):
         for cell in range(found.grid.cells[axis]):
-            rows = np.unique(terms.damped[cells[:, axis] == cell, axis])
-            assert len(rows) == 1  # one profile for all elements of a layer
-    west, east = terms.profiles[:2], terms.profiles[2:4]
+            assert len(np.unique(rows[cells[:, axis] == cell, axis])) == 1  # for a whole layer
+    west, east = profiles[:2], profiles[2:4]
     assert west[0, -1] == west.min() == east[0, 0] == 0 and (np.diff(east.ravel()) >= 0).all()
     assert np.allclose(west[:, ::-1], east) and east[-1, -1] == east.max() > 0
 

@@ -46,6 +46,7 @@ SHAPES = [
     (CURVED[2], KernelShape(2, in_shared=False), True),
     (CURVED[1], KernelShape(1, elements=3), False),
     (CURVED[7], KernelShape(2, elements=2), True),
+    (CURVED[9], KernelShape(2), False),
 ]
 
 

@@ -199,22 +199,22 @@ def source(element: int, samples: list[float]) -> ElementSource:
 def test_sources_are_found_by_element() -> None:
     sources = [source(1, [1, 2]), source(1, [3]), source(3, [4, 5, 6])]
     terms = Terms(2, 4, 5, sources)
-    first, shapes, times, first_samples, samples, damped, profiles = terms.tables("float32")
+    first, shapes, times, first_samples, samples, damped, decay = terms.tables("float32")
     assert terms.has_sources and not terms.has_damping
     assert first.tolist() == [0, 0, 2, 2, 3, 3] and first.dtype == np.int64
     assert shapes.shape == (3, 3 * 3 + 4) and shapes.dtype == np.float32
     assert times.tolist() == [[0.5, 0.1]] * 3 and times.dtype == np.float64
     assert first_samples.tolist() == [0, 2, 3, 6] and samples.tolist() == [1, 2, 3, 4, 5, 6]
-    assert damped.size and profiles.size  # no table is empty
+    assert damped.size and decay.size  # no table is empty
 
 
 def test_tables_without_sources() -> None:
-    damped = np.array([[0, -1, 1], [-1, -1, -1]], np.int32)
-    terms = Terms(2, 9, 2, (), damped, np.arange(6.0).reshape(2, 3))
-    first, *_, rows, profiles = terms.tables("float64")
+    damped = np.array([1, -1], np.int32)
+    terms = Terms(2, 9, 2, (), damped, np.arange(54.0).reshape(2, 27))
+    first, *_, rows, decay = terms.tables("float64")
     assert terms.has_damping and not terms.has_sources
     assert first.tolist() == [0, 0, 0]
-    assert rows is damped and profiles.tolist()[:6] == [0, 1, 2, 3, 4, 5]
+    assert rows is damped and decay.tolist()[:54] == list(range(54))
     assert all(table.size for table in terms.tables("float64"))
 
 

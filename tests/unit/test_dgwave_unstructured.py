@@ -205,9 +205,16 @@ def test_elements_need_a_volume(tmp_path: Path) -> None:
 
 
 MISTAKES = [
-    ({"medium": {"kind": "homogeneous", **ROCK}}, "medium.kind", 'must be "volumes"'),
+    ({"medium": {"kind": "awp", "file": __file__, "cells": [1, 1, 1], "variables": 3}},
+     "medium.kind", "has one value for each cell of a grid"),
+    ({"medium__volumes__sea": {"kind": "awp"}}, "medium.volumes.sea.kind", "homogeneous, layered"),
+    ({"medium__volumes__sea": {**SEA, "vs": 1400}}, "medium.volumes.sea.vp", "must exceed sqrt"),
     ({"boundary": {"top": "rigid"}}, "boundary.top", "is available only on a grid of bricks"),
-    ({"method": {"material": "node"}}, "method.material", "the volumes of a mesh are uniform"),
+    ({"boundary__surfaces__rest": "sponge"}, "boundary.surfaces.rest", "or a sponge such as"),
+    ({"boundary__surfaces__rest": {"kind": "pml"}}, "boundary.surfaces.rest", "or a sponge such"),
+    ({"boundary__surfaces__rest": {"kind": "sponge"}}, "boundary.surfaces.rest.width", "is requir"),
+    ({"boundary__surfaces__rest": {"kind": "sponge", "width": 0}},
+     "boundary.surfaces.rest.width", "must be greater than 0"),
     ({"refinement": {"frequency": 9}}, "refinement", "is available only on a grid of bricks"),
     ({"topography": {"kind": "formula", "elevation": 0}}, "topography", "only on a grid of bricks"),
     ({"grid": {"file": "no.msh"}}, "grid.file", "does not exist"),
@@ -231,7 +238,7 @@ def test_each_mistake_is_one_problem(
 
 
 GRID_MISTAKES = [
-    ({"medium": {"kind": "volumes", "volumes": VOLUMES}}, "medium.kind", 'must be "volumes"'),
+    ({"medium": {"kind": "volumes", "volumes": VOLUMES}}, "medium.kind", "only on a mesh from a f"),
     (
         {"boundary__surfaces": SURFACES},
         "boundary.surfaces",

@@ -79,9 +79,10 @@ class SeismicCase(Case):
     @classmethod
     def _matches_the_grid(cls, medium: MediumSection, info: ValidationInfo) -> MediumSection:
         grid = info.data.get("grid")
-        if grid and isinstance(medium, AwpSection | ArraySection) and medium.cells != grid.cells:
+        cells = getattr(grid, "cells", None)  # which a mesh lacks
+        if cells and isinstance(medium, AwpSection | ArraySection) and medium.cells != cells:
             key = "cells" if isinstance(medium, AwpSection) else "vp"
-            allowed = f"has {medium.cells} cells (nx, ny, nz), but the region {grid.cells}"
+            allowed = f"has {medium.cells} cells (nx, ny, nz), but the region {cells}"
             reject([((key,), allowed)])
         return medium
 

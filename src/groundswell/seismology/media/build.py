@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from groundswell.grids.axis import Spacings
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.media import (
@@ -14,8 +16,16 @@ from groundswell.seismology.case.media import (
 from groundswell.seismology.media.cellwise import ArrayMedium, AwpMedium
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered, read_layers
-from groundswell.seismology.media.material import PROPERTIES, Counts, Medium
-from groundswell.seismology.media.netcdf import build_netcdf
+from groundswell.seismology.media.material import (
+    PROPERTIES,
+    Counts,
+    Medium,
+    SampledMedium,
+    Values,
+)
+from groundswell.seismology.media.netcdf import NetcdfMedium, build_netcdf
+
+ONE_CELL, UNIT_EDGES = (1, 1, 1), (1.0, 1.0, 1.0)
 
 
 def build_medium(
@@ -32,7 +42,29 @@ def build_medium(
     Raises:
         InputError: the data are unreadable, incomplete or do not cover the region.
     """
-    medium = _build(section, cells, spacing, geography)
+    return _bounded(_build(section, cells, spacing, geography), section)
+
+
+def build_sampled(
+    section: HomogeneousSection | LayeredSection | NetcdfSection, points: Values
+) -> SampledMedium:
+    """Build a medium that is only sampled at points, without cells.
+
+    Args:
+        section: the medium.
+        points: positions x, y, depth that the model of a file must cover, (n, 3), m.
+
+    Raises:
+        InputError: the data are unreadable, incomplete or do not cover the points.
+    """
+    if not isinstance(section, NetcdfSection):
+        return cast(SampledMedium, build_medium(section, ONE_CELL, UNIT_EDGES))
+    model = NetcdfMedium(section, ONE_CELL, UNIT_EDGES, clip=True)
+    model.require_covered(points)
+    return cast(SampledMedium, _bounded(model, section))
+
+
+def _bounded(medium: Medium, section: MediumSection) -> Medium:
     bounds = section.floor.model_dump(exclude_none=True) if section.floor else {}
     return Floor(medium, **bounds) if bounds else medium
 

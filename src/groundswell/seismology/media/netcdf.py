@@ -124,6 +124,16 @@ class NetcdfMedium:
             self._require_complete(role, values[role], k)
         return complete_material(values, *self._rules)
 
+    def require_covered(self, points: Values) -> None:
+        """Check that the model covers points x, y, depth, (n, 3), m.
+
+        Raises:
+            InputError: it does not.
+        """
+        x, y = self._model.project(points[:, 0], points[:, 1], self._geography)
+        for axis, at in enumerate((points[:, 2], y, x)):
+            _locate(self._model, axis, np.asarray(at), clip=False)
+
     def sample(self, points: Values) -> Material:
         """The model at points; see `SampledMedium`. Beyond the model, it has its outermost values.
 
@@ -238,7 +248,7 @@ def _locate(model: _ModelFile, axis: int, at: Values, clip: bool) -> _AxisPositi
     if at.min() < nodes[0] - rounding or at.max() > nodes[-1] + rounding:
         raise InputError(
             f"{model.path} covers {model.dims[axis]} from {nodes[0]:.8g} to {nodes[-1]:.8g} and "
-            f"the centres of the region's cells need {at.min():.8g} to {at.max():.8g} (metres or "
+            f"the centres of cells or elements need {at.min():.8g} to {at.max():.8g} (metres or "
             "degrees); shrink grid.size, move the region, or use a model that covers it"
         )
     node = np.clip(np.searchsorted(nodes, at, side="right") - 1, 0, len(nodes) - 2)
@@ -329,7 +339,7 @@ class _ModelFile:
         if geography is None:
             raise InputError(
                 f"{self.path} is on longitude and latitude; add [grid.geography], the position "
-                "of the region"
+                "of the region; on a mesh from a file, use a model on x and y"
             )
         lon, lat = geography.to_lonlat(*np.broadcast_arrays(x, y))
         # The model may count longitude from 0 to 360 and the region from -180 to 180.

@@ -31,6 +31,7 @@ from groundswell.solvers.dgwave.unstructured_case import (
     AnyGrid,
     AnyMedium,
     MeshSection,
+    SurfaceCondition,
     VolumesSection,
 )
 
@@ -91,9 +92,9 @@ class ForestSection(Section):
 
 AnyRefinement = Annotated[Any, by_file(ForestSection, RefinementSection)]
 
+CellwiseSection = AwpSection | ArraySection
 LAYERS = ("pml", "sponge")
 Boundary = Literal["pml", "sponge", "absorbing", "free-surface", "rigid"]
-SurfaceCondition = Literal["absorbing", "free-surface", "rigid"]
 
 
 class BoundarySection(Section):
@@ -101,7 +102,8 @@ class BoundarySection(Section):
 
     "pml" adds perfectly matched layers outside the region, and "sponge" layers in which all motion
     decays. Both are `width` elements or metres wide. "absorbing" absorbs waves at normal incidence
-    only. On a mesh from a file, `surfaces` gives the conditions on its physical surfaces, by name.
+    only. On a mesh from a file, `surfaces` gives the conditions on its physical surfaces, by name:
+    "absorbing", "free-surface", "rigid" or a `SpongeSection`.
     """
 
     top: Boundary = "free-surface"
@@ -180,10 +182,13 @@ class DgWaveCase(SeismicCase):
     @field_validator("medium")
     @classmethod
     def _is_of_the_grid(cls, medium: Any, info: ValidationInfo) -> Any:
-        of_volumes = isinstance(medium, VolumesSection)
-        if "grid" in info.data and isinstance(info.data["grid"], MeshSection) != of_volumes:
-            allowed = "of a mesh, and no other kind: name its physical volumes"
-            reject([(("kind",), f'must be "volumes" in the case {allowed}')])
+        if "grid" not in info.data:
+            return medium
+        if not isinstance(info.data["grid"], MeshSection):
+            if isinstance(medium, VolumesSection):
+                reject([(("kind",), '"volumes" is available only on a mesh from a file')])
+        elif isinstance(medium, CellwiseSection):
+            reject([(("kind",), 'has one value for each cell of a grid; on a mesh, use "volumes"')])
         return medium
 
     @field_validator("boundary")
@@ -200,12 +205,9 @@ class DgWaveCase(SeismicCase):
     @field_validator("method")
     @classmethod
     def _has_nodal_medium(cls, method: MethodSection, info: ValidationInfo) -> MethodSection:
-        cellwise = AwpSection | ArraySection | VolumesSection
         medium = info.data.get("medium")
-        if method.material == "node" and isinstance(medium, cellwise):
-            has = "the medium has one value for each element; give layers or a NetCDF model"
-            of_mesh = "the volumes of a mesh are uniform"
-            why = of_mesh if isinstance(medium, VolumesSection) else has
+        if method.material == "node" and isinstance(medium, CellwiseSection):
+            why = "the medium has one value for each element; give layers or a NetCDF model"
             reject([(("material",), f'must be "element": {why}')])
         return method
 
@@ -221,7 +223,7 @@ class DgWaveCase(SeismicCase):
     def _has_finer_medium(
         cls, refinement: RefinementSection | ForestSection | None, info: ValidationInfo
     ) -> RefinementSection | ForestSection | None:
-        if refinement and isinstance(info.data.get("medium"), AwpSection | ArraySection):
+        if refinement and isinstance(info.data.get("medium"), CellwiseSection):
             reject([((), "needs a medium that is defined everywhere: layers or a NetCDF model")])
         return refinement
 

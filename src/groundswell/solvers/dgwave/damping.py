@@ -108,7 +108,40 @@ def strongest_decay(thickness: float | Floats, speed: float) -> Floats:
 def sponge_damping(
     setup: ElementGeometry, elements: RankElements
 ) -> tuple[NDArray[np.int32], Floats]:
-    """Damping of all fields in sponges: rows (elements, 3) and profiles, see `Terms`."""
+    """Damping of all fields in sponges: profile of each element along each axis, and profiles.
+
+    Returns:
+        (elements, 3), -1 outside of layers; and (profiles, N + 1), 1/s.
+    """
     found = layer_profiles(setup, elements, SPONGE)
-    strongest = strongest_decay(found.thickness, setup.statistics.vp_max)
-    return found.rows, strongest[:, None] * found.depths**EXPONENT
+    return found.rows, sponge_decay(found.depths, found.thickness, setup.statistics.vp_max)
+
+
+def sponge_decay(depths: Floats, thickness: float | Floats, speed: float) -> Floats:
+    """Rates of decay in sponges, 1/s.
+
+    Args:
+        depths: in the sponge, 0 at the inner end and 1 at the outer one, (sponges, nodes).
+        thickness, speed: see `strongest_decay`.
+    """
+    return np.asarray(strongest_decay(thickness, speed)[..., None] * depths**EXPONENT)
+
+
+def add_profiles(rows: NDArray[np.int32], profiles: Floats) -> tuple[NDArray[np.int32], Floats]:
+    """The sums of the profiles along x, y and z at the nodes of elements.
+
+    Args:
+        rows: profile of each element along each axis, -1 for none, (elements, 3).
+        profiles: values at the nodes of a line, (profiles, N + 1).
+
+    Returns:
+        The row of each element among the sums, -1 without any profile, (elements,); and the
+        distinct sums, (rows, nodes).
+    """
+    kinds, number = np.unique(rows, axis=0, return_inverse=True)
+    none = int((kinds[0] < 0).all())  # the first kind, if there is one without a profile
+    padded = np.vstack([profiles, np.zeros((1, profiles.shape[1]))])
+    x, y, z = padded[kinds[none:]].swapaxes(0, 1)
+    sums = x[:, None, None, :] + y[:, None, :, None] + z[:, :, None, None]
+    nodes = profiles.shape[1] ** AXES
+    return (number.ravel() - none).astype(np.int32), sums.reshape(len(sums), nodes)

@@ -29,6 +29,7 @@ from groundswell.solvers.dgwave.damping import (
     PML,
     SPONGE,
     LayerProfiles,
+    add_profiles,
     has_layers,
     layer_profiles,
     sponge_damping,
@@ -107,23 +108,24 @@ def _row_faces(setup: Setup) -> Floats:
 
 
 def field_damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
-    """Damping of all fields, in sponges and next to soft ground: rows and profiles, see `Terms`.
+    """Damping of all fields, in sponges and next to soft ground: rows and rates, see `Terms`.
 
     The rows are None if there is no damping on any rank.
     """
     ground = setup.soft_ground
     is_soft = ground is not None and ground.resonance > 0
     if not is_soft and not has_layers(setup, SPONGE):
-        return None, np.empty((0, setup.degree + 1))
+        return None, np.empty((0, (setup.degree + 1) ** AXES))
     (rows, sponge), (others, multiaxial) = (
         kind(setup, elements) for kind in (sponge_damping, multiaxial_damping)
     )
     moved = np.where(others < 0, -1, others + len(sponge))
-    return np.where(rows < 0, moved, rows).astype(np.int32), np.concatenate([sponge, multiaxial])
+    profiles = np.concatenate([sponge, multiaxial])
+    return add_profiles(np.where(rows < 0, moved, rows).astype(np.int32), profiles)
 
 
 def multiaxial_damping(setup: Setup, elements: RankElements) -> tuple[NDArray[np.int32], Floats]:
-    """Damping of all fields next to soft ground: rows (elements, 3) and profiles, see `Terms`.
+    """Damping of all fields next to soft ground: rows and profiles, see `sponge_damping`.
 
     It is a fraction of the damping d that depends on the depth.
     """

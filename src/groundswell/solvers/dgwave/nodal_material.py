@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.mesh_faces import TURNS, turned
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.elements import WHOLE, Links, RankElements
@@ -43,7 +44,7 @@ def nodal_material(
     """The material of a rank's elements.
 
     Args:
-        elements: the elements; their axes must be parallel to those of their neighbours.
+        elements: the elements.
         material_of: maps leaves, of any rank, to their material, arrays (leaves, nodes).
     """
     leaves = np.unique(np.append(elements.numbers, elements.links.beyond))
@@ -109,7 +110,11 @@ class _Sides:
 def _beyond(elements: RankElements, sides: _Sides, own: Numbers) -> Floats:
     links = elements.links.take(elements.links.quarter == WHOLE)
     found = sides.impedances[own]
-    found[links.element, links.face] = sides.beyond(links)
+    order = np.stack([turned(turn, sides.degree + 1) for turn in range(TURNS)])
+    nodes = order[elements.turns[links.element, links.face]]
+    found[links.element, links.face] = np.take_along_axis(
+        sides.beyond(links), nodes[:, None], axis=2
+    )
     return found
 
 

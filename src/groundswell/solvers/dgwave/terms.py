@@ -1,4 +1,4 @@
-"""Local terms of the equations: point sources, and damping in absorbing layers."""
+"""Local terms of the equations: point sources, and damping in sponges."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class Terms:
         fields: number of fields.
         count: number of elements.
         sources: point sources in ascending order of their elements.
-        damped: row in `profiles` of each element along x, y, z, or -1, (elements, 3).
-        profiles: rates of decay at the nodes of a line, (rows, N + 1), 1/s.
+        damped: row of each element in `decay`, or -1, (elements,).
+        decay: rates of decay at the nodes of elements, (rows, nodes), 1/s.
     """
 
     degree: int
@@ -74,7 +74,7 @@ class Terms:
     count: int
     sources: Sequence[ElementSource] = ()
     damped: NDArray[np.int32] | None = None
-    profiles: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    decay: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
     @property
     def has_sources(self) -> bool:
@@ -90,7 +90,7 @@ class Terms:
         """The tables of TERM_ARGUMENTS in kernels/terms.h, for a floating-point type."""
         sources = self.sources or [_NO_SOURCE]
         lengths = [len(source.samples) for source in sources]
-        nowhere = np.full((1, AXES), -1, np.int32)
+        nowhere = np.full(1, -1, np.int32)
         return [
             self._first_sources(),
             np.array([source.shape(self.degree) for source in sources]).astype(dtype),
@@ -98,7 +98,7 @@ class Terms:
             np.cumsum([0, *lengths]).astype(np.int64),
             np.concatenate([source.samples for source in sources]).astype(dtype),
             nowhere if self.damped is None else self.damped,
-            np.append(self.profiles.ravel(), 0.0).astype(dtype),
+            np.append(self.decay.ravel(), 0.0).astype(dtype),
         ]
 
     def _first_sources(self) -> Numbers:

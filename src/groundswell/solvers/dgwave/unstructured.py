@@ -18,6 +18,8 @@ from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
 from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.morton import BITS, encode
 from groundswell.meshes.separate import SeparateElements
+from groundswell.seismology.case.media import HomogeneousSection
+from groundswell.seismology.media.build import build_sampled
 from groundswell.seismology.media.cellwise import ArrayMedium
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.media.statistics import medium_statistics
@@ -25,9 +27,15 @@ from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.check import MESH
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ABSORBING, REFLECTION
-from groundswell.solvers.dgwave.mesh import USED
+from groundswell.solvers.dgwave.mesh import QUALITY, USED
 from groundswell.solvers.dgwave.setup import Setup
-from groundswell.solvers.dgwave.unstructured_case import MeshSection
+from groundswell.solvers.dgwave.surface_sponges import SurfaceSponges
+from groundswell.solvers.dgwave.unstructured_case import (
+    MeshSection,
+    SpongeSection,
+    VolumesSection,
+)
+from groundswell.solvers.dgwave.volume_media import VolumeMedia
 from groundswell.spectral_elements.point_location import NOWHERE, locate
 from groundswell.spectral_elements.surface_location import find_surface
 
@@ -50,9 +58,11 @@ class UnstructuredSetup(Setup):
 
     Args:
         groups: the mesh and its physical groups.
+        volume_media: the media of its volumes.
     """
 
     groups: GmshGroups
+    volume_media: VolumeMedia
 
     @classmethod
     def from_case(cls, case: Any, comm: Communicator | None = None) -> UnstructuredSetup:
@@ -64,26 +74,20 @@ class UnstructuredSetup(Setup):
         """
         _require_no_lattice(case.output)
         groups = _sorted(read_gmsh_groups(case.grid.file), down=case.grid.vertical == "down")
-        _require_same("medium.volumes", case.medium.volumes, groups.volume_names.values(), "volume")
+        media = _media(case, groups)
         _require_same("boundary.surfaces", case.boundary.surfaces, groups.sides, "surface")
-        if unnamed := int((groups.volumes == 0).sum()):
-            raise InputError(
-                f"{case.grid.file}: {unnamed} elements are in no physical volume; put them in one"
-            )
-        given = _materials(case, groups).given()
+        given = media.averages.given()
         medium = ArrayMedium((1.0, 1.0, 1.0), **{n: v[None, None] for n, v in given.items()})
         statistics = medium_statistics(medium, comm)
         size = np.ptp(groups.mesh.nodes.reshape(-1, AXES), axis=0)
         grid = Bricks((1, 1, 1), tuple(size.tolist()))  # a box around the mesh
-        setup = cls(case, grid, None, [medium], statistics, groups)
+        setup = cls(case, grid, None, [medium], statistics, groups, media)
         setup._validate()
         return setup
 
     def _require_positions(self) -> None:
         """Check that sources and receivers lie in the mesh."""
-        places = [(f"receiver {r.name}", r.position) for r in self.receivers]
-        for n, entry in enumerate(self.source_entries):
-            places += [(f"source[{n}]", point.position) for point in entry.points]
+        places = self._positions
         missing = np.flatnonzero(self.locate(np.array([p for _, p in places]))[0] == NOWHERE)
         if missing.size:
             name, (x, y, depth) = places[missing[0]]
@@ -92,6 +96,14 @@ class UnstructuredSetup(Setup):
                 f"{name} lies outside the mesh, at x = {x:g} m, y = {y:g} m and a depth of "
                 f"{depth:g} m below its surface; the mesh extends over {ends} m, z down"
             )
+
+    @cached_property
+    def _positions(self) -> list[tuple[str, tuple[float, float, float]]]:
+        """Names and positions of receivers and sources."""
+        found = [(f"receiver {r.name}", r.position) for r in self.receivers]
+        for n, entry in enumerate(self.source_entries):
+            found += [(f"source[{n}]", point.position) for point in entry.points]
+        return found
 
     # --- mesh -------------------------------------------------------------------------------------
 
@@ -126,13 +138,18 @@ class UnstructuredSetup(Setup):
         """See `Setup`."""
         return True
 
-    def material(self, leaves: Numbers) -> Material:
-        """The material of elements."""
-        return Material(**{n: v[leaves] for n, v in self._material.given().items()})
+    @property
+    def is_nodal(self) -> bool:
+        """See `ElementMaterials`."""
+        return super().is_nodal and not all(self.volume_media.is_uniform)
 
-    @cached_property
-    def _material(self) -> Material:
-        return _materials(self.case, self.groups)
+    def material(self, leaves: Numbers) -> Material:
+        """See `ElementMaterials`."""
+        names = USED if self.relaxation is None else (*USED, *QUALITY)
+        return Material(**{n: getattr(self.volume_media.averages, n)[leaves] for n in names})
+
+    def _sample(self, leaves: Numbers, places: Floats) -> Material:
+        return self.volume_media.sample(leaves, places)
 
     def locate(self, points: Floats) -> tuple[Numbers, Floats]:
         """See `Setup`; the element of a position outside the mesh is NOWHERE."""
@@ -146,14 +163,37 @@ class UnstructuredSetup(Setup):
         tops = find_surface(self.mesh, points[:, :2])
         return np.column_stack([points[:, :2], tops + points[:, 2]])
 
+    @cached_property
+    def sponges(self) -> SurfaceSponges:
+        """The sponges at surfaces."""
+        surfaces = self.case.boundary.surfaces.items()
+        widths = {name: s.width for name, s in surfaces if isinstance(s, SpongeSection)}
+        return SurfaceSponges(self.mesh, self.degree, self.groups.sides, widths)
+
+    @cached_property
+    def _decay(self) -> Floats:
+        return self.sponges.decay(self.statistics.vp_max)
+
     @property
     def decay(self) -> float:
-        """See `Setup`: there are no absorbing layers."""
-        return 0.0
+        """The largest rate of decay in sponges, 1/s."""
+        return float(self._decay.max(initial=0.0))
 
-    def damping(self, elements: RankElements) -> tuple[None, Floats]:
-        """See `Setup`."""
-        return None, np.empty((0, self.degree + 1))
+    @property
+    def _tables(self) -> float:
+        """See `Setup`; and rates of decay in sponges."""
+        return super()._tables + len(self.sponges.elements) / self.count
+
+    def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+        """Damping in sponges: rows and rates, see `Terms`; no rows if no rank has any."""
+        if not self.sponges.widths:
+            return None, self._decay
+        _, own, rows = np.intersect1d(
+            elements.numbers, self.sponges.elements, assume_unique=True, return_indices=True
+        )
+        damped = np.full(elements.count, -1, np.int32)
+        damped[own] = np.arange(len(own))
+        return damped, self._decay[rows]
 
     def matched_layers(self, elements: RankElements) -> None:
         """See `Setup`."""
@@ -169,7 +209,9 @@ class UnstructuredSetup(Setup):
         surfaces, tags = self.case.boundary.surfaces, self.mesh.tags(elements.numbers)
         found = np.full(tags.shape, ABSORBING)
         for name, tag in self.groups.sides.items():
-            found[tags == tag] = REFLECTION[surfaces[name]]
+            condition = surfaces[name]
+            kind = condition.kind if isinstance(condition, SpongeSection) else condition
+            found[tags == tag] = REFLECTION[kind]
         return found
 
     def grid_quantities(self) -> Iterator[Quantity]:
@@ -181,6 +223,23 @@ class UnstructuredSetup(Setup):
         yield Quantity("region", region, "region", "m", f"{ends} m, z down", MESH)
         text = f"{self.smallest:.4g} m for time steps, {self.longest.max():.4g} m the longest"
         yield Quantity("smallest", self.smallest, "elements", "m", text, MESH)
+        damped = len(self.sponges.elements)
+        text = f"{damped:,} elements next to {', '.join(self.sponges.widths)}"
+        yield Quantity("sponges", damped, "sponges" * bool(damped), "elements", text, MESH)
+
+    def warnings(self) -> list[str]:
+        """See `Setup`; and sources and receivers in sponges."""
+        return [*super().warnings(), *self._damped_positions()]
+
+    def _damped_positions(self) -> Iterator[str]:
+        names, points = zip(*self._positions, strict=True)
+        damped = np.isin(self.locate(np.array(points))[0], self.sponges.elements)
+        if count := int(damped.sum()):
+            yield (
+                f"{count} sources and receivers lie in elements of a sponge, which damps all "
+                f"motion; the first is {names[damped.argmax()]}. Move them, or reduce the width "
+                "of the sponge"
+            )
 
 
 def _sorted(groups: GmshGroups, *, down: bool) -> GmshGroups:
@@ -194,13 +253,38 @@ def _sorted(groups: GmshGroups, *, down: bool) -> GmshGroups:
     return GmshGroups(mesh.reordered(order), groups.sides, volumes, groups.volume_names)
 
 
-def _materials(case: Any, groups: GmshGroups) -> Material:
-    """The material of each element."""
-    found = {name: np.empty(len(groups.volumes)) for name in USED}
-    for tag, volume in groups.volume_names.items():
-        for name, values in found.items():
-            values[groups.volumes == tag] = getattr(case.medium.volumes[volume], name)
-    return Material(**found)
+def _media(case: Any, groups: GmshGroups) -> VolumeMedia:
+    """The media of physical volumes, or one medium of all elements.
+
+    Raises:
+        InputError: see `UnstructuredSetup.from_case`; or the mesh lies above its layers and models.
+    """
+    sections, numbers = _media_sections(case, groups)
+    middles = groups.mesh.nodes.mean(axis=1)
+    is_uniform = [isinstance(section, HomogeneousSection) for section in sections]
+    if not all(is_uniform) and middles[:, 2].max() <= 0:
+        raise InputError(
+            f"{case.grid.file}: the mesh lies above z = 0, where layers and models begin; move it, "
+            "or correct grid.vertical"
+        )
+    middles[:, 2] = np.maximum(middles[:, 2], 0.0)
+    media = [build_sampled(s, middles[numbers == n]) for n, s in enumerate(sections)]
+    return VolumeMedia(groups.mesh, numbers, media, is_uniform)
+
+
+def _media_sections(case: Any, groups: GmshGroups) -> tuple[list[Any], Numbers]:
+    """The sections of the media, and the index of that of each element."""
+    medium, volumes = case.medium, groups.volume_names
+    if not isinstance(medium, VolumesSection):
+        return [medium], np.zeros(groups.mesh.count, np.int64)
+    _require_same("medium.volumes", medium.volumes, volumes.values(), "volume")
+    if unnamed := int((groups.volumes == 0).sum()):
+        raise InputError(
+            f"{case.grid.file}: {unnamed} elements are in no physical volume; put them in one"
+        )
+    return [medium.volumes[v] for v in volumes.values()], np.searchsorted(
+        [*volumes], groups.volumes
+    )
 
 
 def _require_no_lattice(output: Any) -> None:

@@ -1,19 +1,22 @@
-"""The sections `[grid]` and `[medium]` of cases on a mesh from a file."""
+"""The sections `[grid]`, `[medium]` and `[boundary]` of cases on a mesh from a file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+from pydantic import BeforeValidator, PlainValidator, ValidationInfo
 
 from groundswell.case.common import DataFile, Section, TaggedUnion, by_file
-from groundswell.case.problems import Violation
+from groundswell.case.problems import Violation, reject
+from groundswell.case.units import Length, Positive
+from groundswell.errors import listed
 from groundswell.seismology.case.grid import Position
 from groundswell.seismology.case.media import (
     ArraySection,
     AwpSection,
     HomogeneousSection,
     LayeredSection,
-    MaterialBase,
     NetcdfSection,
 )
 from groundswell.solvers.dgwave.bricks_case import BricksSection
@@ -45,17 +48,61 @@ class MeshSection(Section):
             yield ("depth",), "lies above the surface; depth is positive downwards"
 
 
+def _of_kind(content: Any) -> Any:
+    """A table without a `kind` is a homogeneous medium."""
+    is_table = isinstance(content, dict)
+    return {"kind": "homogeneous", **content} if is_table else content
+
+
+VolumeMedium = Annotated[
+    Annotated[HomogeneousSection | LayeredSection | NetcdfSection, TaggedUnion()],
+    BeforeValidator(_of_kind),
+]
+
+
 class VolumesSection(Section):
-    """`kind = "volumes"`: a material for each physical volume of the mesh, by name."""
+    """`kind = "volumes"`: a medium for each physical volume of the mesh, by name."""
 
     kind: Literal["volumes"]
-    volumes: dict[str, MaterialBase]
+    volumes: dict[str, VolumeMedium]
 
     @property
     def has_q(self) -> bool | None:
-        """Whether all materials have quality factors."""
-        return all(material.qs is not None for material in self.volumes.values())
+        """Whether all media have quality factors; None if that depends on a file."""
+        found = [medium.has_q for medium in self.volumes.values()]
+        return None if None in found and False not in found else all(found)
 
+    @property
+    def is_uniform(self) -> bool:
+        """Whether each volume has one material."""
+        return all(isinstance(medium, HomogeneousSection) for medium in self.volumes.values())
+
+
+class SpongeSection(Section):
+    """`{ kind = "sponge", width = "2 km" }`: all motion decays up to this distance from a surface.
+
+    The surface itself is an absorbing boundary.
+    """
+
+    kind: Literal["sponge"]
+    width: Annotated[Length, Positive]
+
+
+Reflecting = Literal["absorbing", "free-surface", "rigid"]
+
+
+def _condition(value: Any, info: ValidationInfo) -> str | SpongeSection:
+    if isinstance(value, SpongeSection):
+        return value
+    if isinstance(value, dict) and value.get("kind") == "sponge":
+        return SpongeSection.model_validate(value, context=info.context)
+    if value not in get_args(Reflecting):
+        sponge = '{ kind = "sponge", width = "2 km" }'
+        reject([((), f"must be {listed(get_args(Reflecting))}, or a sponge such as {sponge}")])
+    return str(value)
+
+
+SurfaceCondition = Annotated[Any, PlainValidator(_condition)]
 
 AnyGrid = Annotated[Any, by_file(MeshSection, BricksSection)]
 AnyMedium = Annotated[

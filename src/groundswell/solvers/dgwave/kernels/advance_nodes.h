@@ -165,16 +165,14 @@ struct Block {
 #if SOURCES
     sources.add(e, j, k, [&](const real* shape) { return along_x(shape, i); }, rates);
 #endif
-#if DAMPING
     if (damping.inside(e)) {
-      const real decay = damping.at(e, i, j, k);
+      const real decay = damping.at<real>(e, node, load_real);
       UNROLL
       for (int c = 0; c < FIELDS; ++c) rates[c] = FMA(-decay, u[c * CUBE + node], rates[c]);
     }
-#endif
 #if MECHANISMS
     all.memory.advance(
-        e, node, stage, moduli, slopes, DAMPING ? damping.at(e, i, j, k) : REAL(0), load_real, store_real, rates);
+        e, node, stage, moduli, slopes, damping.at<real>(e, node, load_real), load_real, store_real, rates);
 #endif
     const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
 #if FETCHED

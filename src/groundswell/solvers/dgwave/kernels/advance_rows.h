@@ -171,18 +171,6 @@ INLINE void add_faces(const Element& element, const Material& m, int axis, int j
   if (axis > 0 && place == NODES - 1) add_side(element, m, 2 * axis + 1, within, n, slopes);
 }
 
-INLINE Lanes decay_of_lanes(const Damping& damping, index_t e, int j, int k, int n) {
-  real along_x[PITCH] = {};
-  for (int i = 0; i < NODES; ++i) along_x[i] = damping.along(e, 0, i);
-  return damping.along(e, 1, j) + damping.along(e, 2, k) + load_lanes(along_x, n);
-}
-
-INLINE void add_damping(const Element& element, const Damping& damping, index_t e, int j, int k, int n,
-                        Lanes (&rates)[FIELDS]) {
-  const Lanes decay = decay_of_lanes(damping, e, j, k, n);
-  for (int c = 0; c < FIELDS; ++c) rates[c] -= decay * lanes_at(element.u[c][k][j], n);
-}
-
 // Advances vector n of row (k, j).
 INLINE void advance_lanes(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
                           const Material& m, index_t e, const Element& element, int j, int k, int n) {
@@ -213,11 +201,10 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
 #elif SOURCES
   sources.add(e, j, k, [&](const real* shape) { return load_lanes(shape, n); }, rates);
 #endif
-#if DAMPING
-  if (damping.inside(e)) add_damping(element, damping, e, j, k, n, rates);
-#endif
+  const Lanes decay = damping.at<Lanes>(e, (k * NODES + j) * NODES, load);
+  if (damping.inside(e))
+    for (int c = 0; c < FIELDS; ++c) rates[c] -= decay * lanes_at(element.u[c][k][j], n);
 #if MECHANISMS
-  const Lanes decay = DAMPING && damping.inside(e) ? decay_of_lanes(damping, e, j, k, n) : Lanes{};
   all.memory.advance(
       e, (k * NODES + j) * NODES, stage, moduli, slopes, decay,
       [&](const real* row) { return load_whole_lanes(row, n); },

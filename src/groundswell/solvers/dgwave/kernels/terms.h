@@ -1,4 +1,4 @@
-// Local terms of the rates: point sources in an element, and damping in absorbing layers.
+// Local terms of the rates: point sources in an element, and damping in sponges.
 #pragma once
 #include "elements.h"
 #include "seismology/kernels/sampled_function.h"
@@ -33,23 +33,23 @@ struct Sources {
   }
 };
 
-// Damping rates: the sum of one profile along each axis.
-//   rows [elements][3]: the profile of each axis; -1 outside layers
-//   profiles [P][NODES]: 1/s
+// Damping of all fields.
+//   rows [elements]: row of each element in `decay`; -1 where nothing decays
+//   decay [rows][CUBE]: rates of decay at the nodes, 1/s
 struct Damping {
   const int* rows;
-  const real* profiles;
+  const real* decay;
 
-  METHOD bool inside(index_t e) const { return rows[3 * e] >= 0 || rows[3 * e + 1] >= 0 || rows[3 * e + 2] >= 0; }
-  METHOD real along(index_t e, int axis, int n) const {
-    const int row = rows[3 * e + axis];
-    return row < 0 ? REAL(0) : profiles[row * NODES + n];
+  METHOD bool inside(index_t e) const { return DAMPING && rows[e] >= 0; }
+
+  // The rate at a node or, if a Value covers several nodes, those of the nodes from `node` on. `load` reads them.
+  template <class Value, class Load> METHOD Value at(index_t e, int node, const Load& load) const {
+    return inside(e) ? load(decay + static_cast<index_t>(rows[e]) * CUBE + node) : Value{};
   }
-  METHOD real at(index_t e, int i, int j, int k) const { return along(e, 0, i) + along(e, 1, j) + along(e, 2, k); }
 };
 
 #define TERM_ARGUMENTS                                                                             \
   const long long *first_source, const real *shapes, const double *times,                          \
-      const long long *first_samples, const real *samples, const int *damped, const real *profiles
+      const long long *first_samples, const real *samples, const int *damped, const real *decay
 #define SOURCES_AT(when) { first_source, shapes, times, first_samples, samples, when }
-#define DAMPING_TERM { damped, profiles }
+#define DAMPING_TERM { damped, decay }

@@ -14,6 +14,7 @@ PROBLEMS = [
     "energy:time_steps",
     "energy:spectrum",
     "layers:reflection",
+    "sponges:reflection",
     "fullspace:double_couple",
     "lamb:vertical_force",
     "layered:loh1",

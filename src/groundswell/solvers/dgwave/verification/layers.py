@@ -1,4 +1,4 @@
-"""Matched layers: the amplitude of waves that they reflect.
+"""Absorbing layers: the amplitude of waves that they reflect.
 
 A packet of plane waves enters the layer below a strip of elements that is periodic along x and y.
 The reflection is the difference from the motion in a much deeper strip.
@@ -89,24 +89,27 @@ class Packet:
 
     def fields(self, points: Floats) -> Floats:
         """The initial fields, (9, ...), at points (3, ...)."""
-        omega = 2 * np.pi / (self.length * H * float(np.linalg.norm(self.wave.slowness)))
-        waves = PlaneWaves([self.wave], Harmonic(omega))
+        return self.enveloped(self.wave, points)
+
+    def enveloped(self, wave: PlaneWave, points: Floats) -> Floats:
+        """The stress and velocity of a plane wave within the envelope, (9, ...)."""
+        omega = 2 * np.pi / (self.length * H * float(np.linalg.norm(wave.slowness)))
+        waves = PlaneWaves([wave], Harmonic(omega))
         envelope = np.exp(-(((points[2] - self.depth * H / 2) / self.half_width) ** 2) * 4)
         return envelope * np.concatenate([waves.stress(points, 0.0), waves.velocity(points, 0.0)])
 
     def returned(self, backend: Backend) -> float:
         """Amplitude of the reflection relative to the packet."""
         deep = self.depth + ceil(self.duration * ROCK.vp / H / 2) + WIDTH
-        layered = self._solver(backend, self.depth, "pml", "auto")
-        start, with_layer = self._motion(layered)
-        step = layered.setup.dt
-        _, without = self._motion(self._solver(backend, deep, "absorbing", step))
-        return _norm(with_layer - without) / _norm(start)
+        layered = Setup.from_case(self._case(self.depth, "pml", "auto"))
+        reference = Setup.from_case(self._case(deep, "absorbing", layered.dt))
+        return self.reflected(backend, layered, reference)
 
-    def _solver(
-        self, backend: Backend, depth: int, bottom: str, step: float | Literal["auto"]
-    ) -> DgWave:
-        return DgWave(Setup.from_case(self._case(depth, bottom, step)), backend)
+    def reflected(self, backend: Backend, layered: Setup, reference: Setup) -> float:
+        """The difference of the final motion above the layer, relative to the packet."""
+        start, with_layer = self._motion(DgWave(layered, backend))
+        _, without = self._motion(DgWave(reference, backend))
+        return _norm(with_layer - without) / _norm(start)
 
     def _motion(self, found: DgWave) -> tuple[Floats, Floats]:
         """Initial and final velocity above the layer, each (elements, 3, nodes)."""
@@ -118,7 +121,7 @@ class Packet:
         backend.capture(in_order(found.propagation.step)).replay(round(self.duration / setup.dt))
         backend.synchronize()
         u = np.asarray(backend.to_host(found.propagation.u))
-        x, _, z = points.mean(axis=1).T
+        x, _, z = np.round(points.mean(axis=1), 6).T
         kept = np.lexsort((x, z))
         kept = kept[z[kept] < self.depth * H]
         return fields[kept, -AXES:], u[kept, -AXES:]

@@ -1,0 +1,113 @@
+"""The media of a mesh's physical volumes: at positions in elements, and averages over elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES, Numbers, refine, tangents
+from groundswell.meshes.mesh import Mesh
+from groundswell.seismology.media.material import Material, SampledMedium, volume_average
+from groundswell.solvers.dgwave.element_materials import INWARDS, SAMPLES
+
+Floats = NDArray[np.float64]
+
+QUADRATURE = 4  # degree of the nodes at which media are averaged over elements
+
+
+@dataclass(frozen=True, eq=False)
+class VolumeMedia:
+    """The media of a mesh, at x, y and depth.
+
+    The depth is z, and 0 above z = 0.
+
+    Args:
+        mesh: the elements; z points down.
+        numbers: medium of each element, (elements,).
+        media: the media.
+        is_uniform: whether each medium has one material.
+    """
+
+    mesh: Mesh
+    numbers: Numbers
+    media: Sequence[SampledMedium]
+    is_uniform: Sequence[bool]
+
+    @cached_property
+    def properties(self) -> list[str]:
+        """The names of the properties that all media have."""
+        surface = np.zeros((1, AXES))
+        found = [medium.sample(surface).given() for medium in self.media]
+        return [name for name in found[0] if all(name in given for given in found)]
+
+    def sample(self, elements: Numbers, places: Floats) -> Material:
+        """The material at positions in elements, arrays (elements, places).
+
+        Results have the same bits whichever elements are sampled together.
+
+        Args:
+            places: reference coordinates, (elements or 1, places, 3). They are moved inwards, so
+                that they lie inside an interface on a face.
+        """
+        points = _positions(self.mesh, elements, (1 - INWARDS) * places)
+        points[..., 2] = np.maximum(points[..., 2], 0.0)
+        found = {name: np.empty(points.shape[:2]) for name in self.properties}
+        for number, medium in enumerate(self.media):
+            chosen = np.flatnonzero(self.numbers[elements] == number)
+            if chosen.size:
+                material = medium.sample(points[chosen].reshape(-1, AXES))
+                for name, values in found.items():
+                    values[chosen] = getattr(material, name).reshape(len(chosen), -1)
+        return Material(**found)
+
+    @cached_property
+    def averages(self) -> Material:
+        """Volume averages over all elements, arrays (elements,)."""
+        found = {name: np.empty(self.mesh.count) for name in self.properties}
+        uniform = np.asarray(self.is_uniform)[self.numbers]
+        step = SAMPLES // (QUADRATURE + 1) ** AXES
+        for kind, average in ((uniform, self._in_middle), (~uniform, self._average)):
+            chosen = np.flatnonzero(kind)
+            for elements in np.split(chosen, range(step, len(chosen), step)):
+                for name, values in average(elements).given().items():
+                    found[name][elements] = values
+        return Material(**found)
+
+    def _in_middle(self, elements: Numbers) -> Material:
+        given = self.sample(elements, np.zeros((1, 1, AXES))).given()
+        return Material(**{name: values[:, 0] for name, values in given.items()})
+
+    def _average(self, elements: Numbers) -> Material:
+        """See `volume_average`; exact in elements with one material."""
+        line = gll(QUADRATURE).points
+        t, s, r = np.meshgrid(line, line, line, indexing="ij")
+        samples = self.sample(elements, np.stack([r, s, t], axis=-1).reshape(1, -1, AXES))
+        weights = self._weights(elements)
+        average = volume_average(samples, lambda values: (values * weights).sum(axis=1)).given()
+        given = samples.given()
+        same = np.all([(v == v[:, :1]).all(axis=1) for v in given.values()], axis=0)
+        return Material(**{n: np.where(same, v[:, 0], average[n]) for n, v in given.items()})
+
+    def _weights(self, elements: Numbers) -> Floats:
+        """Shares of an element's volume, (elements, nodes)."""
+        nodes = refine(self.mesh.nodes[elements], self.mesh.order, QUADRATURE)
+        r, s, t = tangents(nodes, QUADRATURE)
+        volumes = np.einsum("enx,enx->en", r, np.cross(s, t)) * gll(QUADRATURE).cube_weights
+        return np.asarray(volumes / volumes.sum(axis=1, keepdims=True))
+
+
+def _positions(mesh: Mesh, elements: Numbers, places: Floats) -> Floats:
+    """Positions of places in elements, (elements, places, 3), m; see `VolumeMedia.sample`."""
+    shape, basis = places.shape[:2], gll(mesh.order)
+    r, s, t = (basis.interpolation(along.ravel()) for along in np.moveaxis(places, -1, 0))
+    shares = t[:, :, None, None] * s[:, None, :, None] * r[:, None, None, :]
+    shares = shares.reshape(*shape, -1)
+    found = np.zeros((len(elements), shape[1], AXES))
+    for node, at in enumerate(np.moveaxis(mesh.nodes[elements], 1, 0)):
+        found += shares[..., node, None] * at[:, None]
+    return found
