@@ -82,8 +82,8 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     if setup.is_nodal:
         text = "that of each node; quality factors are averages of elements"
         yield Quantity("material", "node", "material", text=text, group=WAVES)
-    fluid = medium.fluid_cells
-    text = f"{fluid:,} elements of the region"
+    fluid = medium.fluid
+    text = f"{fluid:,} of {setup.count:,} elements"
     yield Quantity("fluid_cells", fluid, "fluid" * bool(fluid), "elements", text, WAVES)
 
 
@@ -107,7 +107,7 @@ def warnings(setup: Setup) -> Iterator[str]:
             f"{resolved:.3g} Hz; low-pass the results there, lengthen the source, use elements of "
             f"{edge:.3g} m, or raise method.degree"
         )
-    if mixed := setup.mixed_elements:
+    if mixed := setup.statistics.mixed:
         yield (
             f"{mixed:,} elements contain fluid and solid, so their nodes have the average material "
             "of the element; let elements end at the sea floor, or refine them there"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar
@@ -20,7 +20,6 @@ from groundswell.meshes.octree import partition_curve
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.media.material import Medium
-from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers, that_record
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
@@ -36,6 +35,7 @@ from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.costs import element_costs
 from groundswell.solvers.dgwave.curved import METRICS
 from groundswell.solvers.dgwave.element_materials import ElementMaterials
+from groundswell.solvers.dgwave.element_statistics import ElementStatistics, element_statistics
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.lattice import surface_bytes
@@ -60,7 +60,13 @@ class Setup(ElementMaterials):
         grid: the elements of the region and of the absorbing layers around it.
         media: average materials of the region's elements, and of elements halved once, twice and
             so on.
-        statistics: statistics of the first medium.
+        comm: ranks that share the reading of materials.
+
+    Attributes:
+        statistics: extremes of the material of all elements.
+
+    Raises:
+        InputError: the medium is unreadable or unphysical.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -69,7 +75,11 @@ class Setup(ElementMaterials):
     grid: Bricks
     geography: Geography | None
     media: Sequence[Medium]
-    statistics: MediumStatistics
+    comm: InitVar[Communicator | None]
+    statistics: ElementStatistics = field(init=False)
+
+    def __post_init__(self, comm: Communicator | None) -> None:
+        object.__setattr__(self, "statistics", element_statistics(self, comm))
 
     @classmethod
     def from_case(cls, case: Any, comm: Communicator | None = None) -> Setup:
@@ -79,8 +89,7 @@ class Setup(ElementMaterials):
             InputError: the data do not fit the case, or the case cannot run.
         """
         grid, geography = build_grid(case), case.grid.frame
-        media = build_media(case, grid)
-        setup = cls(case, grid, geography, media, medium_statistics(media[0], comm))
+        setup = cls(case, grid, geography, build_media(case, grid), comm)
         setup._validate()
         return setup
 
@@ -136,8 +145,8 @@ class Setup(ElementMaterials):
         """The equations that are solved."""
         chosen = self.case.method.equations
         if chosen == "auto":
-            return ELASTIC if self.fastest_shear else ACOUSTIC
-        if chosen == "acoustic" and self.fastest_shear:
+            return ELASTIC if self.statistics.vs_max else ACOUSTIC
+        if chosen == "acoustic" and self.statistics.vs_max:
             raise InputError(
                 'method.equations = "acoustic", but the medium has solid cells; set vs = 0 '
                 'everywhere, or use "elastic"'
@@ -233,7 +242,8 @@ class Setup(ElementMaterials):
     @cached_property
     def resolved_frequency(self) -> float:
         """Frequency at which the shortest wave spans POINTS_PER_WAVELENGTH points, Hz."""
-        return float((self.slowest / self.longest).min() * self.degree / POINTS_PER_WAVELENGTH)
+        waves = self.statistics.slowest / self.longest
+        return float(waves.min() * self.degree / POINTS_PER_WAVELENGTH)
 
     @property
     def smallest(self) -> float:

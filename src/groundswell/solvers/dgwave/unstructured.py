@@ -20,7 +20,7 @@ from groundswell.meshes.morton import BITS, encode
 from groundswell.meshes.separate import SeparateElements
 from groundswell.seismology.media.cellwise import ArrayMedium
 from groundswell.seismology.media.material import Material
-from groundswell.seismology.media.statistics import medium_statistics
+from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.check import MESH
 from groundswell.solvers.dgwave.elements import RankElements
@@ -72,10 +72,10 @@ class UnstructuredSetup(Setup):
             )
         given = _materials(case, groups).given()
         medium = ArrayMedium((1.0, 1.0, 1.0), **{n: v[None, None] for n, v in given.items()})
-        statistics = medium_statistics(medium, comm)
+        physical_plane(medium, 0)
         size = np.ptp(groups.mesh.nodes.reshape(-1, AXES), axis=0)
         grid = Bricks((1, 1, 1), tuple(size.tolist()))  # a box around the mesh
-        setup = cls(case, grid, None, [medium], statistics, groups)
+        setup = cls(case, grid, None, [medium], comm, groups)
         setup._validate()
         return setup
 
