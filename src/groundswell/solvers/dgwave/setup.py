@@ -164,9 +164,19 @@ class Setup(ElementMaterials):
     @cached_property
     def stability_limit(self) -> float:
         """Longest time step, s; see `dg_step` and `decay_step`."""
-        decay = self.decay + largest_decay(self.relaxation, self.statistics)
-        waves = dg_step(self.edges, self.fastest, self.degree, self.case.method.flux, decay).min()
-        return float(min(waves, decay_step(decay + fastest_relaxation(self.relaxation))))
+        relaxed = decay_step(self._total_decay + fastest_relaxation(self.relaxation))
+        return float(min(self._element_steps.min(), relaxed))
+
+    @property
+    def _total_decay(self) -> float:
+        """An upper bound for the rate of decay in layers and by attenuation, 1/s."""
+        return self.decay + largest_decay(self.relaxation, self.statistics)
+
+    @property
+    def _element_steps(self) -> Floats:
+        """The longest time step of waves in each element, s."""
+        flux, decay = self.case.method.flux, self._total_decay
+        return dg_step(self.edges, self.fastest, self.degree, flux, decay)
 
     @cached_property
     def dt(self) -> float:
@@ -179,10 +189,11 @@ class Setup(ElementMaterials):
         if step == "auto":
             return dividing_step(limit, self.case.output.seismograms.interval)
         if step > limit:
+            element = int(self._element_steps.argmin())
             raise InputError(
                 f"time.step = {step:g} s is unstable: the limit is {limit:.6g} s for elements of "
-                f"{self.smallest:g} m, degree {self.degree} and waves of "
-                f'{self.fastest.max():g} m/s; shorten it, or use "auto"'
+                f"{self.edges[element].min():g} m, degree {self.degree} and waves of "
+                f'{self.fastest[element]:g} m/s; shorten it, or use "auto"'
             )
         return float(step)
 
@@ -239,11 +250,15 @@ class Setup(ElementMaterials):
 
     # --- cost of a run ----------------------------------------------------------------------------
 
+    @property
+    def resolved_frequencies(self) -> Floats:
+        """Frequency at which the slowest wave in each element spans POINTS_PER_WAVELENGTH, Hz."""
+        return self.statistics.slowest / self.longest * self.degree / POINTS_PER_WAVELENGTH
+
     @cached_property
     def resolved_frequency(self) -> float:
-        """Frequency at which the shortest wave spans POINTS_PER_WAVELENGTH points, Hz."""
-        waves = self.statistics.slowest / self.longest
-        return float(waves.min() * self.degree / POINTS_PER_WAVELENGTH)
+        """Frequency up to which all elements resolve waves, Hz."""
+        return float(self.resolved_frequencies.min())
 
     @property
     def smallest(self) -> float:
