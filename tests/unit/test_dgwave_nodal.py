@@ -13,9 +13,10 @@ from dgwave_cases import EXPLOSION, build, setup
 from numpy.typing import NDArray
 
 import groundswell as gs
+from groundswell.backends import open_backend
 from groundswell.errors import CaseError, InputError
 from groundswell.meshes.gll import gll
-from groundswell.solvers.dgwave import element_materials
+from groundswell.solvers.dgwave import element_materials, nodal_material
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.nodal_material import face_nodes
 
@@ -170,32 +171,49 @@ def test_quality_factors_are_those_of_elements() -> None:
 
 
 @pytest.mark.parametrize("medium", [{"kind": "homogeneous", **ROCK}, layers(WATER, WATER, WATER)])
-def test_traffic_and_memory_include_the_material(medium: Any) -> None:
+def test_traffic_includes_the_material(medium: Any) -> None:
     found, uniform = (
         setup(medium=medium, method=method, source=[EXPLOSION]) for method in (NODES, {"degree": 3})
     )
-    problem = discretise(found, found.elements(1, 0))
-    words = (problem.nodal.moduli.size + problem.nodal.beyond.size) / found.unknowns
+    moduli, beyond = tables(found)
+    words = (moduli.size + beyond.size) / found.unknowns
     assert found.bytes_per_update - uniform.bytes_per_update == pytest.approx(4 * words)
-    assert found.memory - uniform.memory == pytest.approx(4 * words * found.unknowns, abs=1)
+
+
+def tables(found: Any, ranks: int = 1, rank: int = 0) -> Any:
+    nodal = discretise(found, found.elements(ranks, rank)).nodal
+    return nodal.tables(open_backend("cpu"), "float64")
 
 
 def test_impedances_beyond_faces_are_those_of_the_neighbours_nodes() -> None:
     """On several ranks too: each finds those beyond its faces from the medium."""
     found = setup(medium=GRADIENT, method=NODES, boundary__sides="periodic")
-    whole = discretise(found, found.elements(1, 0))
+    whole, everyone = tables(found), found.elements(1, 0)
     faces = face_nodes(3)
     own = found.equations.impedances_of(everywhere(found))
     for rank in range(3):
         elements = found.elements(3, rank)
-        part = discretise(found, elements).nodal
-        rows = whole.elements.place(elements.numbers)
-        assert np.array_equal(part.beyond, whole.nodal.beyond[rows])
-        assert np.array_equal(part.moduli, whole.nodal.moduli[rows])
+        moduli, beyond = tables(found, 3, rank)
+        rows = everyone.place(elements.numbers)
+        assert np.array_equal(beyond, whole[1][rows])
+        assert np.array_equal(moduli, whole[0][rows])
         below = elements.neighbours[:, 5]
         inside = below >= 0
         expected = own[:, below[inside]][..., faces[4]].swapaxes(0, 1)
-        assert np.array_equal(part.beyond[inside, 5], expected)
+        assert np.array_equal(beyond[inside, 5], expected)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_tables_do_not_depend_on_how_many_nodes_are_computed_at_a_time(ranks: int) -> None:
+    found = setup(medium=GRADIENT, method=NODES, refinement={"frequency": 5, "levels": 1})
+    nodal = discretise(found, found.elements(ranks, 0)).nodal
+    backend = open_backend("cpu")
+    whole = [*nodal.tables(backend, "float32"), nodal.quarters("float32")]
+    with patch.object(nodal_material, "PART", 7 * 64):
+        parts = [*nodal.tables(backend, "float32"), nodal.quarters("float32")]
+    assert nodal.elements.count > 7 and nodal.elements.links.count > 7 * 6 and len(whole[2]) > 7
+    for one, other in zip(whole, parts, strict=True):
+        assert one.dtype == np.float32 and np.array_equal(one, other)
 
 
 # --- runs -----------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ class Links:
         """Number of links."""
         return len(self.element)
 
-    def take(self, chosen: NDArray[np.generic]) -> Links:
+    def take(self, chosen: NDArray[np.generic] | slice) -> Links:
         """The chosen links."""
         return Links(*(values[chosen] for values in vars(self).values()))
 
