@@ -183,6 +183,8 @@ class RankElements:
     @cached_property
     def shared(self) -> Mapping[int, SharedFaces]:
         """The links to each other rank, by rank."""
+        if len(self.starts) == 2:  # one rank, which needs no links
+            return {}
         owners = self._owners(self.links.beyond)
         peers = np.setdiff1d(owners, [self.rank])
         return {int(peer): self._shared(self.links.take(owners == peer)) for peer in peers}

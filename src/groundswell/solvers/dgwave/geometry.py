@@ -166,7 +166,7 @@ class ElementGeometry:
         """See `matched_layers`."""
         return matched_layers(self._setup, elements)
 
-    @property
+    @cached_property
     def layer_axes(self) -> Numbers:
         """The number of axes to which matched layers with an element are normal, (elements,)."""
         return np.asarray(in_matched_layers(self._setup).sum(axis=1))

@@ -39,6 +39,7 @@ from groundswell.solvers.dgwave.element_statistics import ElementStatistics, ele
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.lattice import surface_bytes
+from groundswell.solvers.dgwave.memory import device_memory
 from groundswell.solvers.dgwave.mesh import build_grid, build_media
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.volumes import volume_bytes
@@ -309,17 +310,8 @@ class Setup(ElementMaterials):
 
     @property
     def memory(self) -> int:
-        """Device memory of the run, bytes."""
-        return self._memory_of(self.count)
-
-    def _memory_of(self, elements: int) -> int:
-        """Fields, memory variables, registers, metric terms, materials, two sets of traces."""
-        n = self.degree + 1
-        traces = 2 * 2 * AXES * self.equations.trace * n**2
-        tables = self._tables * n**AXES
-        variables = self._unknowns_per_element + self._memory_variables * n**AXES
-        words = 2 * variables + traces + tables
-        return round(elements * (words * np.dtype(self.dtype).itemsize + 2 * 3 * 6 * 8))
+        """Device memory of the run on one rank, bytes; see `device_memory`."""
+        return device_memory(self, self.elements(1, 0))
 
     @property
     def output_bytes(self) -> int:
@@ -350,18 +342,19 @@ class Setup(ElementMaterials):
         Raises:
             InputError: there are fewer elements than ranks.
         """
-        counts = np.diff(self.starts(ranks))
-        size = self.trace.sent_bytes
-        traffic = np.zeros((ranks, ranks), np.int64)
-        for rank in range(ranks if ranks > 1 else 0):
-            for peer, faces in self.elements(ranks, rank).shared.items():
-                traffic[rank, peer] = faces.sends.count * size * SCHEME.stages
-        largest = int(counts.max())
+        largest = int(np.diff(self.starts(ranks)).max())
+        memory, traffic = [], np.zeros((ranks, ranks), np.int64)
+        for rank in range(ranks):
+            elements = self.elements(ranks, rank)
+            memory.append(device_memory(self, elements))
+            for peer, faces in elements.shared.items():
+                sent = faces.sends.count * self.trace.sent_bytes
+                traffic[rank, peer] = sent * SCHEME.stages
         return DecompositionSummary(
             ranks,
             (ranks,),
             (largest,),
             largest * self._unknowns_per_element * SCHEME.stages,
-            [self._memory_of(int(count)) for count in counts],
+            memory,
             traffic,
         )
