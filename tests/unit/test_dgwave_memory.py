@@ -100,5 +100,7 @@ def test_it_is_that_of_the_elements_of_each_rank(name: str) -> None:
 def test_it_includes_the_buffers_of_an_exchange(tmp_path: Path) -> None:
     done = run_on_ranks(3, PROGRAM, tmp_path / "found.json")
     assert done.returncode == 0, done.stderr[-2000:]
-    for actual, estimate in json.loads((tmp_path / "found.json").read_text()):
-        assert estimate == pytest.approx(actual, rel=TOLERANCE)
+    pairs = json.loads((tmp_path / "found.json").read_text())
+    assert len(pairs) == 2 * 3
+    for actual, estimate in pairs:
+        assert estimate == pytest.approx(actual, rel=0.03)  # tables of narrowed segments, too

@@ -33,8 +33,9 @@ def device_memory(setup: Setup, elements: RankElements) -> int:
     values = elements.count * _element_values(setup) + mortars * _mortar_values(setup)
     values += sets * REGISTERS * setup.equations.stretched * (setup.degree + 1) ** AXES
     addresses = 2 * BUFFERS * (elements.count * FACES + mortars * QUARTERS)
-    shared = sum(faces.sends.count for faces in elements.shared.values())
-    buffers = COPIES * BUFFERS * shared * setup.trace.bytes
+    shared, trace = sum(faces.sends.count for faces in elements.shared.values()), setup.trace
+    of_trace = trace.bytes + (trace.sent_bytes if trace.sent_as else 0)  # both if it is narrowed
+    buffers = COPIES * BUFFERS * shared * of_trace
     return values * np.dtype(setup.dtype).itemsize + addresses * ADDRESS + buffers
 
 
