@@ -24,7 +24,7 @@ from groundswell.solvers.dgwave.damping import add_profiles
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
-from groundswell.solvers.dgwave.nodal_material import NodalMaterial, nodal_material
+from groundswell.solvers.dgwave.nodal_material import NodalMaterial
 from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
 from groundswell.solvers.dgwave.terms import ElementSource, Terms
 
@@ -210,7 +210,7 @@ class Problem:
         if (nodes := self.nodal) is None:
             return None
         degree = self.variant.degree
-        return nodal_material(self.equations, elements, degree, lambda n: of_elements(nodes, n))
+        return NodalMaterial(self.equations, elements, degree, lambda n: of_elements(nodes, n))
 
     def _sides(self, elements: RankElements) -> FaceSides:
         outside = elements.neighbours == OUTSIDE

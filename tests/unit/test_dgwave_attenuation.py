@@ -156,7 +156,8 @@ def test_costs_of_memory_variables(fluid: bool, strains: int, fields: int) -> No
     plain = setup(**changes, attenuation={"model": "none"})
     variables = 4 * strains
     assert lossy.updates_per_step == plain.updates_per_step
-    assert lossy.memory - plain.memory == plain.forest.count * 2 * variables * 27 * 4
+    constants = 4 * (1 if fluid else 2)
+    assert lossy.memory - plain.memory == plain.count * (2 * variables * 27 + constants) * 4
     more = (4 - 1 / 5) * 4 * variables / fields
     assert lossy.bytes_per_update == pytest.approx(plain.bytes_per_update + more)
 

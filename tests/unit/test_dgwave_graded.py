@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,43 @@ def test_check_tells_the_range_of_edges() -> None:
     texts = [quantity.text for quantity in setup(**GRADED).quantities()]
     assert any("elements of 100 to 300 x 200 to 400 x 50 to 300 m" in text for text in texts)
     assert "4 x 3 x 4 elements, 0.8 x 0.8 x 0.6 km" in texts
+
+
+@pytest.mark.parametrize(
+    ("layers", "place", "axes"),
+    [
+        ({}, "y = 200 m, depth = 200 m resolve", " along y there"),
+        ({"boundary": {"width": 2}}, "y = 200 m, depth = 25 m resolve", " along y there"),
+        ({"medium": LAYERS}, "y = 200 m, depth = 25 m resolve", " along y there"),
+        ({"grid__spacing": [200, 200, [50, 50, 500]]}, "depth = 350 m resolve", " along z there"),
+        ({"grid__spacing": [400, 400, 50]}, "the elements resolve", " along x and y,"),
+    ],
+)
+def test_warnings_name_the_coarsest_elements(layers: Any, place: str, axes: str) -> None:
+    """An element in the middle of those with the longest edge, in the region."""
+    closed = {"sides": "rigid", "bottom": "rigid"}
+    changes = {**GRADED, "boundary": closed, **layers, "time__duration": 3}
+    found = setup(**changes, source__0__time_function={"kind": "gaussian", "sigma": "0.15 s"})
+    [warning] = found.warnings()
+    assert place in warning and axes in warning
+
+
+def test_unstable_steps_are_those_of_the_limiting_element() -> None:
+    """The smallest elements are in soft ground; larger ones in rock limit the step."""
+    medium = {"kind": "layered", "layers": [{"top": 0, **SOFT}, {"top": 200, **ROCK}]}
+    changes = {"grid__spacing": [200, 200, [100, 100, 120, 280]], "medium": medium}
+    closed = {"boundary": {"sides": "rigid", "bottom": "rigid"}}
+    with pytest.raises(InputError, match="for elements of 120 m, degree 2 and waves of 3000 m/s"):
+        setup(**changes, **closed, time__step=0.05)
+
+
+def test_elements_as_advised_resolve_the_sources() -> None:
+    pulse = {"kind": "gaussian", "sigma": "0.15 s"}
+    more = {"time__duration": 3, "source__0__time_function": pulse}
+    [warning] = setup(grid__spacing=[200, 200, [200, 400]], **more).warnings()
+    edge = float(re.search(r"at most ([0-9.]+) m along z there", warning)[1])
+    finer = round(400 / edge + 0.5)
+    assert setup(grid__spacing=[200, 200, [200, *[400 / finer] * finer]], **more).warnings() == []
 
 
 # --- media ----------------------------------------------------------------------------------------

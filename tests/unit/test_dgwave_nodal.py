@@ -13,9 +13,10 @@ from dgwave_cases import EXPLOSION, build, setup
 from numpy.typing import NDArray
 
 import groundswell as gs
+from groundswell.backends import open_backend
 from groundswell.errors import CaseError, InputError
 from groundswell.meshes.gll import gll
-from groundswell.solvers.dgwave import element_materials
+from groundswell.solvers.dgwave import element_materials, nodal_material
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.nodal_material import face_nodes
 
@@ -66,7 +67,7 @@ def test_interfaces_on_faces_are_sharp() -> None:
     middle = np.mean(found.forest.boxes(), axis=0)[:, 2]
     expected = np.where(middle < 200, WATER["vp"], ROCK["vp"])[:, None]
     assert np.array_equal(everywhere(found).vp, np.broadcast_to(expected, (found.count, 64)))
-    assert found.mixed_elements == 0
+    assert found.statistics.mixed == 0
 
 
 def test_models_of_netcdf_files_are_interpolated_at_nodes(tmp_path: Path) -> None:
@@ -98,7 +99,7 @@ def test_elements_of_fluid_and_solid_have_their_average() -> None:
     nodes, averages = everywhere(found), uniform.material(first)
     assert (nodes.vs[first] == 0).all()
     assert np.array_equal(nodes.vp[first], np.repeat(averages.vp[:, None], 64, axis=1))
-    assert found.mixed_elements == len(first)
+    assert found.statistics.mixed == len(first)
     assert any("contain fluid and solid" in warning for warning in found.warnings())
 
 
@@ -123,7 +124,6 @@ def test_steps_and_resolution_are_those_of_the_extremes_at_nodes() -> None:
     fast = setup(medium={"kind": "homogeneous", **_only(BOTTOM)}, method=NODES)
     slow = setup(medium={"kind": "homogeneous", **_only(TOP)}, method=NODES)
     uniform = setup(medium=GRADIENT, method={"degree": 3})
-    # Decay in absorbing layers goes with the fastest average.
     assert found.fastest.max() == pytest.approx(fast.fastest.max(), rel=1e-7)
     assert found.resolved_frequency == pytest.approx(slow.resolved_frequency, rel=1e-7)
     assert found.stability_limit < uniform.stability_limit
@@ -131,11 +131,12 @@ def test_steps_and_resolution_are_those_of_the_extremes_at_nodes() -> None:
 
 
 def test_extremes_do_not_depend_on_how_many_places_are_sampled_at_a_time() -> None:
-    found = [setup(medium=GRADIENT, method=NODES) for _ in range(2)]
     with patch.object(element_materials, "SAMPLES", 5 * 64):
-        few = found[0].fastest, found[0].slowest
-    assert found[0].count > 5 and np.ptp(few, axis=1).min() > 0
-    assert np.array_equal(few, [found[1].fastest, found[1].slowest])
+        few = setup(medium=GRADIENT, method=NODES)
+    found = setup(medium=GRADIENT, method=NODES)
+    assert found.count > 5 and np.ptp(found.fastest) > 0 and np.ptp(found.statistics.slowest) > 0
+    for name, values in vars(found.statistics).items():
+        assert np.array_equal(getattr(few.statistics, name), values)
 
 
 def _only(layer: dict[str, float]) -> dict[str, float]:
@@ -170,32 +171,49 @@ def test_quality_factors_are_those_of_elements() -> None:
 
 
 @pytest.mark.parametrize("medium", [{"kind": "homogeneous", **ROCK}, layers(WATER, WATER, WATER)])
-def test_traffic_and_memory_include_the_material(medium: Any) -> None:
+def test_traffic_includes_the_material(medium: Any) -> None:
     found, uniform = (
         setup(medium=medium, method=method, source=[EXPLOSION]) for method in (NODES, {"degree": 3})
     )
-    problem = discretise(found, found.elements(1, 0))
-    words = (problem.nodal.moduli.size + problem.nodal.beyond.size) / found.unknowns
+    moduli, beyond = tables(found)
+    words = (moduli.size + beyond.size) / found.unknowns
     assert found.bytes_per_update - uniform.bytes_per_update == pytest.approx(4 * words)
-    assert found.memory - uniform.memory == pytest.approx(4 * words * found.unknowns, abs=1)
+
+
+def tables(found: Any, ranks: int = 1, rank: int = 0) -> Any:
+    nodal = discretise(found, found.elements(ranks, rank)).nodal
+    return nodal.tables(open_backend("cpu"), "float64")
 
 
 def test_impedances_beyond_faces_are_those_of_the_neighbours_nodes() -> None:
     """On several ranks too: each finds those beyond its faces from the medium."""
     found = setup(medium=GRADIENT, method=NODES, boundary__sides="periodic")
-    whole = discretise(found, found.elements(1, 0))
+    whole, everyone = tables(found), found.elements(1, 0)
     faces = face_nodes(3)
     own = found.equations.impedances_of(everywhere(found))
     for rank in range(3):
         elements = found.elements(3, rank)
-        part = discretise(found, elements).nodal
-        rows = whole.elements.place(elements.numbers)
-        assert np.array_equal(part.beyond, whole.nodal.beyond[rows])
-        assert np.array_equal(part.moduli, whole.nodal.moduli[rows])
+        moduli, beyond = tables(found, 3, rank)
+        rows = everyone.place(elements.numbers)
+        assert np.array_equal(beyond, whole[1][rows])
+        assert np.array_equal(moduli, whole[0][rows])
         below = elements.neighbours[:, 5]
         inside = below >= 0
         expected = own[:, below[inside]][..., faces[4]].swapaxes(0, 1)
-        assert np.array_equal(part.beyond[inside, 5], expected)
+        assert np.array_equal(beyond[inside, 5], expected)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_tables_do_not_depend_on_how_many_nodes_are_computed_at_a_time(ranks: int) -> None:
+    found = setup(medium=GRADIENT, method=NODES, refinement={"frequency": 5, "levels": 1})
+    nodal = discretise(found, found.elements(ranks, 0)).nodal
+    backend = open_backend("cpu")
+    whole = [*nodal.tables(backend, "float32"), nodal.quarters("float32")]
+    with patch.object(nodal_material, "PART", 7 * 64):
+        parts = [*nodal.tables(backend, "float32"), nodal.quarters("float32")]
+    assert nodal.elements.count > 7 and nodal.elements.links.count > 7 * 6 and len(whole[2]) > 7
+    for one, other in zip(whole, parts, strict=True):
+        assert one.dtype == np.float32 and np.array_equal(one, other)
 
 
 # --- runs -----------------------------------------------------------------------------------------

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import tracemalloc
-import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from counting_backend import Counted
 from variants import long_variants
 
 from groundswell.backends import open_backend
-from groundswell.backends.cpu import CpuBackend
 from groundswell.case.load import load_case
 from groundswell.linear.coarse import factor_bytes
 from groundswell.meshes.box import Box
@@ -36,27 +34,6 @@ LONG = [
     (3, 12, "", "multigrid", "double"),
     (7, 6, BENT, "multigrid", "double"),
 ]
-
-
-class Counted(CpuBackend):
-    """Counts bytes of arrays that are there, and the most that were there at a time."""
-
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
-        self.now = self.most = 0
-
-    def zeros(self, shape: Any, dtype: Any) -> Any:
-        array = super().zeros(shape, dtype)
-        self._add(array.nbytes)
-        base = array
-        while isinstance(base.base, np.ndarray):
-            base = base.base
-        weakref.finalize(base, self._add, -array.nbytes)
-        return array
-
-    def _add(self, count: int) -> None:
-        self.now += count
-        self.most = max(self.most, self.now)
 
 
 def setup_of(folder: Path, backend: str, *case: Any) -> Setup:

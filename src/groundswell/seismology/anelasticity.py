@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.attenuation_fit import fit
-from groundswell.seismology.media.statistics import MediumStatistics
 
 Q_MISFIT = 0.1  # relative error of Q
 QP_QS = 1.001  # largest Qp/Qs over its limit; allows for rounded Q in published models
 
 
+class QualityFactors(Protocol):
+    """Extremes of the quality factors of a medium, see `MediumStatistics`."""
+
+    @property
+    def qp_min(self) -> float | None:
+        """The smallest Qp."""
+
+    @property
+    def qs_min(self) -> float | None:
+        """The smallest Qs of solids."""
+
+    @property
+    def qp_qs_max(self) -> float | None:
+        """The largest Qp/Qs over 3/4 (vp/vs)^2."""
+
+
 def fit_case(
-    settings: Any, statistics: MediumStatistics, mechanisms: int | None = None
+    settings: Any, statistics: QualityFactors, mechanisms: int | None = None
 ) -> Relaxation | None:
     """The relaxation mechanisms of a case; None without attenuation.
 
@@ -41,7 +56,7 @@ def fit_case(
 
 
 def attenuation_quantities(
-    relaxation: Relaxation | None, statistics: MediumStatistics, group: str
+    relaxation: Relaxation | None, statistics: QualityFactors, group: str
 ) -> Iterator[Quantity]:
     """The smallest quality factors, and the error of the fit; without text if there is no fit."""
     found = relaxation is not None
@@ -58,7 +73,7 @@ def attenuation_quantities(
 
 def attenuation_warnings(
     relaxation: Relaxation | None,
-    statistics: MediumStatistics,
+    statistics: QualityFactors,
     resolved: float,
     remedy: str = "narrow attenuation.band",
 ) -> Iterator[str]:

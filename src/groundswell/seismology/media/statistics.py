@@ -134,6 +134,24 @@ def medium_statistics(medium: Medium, comm: Communicator | None = None) -> Mediu
     )
 
 
+def physical_plane(medium: Medium, k: int) -> Material:
+    """Plane `k` of a medium, its arrays broadcast to one shape.
+
+    Raises:
+        InputError: it is unphysical, see `medium_statistics`.
+    """
+    given = medium.plane(k).given()
+    arrays = np.broadcast_arrays(*given.values())
+    material = Material(**dict(zip(given, arrays, strict=True)))
+    if unphysical := find_unphysical(material):
+        j, i = unphysical.entry
+        raise InputError(
+            f"medium: {describe_cell((i, j, k), medium.spacing)} has {unphysical.properties}: "
+            f"{unphysical.rule}; correct the model, or give lower bounds in medium.floor"
+        )
+    return material
+
+
 def _depth(medium: Medium, k: int) -> float:
     """Depth of the centres of row `k`, m."""
     return float(Axis(medium.spacing[2]).at(k + 0.5))
@@ -149,7 +167,7 @@ def _extremes(medium: Medium, runs: Sequence[tuple[int, int]]) -> _Extremes:
 
 
 def _plane_extremes(medium: Medium, k: int, rows: int) -> _Extremes:
-    material = _physical_plane(medium, k)
+    material = physical_plane(medium, k)
     values = dict(_quantities(material))
     return _Extremes(
         {name: float(v.min()) for name, v in values.items()},
@@ -158,20 +176,6 @@ def _plane_extremes(medium: Medium, k: int, rows: int) -> _Extremes:
         _slowest(material.vs, k),
         sides=[(k, rows, *_side_speeds(material))],
     )
-
-
-def _physical_plane(medium: Medium, k: int) -> Material:
-    """Plane `k`, its arrays broadcast to one shape; raises `InputError` if it is unphysical."""
-    given = medium.plane(k).given()
-    arrays = np.broadcast_arrays(*given.values())
-    material = Material(**dict(zip(given, arrays, strict=True)))
-    if unphysical := find_unphysical(material):
-        j, i = unphysical.entry
-        raise InputError(
-            f"medium: {describe_cell((i, j, k), medium.spacing)} has {unphysical.properties}: "
-            f"{unphysical.rule}; correct the model, or give lower bounds in medium.floor"
-        )
-    return material
 
 
 def _slowest(vs: Values, k: int) -> tuple[float, int, int, int] | None:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.seismology.anelasticity import QualityFactors
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.media.material import Material, Values
-from groundswell.seismology.media.statistics import MediumStatistics
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ def _inverse_q(material: Material) -> tuple[Values, Values]:
     return 1 / material.qp, 1 / qs
 
 
-def largest_decay(relaxation: Relaxation | None, statistics: MediumStatistics) -> float:
+def largest_decay(relaxation: Relaxation | None, statistics: QualityFactors) -> float:
     """An upper bound for the rate at which attenuation damps waves, 1/s.
 
     Rapidly varying stress decays at the rate sum_l omega_l y_l. For mean stress and for shear, this

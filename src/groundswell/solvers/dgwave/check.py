@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import InputError, listed
 from groundswell.grids.cartesian import describe_grid, format_extent
-from groundswell.meshes.hexahedra import AXES
+from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
 from groundswell.seismology.receivers import instruments
 from groundswell.seismology.sources.quantities import source_quantities
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MESH, WAVES, SOURCES = "Elements and time steps", "What the elements resolve", "Sources, receivers"
 DEPTH_ROUNDING = 1e-3  # m
+ROUNDING = 1e-9  # of edges and of frequencies
 STEP_RATIO = 1.3  # longest stable step over the chosen one
 FLUXES = {0.0: "central", 1.0: "Riemann"}
 
@@ -82,8 +83,8 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     if setup.is_nodal:
         text = "that of each node; quality factors are averages of elements"
         yield Quantity("material", "node", "material", text=text, group=WAVES)
-    fluid = medium.fluid_cells
-    text = f"{fluid:,} elements of the region"
+    fluid = medium.fluid
+    text = f"{fluid:,} of {setup.count:,} elements"
     yield Quantity("fluid_cells", fluid, "fluid" * bool(fluid), "elements", text, WAVES)
 
 
@@ -101,13 +102,15 @@ def warnings(setup: Setup) -> Iterator[str]:
     """Reasons to expect poor results, each with its remedy."""
     resolved, emitted = setup.resolved_frequency, setup.source_frequency
     if emitted > resolved:
-        edge = float(setup.longest.max()) * resolved / emitted
+        place, element = _coarsest(setup)
+        finer = _shorter_edges(setup, element, resolved / emitted)
+        there = " there" if place else ""
         yield (
-            f"the sources have energy up to {emitted:.3g} Hz, but the elements resolve "
-            f"{resolved:.3g} Hz; low-pass the results there, lengthen the source, use elements of "
-            f"{edge:.3g} m, or raise method.degree"
+            f"the sources have energy up to {emitted:.3g} Hz, but the elements{place} resolve "
+            f"{resolved:.3g} Hz; low-pass the results at that frequency, lengthen the source, use "
+            f"elements of at most {finer}{there}, or raise method.degree"
         )
-    if mixed := setup.mixed_elements:
+    if mixed := setup.statistics.mixed:
         yield (
             f"{mixed:,} elements contain fluid and solid, so their nodes have the average material "
             "of the element; let elements end at the sea floor, or refine them there"
@@ -119,6 +122,40 @@ def warnings(setup: Setup) -> Iterator[str]:
             f"the time step of {setup.dt:.3g} s is far shorter than the stable "
             f"{setup.stability_limit:.3g} s; lengthen time.step, or sample seismograms less often"
         )
+
+
+def _coarsest(setup: Setup) -> tuple[str, int]:
+    """One of the elements that limit the resolution, and its place; empty if all elements do."""
+    frequencies = setup.resolved_frequencies
+    lowest = np.flatnonzero(frequencies <= frequencies.min() * (1 + ROUNDING))
+    examples = _in_region(setup, lowest)
+    element = int(examples[len(examples) // 2])
+    place = f" around {position(setup, element)}" if len(lowest) < setup.count else ""
+    return place, element
+
+
+def _shorter_edges(setup: Setup, element: int, ratio: float) -> str:
+    """A fraction of an element's longest edge, and the axes of edges that are longer."""
+    edge = float(setup.longest[element]) * ratio
+    longer = [] if setup.is_curved else setup.edges[element] > edge * (1 + ROUNDING)
+    axes = [axis for axis, is_longer in zip("xyz", longer, strict=False) if is_longer]
+    return f"{edge:.3g} m" + f" along {' and '.join(axes)}" * (0 < len(axes) < AXES)
+
+
+def _in_region(setup: Setup, elements: Numbers) -> Numbers:
+    """Those elements that are not in absorbing layers; all of them if none is left."""
+    grid = setup.grid
+    if grid.cells == grid.region:
+        return elements
+    cells = setup.cells(elements) - np.array(grid.before)
+    inside = ((cells >= 0) & (cells < grid.region)).all(axis=1)
+    return elements[inside] if inside.any() else elements
+
+
+def position(setup: Setup, element: int) -> str:
+    """The middle of an element, for messages."""
+    x, y, z = setup.hexahedra.geometry_nodes(np.array([element]))[0].mean(axis=0)
+    return f"x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m"
 
 
 def require_above_the_bottom(setup: Setup) -> None:

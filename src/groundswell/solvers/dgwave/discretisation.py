@@ -13,7 +13,7 @@ from groundswell.seismology.media.material import Material
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import FaceSides
-from groundswell.solvers.dgwave.nodal_material import NodalMaterial, nodal_material
+from groundswell.solvers.dgwave.nodal_material import NodalMaterial
 from groundswell.solvers.dgwave.propagation import Discretisation
 from groundswell.solvers.dgwave.terms import ElementSource, Terms
 
@@ -56,7 +56,7 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
 
 
 def _nodal_material(setup: Setup, elements: RankElements) -> NodalMaterial:
-    return nodal_material(setup.equations, elements, setup.degree, setup.unrelaxed_nodes)
+    return NodalMaterial(setup.equations, elements, setup.degree, setup.unrelaxed_nodes)
 
 
 def _sides(setup: Setup, elements: RankElements) -> FaceSides:

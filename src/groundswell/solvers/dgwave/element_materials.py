@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +13,7 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.attenuation import Relaxation
-from groundswell.seismology.media.material import Material, sample_points
+from groundswell.seismology.media.material import Material, Values, sample_points
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies, unrelaxed
 from groundswell.solvers.dgwave.geometry import ElementGeometry
 from groundswell.solvers.dgwave.mesh import QUALITY, USED, read_material
@@ -52,7 +53,7 @@ class ElementMaterials(ElementGeometry):
 
         Absorbing layers continue the outermost elements of the region.
         """
-        names = USED if self.relaxation is None else (*USED, *QUALITY)
+        names = USED if self.case.attenuation.model == "none" else (*USED, *QUALITY)
         return read_material(self.forest, self.grid, self.media, leaves, names)
 
     def material_at(self, leaves: Numbers, places: Floats | None = None) -> Material:
@@ -62,15 +63,25 @@ class ElementMaterials(ElementGeometry):
             places: reference coordinates, (elements or 1, places, 3); None for the nodes, or for
                 one place if elements are uniform.
         """
-        averages = self.material(leaves)
-        shape = (len(leaves), (self._nodes if places is None else places).shape[1])
-        found = {n: np.broadcast_to(v[:, None], shape) for n, v in averages.given().items()}
+        nodes, is_mixed = self.at_nodes(leaves)
+        if places is None:
+            return nodes
+        shape = (len(leaves), places.shape[1])
+        found = {n: np.broadcast_to(v[:, :1], shape) for n, v in nodes.given().items()}
         if self.is_nodal:
-            nodes = self._sample(leaves, self._nodes)
-            varies = ~_is_mixed(nodes, averages)[:, None]
-            sampled = nodes if places is None else self._sample(leaves, places)
-            found |= {n: np.where(varies, getattr(sampled, n), found[n]) for n in USED}
+            found |= _unless(is_mixed, found, self._sample(leaves, places))
         return Material(**found)
+
+    def at_nodes(self, leaves: Numbers) -> tuple[Material, NDArray[np.bool_]]:
+        """The material at the nodes of elements, and which have their average as they are mixed."""
+        averages = self.material(leaves)
+        shape = (len(leaves), self._nodes.shape[1])
+        found = {n: np.broadcast_to(v[:, None], shape) for n, v in averages.given().items()}
+        if not self.is_nodal:
+            return Material(**found), np.zeros(len(leaves), bool)
+        nodes = self._sample(leaves, self._nodes)
+        is_mixed = _is_mixed(nodes, averages)
+        return Material(**found | _unless(is_mixed, found, nodes)), is_mixed
 
     def unrelaxed(self, leaves: Numbers) -> Material:
         """The average material of elements, with the wave speeds at infinite frequency."""
@@ -87,37 +98,12 @@ class ElementMaterials(ElementGeometry):
         return MaxwellBodies.of(self.material(leaves), self.relaxation)
 
     @cached_property
-    def fastest_shear(self) -> float:
-        """Speed of the fastest S wave of any element, m/s; 0 in fluids."""
-        return max(float(self.material(leaves).vs.max()) for leaves in self._chunks())
-
-    @cached_property
-    def mixed_elements(self) -> int:
-        """Number of elements with their average material because they contain fluid and solid."""
-        if not self.is_nodal:
-            return 0
-        both = ((self._sample(n, self._nodes), self.material(n)) for n in self._chunks())
-        return sum(int(_is_mixed(*materials).sum()) for materials in both)
-
-    @property
     def fastest(self) -> Floats:
-        """The fastest wave anywhere in each element, (elements,), m/s."""
-        return self._extremes[0]
-
-    @property
-    def slowest(self) -> Floats:
-        """The slowest wave anywhere in each element, (elements,), m/s."""
-        return self._extremes[1]
-
-    @cached_property
-    def _extremes(self) -> Floats:
-        """The fastest and the slowest wave in each element, (2, elements), m/s."""
-        return np.concatenate([self._extremes_of(leaves) for leaves in self._chunks()], axis=1)
-
-    def _extremes_of(self, leaves: Numbers) -> Floats:
-        nodes = self.material_at(leaves)
-        slowest = np.where(nodes.vs > 0, nodes.vs, nodes.vp).min(axis=1)
-        return np.stack([self._unrelaxed(nodes).vp.max(axis=1), slowest])
+        """The fastest wave at infinite frequency anywhere in each element, (elements,), m/s."""
+        vp, qp = self.statistics.vp, self.statistics.qp
+        if self.relaxation is None:
+            return vp
+        return vp * np.sqrt(self.relaxation.modulus_ratio(1 / qp, self._reference))
 
     # --- at positions -----------------------------------------------------------------------------
 
@@ -146,7 +132,12 @@ class ElementMaterials(ElementGeometry):
     def _unrelaxed(self, material: Material) -> Material:
         if self.relaxation is None:
             return material
-        return unrelaxed(material, self.relaxation, float(self.case.attenuation.reference))
+        return unrelaxed(material, self.relaxation, self._reference)
+
+    @property
+    def _reference(self) -> float:
+        """Reference frequency of attenuation, Hz."""
+        return float(self.case.attenuation.reference)
 
     @cached_property
     def _nodes(self) -> Floats:
@@ -155,10 +146,10 @@ class ElementMaterials(ElementGeometry):
         z, y, x = np.meshgrid(line, line, line, indexing="ij")
         return np.stack([x.ravel(), y.ravel(), z.ravel()], axis=-1)[None]
 
-    def _chunks(self) -> list[Numbers]:
-        """All elements in chunks."""
+    def chunks(self, leaves: Numbers) -> list[Numbers]:
+        """Elements in chunks, so that the material at their nodes takes little memory."""
         step = max(1, SAMPLES // self._nodes.shape[1])
-        return np.split(np.arange(self.count), range(step, self.count, step))
+        return [leaves[first : first + step] for first in range(0, len(leaves), step)]
 
     def _sample(self, leaves: Numbers, places: Floats) -> Material:
         """The medium at positions in elements; layers continue the region, see `material_at`."""
@@ -170,6 +161,14 @@ class ElementMaterials(ElementGeometry):
         found = sample_points(self.media[0], points.reshape(-1, AXES))
         shape = points.shape[:2]
         return Material(**{n: getattr(found, n).reshape(shape) for n in USED})
+
+
+def _unless(
+    is_mixed: NDArray[np.bool_], averages: Mapping[str, Values], sampled: Material
+) -> dict[str, Values]:
+    """The sampled properties, or the averages of mixed elements, (elements, places)."""
+    mixed = is_mixed[:, None]
+    return {n: np.where(mixed, averages[n], getattr(sampled, n)) for n in USED}
 
 
 def _is_mixed(nodes: Material, averages: Material) -> NDArray[np.bool_]:

@@ -48,7 +48,7 @@ class Links:
         """Number of links."""
         return len(self.element)
 
-    def take(self, chosen: NDArray[np.generic]) -> Links:
+    def take(self, chosen: NDArray[np.generic] | slice) -> Links:
         """The chosen links."""
         return Links(*(values[chosen] for values in vars(self).values()))
 
@@ -183,6 +183,8 @@ class RankElements:
     @cached_property
     def shared(self) -> Mapping[int, SharedFaces]:
         """The links to each other rank, by rank."""
+        if len(self.starts) == 2:  # one rank, which needs no links
+            return {}
         owners = self._owners(self.links.beyond)
         peers = np.setdiff1d(owners, [self.rank])
         return {int(peer): self._shared(self.links.take(owners == peer)) for peer in peers}

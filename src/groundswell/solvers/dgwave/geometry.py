@@ -16,10 +16,10 @@ from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.octree import Forest
 from groundswell.seismology.guided_waves import SoftGround
 from groundswell.seismology.media.material import Medium
-from groundswell.seismology.media.statistics import MediumStatistics
 from groundswell.seismology.topography import build_elevation
 from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.curved import CurvedElements
+from groundswell.solvers.dgwave.element_statistics import ElementStatistics
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import REFLECTION
 from groundswell.solvers.dgwave.matched_layers import (
@@ -46,7 +46,7 @@ class ElementGeometry:
     grid: Bricks
     geography: Geography | None
     media: Sequence[Medium]
-    statistics: MediumStatistics
+    statistics: ElementStatistics
 
     @property
     def degree(self) -> int:
@@ -166,7 +166,7 @@ class ElementGeometry:
         """See `matched_layers`."""
         return matched_layers(self._setup, elements)
 
-    @property
+    @cached_property
     def layer_axes(self) -> Numbers:
         """The number of axes to which matched layers with an element are normal, (elements,)."""
         return np.asarray(in_matched_layers(self._setup).sum(axis=1))

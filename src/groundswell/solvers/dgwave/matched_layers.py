@@ -85,15 +85,15 @@ def soft_ground(setup: Setup) -> SoftGround | None:
 
     Rows are as high as the smallest elements in these layers, which may be halved.
     """
-    if not setup.fastest_shear or setup.case.boundary.sides != PML:
+    if not setup.statistics.vs_max or setup.case.boundary.sides != PML:
         return None
     beside = _beside(setup)
     faces, material = _row_faces(setup), setup.material(beside)
     lower, upper = (corners[:, 2] for corners in setup.forest.boxes(beside))
-    slowest = np.where(material.vs > 0, material.vs, material.vp)
+    slowest = setup.statistics.slowest[beside]
     rows = [(lower < below) & (upper > above) for above, below in pairwise(faces)]
     sides = SideSpeeds(*(np.array([v[row].min() for row in rows]) for v in (slowest, material.vp)))
-    return SoftGround(sides, setup.fastest_shear, np.diff(faces), setup.resolved_frequency)
+    return SoftGround(sides, setup.statistics.vs_max, np.diff(faces), setup.resolved_frequency)
 
 
 def _beside(setup: Setup) -> Numbers:

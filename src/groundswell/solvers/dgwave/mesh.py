@@ -18,6 +18,7 @@ from groundswell.meshes.p4est import read_p4est
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import Material, Medium
+from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.case import LAYERS, ForestSection
 
@@ -146,7 +147,7 @@ def _slowest(media: Sequence[Medium]) -> list[Floats]:
     nx, ny, nz = media[-1].cells
     speeds = np.empty((nz, ny, nx))
     for k in range(nz):
-        material = media[-1].plane(k)
+        material = physical_plane(media[-1], k)
         speeds[k] = np.where(material.vs > 0, material.vs, material.vp)
     found = [speeds]
     for _ in media[1:]:
@@ -196,7 +197,7 @@ def _read(medium: Medium, cells: Numbers, into: Mapping[str, tuple[Floats, Numbe
     nx, ny, _ = medium.cells
     for k in np.unique(cells[:, 2]):
         row = np.flatnonzero(cells[:, 2] == k)
-        plane, (x, y) = medium.plane(int(k)).given(), cells[row, :2].T
+        plane, (x, y) = physical_plane(medium, int(k)).given(), cells[row, :2].T
         for name, (array, places) in into.items():
             values = plane.get(name, np.array(np.inf))
             array[places[row]] = np.broadcast_to(values, (ny, nx))[y, x]

@@ -5,55 +5,116 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.backends import Array, Backend
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.mesh_faces import TURNS, turned
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
-from groundswell.solvers.dgwave.elements import WHOLE, Links, RankElements
+from groundswell.solvers.dgwave.elements import FACES, WHOLE, Links, RankElements
 from groundswell.solvers.dgwave.equations import Equations
 
 Floats = NDArray[np.float64]
 MaterialOf = Callable[[Numbers], Material]
 
 
+# Number of nodes of elements whose tables are computed at a time; this takes about 50 MB.
+PART = 2**18
+
+
 @dataclass(frozen=True, eq=False)
 class NodalMaterial:
     """The material at the nodes of a rank's elements, and at those of their faces.
 
-    Args:
-        moduli: see `Equations.moduli_of`, (elements, n, nodes).
-        beyond: impedances of the other side of faces, or of the element itself at boundaries,
-            (elements, 6, n, nodes of a face).
-        quarters: impedances of both sides of faces with finer neighbours, at the nodes of their
-            quarters, (mortars, 4, 2, n, nodes of a face).
-    """
-
-    moduli: Floats
-    beyond: Floats
-    quarters: Floats
-
-
-def nodal_material(
-    equations: Equations, elements: RankElements, degree: int, material_of: MaterialOf
-) -> NodalMaterial:
-    """The material of a rank's elements.
+    Its tables are computed part by part, because their double-precision intermediates are larger
+    than the fields of a run. Each part includes the neighbours of its elements.
 
     Args:
         elements: the elements.
+        degree: degree of the elements.
         material_of: maps leaves, of any rank, to their material, arrays (leaves, nodes).
     """
-    leaves = np.unique(np.append(elements.numbers, elements.links.beyond))
-    material = material_of(leaves)
-    own = np.searchsorted(leaves, elements.numbers)
-    moduli = equations.moduli_of(material)[:, own].swapaxes(0, 1)
-    at_faces = equations.impedances_of(material)[..., face_nodes(degree)]
-    sides = _Sides(degree, leaves, np.moveaxis(at_faces, 0, 2))
-    return NodalMaterial(moduli, _beyond(elements, sides, own), _quarters(elements, sides, own))
+
+    equations: Equations
+    elements: RankElements
+    degree: int
+    material_of: MaterialOf
+
+    def tables(self, backend: Backend, dtype: str) -> tuple[Array, Array]:
+        """The tables of NODAL_ARGUMENTS in kernels/elements.h, in device memory.
+
+        Returns:
+            Moduli, see `Equations.moduli_of`, (elements, n, nodes); and impedances of the other
+            side of faces, or of the element itself at boundaries, (elements, 6, n, nodes of a
+            face).
+        """
+        n, count, equations = self.degree + 1, self.elements.count, self.equations
+        moduli = backend.zeros((count, equations.moduli, n**AXES), dtype)
+        beyond = backend.zeros((count, FACES, equations.impedances, n**2), dtype)
+        links = self._links(whole=True)
+        for part in self._parts(count):
+            first, last = np.searchsorted(links.element, [part.start, part.stop])
+            of_nodes, of_faces = self._of_elements(part, links.take(slice(first, last)))
+            backend.assign(moduli[part], of_nodes.astype(dtype, order="C"))
+            backend.assign(beyond[part], of_faces.astype(dtype, order="C"))
+        return moduli, beyond
+
+    def quarters(self, dtype: str) -> NDArray[np.floating[Any]]:
+        """Impedances of both sides of faces with finer neighbours, at the nodes of their quarters.
+
+        Returns:
+            Array (mortars, 4, 2, n, nodes of a face).
+        """
+        links = self._links(whole=False)  # by mortar, then by quarter
+        shape = (2, self.equations.impedances, (self.degree + 1) ** 2)
+        found = np.empty((links.count, *shape), dtype)
+        for part in self._parts(links.count):
+            found[part] = self._of_quarters(links.take(part))
+        return found.reshape(-1, QUARTERS, *shape)
+
+    def _parts(self, count: int) -> list[slice]:
+        """Elements, or links, in parts."""
+        step = max(1, PART // (self.degree + 1) ** AXES)
+        return [slice(first, first + step) for first in range(0, count, step)]
+
+    def _of_elements(self, part: slice, links: Links) -> tuple[Floats, Floats]:
+        """Moduli of elements, and impedances beyond their faces, to which these links lead."""
+        numbers = self.elements.numbers[part]
+        leaves = np.unique(np.append(numbers, links.beyond))
+        material, own = self.material_of(leaves), np.searchsorted(leaves, numbers)
+        sides = self._sides(leaves, material)
+        beyond = sides.impedances[own]
+        turns = self._turned[self.elements.turns[links.element, links.face]]
+        found = np.take_along_axis(sides.beyond(links), turns[:, None], axis=2)
+        beyond[links.element - part.start, links.face] = found
+        return self.equations.moduli_of(material)[:, own].swapaxes(0, 1), beyond
+
+    def _of_quarters(self, links: Links) -> Floats:
+        """Impedances of both sides of links, (links, 2, n, nodes of a face)."""
+        numbers = self.elements.numbers[links.element]
+        leaves = np.unique(np.append(numbers, links.beyond))
+        sides = self._sides(leaves, self.material_of(leaves))
+        whole = sides.impedances[np.searchsorted(leaves, numbers), links.face]
+        return np.stack([sides.on_quarters(whole, links.quarter), sides.beyond(links)], axis=1)
+
+    @cached_property
+    def _turned(self) -> Numbers:
+        """Nodes of a neighbour's face in the order of an element's face, (turns, nodes)."""
+        return np.stack([turned(turn, self.degree + 1) for turn in range(TURNS)])
+
+    def _links(self, *, whole: bool) -> Links:
+        """The links of whole faces, or of quarters, in the order of elements."""
+        links = self.elements.links
+        return links.take((links.quarter == WHOLE) == whole)
+
+    def _sides(self, leaves: Numbers, material: Material) -> _Sides:
+        at_faces = self.equations.impedances_of(material)[..., face_nodes(self.degree)]
+        return _Sides(self.degree, leaves, np.moveaxis(at_faces, 0, 2))
 
 
 def face_nodes(degree: int) -> Numbers:
@@ -105,21 +166,3 @@ class _Sides:
             np.stack([np.interp((points + shift) / 2, points, unit) for unit in units], axis=1)
             for shift in (-1, 1)
         ]
-
-
-def _beyond(elements: RankElements, sides: _Sides, own: Numbers) -> Floats:
-    links = elements.links.take(elements.links.quarter == WHOLE)
-    found = sides.impedances[own]
-    order = np.stack([turned(turn, sides.degree + 1) for turn in range(TURNS)])
-    nodes = order[elements.turns[links.element, links.face]]
-    found[links.element, links.face] = np.take_along_axis(
-        sides.beyond(links), nodes[:, None], axis=2
-    )
-    return found
-
-
-def _quarters(elements: RankElements, sides: _Sides, own: Numbers) -> Floats:
-    links = elements.links.take(elements.links.quarter != WHOLE)  # by mortar, then by quarter
-    whole = sides.impedances[own[links.element], links.face]
-    both = [sides.on_quarters(whole, links.quarter), sides.beyond(links)]
-    return np.stack(both, axis=1).reshape(-1, QUARTERS, 2, *whole.shape[1:])

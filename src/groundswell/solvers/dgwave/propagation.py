@@ -338,7 +338,7 @@ class Propagation:
     def _nodal(self) -> tuple[Array, ...]:
         """The values of NODAL_ARGUMENTS in kernels/elements.h."""
         nodal = self._problem.nodal
-        return () if nodal is None else (self._as_real(nodal.moduli), self._as_real(nodal.beyond))
+        return () if nodal is None else nodal.tables(self._backend, self._problem.dtype)
 
     @cached_property
     def _geometry(self) -> tuple[Array, ...]:
@@ -367,8 +367,8 @@ class Propagation:
     def _dt(self) -> Array:
         return self._backend.to_device(np.array([self._problem.dt]))
 
-    def _as_real(self, table: NDArray[np.float64]) -> Array:
-        return self._backend.to_device(table.astype(self._problem.dtype))
+    def _as_real(self, table: NDArray[np.floating[Any]]) -> Array:
+        return self._backend.to_device(table.astype(self._problem.dtype, copy=False))
 
 
 def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Source:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar
@@ -20,7 +20,6 @@ from groundswell.meshes.octree import partition_curve
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.media.material import Medium
-from groundswell.seismology.media.statistics import MediumStatistics, medium_statistics
 from groundswell.seismology.receivers import Receiver, place_receivers, that_record
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
@@ -36,9 +35,11 @@ from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.costs import element_costs
 from groundswell.solvers.dgwave.curved import METRICS
 from groundswell.solvers.dgwave.element_materials import ElementMaterials
+from groundswell.solvers.dgwave.element_statistics import ElementStatistics, element_statistics
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.lattice import surface_bytes
+from groundswell.solvers.dgwave.memory import device_memory
 from groundswell.solvers.dgwave.mesh import build_grid, build_media
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.volumes import volume_bytes
@@ -60,7 +61,13 @@ class Setup(ElementMaterials):
         grid: the elements of the region and of the absorbing layers around it.
         media: average materials of the region's elements, and of elements halved once, twice and
             so on.
-        statistics: statistics of the first medium.
+        comm: ranks that share the reading of materials.
+
+    Attributes:
+        statistics: extremes of the material of all elements.
+
+    Raises:
+        InputError: the medium is unreadable or unphysical.
     """
 
     has_fixed_steps: ClassVar[bool] = True
@@ -69,7 +76,11 @@ class Setup(ElementMaterials):
     grid: Bricks
     geography: Geography | None
     media: Sequence[Medium]
-    statistics: MediumStatistics
+    comm: InitVar[Communicator | None]
+    statistics: ElementStatistics = field(init=False)
+
+    def __post_init__(self, comm: Communicator | None) -> None:
+        object.__setattr__(self, "statistics", element_statistics(self, comm))
 
     @classmethod
     def from_case(cls, case: Any, comm: Communicator | None = None) -> Setup:
@@ -79,8 +90,7 @@ class Setup(ElementMaterials):
             InputError: the data do not fit the case, or the case cannot run.
         """
         grid, geography = build_grid(case), case.grid.frame
-        media = build_media(case, grid)
-        setup = cls(case, grid, geography, media, medium_statistics(media[0], comm))
+        setup = cls(case, grid, geography, build_media(case, grid), comm)
         setup._validate()
         return setup
 
@@ -136,8 +146,8 @@ class Setup(ElementMaterials):
         """The equations that are solved."""
         chosen = self.case.method.equations
         if chosen == "auto":
-            return ELASTIC if self.fastest_shear else ACOUSTIC
-        if chosen == "acoustic" and self.fastest_shear:
+            return ELASTIC if self.statistics.vs_max else ACOUSTIC
+        if chosen == "acoustic" and self.statistics.vs_max:
             raise InputError(
                 'method.equations = "acoustic", but the medium has solid cells; set vs = 0 '
                 'everywhere, or use "elastic"'
@@ -155,9 +165,19 @@ class Setup(ElementMaterials):
     @cached_property
     def stability_limit(self) -> float:
         """Longest time step, s; see `dg_step` and `decay_step`."""
-        decay = self.decay + largest_decay(self.relaxation, self.statistics)
-        waves = dg_step(self.edges, self.fastest, self.degree, self.case.method.flux, decay).min()
-        return float(min(waves, decay_step(decay + fastest_relaxation(self.relaxation))))
+        relaxed = decay_step(self._total_decay + fastest_relaxation(self.relaxation))
+        return float(min(self._element_steps.min(), relaxed))
+
+    @property
+    def _total_decay(self) -> float:
+        """An upper bound for the rate of decay in layers and by attenuation, 1/s."""
+        return self.decay + largest_decay(self.relaxation, self.statistics)
+
+    @property
+    def _element_steps(self) -> Floats:
+        """The longest time step of waves in each element, s."""
+        flux, decay = self.case.method.flux, self._total_decay
+        return dg_step(self.edges, self.fastest, self.degree, flux, decay)
 
     @cached_property
     def dt(self) -> float:
@@ -170,10 +190,11 @@ class Setup(ElementMaterials):
         if step == "auto":
             return dividing_step(limit, self.case.output.seismograms.interval)
         if step > limit:
+            element = int(self._element_steps.argmin())
             raise InputError(
                 f"time.step = {step:g} s is unstable: the limit is {limit:.6g} s for elements of "
-                f"{self.smallest:g} m, degree {self.degree} and waves of "
-                f'{self.fastest.max():g} m/s; shorten it, or use "auto"'
+                f"{self.edges[element].min():g} m, degree {self.degree} and waves of "
+                f'{self.fastest[element]:g} m/s; shorten it, or use "auto"'
             )
         return float(step)
 
@@ -230,10 +251,15 @@ class Setup(ElementMaterials):
 
     # --- cost of a run ----------------------------------------------------------------------------
 
+    @property
+    def resolved_frequencies(self) -> Floats:
+        """Frequency at which the slowest wave in each element spans POINTS_PER_WAVELENGTH, Hz."""
+        return self.statistics.slowest / self.longest * self.degree / POINTS_PER_WAVELENGTH
+
     @cached_property
     def resolved_frequency(self) -> float:
-        """Frequency at which the shortest wave spans POINTS_PER_WAVELENGTH points, Hz."""
-        return float((self.slowest / self.longest).min() * self.degree / POINTS_PER_WAVELENGTH)
+        """Frequency up to which all elements resolve waves, Hz."""
+        return float(self.resolved_frequencies.min())
 
     @property
     def smallest(self) -> float:
@@ -284,17 +310,8 @@ class Setup(ElementMaterials):
 
     @property
     def memory(self) -> int:
-        """Device memory of the run, bytes."""
-        return self._memory_of(self.count)
-
-    def _memory_of(self, elements: int) -> int:
-        """Fields, memory variables, registers, metric terms, materials, two sets of traces."""
-        n = self.degree + 1
-        traces = 2 * 2 * AXES * self.equations.trace * n**2
-        tables = self._tables * n**AXES
-        variables = self._unknowns_per_element + self._memory_variables * n**AXES
-        words = 2 * variables + traces + tables
-        return round(elements * (words * np.dtype(self.dtype).itemsize + 2 * 3 * 6 * 8))
+        """Device memory of the run on one rank, bytes; see `device_memory`."""
+        return device_memory(self, self.elements(1, 0))
 
     @property
     def output_bytes(self) -> int:
@@ -325,18 +342,19 @@ class Setup(ElementMaterials):
         Raises:
             InputError: there are fewer elements than ranks.
         """
-        counts = np.diff(self.starts(ranks))
-        size = self.trace.sent_bytes
-        traffic = np.zeros((ranks, ranks), np.int64)
-        for rank in range(ranks if ranks > 1 else 0):
-            for peer, faces in self.elements(ranks, rank).shared.items():
-                traffic[rank, peer] = faces.sends.count * size * SCHEME.stages
-        largest = int(counts.max())
+        largest = int(np.diff(self.starts(ranks)).max())
+        memory, traffic = [], np.zeros((ranks, ranks), np.int64)
+        for rank in range(ranks):
+            elements = self.elements(ranks, rank)
+            memory.append(device_memory(self, elements))
+            for peer, faces in elements.shared.items():
+                sent = faces.sends.count * self.trace.sent_bytes
+                traffic[rank, peer] = sent * SCHEME.stages
         return DecompositionSummary(
             ranks,
             (ranks,),
             (largest,),
             largest * self._unknowns_per_element * SCHEME.stages,
-            [self._memory_of(int(count)) for count in counts],
+            memory,
             traffic,
         )

@@ -14,6 +14,7 @@ from groundswell.grids.cartesian import Triple
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import TunableSolver
 from groundswell.simulation.finite_check import NonFiniteSearch
+from groundswell.solvers.dgwave.check import position
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.outputs import Outputs
 from groundswell.solvers.dgwave.propagation import Propagation
@@ -49,9 +50,7 @@ class DgWave(TunableSolver):
     def _position(self, index: Triple) -> str:
         """Position of an entry of `propagation.values`, for messages."""
         number = self.propagation.element_of(index[0])
-        element = self.elements.numbers[number : number + 1]
-        x, y, z = self.setup.hexahedra.geometry_nodes(element)[0].mean(axis=0)
-        return f"the element around x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m"
+        return f"the element around {position(self.setup, self.elements.numbers[number])}"
 
     # --- the exchange -----------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,11 @@ def of_elements(problem: Discretisation) -> tuple[Floats, Floats]:
     return equations.materials(material, problem.edges), equations.faces(material, problem.sides)
 
 
-def of_mortars(problem: Discretisation) -> list[Floats]:
+def of_mortars(problem: Discretisation) -> list[NDArray[np.floating[Any]]]:
     """The `FaceEntry` of each quarter and, for nodal materials, impedances of both sides."""
     sides = problem.mortar_sides
     if problem.nodal is not None:
-        return [sides.flux, problem.nodal.quarters]
+        return [sides.flux, problem.nodal.quarters(problem.dtype)]
     elements = problem.elements.mortars[:, 0]
     own = Material(*(getattr(problem.material, name)[elements] for name in USED))
     return [problem.equations.faces(own, sides)]

@@ -22,7 +22,7 @@ from groundswell.seismology.case.media import HomogeneousSection
 from groundswell.seismology.media.build import build_sampled
 from groundswell.seismology.media.cellwise import ArrayMedium
 from groundswell.seismology.media.material import Material
-from groundswell.seismology.media.statistics import medium_statistics
+from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.check import MESH
 from groundswell.solvers.dgwave.elements import RankElements
@@ -78,10 +78,10 @@ class UnstructuredSetup(Setup):
         _require_same("boundary.surfaces", case.boundary.surfaces, groups.sides, "surface")
         given = media.averages.given()
         medium = ArrayMedium((1.0, 1.0, 1.0), **{n: v[None, None] for n, v in given.items()})
-        statistics = medium_statistics(medium, comm)
+        physical_plane(medium, 0)
         size = np.ptp(groups.mesh.nodes.reshape(-1, AXES), axis=0)
         grid = Bricks((1, 1, 1), tuple(size.tolist()))  # a box around the mesh
-        setup = cls(case, grid, None, [medium], statistics, groups, media)
+        setup = cls(case, grid, None, [medium], comm, groups, media)
         setup._validate()
         return setup
 
@@ -145,7 +145,7 @@ class UnstructuredSetup(Setup):
 
     def material(self, leaves: Numbers) -> Material:
         """See `ElementMaterials`."""
-        names = USED if self.relaxation is None else (*USED, *QUALITY)
+        names = USED if self.case.attenuation.model == "none" else (*USED, *QUALITY)
         return Material(**{n: getattr(self.volume_media.averages, n)[leaves] for n in names})
 
     def _sample(self, leaves: Numbers, places: Floats) -> Material:

@@ -26,7 +26,7 @@ from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.solvers.dgwave.curved import CurvedElements
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FREE_SURFACE, FaceSides
-from groundswell.solvers.dgwave.nodal_material import nodal_material
+from groundswell.solvers.dgwave.nodal_material import NodalMaterial
 from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
 from groundswell.solvers.dgwave.terms import Terms
 from groundswell.spectral_elements.curl_form import jacobians
@@ -190,7 +190,7 @@ class Box:
         elements, equations = self.elements, ACOUSTIC if self.acoustic else ELASTIC
         terms = Terms(self.degree, len(equations.fields), elements.count)
         sides = (self._sides, self._mortar_sides)
-        nodal = nodal_material(equations, elements, self.degree, self._of) if self.nodal else None
+        nodal = NodalMaterial(equations, elements, self.degree, self._of) if self.nodal else None
         return Discretisation(
             equations,
             self.degree,

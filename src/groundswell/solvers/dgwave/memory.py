@@ -1,0 +1,73 @@
+"""Device memory of a rank, an estimate: the arrays of propagation.py, traces.py and tables.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundswell.meshes.hexahedra import AXES
+from groundswell.meshes.octree_faces import QUARTERS
+from groundswell.solvers.dgwave.curved import METRICS
+from groundswell.solvers.dgwave.elements import FACES, RankElements
+from groundswell.solvers.dgwave.kernel_shapes import pitch
+from groundswell.solvers.dgwave.traces import BUFFERS
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.setup import Setup
+
+REGISTERS = 2  # values of a variable: its own and that of the Runge-Kutta scheme
+COPIES = 2  # of traces, of even and odd stages; and of buffers, to send and to receive
+ADDRESS = 8  # bytes
+FLUX = 2  # parameters of the flux at a face
+
+
+def device_memory(setup: Setup, elements: RankElements) -> int:
+    """Device memory of a rank's elements, bytes.
+
+    Sources, recorders and profiles of matched layers are neglected.
+    """
+    mortars = len(elements.mortars) if elements.has_levels else 0
+    first, end = elements.starts[elements.rank : elements.rank + 2]
+    sets = int(setup.layer_axes[first:end].sum())
+    values = elements.count * _element_values(setup) + mortars * _mortar_values(setup)
+    values += sets * REGISTERS * setup.equations.stretched * (setup.degree + 1) ** AXES
+    values += setup.damping(elements)[1].size
+    addresses = 2 * BUFFERS * (elements.count * FACES + mortars * QUARTERS)
+    shared, trace = sum(faces.sends.count for faces in elements.shared.values()), setup.trace
+    of_trace = trace.bytes + (trace.sent_bytes if trace.sent_as else 0)  # both if it is narrowed
+    buffers = COPIES * BUFFERS * shared * of_trace
+    return values * np.dtype(setup.dtype).itemsize + addresses * ADDRESS + buffers
+
+
+def _element_values(setup: Setup) -> int:
+    """Values of an element: variables, traces, and tables of materials, faces and metric terms."""
+    equations, nodes = setup.equations, (setup.degree + 1) ** AXES
+    variables = pitch(setup.degree, len(equations.fields))
+    bodies = len(setup.relaxation.tau) if setup.relaxation else 0
+    variables += bodies * equations.strains * nodes
+    tables = METRICS * nodes * setup.is_curved + bodies * equations.impedances
+    return REGISTERS * variables + COPIES * FACES * _trace_values(setup) + tables + _material(setup)
+
+
+def _material(setup: Setup) -> int:
+    """Values of the material and the fluxes of an element."""
+    equations, on_face = setup.equations, (setup.degree + 1) ** 2
+    moduli, impedances = equations.moduli, equations.impedances
+    if setup.is_nodal:
+        inside, at_face = moduli * (setup.degree + 1) ** AXES, impedances * on_face
+    else:
+        inside, at_face = moduli + impedances, 2 * impedances
+    return inside + AXES + FACES * (at_face + FLUX)
+
+
+def _mortar_values(setup: Setup) -> int:
+    """Values of a face with finer neighbours: traces and materials of quarters, and jumps."""
+    impedances, on_face = setup.equations.impedances, (setup.degree + 1) ** 2
+    at_quarter = 2 * impedances * (on_face if setup.is_nodal else 1) + FLUX
+    traces = (COPIES * QUARTERS + 1) * _trace_values(setup)
+    return traces + QUARTERS * at_quarter
+
+
+def _trace_values(setup: Setup) -> int:
+    return setup.trace.values * setup.trace.nodes
