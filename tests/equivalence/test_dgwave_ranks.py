@@ -194,6 +194,17 @@ VARIANTS = {
         run={"precision": "single"},
     ),
     "hills": case("rock", 3, "riemann", topography=HILLS, run={"precision": "single"}),
+    "halved hills": case(
+        "soft",
+        2,
+        0.5,
+        topography=HILLS,
+        method={"degree": 2, "flux": 0.5, "material": "node"},
+        time={"duration": 0.24, "step": 0.002},
+        attenuation={"model": "power-law", "exponent": 0.4},
+        refinement={"frequency": 8, "levels": 1},
+        run={"precision": "single"},
+    ),
 }
 
 
@@ -224,6 +235,8 @@ QUICK = [
     Run(2, "rock", "mpi"),
     Run(2, "water", "peer"),
     Run(2, "hills", "peer"),
+    Run(2, "halved hills", "mpi"),
+    Run(3, "halved hills", "peer"),
     Run(2, "mesh", "mpi"),
     Run(2, "graded", "peer"),
     Run(5, "sea", "mpi"),

@@ -7,7 +7,7 @@ import pytest
 from groundswell.backends import open_backend
 from groundswell.verify import load_problem
 
-PROBLEMS = ["plane_waves", "uniform_fields", "energy", "tilted_surface"]
+PROBLEMS = ["plane_waves", "halved_elements", "uniform_fields", "energy", "tilted_surface"]
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

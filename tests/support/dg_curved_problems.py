@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 from dg_curved import CurvedScheme
-from dg_problems import CLOSED, Problem, Variant
+from dg_problems import CLOSED, TORUS, Problem, Variant
 from dg_scheme import Scheme, step_limit
 from numpy.typing import NDArray
 
 from groundswell.exchange.communicator import Communicator
-from groundswell.meshes.hexahedra import positions
 from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.mesh import Mesh
+from groundswell.solvers.dgwave.curved import metric_terms
 from groundswell.solvers.dgwave.propagation import Discretisation
 from groundswell.spectral_elements.curl_form import curl_form
 
@@ -78,17 +78,23 @@ class CurvedProblem(Problem):
         return 8.0
 
     @cached_property
+    def leaves(self) -> Leaves:
+        """The deformed elements."""
+        return Leaves(self.forest, self._deform, self.variant.degree)
+
+    def _deform(self, x: Floats) -> Floats:
+        low, high = (np.array([e[end] for e in self.edges]) for end in (0, -1))
+        size, smallest = high - low, min(np.diff(e).min() for e in self.edges)
+        phases = np.random.default_rng(self.variant.seed).uniform(0, 2 * np.pi, (3, 3))
+        angles = 2 * np.pi * (x - low) / size
+        move = [np.sin(angles + p).sum(axis=-1) for p in phases]
+        return x + self.variant.warp * smallest * np.stack(move, -1) / 3
+
+    @cached_property
     def nodes(self) -> Floats:
         """Positions of the nodes, (elements, n, n, n, 3), in the elements' own axes."""
         n, variant = self.variant.degree + 1, self.variant
-        everyone = np.arange(self.forest.count)
-        x = positions(Leaves(self.forest), variant.degree, everyone)
-        low, high = (np.array([e[end] for e in self.edges]) for end in (0, -1))
-        size, smallest = high - low, min(np.diff(e).min() for e in self.edges)
-        phases = np.random.default_rng(variant.seed).uniform(0, 2 * np.pi, (3, 3))
-        angles = 2 * np.pi * (x - low) / size
-        move = [np.sin(angles + p).sum(axis=-1) for p in phases]
-        x = (x + variant.warp * smallest * np.stack(move, -1) / 3).reshape(-1, n, n, n, 3)
+        x = self.leaves.geometry_nodes(np.arange(self.forest.count)).reshape(-1, n, n, n, 3)
         if not variant.turned:
             return x
         choices = rotations()
@@ -125,9 +131,11 @@ class CurvedProblem(Problem):
 
     @cached_property
     def metrics(self) -> Floats:
-        """See `curl_form`."""
+        """See `metric_terms`."""
         x = self.nodes
-        return curl_form(x.reshape(len(x), -1, 3), self.variant.degree)
+        if self.variant.turned:
+            return curl_form(x.reshape(len(x), -1, 3), self.variant.degree)
+        return metric_terms(self.leaves, self.variant.degree, np.arange(len(x)))
 
     @cached_property
     def scheme(self) -> CurvedScheme:  # type: ignore[override]
@@ -167,5 +175,10 @@ CURVED = [
     CurvedVariant(7, True, 1.0, CLOSED, counts=(2, 1, 1), sources=2),
     CurvedVariant(3, True, 1.0, (True, False, False), fluid=0.3, sources=2, nodal=True),
     CurvedVariant(2, False, 0.3, CLOSED, damping=True, nodal=True),
+    CurvedVariant(1, True, 0.0, CLOSED, fluid=0.4, halved=0.4, counts=(2, 2, 1), sources=3),
+    CurvedVariant(2, False, 0.3, (False, True, False), halved=0.1, damping=True, warp=0.2),
+    CurvedVariant(3, True, 1.0, TORUS, fluid=0.4, halved=0.4, counts=(2, 2, 1), sources=3),
+    CurvedVariant(4, False, 1.0, CLOSED, halved=0.5, counts=(2, 1, 1), seed=1),
+    CurvedVariant(2, True, 0.3, CLOSED, fluid=0.4, halved=0.4, nodal=True, counts=(2, 2, 1)),
     CurvedVariant(3, True, 0.3, CLOSED, 0.4, counts=(2, 2, 2), turned=True, nodal=True),
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -70,11 +70,11 @@ def corrections(own: Trace, other: Trace, theta: float) -> tuple[Floats, Floats]
     theta = 1 is the solution of the Riemann problem. theta = 0 is the central flux: its terms that
     dissipate energy are left out. What remains is the mean of both sides, weighted by impedances,
     so that the stable time step does not depend on the contrast. A fluid has no impedance across
-    the normal, so it slips along solids at every theta.
+    the normal, so it slips along solids at every theta and keeps its velocity there.
     """
     dT, dv = own.traction - other.traction, own.velocity - other.velocity
     total = own.impedance + other.impedance
-    weight = 1 / np.where(total > 0, total, 1.0)
+    weight = np.where(own.impedance > 0, 1 / np.where(total > 0, total, 1.0), 0.0)
     change_T = -own.impedance * weight * (dT + theta * other.impedance * dv)
     return change_T, -weight * (other.impedance * dv + theta * dT)
 
@@ -130,27 +130,6 @@ class Scheme:
     def derivative(self) -> Floats:
         """The derivative on [-1, 1]."""
         return gll(self.degree).derivative
-
-    @cached_property
-    def halves(self) -> list[Floats]:
-        """Interpolation from the nodes to those of the lower and the upper half."""
-        points = gll(self.degree).points
-        return [gll(self.degree).interpolation((points + shift) / 2) for shift in (-1, 1)]
-
-    @cached_property
-    def linear_halves(self) -> list[Floats]:
-        """Linear interpolation between nodes, which keeps impedances positive."""
-        points = gll(self.degree).points
-        return [
-            np.stack([np.interp((points + shift) / 2, points, f) for f in np.eye(len(points))], 1)
-            for shift in (-1, 1)
-        ]
-
-    @cached_property
-    def projections(self) -> list[Floats]:
-        """The adjoints of `halves`: P = M^-1 I^T M / 2."""
-        w = gll(self.degree).weights
-        return [half.T * w / w[:, None] / 2 for half in self.halves]
 
     def rates(self, u: Floats) -> Floats:
         """du/dt without sources."""
@@ -231,23 +210,49 @@ class Scheme:
         for quarter, other in enumerate(others):
             part = self._quarter(own, axis, quarter)
             part_T, part_v = corrections(part, other, self.theta)
-            change_T = change_T + tensor(self.projections, axis, quarter, part_T)
-            change_v = change_v + tensor(self.projections, axis, quarter, part.velocity + part_v)
+            change_T = change_T + tensor(projections(self.degree), axis, quarter, part_T)
+            change_v = change_v + tensor(
+                projections(self.degree), axis, quarter, part.velocity + part_v
+            )
         return change_T, change_v
 
     def _quarter(self, trace: Trace, axis: int, quarter: int) -> Trace:
         """A trace at the nodes of a quarter of its face."""
         return Trace(
-            tensor(self.halves, axis, quarter, trace.traction),
-            tensor(self.halves, axis, quarter, trace.velocity),
-            tensor(self.linear_halves, axis, quarter, trace.impedance),
+            tensor(halves(self.degree), axis, quarter, trace.traction),
+            tensor(halves(self.degree), axis, quarter, trace.velocity),
+            tensor(linear_halves(self.degree), axis, quarter, trace.impedance),
         )
 
 
-def tensor(halves: list[Floats], axis: int, quarter: int, f: Floats) -> Floats:
+def tensor(matrices: list[Floats], axis: int, quarter: int, f: Floats) -> Floats:
     """Matrices of a quarter's two halves, applied along the axes of a face normal to `axis`."""
     lower, higher = (d for d in range(3) if d != axis)
-    return apply(halves[quarter // 2], higher, apply(halves[quarter % 2], lower, f))
+    return apply(matrices[quarter // 2], higher, apply(matrices[quarter % 2], lower, f))
+
+
+@cache
+def halves(degree: int) -> list[Floats]:
+    """Interpolation from the nodes to those of the lower and the upper half."""
+    points = gll(degree).points
+    return [gll(degree).interpolation((points + shift) / 2) for shift in (-1, 1)]
+
+
+@cache
+def linear_halves(degree: int) -> list[Floats]:
+    """Linear interpolation between nodes, which keeps impedances positive."""
+    points = gll(degree).points
+    return [
+        np.stack([np.interp((points + shift) / 2, points, f) for f in np.eye(len(points))], 1)
+        for shift in (-1, 1)
+    ]
+
+
+@cache
+def projections(degree: int) -> list[Floats]:
+    """The adjoints of `halves`: P = M^-1 I^T M / 2."""
+    w = gll(degree).weights
+    return [half.T * w / w[:, None] / 2 for half in halves(degree)]
 
 
 def step_limit(scheme: Scheme, courant: float) -> float:

@@ -113,6 +113,7 @@ def dgwave_source(
     curved: bool = False,
     matched: bool = False,
     nodal: bool = False,
+    mortars: bool = False,
 ) -> Source:
     """A stage of DG waves with sources and damping, in the shape that an H100 has.
 
@@ -121,10 +122,11 @@ def dgwave_source(
         curved: whether elements are not bricks.
         matched: whether there are matched layers.
         nodal: whether the material varies inside elements.
+        mortars: whether faces may have finer neighbours.
     """
     equations, size = ELASTIC if elastic else ACOUSTIC, np.dtype(dtype).itemsize
     h100: Any = SimpleNamespace(on_host=False, shared_bytes_per_block=227 * 1024)
-    mortars = file == "mortars.h"
+    mortars = mortars or file == "mortars.h"
     whole = mortars or curved or nodal or upwind != 1
     jump = equations.jump(whole=whole)
     problem: Any = SimpleNamespace(

@@ -336,14 +336,28 @@ def test_the_kernel_of_the_surface_of_dg_waves(check: Check, dtype: str, precisi
 
 
 @pytest.mark.parametrize("nodal", [True, False])
+@pytest.mark.parametrize("curved", [True, False])
 @pytest.mark.parametrize("elastic", [True, False])
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_kernels_of_mortars(
-    check: Check, dtype: str, precision: str, elastic: bool, nodal: bool
+    check: Check, dtype: str, precision: str, elastic: bool, curved: bool, nodal: bool
 ) -> None:
+    options: dict[str, Any] = {"elastic": elastic, "curved": curved, "nodal": nodal}
     for degree in (4, 15):
-        options: dict[str, Any] = {"elastic": elastic, "file": "mortars.h", "nodal": nodal}
-        check(dgwave_source(dtype, degree, upwind=1.0, **options), precision)
+        source = dgwave_source(dtype, degree, upwind=1.0, file="mortars.h", **options)
+        check(source, precision)
+
+
+@pytest.mark.parametrize(("degree", "elastic"), short_and_long(CURVED_LIMITS, LONG_CURVED))
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_curved_elements_with_mortars_take_no_more_registers(
+    check: Check, dtype: str, precision: str, degree: int, elastic: bool
+) -> None:
+    registers, spills = CURVED_LIMITS[degree, elastic]
+    column = ("single", "double").index(precision)
+    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, curved=True, mortars=True)
+    limits = {**LIMITS, "store_traces": (36, 48), "advance": registers}
+    check(source, precision, limits, {"advance": spills[column]})
 
 
 @pytest.mark.parametrize("kind", ["lossless", "power law", "sources", "terms", "overlaps", "all"])

@@ -97,7 +97,9 @@ def test_energy_grows_if_both_corrections_are_projected_alike(
         """Tractions are projected before the own ones are taken off, too."""
         change_T, change_v = skew(self, own, others, axis)
         parts = [(q, self._quarter(own, axis, q).traction) for q in range(4)]
-        whole = sum(dg_scheme.tensor(self.projections, axis, q, f) for q, f in parts)
+        whole = sum(
+            dg_scheme.tensor(dg_scheme.projections(self.degree), axis, q, f) for q, f in parts
+        )
         return change_T + whole - own.traction, change_v
 
     monkeypatch.setattr(Scheme, "_on_quarters", alike)

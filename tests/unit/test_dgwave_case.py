@@ -13,7 +13,7 @@ from dgwave_cases import DROP, EXPLOSION, SHEAR, WATER, build, setup
 import groundswell as gs
 from groundswell.errors import CaseError, InputError, RunFailed
 from groundswell.meshes.octree_faces import FaceKind, find_faces
-from groundswell.solvers.dgwave.costs import MATCHED_LAYER, MORTAR, element_costs
+from groundswell.solvers.dgwave.costs import CURVED_MORTAR, MATCHED_LAYER, MORTAR, element_costs
 from groundswell.solvers.dgwave.damping import add_profiles, sponge_damping
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
@@ -218,13 +218,17 @@ def test_updates_and_variables_of_layers() -> None:
 
 def test_what_elements_cost() -> None:
     """Elements in a corner are in three layers; one with four finer faces has four mortars."""
-    found = setup(medium=LAYERS, source=[EXPLOSION], refinement={"frequency": 3.2, "levels": 1})
+    case = {"medium": LAYERS, "source": [EXPLOSION], "refinement": {"frequency": 3.2, "levels": 1}}
+    found = setup(**case)
     lower, upper = found.forest.boxes()
     middles = (lower + upper) / 2
     in_layers = ((middles < [0, 0, -np.inf]) | (middles > [800, 800, 600])).sum(axis=1)
     finer = (find_faces(found.forest).kinds == FaceKind.FINER).sum(axis=1)
     assert set(in_layers) == {0, 1, 2, 3} and finer.max() > 0
     assert np.allclose(element_costs(found), 1 + MATCHED_LAYER * in_layers + MORTAR * finer)
+    flat = setup(**case, topography={"kind": "formula", "elevation": "0"})
+    expected = 1 + MATCHED_LAYER * in_layers + CURVED_MORTAR * finer
+    assert np.allclose(element_costs(flat), expected)
 
 
 def test_ranks_share_the_work_evenly() -> None:

@@ -47,7 +47,10 @@ SHAPES = [
     (CURVED[2], KernelShape(2, in_shared=False), True),
     (CURVED[1], KernelShape(1, elements=3), False),
     (CURVED[7], KernelShape(2, elements=2), True),
-    (CURVED[9], KernelShape(2), False),
+    (CURVED[9], KernelShape(2, elements=3), True),
+    (CURVED[10], KernelShape(3, in_shared=False), False),
+    (CURVED[13], KernelShape(3, elements=5), True),
+    (CURVED[14], KernelShape(2), False),
 ]
 
 
@@ -57,6 +60,10 @@ def test_blocks_of_any_shape_advance_as_the_scheme_does(
 ) -> None:
     """Also elements that stay in global memory."""
     check(EmulatedBackend(tmp_path, bulk_copy=bulk_copy), variant, "float64", shape=shape)
+
+
+def test_finer_neighbours_in_single_precision(tmp_path: Path) -> None:
+    check(EmulatedBackend(tmp_path), CURVED[9], "float32", shape=KernelShape(2))
 
 
 @pytest.mark.gpu
@@ -69,3 +76,13 @@ def test_steps_on_a_gpu_are_the_schemes(gpu: Any, degree: int, elastic: bool, dt
     for upwind, turned in ((1.0, False), (0.3, True)):
         variant = CurvedVariant(degree, elastic, upwind, CLOSED, 0.4, counts=few, turned=turned)
         check(gpu, replace(variant, damping=True, sources=3), dtype)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("elastic", [True, False])
+@pytest.mark.parametrize("degree", [1, 2, 4, 7, 10, 15])
+def test_finer_neighbours_on_a_gpu(gpu: Any, degree: int, elastic: bool, dtype: str) -> None:
+    for upwind, nodal in ((1.0, False), (0.3, True)):
+        variant = CurvedVariant(degree, elastic, upwind, CLOSED, 0.4, counts=(2, 1, 1), seed=3)
+        check(gpu, replace(variant, halved=0.5, nodal=nodal), dtype)

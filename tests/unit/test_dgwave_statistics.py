@@ -139,4 +139,4 @@ def test_unphysical_averages_of_halved_elements_are_refused() -> None:
     with pytest.raises(InputError, match=r"cell \(1, 2, 2\) .* vp must exceed sqrt\(4/3\) vs"):
         read_material(found.forest, found.grid, media, np.arange(found.count), USED)
     with pytest.raises(InputError, match=r"cell \(1, 2, 2\) .* vp must exceed sqrt\(4/3\) vs"):
-        build_forest(found.case, found.grid, media[:2])
+        build_forest(found.case, found.grid, media[:2], None)

@@ -108,6 +108,85 @@ def test_waves_are_reciprocal(tmp_path: Path) -> None:
     assert np.abs(motion[0] - motion[1]).max() < 1e-3 * np.abs(motion[0]).max()
 
 
+# --- refined elements -----------------------------------------------------------------------------
+
+SOFT = {"vp": 1500, "vs": 800, "rho": 2000}
+ROCK = {"vp": 3000, "vs": 1700, "rho": 2500}
+LAYERS = {"kind": "layered", "layers": [{"top": 0, **SOFT}, {"top": 200, **ROCK}]}
+ENDS = ("top", "sides", "bottom")
+HALVED = {"medium": LAYERS, "refinement": {"frequency": 1.5, "levels": 1}}
+
+
+def test_refined_elements_follow_the_polynomials_of_the_grid() -> None:
+    """Positions that are given by their depths are found in them; neighbours meet."""
+    whole, found = setup(topography=HILLS), setup(topography=HILLS, **HALVED)
+    assert np.ptp(found.forest.levels) == 1 and found.count > 2 * whole.count
+    rng = np.random.default_rng(0)
+    points = rng.uniform(0, [800, 800, 500], (40, 3))
+    points[::4, 2] = 0
+    places = found.place(points)
+    assert np.array_equal(places, whole.place(points))
+    elements, inside = found.locate(points)
+    assert {*found.forest.levels[elements]} == {0, 1}
+    n = gll(found.degree).interpolation
+    for element, at, place in zip(elements, inside, places, strict=True):
+        nodes = found.hexahedra.geometry_nodes([element])[0].reshape(3, 3, 3, 3)
+        r, s, t = (n([a])[0] for a in at)
+        assert np.allclose(np.einsum("k,j,i,kjix->x", t, s, r, nodes), place, atol=1e-9)
+
+
+def test_elements_that_are_stretched_are_halved_sooner() -> None:
+    """A plateau of a tenth of the depth makes elements a tenth higher."""
+    case = {"medium": SOFT | {"kind": "homogeneous"}, "boundary": dict.fromkeys(ENDS, "rigid")}
+    for height, frequency, parts in ((0, 1.5, 1), (60, 1.5, 8), (60, 1.4, 1)):
+        plateau = {"kind": "formula", "elevation": str(height)}
+        section = {"frequency": frequency, "levels": 1}
+        found = setup(topography=plateau, refinement=section, **case)
+        assert found.count == parts * found.grid.count
+        assert found.resolved_frequency > frequency
+
+
+def test_refined_elements_below_a_flat_surface_are_bricks(tmp_path: Path) -> None:
+    """Kernels with metric terms find what those of bricks find, also on mortars."""
+    flat = {"kind": "array", "elevation": [[0, 0], [0, 0]]}
+    steps = {"time": {"duration": 0.2, "step": 0.004}, "run__precision": "double"}
+    found = [
+        gs.run(build(tmp_path, **steps, **HALVED, **more), folder=tmp_path / name).seismograms
+        for name, more in (("bricks", {}), ("curved", {"topography": flat}))
+    ]
+    assert np.abs(found[0]).max() > 0
+    assert np.abs(found[0] - found[1]).max() < 1e-12 * np.abs(found[0]).max()
+
+
+def test_halved_elements_resolve_waves_in_soft_hills(tmp_path: Path) -> None:
+    """Almost as well as a grid of small elements everywhere, and much better than large ones."""
+    pulse = {"kind": "gaussian", "sigma": "0.05 s"}
+    explosion = {"kind": "explosion", "magnitude": 3, "x": 210, "y": 190, "depth": 290}
+    grid = {"grid__size": [600, 400, 400], "boundary": {"sides": "rigid", "bottom": "rigid"}}
+    motion = []
+    for name, spacing, refinement in (
+        ("large", 200, False),
+        ("halved", 200, True),
+        ("small", 100, 0),
+    ):
+        case = build(
+            tmp_path,
+            topography={"kind": "formula", "elevation": "30 * sin(x / 120) * cos(y / 140)"},
+            medium=LAYERS,
+            grid__spacing=spacing,
+            method__degree=3,
+            time={"duration": 0.4, "step": 0.002},
+            source=[explosion | {"time_function": pulse}],
+            receiver=[{"name": "A", "x": 430, "y": 310, "depth": 0}],
+            output__shaking_map=False,
+            **grid,
+            **({"refinement": {"frequency": 2.5, "levels": 1}} if refinement else {}),
+        )
+        motion.append(gs.run(case, folder=tmp_path / name).seismograms.values)
+    large, halved = (np.abs(m - motion[-1]).max() / np.abs(motion[-1]).max() for m in motion[:2])
+    assert halved < 0.1 and halved < large / 4
+
+
 def test_files_have_true_coordinates(tmp_path: Path) -> None:
     record = {
         "fields": ["vz"],
@@ -171,7 +250,6 @@ MISTAKES = [
     ({"topography": {"kind": "array", "elevation": [[1]]}}, "topography.elevation", "at least 2 x"),
     ({"topography": {"kind": "array", "elevation": "a"}}, "topography.elevation", "rows of number"),
     ({"topography": {"kind": "file", "file": "no.nc"}}, "topography.file", "does not exist"),
-    ({"topography": HILLS, "refinement": {"frequency": 9}}, "topography", "cannot be combined wi"),
 ]  # fmt: skip
 
 

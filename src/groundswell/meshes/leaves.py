@@ -1,7 +1,12 @@
-"""The leaves of a forest as hexahedra that share no nodes, as discontinuous fields have them."""
+"""The leaves of a forest as hexahedra that share no nodes, as discontinuous fields have them.
+
+A deformed root has the shape of one polynomial, and its leaves have the same: each is a part of its
+root. Small and large leaves thus meet without gaps, on a face of one polynomial.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +24,9 @@ class Leaves:
     """See `Hexahedra`; elements are leaves, in their order.
 
     Args:
-        deform: maps positions (..., 3) in the forest to those of the mesh; must be continuous.
-        order: degree of the element maps; 1 keeps edges straight.
+        deform: maps positions (..., 3) in the forest, at nodes of roots, to those of the mesh; must
+            be continuous.
+        order: degree of the element maps; 1 keeps the edges of roots straight.
     """
 
     forest: Forest
@@ -34,15 +40,54 @@ class Leaves:
 
     def geometry_nodes(self, elements: ArrayLike) -> Floats:
         """See `Hexahedra`. The bits do not depend on the other elements."""
-        low, high = self.forest.boxes(np.asarray(elements, np.int64))
-        inside, n = (gll(self.order).points + 1) / 2, self.order + 1
-        places = np.unravel_index(np.arange(n**AXES), (n,) * AXES)[::-1]
-        columns = [
-            low[:, a, None] * (1 - inside[place]) + high[:, a, None] * inside[place]
-            for a, place in enumerate(places)
-        ]
-        nodes = np.stack(columns, axis=-1)
-        return nodes if self.deform is None else self.deform(nodes)
+        if self.deform is None:
+            return box_nodes(*self.forest.boxes(np.asarray(elements, np.int64)), self.order)
+        nodes, root = self.root_nodes(elements)
+        return np.moveaxis(self.restrict(np.moveaxis(nodes, -1, 1)[root], elements), 1, -1)
+
+    def root_nodes(self, elements: ArrayLike) -> tuple[Floats, Numbers]:
+        """Positions of the nodes of the roots that contain elements, and the root of each element.
+
+        Returns:
+            (roots, (order + 1)^3, 3) and (elements,).
+        """
+        bits = AXES * self.forest.max_level
+        keys = self.forest.keys[np.asarray(elements, np.int64)] >> bits << bits
+        roots, root = np.unique(keys, return_inverse=True)
+        boxes = self.forest.boxes_of(roots, np.zeros(len(roots), np.int8))
+        nodes = box_nodes(*boxes, self.order)
+        return (nodes if self.deform is None else self.deform(nodes)), root
+
+    def restrict(self, values: Floats, elements: ArrayLike) -> Floats:
+        """Evaluate polynomials on the elements' roots at the nodes of the elements.
+
+        Args:
+            values: at the nodes of the root of each, (elements, components, (order + 1)^3).
+
+        Returns:
+            An array of the same shape. The bits do not depend on the other elements.
+        """
+        leaves, n = np.asarray(elements, np.int64), self.order + 1
+        if not self.forest.levels[leaves].any():
+            return values
+        cubes = values.reshape(*values.shape[:2], n, n, n)
+        for axis, matrices in enumerate(self._from_roots(leaves)):
+            lines = np.moveaxis(cubes, -1 - axis, -1)
+            sums = np.zeros_like(lines)
+            for m in range(n):
+                sums += lines[..., m, None] * matrices[:, None, None, None, :, m]
+            cubes = np.moveaxis(sums, -1, -1 - axis)
+        return cubes.reshape(values.shape)
+
+    def _from_roots(self, leaves: Numbers) -> Iterator[Floats]:
+        """Yield the interpolation along x, y and z from nodes of roots, (leaves, n, n)."""
+        forest, basis = self.forest, gll(self.order)
+        levels = forest.levels[leaves].astype(np.int64)
+        parts = (1 << levels)[:, None]  # of the root along each axis
+        for anchors in forest.anchors(leaves).T:
+            part = (anchors >> (forest.max_level - levels))[:, None] % parts
+            targets = (basis.points + (1 + 2 * part - parts)) / parts  # exact if not divided
+            yield basis.interpolation(targets.ravel()).reshape(*targets.shape, -1)
 
     def ids(self, degree: int, elements: ArrayLike) -> Numbers:
         """See `Hexahedra`: every element has nodes of its own."""
@@ -57,3 +102,18 @@ class Leaves:
         """See `Hexahedra`: the tag of a face on the boundary is its number plus one."""
         kinds = find_faces(self.forest, np.asarray(elements, np.int64)).kinds
         return np.where(kinds == FaceKind.BOUNDARY, np.arange(1, 2 * AXES + 1), INSIDE)
+
+
+def box_nodes(low: Floats, high: Floats, order: int) -> Floats:
+    """Positions of the nodes of a degree in boxes, (boxes, (order + 1)^3, 3).
+
+    Args:
+        low, high: corners of the boxes, (boxes, 3).
+    """
+    inside, n = (gll(order).points + 1) / 2, order + 1
+    places = np.unravel_index(np.arange(n**AXES), (n,) * AXES)[::-1]
+    columns = [
+        low[:, a, None] * (1 - inside[place]) + high[:, a, None] * inside[place]
+        for a, place in enumerate(places)
+    ]
+    return np.stack(columns, axis=-1)

@@ -21,7 +21,7 @@ from groundswell.meshes.octree import Forest, Levels, cells_along, require_level
 Mask = NDArray[np.bool_]
 # Both take the lower and upper corners of leaves, each (leaves, 3), m, and return (leaves,).
 Criterion = Callable[[Floats, Floats], Mask]
-Wavelength = Callable[[Floats, Floats], Floats]
+OfBoxes = Callable[[Floats, Floats], Floats]
 
 _ACROSS = {"faces": 1, "edges": 2, "corners": 3}  # axes along which neighbours may be displaced
 
@@ -47,15 +47,22 @@ def refine(forest: Forest, wanted: Criterion, max_level: int) -> Forest:
     return _divide(forest, forest.keys, forest.levels, chosen)
 
 
-def resolve_wavelength(wavelength: Wavelength, factor: float) -> Criterion:
+def longest_edges(lower: Floats, upper: Floats) -> Floats:
+    """The longest edges of boxes, (boxes,), m, from their corners, each (boxes, 3), m."""
+    return np.asarray((upper - lower).max(axis=1))
+
+
+def resolve_wavelength(
+    wavelength: OfBoxes, factor: float, longest: OfBoxes = longest_edges
+) -> Criterion:
     """A criterion for `refine` that makes the number of leaves per wavelength nearly uniform.
 
     Leaves are divided while their longest edge exceeds `factor` times the smallest wavelength.
 
     Args:
-        wavelength: returns the smallest wavelengths in boxes, (boxes,), m, above 0, from their
-            lower and upper corners, each (boxes, 3), m.
+        wavelength: returns the smallest wavelengths in boxes, m, above 0.
         factor: the longest allowed edge over the smallest wavelength, above 0.
+        longest: returns the longest edges of leaves, m.
 
     Raises:
         InputError: the factor is not above 0. The criterion raises it if a wavelength is not.
@@ -69,7 +76,7 @@ def resolve_wavelength(wavelength: Wavelength, factor: float) -> Criterion:
             raise InputError(
                 f"a smallest wavelength of {shortest[~(shortest > 0)].flat[0]} m; allowed: above 0"
             )
-        return np.asarray((upper - lower).max(axis=1) > factor * shortest)
+        return np.asarray(longest(lower, upper) > factor * shortest)
 
     return wanted
 

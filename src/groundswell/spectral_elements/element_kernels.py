@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from groundswell.backends import Array, Backend, Blocks, Constant, Items, Launch, Module, Source
 from groundswell.backends.source import precision
-from groundswell.meshes.gll import gll
+from groundswell.meshes.gll import Floats, gll
 from groundswell.meshes.hexahedra import Numbers
 
 KERNELS = Path(__file__).with_name("kernels")
@@ -38,12 +38,16 @@ def half_constants(degree: int) -> dict[str, Constant]:
 
     Each matrix has its transpose beside it.
     """
-    points = gll(degree)
-    w = points.weights
-    to = [points.interpolation((points.points + shift) / 2) for shift in (-1, 1)]
+    w, to = gll(degree).weights, to_halves(degree)
     back = [half.T * w / w[:, None] / 2 for half in to]
     tables = {"TO_HALVES": to, "FROM_HALVES": back}
     return {name: initializer([[m, m.T] for m in table]) for name, table in tables.items()}
+
+
+def to_halves(degree: int) -> list[Floats]:
+    """Interpolation from the nodes of a line to those of its lower and its upper half."""
+    points = gll(degree)
+    return [points.interpolation((points.points + shift) / 2) for shift in (-1, 1)]
 
 
 def initializer(table: ArrayLike) -> str:

@@ -226,13 +226,3 @@ class DgWaveCase(SeismicCase):
         if refinement and isinstance(info.data.get("medium"), CellwiseSection):
             reject([((), "needs a medium that is defined everywhere: layers or a NetCDF model")])
         return refinement
-
-    @field_validator("topography")
-    @classmethod
-    def _is_conforming(
-        cls, topography: TopographySection | None, info: ValidationInfo
-    ) -> TopographySection | None:
-        if topography and info.data.get("refinement"):
-            remedy = "use smaller elements, or a flat surface"
-            reject([((), f"cannot be combined with [refinement]; {remedy}")])
-        return topography

@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
 
 # Additional costs of an element relative to a brick: means of measurements on a CPU, see
-# docs/performance/dgwave.md. Attenuation and curved elements need no weight, because all elements
-# have them or none has.
+# docs/performance/dgwave.md. Attenuation needs no weight, because all elements have it or none has.
+# All elements are bricks or none is.
 MATCHED_LAYER = 0.45  # for each axis to which a matched layer is normal
 MORTAR = 0.6  # for each face with finer neighbours
+CURVED_MORTAR = 0.3  # the same over the cost of an element that is not a brick
 
 
 def element_costs(setup: Setup) -> NDArray[np.float64]:
-    """Costs of all elements in their order, (elements,); a brick has the cost 1."""
+    """Costs of all elements in their order, (elements,); one without layers and mortars costs 1."""
     costs = 1 + MATCHED_LAYER * setup.layer_axes
     everyone = RankElements(setup.connectivity, np.array([0, setup.count]), 0)
     if everyone.has_levels:
-        costs += MORTAR * np.bincount(everyone.mortars[:, 0], minlength=setup.count)
+        mortar = CURVED_MORTAR if setup.is_curved else MORTAR
+        costs += mortar * np.bincount(everyone.mortars[:, 0], minlength=setup.count)
     return np.asarray(costs, float)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from groundswell.errors import InputError
 from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
+from groundswell.meshes.leaves import Leaves
 from groundswell.spectral_elements.curl_form import (
     curl_form,
     element_nodes,
@@ -56,19 +57,20 @@ class CurvedElements:
             numbers = np.arange(self.mesh.count)[part]
             nodes = self._nodes(numbers)
             require_valid(nodes, self.degree, numbers)
-            norms[part] = gradient_norms(curl_form(nodes, self.degree)).max(axis=1)
+            metrics = metric_terms(self.mesh, self.degree, numbers)
+            norms[part] = gradient_norms(metrics).max(axis=1)
             longest[part] = longest_edges(nodes, self.degree)
         return norms, longest
 
     def metrics(self, elements: Numbers, dtype: DTypeLike) -> NDArray[np.floating]:
-        """J a^d at the nodes of elements, (elements, 9, nodes); see `curl_form`.
+        """J a^d at the nodes of elements, (elements, 9, nodes); see `metric_terms`.
 
         Raises:
             InputError: its products exceed the range of the type.
         """
         found = np.empty((len(elements), METRICS, (self.degree + 1) ** AXES), dtype)
         for part in self._chunks(len(elements)):
-            metrics = curl_form(self._nodes(elements[part]), self.degree)
+            metrics = metric_terms(self.mesh, self.degree, elements[part])
             square, limits = jacobians(metrics) ** 2, np.finfo(dtype)
             if not (limits.tiny < square.min() and square.max() < limits.max):
                 raise InputError(
@@ -82,3 +84,18 @@ class CurvedElements:
 
     def _chunks(self, count: int) -> list[slice]:
         return list(chunks(count, (self.degree + 1) ** AXES))
+
+
+def metric_terms(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
+    """J a^d at the nodes of elements, (elements, 9, nodes); see `curl_form`.
+
+    Those of leaves are the polynomials of their roots. Their divergence vanishes on each leaf, and
+    both sides of a face have the same, also where leaves of different sizes meet. Curl forms of
+    the leaves themselves are those only if the products in them have no more than the degree.
+    """
+    if not isinstance(mesh, Leaves):
+        return curl_form(element_nodes(mesh, degree, elements), degree)
+    assert mesh.order == degree
+    nodes, root = mesh.root_nodes(elements)
+    areas = 0.25 ** mesh.forest.levels[np.asarray(elements)]  # of faces, over those of the root
+    return mesh.restrict(curl_form(nodes, degree)[root], elements) * areas[:, None, None]

@@ -193,12 +193,12 @@ ACOUSTIC, ELASTIC = Acoustic(), Elastic()
 
 
 def _weights(own: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """1 / (Z- + Z+) and Z+ / (Z- + Z+), (elements, faces); 0 if both impedances vanish.
+    """1 / (Z- + Z+) and Z+ / (Z- + Z+), (elements, faces); 0 if Z- vanishes: fluids slip.
 
     Args:
         own: impedances of the elements, (elements,).
         other: impedances beyond their faces, (elements, faces).
     """
     total = own[:, None] + other
-    weight = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+    weight = np.divide(1.0, total, out=np.zeros_like(total), where=own[:, None] > 0)
     return weight, other * weight

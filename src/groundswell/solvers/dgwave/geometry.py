@@ -61,7 +61,7 @@ class ElementGeometry:
     @cached_property
     def forest(self) -> Forest:
         """The elements: refined bricks, including absorbing layers."""
-        return build_forest(self.case, self.grid, self.media)
+        return build_forest(self.case, self.grid, self.media, self.surface)
 
     @property
     def connectivity(self) -> Forest | Mesh:

@@ -13,7 +13,13 @@ from groundswell.grids.axis import Axis
 from groundswell.grids.cartesian import format_extent
 from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree import Forest, uniform_forest
-from groundswell.meshes.octree_refinement import Criterion, balance, refine, resolve_wavelength
+from groundswell.meshes.octree_refinement import (
+    Criterion,
+    balance,
+    longest_edges,
+    refine,
+    resolve_wavelength,
+)
 from groundswell.meshes.p4est import read_p4est
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.seismology.media.build import build_medium
@@ -21,6 +27,7 @@ from groundswell.seismology.media.material import Material, Medium
 from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.case import LAYERS, ForestSection
+from groundswell.solvers.dgwave.topography import Surface
 
 Floats = NDArray[np.float64]
 USED = ("vp", "vs", "rho")  # of a material
@@ -62,12 +69,15 @@ def _medium(case: Any, grid: Bricks, level: int) -> Medium:
     return build_medium(case.medium, (nx, ny, nz), (hx, hy, hz), case.grid.frame)
 
 
-def build_forest(case: Any, grid: Bricks, media: Sequence[Medium]) -> Forest:
+def build_forest(
+    case: Any, grid: Bricks, media: Sequence[Medium], surface: Surface | None
+) -> Forest:
     """The elements of a case.
 
     Args:
         grid: bricks of the region and of absorbing layers.
         media: see `build_media`.
+        surface: the surface along which elements are stretched; None if it is flat.
     """
     sides = case.boundary.sides == "periodic"
     bricks = uniform_forest(grid.faces, 0, (sides, sides, False))
@@ -76,7 +86,7 @@ def build_forest(case: Any, grid: Bricks, media: Sequence[Medium]) -> Forest:
     if isinstance(section, ForestSection):
         wanted = _divided_in(_read_forest(section, grid), grid)
     else:
-        wanted = _waves_too_short(case, grid, media)
+        wanted = _waves_too_short(case, grid, media, surface)
     return balance(refine(bricks, wanted, len(media) - 1))
 
 
@@ -128,7 +138,9 @@ def _divided_in(forest: Forest, grid: Bricks) -> Criterion:
     return wanted
 
 
-def _waves_too_short(case: Any, grid: Bricks, media: Sequence[Medium]) -> Criterion:
+def _waves_too_short(
+    case: Any, grid: Bricks, media: Sequence[Medium], surface: Surface | None
+) -> Criterion:
     """A criterion for `refine` that divides elements with too few points per wavelength."""
     speeds, section = _slowest(media), case.refinement
 
@@ -139,7 +151,8 @@ def _waves_too_short(case: Any, grid: Bricks, media: Sequence[Medium]) -> Criter
             found[chosen] = speeds[level][z, y, x]
         return found / float(section.frequency)
 
-    return resolve_wavelength(shortest_wave, case.method.degree / section.points)
+    longest = surface.longest_edges if surface else longest_edges
+    return resolve_wavelength(shortest_wave, case.method.degree / section.points, longest)
 
 
 def _slowest(media: Sequence[Medium]) -> list[Floats]:

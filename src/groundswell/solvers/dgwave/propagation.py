@@ -296,10 +296,10 @@ class Propagation:
         """The values of MORTAR_ARGUMENTS in kernels/mortars.h."""
         problem, traces = self._problem, self.traces
         mortars = problem.elements.mortars
-        sides, *impedances = map(self._as_real, tables.of_mortars(problem))
+        sides, *at_quarters = map(self._as_real, tables.of_mortars(problem))
         faces = self._backend.to_device(mortars.astype(np.int32))
         where = (traces.quarters, traces.fine)
-        return (faces, *where, sides, traces.jumps, len(mortars), *impedances)
+        return (faces, *where, sides, traces.jumps, len(mortars), *at_quarters)
 
     # --- tables -----------------------------------------------------------------------------------
 

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.meshes.hexahedra import AXES, face_nodes
+from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies
+from groundswell.solvers.dgwave.elements import FACES
 from groundswell.solvers.dgwave.mesh import USED
+from groundswell.spectral_elements.element_kernels import to_halves
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.propagation import Discretisation
@@ -26,13 +30,30 @@ def of_elements(problem: Discretisation) -> tuple[Floats, Floats]:
 
 
 def of_mortars(problem: Discretisation) -> list[NDArray[np.floating[Any]]]:
-    """The `FaceEntry` of each quarter and, for nodal materials, impedances of both sides."""
-    sides = problem.mortar_sides
-    if problem.nodal is not None:
-        return [sides.flux, problem.nodal.quarters(problem.dtype)]
+    """The values of MORTAR_ARGUMENTS in kernels/mortars.h: sides, impedances and normals."""
+    sides, nodal = problem.mortar_sides, problem.nodal
+    normals = [_quarter_normals(problem, problem.metrics)] if problem.metrics is not None else []
+    if nodal is not None:
+        return [sides.flux, nodal.quarters(problem.dtype), *normals]
     elements = problem.elements.mortars[:, 0]
     own = Material(*(getattr(problem.material, name)[elements] for name in USED))
-    return [problem.equations.faces(own, sides)]
+    return [problem.equations.faces(own, sides), *normals]
+
+
+def _quarter_normals(problem: Discretisation, metrics: NDArray[np.floating[Any]]) -> Floats:
+    """Outward normals times the surface Jacobian, (mortars, 4, 3, nodes of a face).
+
+    The finer neighbours have the same, up to the sign and the size of their faces; see
+    `metric_terms`.
+    """
+    element, face = problem.elements.mortars.T
+    n, nodes = problem.degree + 1, np.stack([face_nodes(problem.degree, f) for f in range(FACES)])
+    vectors = metrics.reshape(len(metrics), AXES, AXES, -1)[element, face // 2]
+    at_faces = np.take_along_axis(vectors, nodes[face][:, None], axis=2).astype(float)
+    outward = (2 * (face % 2) - 1)[:, None, None, None] * at_faces.reshape(-1, AXES, n, n)
+    low, high = to_halves(problem.degree)
+    quarters = [slow @ outward @ fast.T for slow in (low, high) for fast in (low, high)]
+    return np.stack(quarters, axis=1).reshape(len(element), QUARTERS, AXES, n * n)
 
 
 def of_bodies(problem: Discretisation, bodies: MaxwellBodies) -> tuple[Floats, Floats]:

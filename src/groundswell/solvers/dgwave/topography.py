@@ -1,5 +1,7 @@
 """Topography: elements are stretched vertically between the surface and a flat bottom.
 
+The surface of each element of the grid is one polynomial, also where the element is refined.
+
 In the brick grid, the depth of a position is its true depth below the surface divided by the
 stretching factor of its column; x and y are the same.
 """
@@ -14,8 +16,12 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES
+from groundswell.meshes.leaves import box_nodes
 from groundswell.seismology.topography import Elevation
 from groundswell.solvers.dgwave.bricks import Bricks
+from groundswell.spectral_elements.curl_form import longest_edges
+from groundswell.spectral_elements.geometry import chunks
 
 Floats = NDArray[np.float64]
 
@@ -90,6 +96,18 @@ class Surface:
         x, y, z = np.moveaxis(points, -1, 0)
         share = np.clip(1 - z / self.size[2], 0.0, 1.0)
         return np.stack([x, y, z - self._height(x, y) * share], axis=-1)
+
+    def longest_edges(self, lower: Floats, upper: Floats) -> Floats:
+        """The longest edges of bricks after they are stretched, (bricks,), m.
+
+        Args:
+            lower, upper: corners in the brick grid, (bricks, 3), m.
+        """
+        found = np.empty(len(lower))
+        for part in chunks(len(lower), (self.degree + 1) ** AXES):
+            nodes = self.deform(box_nodes(lower[part], upper[part], self.degree))
+            found[part] = longest_edges(nodes, self.degree)
+        return found
 
     def bricks_of(self, points: Floats) -> Floats:
         """Positions in the brick grid of positions (x, y, depth below the surface), (n, 3)."""

@@ -70,9 +70,9 @@ INLINE void find_jump(const Impedances& m, const Face& face, int, real side, con
 #endif
 }
 
-#if CENTRAL
+#if CENTRAL && !CURVED
 // Adds this side's velocity to the velocity jump, which gives the common velocity of the face.
-INLINE void common_velocities(int face, const real (&own)[TRACE], real (&jump)[JUMP]) {
+INLINE void add_own(int face, const real (&own)[TRACE], real (&jump)[JUMP]) {
   jump[0] += face % 2 ? own[1] : -own[1];
 }
 #endif

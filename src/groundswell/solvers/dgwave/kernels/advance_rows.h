@@ -77,7 +77,7 @@ typedef real FaceValues[TRACE][NODES][PITCH];
 
 // The trace of the other side in the order of this side's nodes, if there is one.
 INLINE void load_other_side(const Elements& all, index_t e, int face, long long entry, FaceValues& values) {
-  const real* const from = all.locate(entry, false);
+  const real* const from = all.locate(trace_of(entry), false);
   const int turn = all.turns[e * FACES + face];
   const int first = turned(0, turn), fast_step = turned(1, turn) - first, slow_step = turned(NODES, turn) - first;
   for (int n = 0; n < TRACE; ++n)

@@ -14,20 +14,26 @@ struct Normal {
   real along[3], area;
 };
 
-// metrics: metric terms of the element.
-INLINE Normal normal_at(const real* metrics, int face, int node) {
-  Normal normal;
+// From the normal times the surface Jacobian.
+INLINE Normal unit_normal(const real (&scaled)[3]) {
   real square = 0;
   UNROLL
-  for (int b = 0; b < 3; ++b) {
-    normal.along[b] = metrics[(face / 2 * 3 + b) * CUBE + node];
-    square = FMA(normal.along[b], normal.along[b], square);
-  }
-  normal.area = sqrt(square);
-  const real scale = (face % 2 ? REAL(1) : REAL(-1)) / normal.area;
+  for (int b = 0; b < 3; ++b) square = FMA(scaled[b], scaled[b], square);
+  const real area = sqrt(square), scale = 1 / area;
+  return {{scale * scaled[0], scale * scaled[1], scale * scaled[2]}, area};
+}
+
+// The outward normal times the surface Jacobian. metrics: metric terms of the element.
+INLINE void find_scaled_normal(const real* metrics, int face, int node, real (&scaled)[3]) {
+  const real side = face % 2 ? REAL(1) : REAL(-1);
   UNROLL
-  for (int b = 0; b < 3; ++b) normal.along[b] *= scale;
-  return normal;
+  for (int b = 0; b < 3; ++b) scaled[b] = side * metrics[(face / 2 * 3 + b) * CUBE + node];
+}
+
+INLINE Normal normal_at(const real* metrics, int face, int node) {
+  real scaled[3];
+  find_scaled_normal(metrics, face, node, scaled);
+  return unit_normal(scaled);
 }
 
 template <class Value> INLINE Value inverse_root(Value value) {

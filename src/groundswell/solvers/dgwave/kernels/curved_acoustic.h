@@ -13,11 +13,12 @@ template <class Metrics, class Values> INLINE auto find_column(int n, const Metr
   return FMA(metric(3 * axis + 2), value(3), xy);
 }
 
-template <class Values> INLINE void find_trace(const Normal& normal, const Values& value, real (&trace)[TRACE]) {
+template <class Values>
+INLINE void find_trace(const real (&normal)[3], const Values& value, real (&trace)[TRACE]) {
   trace[0] = value(0);
   trace[1] = 0;
   UNROLL
-  for (int b = 0; b < 3; ++b) trace[1] = FMA(normal.along[b], value(1 + b), trace[1]);
+  for (int b = 0; b < 3; ++b) trace[1] = FMA(normal[b], value(1 + b), trace[1]);
 }
 
 // As in bricks, but velocities are multiplied by the surface Jacobian. Both traces refer to this side's normal.
@@ -28,6 +29,13 @@ INLINE void find_jump(const Impedances& m, const Face& face, const Normal& norma
   jump[0] = normal.area * FMA(face.upwind * face.weight, pressure, -face.share * velocity);
   jump[1] = -m.z * FMA(face.weight, pressure, -face.upwind * (face.share * velocity));
 }
+
+// Adds this side's pressure to the pressure jump, which gives the common pressure of the face; see mortars.h.
+INLINE void add_own(int, const real (&own)[TRACE], real (&jump)[JUMP]) { jump[1] += own[0]; }
+
+// The traces of these equations have no shear, see curved_elastic.h.
+INLINE void remove_shear(const Impedances&, const Normal&, real (&)[TRACE]) {}
+INLINE void add_removed_shear(const Normal&, const real (&)[TRACE], const real (&)[TRACE], real (&)[JUMP]) {}
 
 // Maps derivatives along reference axes to those along x, y, z.
 template <class Value> INLINE void map_slopes(const Value (&metric)[METRICS], Slopes<Value>& slopes) {

@@ -12,11 +12,12 @@ template <class Metrics, class Values> INLINE auto find_column(int n, const Metr
   return FMA(metric(3 * axis + 2), value(stress(2, c)), xy);
 }
 
-template <class Values> INLINE void find_trace(const Normal& normal, const Values& value, real (&trace)[TRACE]) {
+template <class Values>
+INLINE void find_trace(const real (&normal)[3], const Values& value, real (&trace)[TRACE]) {
   UNROLL
   for (int c = 0; c < 3; ++c) {
-    const real xy = FMA(normal.along[0], value(stress(0, c)), normal.along[1] * value(stress(1, c)));
-    trace[c] = FMA(normal.along[2], value(stress(2, c)), xy);
+    const real xy = FMA(normal[0], value(stress(0, c)), normal[1] * value(stress(1, c)));
+    trace[c] = FMA(normal[2], value(stress(2, c)), xy);
     trace[3 + c] = value(STRESSES + c);
   }
 }
@@ -44,6 +45,21 @@ INLINE void find_jump(const Impedances& m, const Face& face, const Normal& norma
         normal.area *
         FMA(along, p[1], -m.zs * FMA(face.upwind * face.s_share, across[1], face.s_weight * across[0]));
   }
+}
+
+// Removes the traction along a face from the trace of a fluid. Traces at the nodes of an element have none, but
+// interpolated ones do if the normal varies; fluids slip.
+INLINE void remove_shear(const Impedances& m, const Normal& normal, real (&trace)[TRACE]) {
+  if (m.zs > 0) return;
+  real across = 0;
+  for (int c = 0; c < 3; ++c) across = FMA(normal.along[c], trace[c], across);
+  for (int c = 0; c < 3; ++c) trace[c] = across * normal.along[c];
+}
+
+// Adds what `remove_shear` removed to the change of the traction. before, after: the traces.
+INLINE void add_removed_shear(const Normal& normal, const real (&before)[TRACE], const real (&after)[TRACE],
+                              real (&jump)[JUMP]) {
+  for (int c = 0; c < 3; ++c) jump[3 + c] = FMA(normal.area, after[c] - before[c], jump[3 + c]);
 }
 
 // Maps derivatives along reference axes to those along x, y, z.

@@ -34,7 +34,8 @@ typedef Edges Material;  // the other values belong to nodes
 struct Material : Moduli<real>, Impedances, Edges {};
 #endif
 
-// Weights of a face for P and S waves, 1 / (Z- + Z+) and Z+ / (Z- + Z+); Z+ is the impedance of the other side.
+// Weights of a face for P and S waves, 1 / (Z- + Z+) and Z+ / (Z- + Z+); Z+ is the impedance of the other side. Those
+// of S waves vanish in a fluid, which keeps its velocity along the face.
 struct Weights {
   real p_weight, p_share, s_weight, s_share;
 };
@@ -92,7 +93,7 @@ INLINE void find_jump(const Impedances& m, const Face& face, int axis, real side
 
 #if CENTRAL
 // Adds this side's velocity to the velocity jump, which gives the common velocity of the face.
-INLINE void common_velocities(int, const real (&own)[TRACE], real (&jump)[JUMP]) {
+INLINE void add_own(int, const real (&own)[TRACE], real (&jump)[JUMP]) {
   for (int c = 0; c < 3; ++c) jump[c] += own[3 + c];
 }
 #endif

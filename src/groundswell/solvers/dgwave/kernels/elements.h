@@ -95,6 +95,9 @@ struct Elements {
   }
 };
 
+// An entry without the flag of a jump.
+INLINE long long trace_of(long long entry) { return MORTARS && entry & 2 ? entry - 2 : entry; }
+
 // The values that a face reads at one node: the trace of the other side, a jump, or nothing at a boundary.
 struct OtherSide {
   long long entry;
@@ -114,7 +117,7 @@ struct OtherSide {
     load_impedances(all, e, face, p);
 #endif
     if (!entry) return;
-    const real* const from = all.locate(MORTARS && entry & 2 ? entry - 2 : entry, false);
+    const real* const from = all.locate(trace_of(entry), false);
 #if CURVED
     p = turned(p, all.turns[e * FACES + face]);
 #endif
@@ -128,7 +131,7 @@ struct OtherSide {
 template <class Values>
 INLINE void store_trace(const Elements& all, index_t e, int face, int node, int p, const Values& value, real* target) {
   real trace[TRACE];
-  find_trace(normal_at(all.metrics_of(e), face, node), value, trace);
+  find_trace(normal_at(all.metrics_of(e), face, node).along, value, trace);
   UNROLL
   for (int n = 0; n < TRACE; ++n) target[n * PLANE + p] = trace[n];
 }
@@ -155,7 +158,7 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
   real own[TRACE], other[TRACE];
 #if CURVED
   const Normal normal = normal_at(all.metrics_of(e), face, node);
-  find_trace(normal, value, own);
+  find_trace(normal.along, value, own);
   UNROLL
   for (int n = 0; n < TRACE; ++n)
     other[n] = side.entry ? sign_of_other(n) * side.values[n] : sign_of_mirror(n) * sides.reflection * own[n];

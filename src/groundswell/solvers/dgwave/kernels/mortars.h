@@ -3,7 +3,12 @@
 //
 // As in the skew-symmetric scheme of Kozdon & Wilcox (J. Sci. Comput. 2018, doi:10.1007/s10915-018-0682-1), the energy
 // balance is that of conforming faces: this side's velocity is subtracted after the projection, and its traction
-// before it.
+// before it. For acoustic waves in elements that are not bricks, the pressure is subtracted after the projection and
+// the velocity before it: projections reproduce uniform values, but not the velocity across a curved face, and uniform
+// fields must stay uniform.
+//
+// In elements that are not bricks, tractions (for acoustic waves, velocities) across the face are interpolated times
+// the surface Jacobian: those of uniform fields, like the normals, are polynomials of the elements' degree.
 #pragma once
 #include "elements.h"
 #include "spectral_elements/kernels/contract.h"
@@ -48,18 +53,86 @@ INLINE void multiply_face(const Matrix& fast, const Matrix& slow, const Source& 
 // Element and face of a mortar. Further arguments of the mortar kernels:
 //   sides [mortars][4]: entries of the quarters
 //   quarter_impedances [mortars][4][2][IMPEDANCES][PLANE]: at the nodes of the quarters, on this and the other side
+//   quarter_normals [mortars][4][3][PLANE]: this side's normals there, times the surface Jacobian of the whole face
 #if NODAL
 #define QUARTER_IMPEDANCES , const real *quarter_impedances
+#define IMPEDANCES_OF_QUARTERS , quarter_impedances
 #else
 #define QUARTER_IMPEDANCES
+#define IMPEDANCES_OF_QUARTERS
 #endif
+#if CURVED
+#define QUARTER_NORMALS , const real *quarter_normals
+#define NORMALS_OF_QUARTERS , quarter_normals
+#else
+#define QUARTER_NORMALS
+#define NORMALS_OF_QUARTERS
+#endif
+#define QUARTERS { sides IMPEDANCES_OF_QUARTERS NORMALS_OF_QUARTERS }
 #define MORTAR_ARGUMENTS                                                                                          \
   const int *mortar_faces, const long long *quarters, const long long *fine, const FaceEntry *sides, real *jumps, \
-      index_t mortars QUARTER_IMPEDANCES
+      index_t mortars QUARTER_IMPEDANCES QUARTER_NORMALS
 struct Mortar {
   index_t e;
   int face;
 };
+
+// Loads the trace of this side. All threads of the block call this.
+INLINE void load_trace(const Elements& all, const Mortar& mortar, FaceValues& own) {
+  const real* const values = all.u + mortar.e * PITCH_OF_ELEMENTS;
+#if CURVED
+  FOR_THREADS(p, PLANE) {
+    const int node = node_of_face(mortar.face, p);
+    real normal[3], trace[TRACE];
+    find_scaled_normal(all.metrics_of(mortar.e), mortar.face, node, normal);
+    find_trace(normal, [&](int field) { return values[field * CUBE + node]; }, trace);
+    for (int n = 0; n < TRACE; ++n) own[n][p] = trace[n];
+  }
+#else
+  FOR_THREADS(t, TRACE * PLANE) {
+    const int field = traced_field(mortar.face / 2, t / PLANE);
+    own[t / PLANE][t % PLANE] = values[field * CUBE + node_of_face(mortar.face, t % PLANE)];
+  }
+#endif
+}
+
+// Materials and normals at the nodes of quarters.
+struct Quarters {
+  const FaceEntry* sides;
+#if NODAL
+  const real* impedances;
+
+  METHOD Impedances own(const Material&, index_t quarter, int p) const {
+    return impedances_from(impedances + quarter * (2 * IMPEDANCES * PLANE) + p);
+  }
+  METHOD Face side(const Impedances& own, index_t quarter, int p) const {
+    const real* const at = impedances + quarter * (2 * IMPEDANCES * PLANE) + p;
+    return {weigh(own, impedances_from(at + IMPEDANCES * PLANE)), sides[quarter]};
+  }
+#else
+  METHOD const Impedances& own(const Material& m, index_t, int) const { return m; }
+  METHOD const Face& side(const Impedances&, index_t quarter, int) const { return sides[quarter]; }
+#endif
+#if CURVED
+  const real* normals;
+
+  METHOD Normal normal(index_t quarter, int p) const {
+    const real* const at = normals + quarter * (3 * PLANE) + p;
+    return unit_normal({at[0], at[PLANE], at[2 * PLANE]});
+  }
+#endif
+};
+
+// The interpolated trace of this side at node p of a quarter.
+INLINE void load_node(const FaceValues& part, int p, real (&trace)[TRACE]) {
+  for (int n = 0; n < TRACE; ++n) trace[n] = part[n][p];
+}
+#if CURVED
+// The same for the unit normal: values across the face change their sign with the normal, and their size.
+INLINE void load_node(const FaceValues& part, int p, const Normal& normal, real (&trace)[TRACE]) {
+  for (int n = 0; n < TRACE; ++n) trace[n] = sign_of_other(n) < 0 ? part[n][p] / normal.area : part[n][p];
+}
+#endif
 
 // Stores the traces of the quarters of mortars first to first + count - 1, from the fields after the stage.
 KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, index_t first, index_t count) {
@@ -70,17 +143,27 @@ KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, in
     SHARED(FaceValues, part, );
     const index_t m = first + b;
     const Mortar mortar{mortar_faces[2 * m], mortar_faces[2 * m + 1]};
-    const real* const values = all.u + mortar.e * PITCH_OF_ELEMENTS;
-    FOR_THREADS(t, TRACE * PLANE) {
-      const int field = traced_field(mortar.face / 2, t / PLANE);
-      own[t / PLANE][t % PLANE] = values[field * CUBE + node_of_face(mortar.face, t % PLANE)];
-    }
+#if CURVED
+    const Quarters at QUARTERS;
+    const Material material = all.materials[mortar.e];
+#endif
+    load_trace(all, mortar, own);
     BARRIER();
     for (int q = 0; q < 4; ++q) {
       multiply_face(TO_HALF[q % 2], TO_HALF[q / 2], [&](int n, int p) { return own[n][p]; }, between, part, false);
       const index_t row = (buffer_of((all.stage + 1) % STAGES) * mortars + m) * 4 + q;
       real* const to = all.locate(quarters[row], true);
+#if CURVED
+      FOR_THREADS(p, PLANE) {
+        const Normal normal = at.normal(m * 4 + q, p);
+        real trace[TRACE];
+        load_node(part, p, normal, trace);
+        remove_shear(at.own(material, m * 4 + q, p), normal, trace);
+        for (int n = 0; n < TRACE; ++n) to[n * PLANE + p] = trace[n];
+      }
+#else
       FOR_THREADS(t, TRACE * PLANE) { to[t] = part[t / PLANE][t % PLANE]; }
+#endif
       BARRIER();
     }
   }
@@ -95,35 +178,34 @@ KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
     SHARED(FaceValues, part, );
     SHARED(FaceValues, sum, );
     const Mortar mortar{mortar_faces[2 * m], mortar_faces[2 * m + 1]};
-#if !NODAL
-    const Material z = all.materials[mortar.e];
-#endif
-    const real* const values = all.u + mortar.e * PITCH_OF_ELEMENTS;
-    FOR_THREADS(t, TRACE * PLANE) {
-      const int field = traced_field(mortar.face / 2, t / PLANE);
-      own[t / PLANE][t % PLANE] = values[field * CUBE + node_of_face(mortar.face, t % PLANE)];
-      sum[t / PLANE][t % PLANE] = 0;
-    }
+    const Quarters at QUARTERS;
+    const Material material = all.materials[mortar.e];
+    load_trace(all, mortar, own);
+    FOR_THREADS(t, TRACE * PLANE) { sum[t / PLANE][t % PLANE] = 0; }
     BARRIER();
     for (int q = 0; q < 4; ++q) {
       multiply_face(TO_HALF[q % 2], TO_HALF[q / 2], [&](int n, int p) { return own[n][p]; }, between, part, false);
-      const FaceEntry entry = sides[m * 4 + q];
+      const index_t quarter = m * 4 + q;
       const real* const other = all.locate(fine[(buffer_of(all.stage) * mortars + m) * 4 + q], false);
       FOR_THREADS(p, PLANE) {
         real here[TRACE], there[TRACE], jump[JUMP];
-        for (int n = 0; n < TRACE; ++n) {
-          here[n] = part[n][p];
-          there[n] = other[n * PLANE + p];
-        }
-#if NODAL
-        const real* const at = quarter_impedances + (m * 4 + q) * (2 * IMPEDANCES * PLANE) + p;
-        const Impedances z = impedances_from(at);
-        const Face side{weigh(z, impedances_from(at + IMPEDANCES * PLANE)), entry};
+        const Impedances& z = at.own(material, quarter, p);
+        const Face& side = at.side(z, quarter, p);
+        for (int n = 0; n < TRACE; ++n) there[n] = other[n * PLANE + p];
+#if CURVED
+        const Normal normal = at.normal(quarter, p);
+        real interpolated[TRACE];
+        load_node(part, p, normal, interpolated);
+        load_node(part, p, normal, here);
+        remove_shear(z, normal, here);
+        for (int n = 0; n < TRACE; ++n) there[n] *= sign_of_other(n);
+        find_jump(z, side, normal, here, there, jump);
+        add_removed_shear(normal, interpolated, here, jump);
 #else
-        const Face& side = entry;
-#endif
+        load_node(part, p, here);
         find_jump(z, side, mortar.face / 2, mortar.face % 2 ? REAL(1) : REAL(-1), here, there, jump);
-        common_velocities(mortar.face, here, jump);
+#endif
+        add_own(mortar.face, here, jump);
         for (int n = 0; n < TRACE; ++n) part[n][p] = jump[n];
       }
       BARRIER();
@@ -135,7 +217,7 @@ KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
         here[n] = -own[n][p];
         jump[n] = sum[n][p];
       }
-      common_velocities(mortar.face, here, jump);
+      add_own(mortar.face, here, jump);
       for (int n = 0; n < JUMP; ++n) jumps[(m * JUMP + n) * PLANE + p] = jump[n];
     }
   }

@@ -13,7 +13,7 @@ INLINE Impedances impedances_of(const Moduli<real>& m) {
 INLINE Impedances impedances_from(const real* from) { return {from[0], from[PLANE]}; }
 
 INLINE Weights weigh(const Impedances& own, const Impedances& other) {
-  const real p = 1 / (own.zp + other.zp), total = own.zs + other.zs, s = total > 0 ? 1 / total : REAL(0);
+  const real p = 1 / (own.zp + other.zp), s = own.zs > 0 ? 1 / (own.zs + other.zs) : REAL(0);
   return {p, p * other.zp, s, s * other.zs};
 }
 

@@ -25,6 +25,7 @@ PROBLEMS = [
     "methods:finite_differences",
     "attenuation:quality",
     "curved:plane_waves",
+    "curved:halved_elements",
     "curved:uniform_fields",
     "curved:energy",
     "curved:tilted_surface",

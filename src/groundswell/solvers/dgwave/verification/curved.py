@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import cos, hypot, log2, pi, radians, sin, tan
+from itertools import product
+from math import cos, hypot, log, log2, pi, radians, sin, tan
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 import groundswell as gs
 from groundswell.backends import Backend
+from groundswell.meshes.octree_refinement import balance, refine
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWave, PlaneWaves
 from groundswell.solvers.dgwave.case import DgWaveCase
@@ -31,9 +33,17 @@ def warp(points: Floats) -> Floats:
     return np.asarray(points + WARP * EDGE_OF_BOX * move)
 
 
-def warped_box(degree: int, count: int, media: Media, **options: Any) -> Box:
-    """A periodic cube of count^3 warped elements; see `Box` for options."""
+def warped_box(
+    degree: int, count: int, media: Media, *, halved: bool = False, **options: Any
+) -> Box:
+    """A periodic cube of count^3 warped elements; see `Box` for options.
+
+    Args:
+        halved: whether elements in one half of the cube are halved.
+    """
     forest = cubes((count,) * 3, (EDGE_OF_BOX,) * 3, (True,) * 3)
+    if halved:
+        forest = balance(refine(forest, lambda low, high: (low + high)[:, 2] < EDGE_OF_BOX, 1))
     return Box(forest, degree, media, deform=warp, **options)
 
 
@@ -60,11 +70,32 @@ def plane_waves(backend: Backend, full: bool) -> Iterator[Check]:
             yield Check.at_least(label, rate, degree + 0.5, note=note)
 
 
-def _wave_error(backend: Backend, wave: PlaneWave, degree: int, count: int) -> float:
+# Elements along an edge before some are halved, by degree: in the coarse and in the fine mesh.
+HALVED = {2: (4, 6), 3: (3, 5), 4: (3, 5)}
+
+
+def halved_elements(backend: Backend, full: bool) -> Iterator[Check]:
+    """The same waves where elements in one half of the cube are halved: order.
+
+    As for bricks, projections from quarters to whole faces cost up to half an order.
+    """
+    for degree in (2, 3, 4) if full else (3,):
+        for name, wave in WAVES.items():
+            coarse, fine = HALVED[degree]
+            errors = [_wave_error(backend, wave, degree, n, halved=True) for n in (coarse, fine)]
+            rate = log(errors[0] / errors[1]) / log(fine / coarse)
+            note = f"errors {errors[0]:.2g} and {errors[1]:.2g}"
+            label = f"warped and halved elements, {name}: order, degree {degree}"
+            yield Check.at_least(label, rate, degree, note=note)
+
+
+def _wave_error(
+    backend: Backend, wave: PlaneWave, degree: int, count: int, *, halved: bool = False
+) -> float:
     """Relative error of a plane wave, once along x and y in the cube, after a third of a period."""
-    medium = wave.medium
-    omega = 2 * pi / EDGE_OF_BOX * hypot(*RAY) / float(np.linalg.norm(wave.slowness))
-    box = warped_box(degree, count, homogeneous(medium), acoustic=medium.is_fluid)
+    medium, ray = wave.medium, float(np.linalg.norm(wave.slowness))
+    omega = 2 * pi / EDGE_OF_BOX * hypot(*RAY) / ray
+    box = warped_box(degree, count, homogeneous(medium), acoustic=medium.is_fluid, halved=halved)
     return box.error_at(backend, PlaneWaves([wave], Harmonic(omega)), 2 * pi / omega / 3)
 
 
@@ -73,14 +104,20 @@ def _wave_error(backend: Backend, wave: PlaneWave, degree: int, count: int) -> f
 
 def uniform_fields(backend: Backend, full: bool) -> Iterator[Check]:
     """Uniform fields stay uniform whatever the shape of elements: free-stream preservation."""
-    for kind, medium in FIELDS.items():
-        box = warped_box(5 if full else 4, 3, homogeneous(medium), acoustic=medium.is_fluid)
+    for (kind, medium), halved in product(FIELDS.items(), (False, True)):
+        options: dict[str, Any] = {"acoustic": medium.is_fluid, "halved": halved}
+        box = warped_box(5 if full else 4, 2 if halved else 3, homogeneous(medium), **options)
         u = np.zeros_like(box.random_fields(0))
         scales = [medium.rho * medium.vp] * (u.shape[1] - 3) + [1.0] * 3
         u += (np.cos(np.arange(u.shape[1])) * scales)[:, None]
         found = box.advanced(backend, u, 20 * box.dt)
         change = box.error(found, u)
-        yield Check.at_most(f"warped elements, {kind}: change of uniform fields", change, 1e-13)
+        name = f"{_shape(halved)}, {kind}: change of uniform fields"
+        yield Check.at_most(name, change, 1e-13)
+
+
+def _shape(halved: bool) -> str:
+    return f"warped{' and halved' * halved} elements"
 
 
 def energy(backend: Backend, full: bool) -> Iterator[Check]:
@@ -90,14 +127,15 @@ def energy(backend: Backend, full: bool) -> Iterator[Check]:
     fifth power of the step over a fixed time.
     """
     steps = 400 if full else 100
-    for kind, medium in FIELDS.items():
+    for (kind, medium), halved in product(FIELDS.items(), (False, True)):
+        options: dict[str, Any] = {"acoustic": medium.is_fluid, "halved": halved}
         for flux, upwind, limit in (("central", 0.0, 1e-9), ("Riemann", 1.0, None)):
-            options = {"acoustic": medium.is_fluid, "upwind": upwind, "courant": 1 / 50}
-            box = warped_box(3, 3, _of_varied_density(medium), **options)
+            density = _of_varied_density(medium)
+            box = warped_box(3, 3, density, upwind=upwind, courant=1 / 50, **options)
             u = box.random_fields(0)
             found = box.advanced(backend, u, steps * box.dt)
             gain = box.product(found, found).sum() / box.product(u, u).sum() - 1
-            name = f"warped elements, {kind}: energy with the {flux} flux"
+            name = f"{_shape(halved)}, {kind}: energy with the {flux} flux"
             yield Check.at_most(name, abs(gain) if limit else gain, limit or -1e-3)
 
 
