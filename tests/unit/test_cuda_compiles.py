@@ -18,9 +18,9 @@ import pytest
 from dg_register_limits import (
     CURVED_LIMITS,
     DG_LIMITS,
-    LONG_CURVED,
     LONG_DG,
     MORE,
+    NODAL_LIMITS,
 )
 from sample_kernels import KERNELS, contraction_source, stencil_source
 from source_collector import (
@@ -306,7 +306,7 @@ def test_the_kernels_of_dg_waves(
 
 @pytest.mark.parametrize(("degree", "elastic"), short_and_long(DG_LIMITS, LONG_DG))
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-@pytest.mark.parametrize("term", [{"mechanisms": 3}, {"matched": True}, {"nodal": True}], ids=str)
+@pytest.mark.parametrize("term", [{"mechanisms": 3}, {"matched": True}], ids=str)
 def test_variants_of_dg_waves_take_few_more_registers(
     check: Check, dtype: str, precision: str, degree: int, elastic: bool, term: dict[str, Any]
 ) -> None:
@@ -318,14 +318,26 @@ def test_variants_of_dg_waves_take_few_more_registers(
     check(source, precision, {**LIMITS, "advance": most}, {"advance": spills[column] + spilled})
 
 
-@pytest.mark.parametrize(("degree", "elastic"), short_and_long(CURVED_LIMITS, LONG_CURVED))
+@pytest.mark.parametrize(("degree", "elastic"), short_and_long(NODAL_LIMITS, LONG_DG))
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-def test_the_kernels_of_curved_elements(
+def test_the_kernels_of_nodal_materials(
     check: Check, dtype: str, precision: str, degree: int, elastic: bool
+) -> None:
+    registers, spills = NODAL_LIMITS[degree, elastic]
+    column = ("single", "double").index(precision)
+    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, nodal=True)
+    check(source, precision, {**LIMITS, "advance": registers}, {"advance": spills[column]})
+
+
+@pytest.mark.parametrize(("degree", "elastic"), short_and_long(CURVED_LIMITS, LONG_DG))
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+@pytest.mark.parametrize("mortars", [False, True])
+def test_the_kernels_of_curved_elements(
+    check: Check, dtype: str, precision: str, degree: int, elastic: bool, mortars: bool
 ) -> None:
     registers, spills = CURVED_LIMITS[degree, elastic]
     column = ("single", "double").index(precision)
-    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, curved=True)
+    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, curved=True, mortars=mortars)
     limits = {**LIMITS, "store_traces": (36, 48), "advance": registers}
     check(source, precision, limits, {"advance": spills[column]})
 
@@ -346,18 +358,6 @@ def test_the_kernels_of_mortars(
     for degree in (4, 15):
         source = dgwave_source(dtype, degree, upwind=1.0, file="mortars.h", **options)
         check(source, precision)
-
-
-@pytest.mark.parametrize(("degree", "elastic"), short_and_long(CURVED_LIMITS, LONG_CURVED))
-@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-def test_curved_elements_with_mortars_take_no_more_registers(
-    check: Check, dtype: str, precision: str, degree: int, elastic: bool
-) -> None:
-    registers, spills = CURVED_LIMITS[degree, elastic]
-    column = ("single", "double").index(precision)
-    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, curved=True, mortars=True)
-    limits = {**LIMITS, "store_traces": (36, 48), "advance": registers}
-    check(source, precision, limits, {"advance": spills[column]})
 
 
 @pytest.mark.parametrize("kind", ["lossless", "power law", "sources", "terms", "overlaps", "all"])
