@@ -12,10 +12,10 @@ from groundswell.solvers.dgwave.elements import RankElements
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
 
-# Additional costs of an element relative to a brick: means of measurements on a CPU, see
+# Additional costs of an element relative to a brick, from measurements on a CPU and a GPU, see
 # docs/performance/dgwave.md. Attenuation needs no weight, because all elements have it or none has.
 # All elements are bricks or none is.
-MATCHED_LAYER = 0.45  # for each axis to which a matched layer is normal
+MATCHED_LAYER = 0.3  # for each axis to which a matched layer is normal
 MORTAR = 0.6  # for each face with finer neighbours
 CURVED_MORTAR = 0.3  # the same over the cost of an element that is not a brick
 
