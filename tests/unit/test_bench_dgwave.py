@@ -15,6 +15,7 @@ from groundswell.bench import Session, benchmark, measure, rig
 from groundswell.bench.tables import show
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.solvers.dgwave.benchmarks import BENCHMARK, Sizes, draw, speed
+from groundswell.solvers.dgwave.benchmarks.features import BRICKS, CURVED, NODAL
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2
 from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Element
 
@@ -51,6 +52,20 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_it_is_registered() -> None:
     assert benchmark("dgwave") is BENCHMARK
+
+
+def test_features_of_the_mesh_and_the_medium(alone: dict[str, Any]) -> None:
+    rows = alone["features"]
+    double = rows[: len(rows) // 2]
+    assert [row["feature"] for row in rows] == 2 * [row["feature"] for row in double]
+    assert [row["precision"] for row in double] == ["double"] * len(double)
+    bricks, *others = double
+    assert bricks["feature"] == BRICKS and bricks["cost"] == 1
+    traffic = {row["feature"]: row["bytes"] for row in double}
+    assert traffic[BRICKS] < traffic[NODAL] < traffic[CURVED] < traffic[f"{CURVED}, {NODAL}"]
+    for row in others:
+        assert row["cost"] == pytest.approx(bricks["GDOFS"] / row["GDOFS"], rel=1e-12)
+        assert row["GDOFS"] * row["seconds"] * 1e9 == pytest.approx(9 * 512 * row["elements"])
 
 
 def test_versions_of_the_kernels(alone: dict[str, Any]) -> None:

@@ -60,7 +60,7 @@ def features(cells: int, degree: int, *, fluid: bool = False) -> dict[str, Conte
     size = cells * EDGE
     hill = f"{EDGE / 2} * sin(2 * pi * x / {size}) * sin(2 * pi * y / {size})"
     width = max(1, cells // 8)
-    inside = cells - 2 * width
+    inside = max(1, cells - 2 * width)
     topography = {"kind": "formula", "elevation": hill}
     return {
         BRICKS: make(cells),
