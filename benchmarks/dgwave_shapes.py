@@ -19,9 +19,9 @@ from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.solvers.dgwave.benchmarks.features import BRICKS, CURVED, NODAL, features
 from groundswell.solvers.dgwave.benchmarks.problems import fill
 from groundswell.solvers.dgwave.case import DgWaveCase
-from groundswell.solvers.dgwave.discretisation import discretise
+from groundswell.solvers.dgwave.discretisation import Discretisation, discretise
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape
-from groundswell.solvers.dgwave.propagation import Discretisation, Propagation, kernel_source
+from groundswell.solvers.dgwave.propagation import Propagation, kernel_source
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 

@@ -30,7 +30,7 @@ from groundswell.solvers.dgwave.benchmarks.problems import (
     fill,
 )
 from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Element, total
-from groundswell.solvers.dgwave.propagation import Discretisation
+from groundswell.solvers.dgwave.discretisation import Discretisation
 
 ACOUSTIC, CENTRAL, RIEMANN, *_, SINGLE = TABLE_2
 TOLERANCE = {"double": 2e-15, "single": 1e-6}

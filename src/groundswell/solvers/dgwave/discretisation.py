@@ -1,8 +1,9 @@
-"""Builds the discrete problem of one rank: materials, boundaries, absorbing layers and sources."""
+"""The discrete problem of one rank: materials, boundaries, absorbing layers and sources."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,13 @@ from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.sources.point_sources import PointSource
+from groundswell.solvers.dgwave.attenuation import MaxwellBodies
 from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
-from groundswell.solvers.dgwave.equations import FaceSides
+from groundswell.solvers.dgwave.equations import Equations, FaceSides
+from groundswell.solvers.dgwave.kernel_shapes import KernelVariant
+from groundswell.solvers.dgwave.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.nodal_material import NodalMaterial
-from groundswell.solvers.dgwave.propagation import Discretisation
+from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.terms import ElementSource, Terms
 
 if TYPE_CHECKING:
@@ -23,6 +27,94 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 TENSOR = (0, 1, 2, 5, 4, 3)  # from moments (xx, yy, zz, xy, xz, yz) to the order of stresses
+
+
+@dataclass(frozen=True, eq=False)
+class Discretisation:
+    """The discrete problem of a rank.
+
+    Args:
+        degree: degree of the elements, N.
+        dtype: floating-point type.
+        dt: time step, s.
+        material: the material of the elements, arrays (elements,).
+        sides: flux parameters of their faces.
+        mortar_sides: flux parameters of the quarters of faces with finer neighbours.
+        terms: sources and damping.
+        bodies: attenuation; the material is then unrelaxed.
+        layers: matched layers.
+        metrics: J a^d at the nodes of elements that are not bricks, see `curl_form`, (elements, 9,
+            nodes); None for bricks.
+        nodal: a material that varies inside elements; `material` is then not used.
+        sent_as: the type in which traces are sent to other ranks; None for `dtype`.
+    """
+
+    equations: Equations
+    degree: int
+    dtype: str
+    dt: float
+    elements: RankElements
+    material: Material
+    sides: FaceSides
+    mortar_sides: FaceSides
+    terms: Terms
+    bodies: MaxwellBodies | None = None
+    layers: MatchedLayers | None = None
+    metrics: NDArray[np.floating[Any]] | None = None
+    nodal: NodalMaterial | None = None
+    sent_as: str | None = None
+
+    @property
+    def mechanisms(self) -> int:
+        """Number of mechanisms of attenuation."""
+        return self.bodies.mechanisms if self.bodies else 0
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether the elements are not bricks."""
+        return self.metrics is not None
+
+    @property
+    def is_nodal(self) -> bool:
+        """Whether the material varies inside elements."""
+        return self.nodal is not None
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """Edges of bricks, m, or of the reference elements of other elements, (elements, 3)."""
+        return np.full((self.elements.count, 3), 2.0) if self.is_curved else self.elements.edges
+
+    @property
+    def has_mortars(self) -> bool:
+        """Whether any rank may have faces with finer neighbours."""
+        return self.elements.has_levels
+
+    @property
+    def has_whole_jumps(self) -> bool:
+        """Whether velocity and traction of the flux at a face are independent."""
+        return self.has_mortars or self.is_curved or self.is_nodal or self.sides.upwind != 1
+
+    @property
+    def jump(self) -> int:
+        """Number of values of the flux at each face node."""
+        return self.equations.jump(whole=self.has_whole_jumps)
+
+    @property
+    def variant(self) -> KernelVariant:
+        """What determines the shape of thread blocks."""
+        columns = self.equations.columns if self.is_curved else 0
+        size, fields = np.dtype(self.dtype).itemsize, len(self.equations.fields)
+        return KernelVariant(self.degree, fields, self.jump, size, columns, self.is_nodal)
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes of an element."""
+        return (self.degree + 1) ** 3
+
+    @property
+    def trace(self) -> TraceFormat:
+        """Format of the trace that a face provides to its neighbour."""
+        return TraceFormat(self.equations.trace, (self.degree + 1) ** 2, self.dtype, self.sent_as)
 
 
 def discretise(setup: Setup, elements: RankElements) -> Discretisation:

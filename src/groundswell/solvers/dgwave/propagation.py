@@ -8,7 +8,6 @@ Phys. 229:9373, 2010; Hanindhito et al., GAPS, ICS 2022, doi:10.1145/3524059.353
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -21,21 +20,13 @@ from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Modul
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.tuning import Choice
-from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave import tables
-from groundswell.solvers.dgwave.attenuation import MaxwellBodies
-from groundswell.solvers.dgwave.elements import RankElements
-from groundswell.solvers.dgwave.equations import Equations, FaceSides
+from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.kernel_shapes import (
     KernelShape,
-    KernelVariant,
     kernel_shape,
     pitch,
 )
-from groundswell.solvers.dgwave.matched_layers import MatchedLayers
-from groundswell.solvers.dgwave.nodal_material import NodalMaterial
-from groundswell.solvers.dgwave.shared_traces import TraceFormat
-from groundswell.solvers.dgwave.terms import Terms
 from groundswell.solvers.dgwave.traces import Traces
 from groundswell.spectral_elements.element_kernels import (
     half_constants,
@@ -46,94 +37,6 @@ from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 KERNELS = Path(__file__).parent / "kernels"
 BEYOND = 16  # values; the longest vector of a CPU
 START = -1  # instead of a stage: before the first one
-
-
-@dataclass(frozen=True, eq=False)
-class Discretisation:
-    """The discrete problem of a rank.
-
-    Args:
-        degree: degree of the elements, N.
-        dtype: floating-point type.
-        dt: time step, s.
-        material: the material of the elements, arrays (elements,).
-        sides: flux parameters of their faces.
-        mortar_sides: flux parameters of the quarters of faces with finer neighbours.
-        terms: sources and damping.
-        bodies: attenuation; the material is then unrelaxed.
-        layers: matched layers.
-        metrics: J a^d at the nodes of elements that are not bricks, see `curl_form`, (elements, 9,
-            nodes); None for bricks.
-        nodal: a material that varies inside elements; `material` is then not used.
-        sent_as: the type in which traces are sent to other ranks; None for `dtype`.
-    """
-
-    equations: Equations
-    degree: int
-    dtype: str
-    dt: float
-    elements: RankElements
-    material: Material
-    sides: FaceSides
-    mortar_sides: FaceSides
-    terms: Terms
-    bodies: MaxwellBodies | None = None
-    layers: MatchedLayers | None = None
-    metrics: NDArray[np.floating[Any]] | None = None
-    nodal: NodalMaterial | None = None
-    sent_as: str | None = None
-
-    @property
-    def mechanisms(self) -> int:
-        """Number of mechanisms of attenuation."""
-        return self.bodies.mechanisms if self.bodies else 0
-
-    @property
-    def is_curved(self) -> bool:
-        """Whether the elements are not bricks."""
-        return self.metrics is not None
-
-    @property
-    def is_nodal(self) -> bool:
-        """Whether the material varies inside elements."""
-        return self.nodal is not None
-
-    @property
-    def edges(self) -> NDArray[np.float64]:
-        """Edges of bricks, m, or of the reference elements of other elements, (elements, 3)."""
-        return np.full((self.elements.count, 3), 2.0) if self.is_curved else self.elements.edges
-
-    @property
-    def has_mortars(self) -> bool:
-        """Whether any rank may have faces with finer neighbours."""
-        return self.elements.has_levels
-
-    @property
-    def has_whole_jumps(self) -> bool:
-        """Whether velocity and traction of the flux at a face are independent."""
-        return self.has_mortars or self.is_curved or self.is_nodal or self.sides.upwind != 1
-
-    @property
-    def jump(self) -> int:
-        """Number of values of the flux at each face node."""
-        return self.equations.jump(whole=self.has_whole_jumps)
-
-    @property
-    def variant(self) -> KernelVariant:
-        """What determines the shape of thread blocks."""
-        columns = self.equations.columns if self.is_curved else 0
-        size, fields = np.dtype(self.dtype).itemsize, len(self.equations.fields)
-        return KernelVariant(self.degree, fields, self.jump, size, columns, self.is_nodal)
-
-    @property
-    def nodes(self) -> int:
-        """Number of nodes of an element."""
-        return (self.degree + 1) ** 3
-
-    @property
-    def trace(self) -> TraceFormat:
-        """Format of the trace that a face provides to its neighbour."""
-        return TraceFormat(self.equations.trace, (self.degree + 1) ** 2, self.dtype, self.sent_as)
 
 
 class Propagation:

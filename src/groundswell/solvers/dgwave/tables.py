@@ -16,7 +16,7 @@ from groundswell.solvers.dgwave.mesh import USED
 from groundswell.spectral_elements.element_kernels import to_halves
 
 if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.propagation import Discretisation
+    from groundswell.solvers.dgwave.discretisation import Discretisation
 
 Floats = NDArray[np.float64]
 

@@ -12,6 +12,7 @@ from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree import partition_curve, uniform_forest
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
+from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.elements import OUTSIDE, RankElements
 from groundswell.solvers.dgwave.equations import (
     ACOUSTIC,
@@ -20,7 +21,6 @@ from groundswell.solvers.dgwave.equations import (
     Equations,
     FaceSides,
 )
-from groundswell.solvers.dgwave.propagation import Discretisation
 from groundswell.solvers.dgwave.terms import Terms
 from groundswell.time_integration.step_limits import dg_step
 

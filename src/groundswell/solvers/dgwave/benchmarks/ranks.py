@@ -32,7 +32,7 @@ from groundswell.solvers.dgwave.benchmarks.problems import (
 from groundswell.solvers.dgwave.benchmarks.speed import DEGREE, rates, register_limits
 from groundswell.solvers.dgwave.benchmarks.trace_exchange import TraceExchange
 from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Element, total
-from groundswell.solvers.dgwave.propagation import Discretisation
+from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 SECONDS = 1200.0  # time limit of a table

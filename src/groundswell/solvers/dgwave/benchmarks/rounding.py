@@ -19,7 +19,8 @@ from groundswell.exchange.tuning import Choice
 from groundswell.meshes.gll import gll
 from groundswell.solvers.dgwave.benchmarks.problems import EDGE, Configuration
 from groundswell.solvers.dgwave.benchmarks.ranks import fastest, shared_problem
-from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
+from groundswell.solvers.dgwave.discretisation import Discretisation
+from groundswell.solvers.dgwave.propagation import Propagation
 
 NARROW = {"double": "float32", "single": "bfloat16"}
 WIDTH = 1.2 * EDGE  # width of the pulse, m

@@ -33,7 +33,7 @@ from groundswell.solvers.dgwave.benchmarks.problems import (
     fill,
 )
 from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Cost, Element, total
-from groundswell.solvers.dgwave.propagation import Discretisation
+from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 DEGREE, LOW_DEGREE = 7, 3  # 512 and 64 nodes

@@ -9,7 +9,8 @@ from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.tuning import Choice
 from groundswell.solvers.dgwave.benchmarks.problems import fill
-from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
+from groundswell.solvers.dgwave.discretisation import Discretisation
+from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 STAGES = range(SCHEME.stages)

@@ -23,7 +23,8 @@ from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.attenuation_fit import fit
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies, fastest_relaxation, unrelaxed
-from groundswell.solvers.dgwave.propagation import Discretisation, Propagation
+from groundswell.solvers.dgwave.discretisation import Discretisation
+from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.solvers.dgwave.verification.boxes import Box, Floats, cubes
 from groundswell.time_integration.step_limits import decay_step
 from groundswell.verify import Check
