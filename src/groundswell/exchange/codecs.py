@@ -26,7 +26,7 @@ from groundswell.exchange.boxes import CopyLaunch, merged
 from groundswell.exchange.messages import Message, Segment, TransferRequest, aligned
 from groundswell.exchange.transfer import Binding, Maker, Transfer
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "compression"
 VARIABLE_LENGTH = ("mpc",)  # codecs with stream lengths that only the device knows
 LOSSLESS = ("none", *VARIABLE_LENGTH)
 LOSSY = tuple(f"zfp{rate}" for rate in range(3, 65))

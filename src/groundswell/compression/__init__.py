@@ -1,0 +1,1 @@
+"""Codecs of floating-point numbers in device memory."""
