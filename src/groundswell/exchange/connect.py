@@ -126,10 +126,10 @@ def transport_of(backend: Backend, given: str) -> str:
 def resolved(backend: Backend, comm: Communicator, transport: str) -> str:
     """The transport that a name means; raises InputError if there is none."""
     given = transport_of(backend, transport)
-    return usual(backend, comm) if given in AUTOMATIC else given
+    return usual(comm) if given in AUTOMATIC else given
 
 
-def usual(backend: Backend, comm: Communicator) -> str:
+def usual(comm: Communicator) -> str:
     """The default transport."""
     one_host = all(comm.allgather(len(comm.same_host) == comm.size))
     return "peer" if one_host else "peer+mpi"
