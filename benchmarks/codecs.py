@@ -19,9 +19,8 @@ import numpy as np
 
 from groundswell.backends import Backend, Launch, open_backend
 from groundswell.backends.base import Array, in_order
-from groundswell.exchange.boxes import Place
-from groundswell.exchange.codecs import Coder, coder, strip_sizes, strips
-from groundswell.exchange.messages import Segment
+from groundswell.compression import Coder, coder
+from groundswell.compression.strips import Box, strip_sizes, strip_table
 
 ITEMSIZE = 4  # bytes of a value
 PARTS = 4
@@ -68,10 +67,8 @@ def with_coder(backend: Backend, name: str, values: Array, decoded: Array) -> La
 
 def strips_of(backend: Backend, array: Array) -> Array:
     """The table of an array's strips, on the device."""
-    place = Place.in_array(backend, array, (0,), (0,))
-    return backend.to_device(
-        strips([Segment(place, tuple(array.shape), str(array.dtype), str(array.dtype))])
-    )
+    box = Box(backend.address(array), (0, 0, ITEMSIZE), (1, 1, len(array)))
+    return backend.to_device(strip_table([box]))
 
 
 def length_of(backend: Backend, code: Coder) -> int:

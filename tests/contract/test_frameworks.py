@@ -15,7 +15,7 @@ from groundswell import registry
 SOURCE = Path(gs.__file__).parent
 FRAMEWORKS = (
     "cli", "simulation", "verify", "bench", "report", "plotting", "outputs", "case", "exchange",
-    "backends", "formats", "grids", "meshes", "linear", "time_integration",
+    "compression", "backends", "formats", "grids", "meshes", "linear", "time_integration",
 )  # fmt: skip
 # What a document says of its own problem, beside which the exchange is measured.
 PUBLISHED = "bench/exchange/"

@@ -11,7 +11,7 @@ from coded_arrays import run, sizes_of, table_of, whole
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
-from groundswell.exchange.codecs import Mpc, Zfp
+from groundswell.compression import Mpc, Zfp
 
 pytestmark = pytest.mark.gpu
 precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from groundswell.backends import Backend
-from groundswell.exchange.boxes import Place
-from groundswell.exchange.codecs import strip_sizes, strips
-from groundswell.exchange.messages import Segment
+from groundswell.compression.strips import Box, strip_sizes, strip_table
 
 Boxes = list[tuple[tuple[int, ...], tuple[int, ...]]]
 
@@ -19,13 +17,17 @@ def whole(array: Any) -> Boxes:
 
 def table_of(backend: Backend, array: Any, boxes: Boxes | None = None) -> Any:
     """The table, on the device, of boxes of an array; of the whole array if None."""
-    origin = (0,) * len(array.shape)
-    dtype = str(array.dtype)
-    segments = [
-        Segment(Place.in_array(backend, array, origin, first), shape, dtype, dtype)
+    begin, missing = backend.address(array), 3 - len(array.shape)
+    strides = (0,) * missing + tuple(array.strides)
+    places = [
+        Box(
+            begin + sum(f * stride for f, stride in zip(first, array.strides, strict=True)),
+            strides,
+            (1,) * missing + shape,
+        )
         for first, shape in boxes or whole(array)
     ]
-    return backend.to_device(strips(segments))
+    return backend.to_device(strip_table(places))
 
 
 def sizes_of(boxes: Boxes) -> list[int]:

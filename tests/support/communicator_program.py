@@ -20,8 +20,9 @@ from unittest.mock import patch
 
 import numpy as np
 
+from groundswell import processes
 from groundswell.errors import CaseError, GroundswellError, InputError, Problem
-from groundswell.exchange import Domain, mpi_communicator, processes
+from groundswell.exchange import Domain, mpi_communicator
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate, get_communicator
 from groundswell.exchange.waiting import Deadline

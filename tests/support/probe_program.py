@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from groundswell import processes
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
-from groundswell.exchange import processes
 from groundswell.exchange import tuning as probe
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.messages import Buffer, TransferRequest

@@ -10,7 +10,7 @@ import pytest
 from earthquake_cases import DROP, SOURCE, VALID, build, changed, only_problem
 
 from groundswell.case import common, load_case
-from groundswell.exchange.codecs import require_codec
+from groundswell.compression import require_codec
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.seismology.case import media as case_media
 from groundswell.seismology.case import sources as case_sources

@@ -18,13 +18,6 @@ from groundswell.exchange import mpi_communicator as module
 from groundswell.exchange import waiting
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.processes import (
-    LAUNCHER_VARIABLES,
-    SIZE_VARIABLES,
-    Process,
-    exclude_libfabric,
-    started_ranks,
-)
 from groundswell.exchange.waiting import (
     DEFAULT_TIMEOUT,
     TIMEOUT,
@@ -32,6 +25,13 @@ from groundswell.exchange.waiting import (
     late,
     timeout_of,
     timeout_seconds,
+)
+from groundswell.processes import (
+    LAUNCHER_VARIABLES,
+    SIZE_VARIABLES,
+    Process,
+    exclude_libfabric,
+    started_ranks,
 )
 
 PROGRAM = Path(__file__).parents[1] / "support" / "communicator_program.py"

@@ -37,9 +37,10 @@ from variants import short_and_long
 import groundswell
 from groundswell.backends import Source
 from groundswell.bench.exchange.slow_link import Link, LinkedBackend
+from groundswell.compression.mpc import mpc_source
+from groundswell.compression.zfp import zfp_source
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
 from groundswell.exchange.boxes import compile_kernels
-from groundswell.exchange.codecs import mpc_source, zfp_source
 from groundswell.exchange.gather_scatter.transfers import peer_rows_source
 from groundswell.linear.cg import cg_ranks_source
 from groundswell.linear.chebyshev import chebyshev_source

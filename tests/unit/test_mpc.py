@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from variants import long_variants
 
 from groundswell.backends import Backend, open_backend
+from groundswell.compression import Mpc
 from groundswell.errors import InputError
-from groundswell.exchange.codecs import Mpc
 
 POISON = 0xA5
 FOREIGN, TRUNCATED = "not MPC of this length and type", "truncated"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from groundswell.exchange import processes as module
-from groundswell.exchange.processes import HOST, Process
+from groundswell import processes as module
+from groundswell.processes import HOST, Process
 
 
 def process(pid: int) -> Process:

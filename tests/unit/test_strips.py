@@ -8,7 +8,8 @@ from coded_arrays import Boxes, run, sizes_of, table_of
 from mpc_oracle import stream_of
 
 from groundswell.backends import open_backend
-from groundswell.exchange.codecs import STRIP, coder
+from groundswell.compression import coder
+from groundswell.compression.strips import STRIP
 
 precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
 BACKEND = open_backend("cpu")

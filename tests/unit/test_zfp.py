@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from variants import long_variants, short_and_long
 
 from groundswell.backends import open_backend
-from groundswell.exchange.codecs import Zfp
+from groundswell.compression import Zfp
 
 zfpy = pytest.importorskip("zfpy", reason="needs zfpy, what streams are compared with")
 

@@ -111,7 +111,7 @@ def _say(text: str, code: int, *, everywhere: bool) -> None:
 
 def _job() -> Communicator | None:
     """The job of several ranks to which this process belongs, or None."""
-    from groundswell.exchange.processes import started_ranks
+    from groundswell.processes import started_ranks
 
     if started_ranks() == 1:
         return None  # a single process does not import MPI

@@ -17,8 +17,9 @@ from shutil import which
 from typing import Any
 
 from groundswell.backends import Backend
+from groundswell.compression import VARIABLE_LENGTH, require_codec
 from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed
-from groundswell.exchange.codecs import VARIABLE_LENGTH, CodedTransfer, common_type, require_codec
+from groundswell.exchange.codecs import CodedTransfer, common_type
 from groundswell.exchange.communicator import Communicator, all_or_nothing
 from groundswell.exchange.devices import gpu_buses, sharers
 from groundswell.exchange.messages import TransferRequest
@@ -68,7 +69,7 @@ def connect(
     Args:
         transport: a name in TRANSPORTS, two of them as in "peer+mpi" (within and between hosts), or
             "auto"; or a function that creates the transfer, without a codec.
-        codec: codec of messages: "none", or a name of codecs.coder. With two transports, only
+        codec: codec of messages: "none", or a name of `compression`. With two transports, only
             messages between hosts are compressed.
 
     Raises:
@@ -125,10 +126,10 @@ def transport_of(backend: Backend, given: str) -> str:
 def resolved(backend: Backend, comm: Communicator, transport: str) -> str:
     """The transport that a name means; raises InputError if there is none."""
     given = transport_of(backend, transport)
-    return usual(backend, comm) if given in AUTOMATIC else given
+    return usual(comm) if given in AUTOMATIC else given
 
 
-def usual(backend: Backend, comm: Communicator) -> str:
+def usual(comm: Communicator) -> str:
     """The default transport."""
     one_host = all(comm.allgather(len(comm.same_host) == comm.size))
     return "peer" if one_host else "peer+mpi"

@@ -152,11 +152,8 @@ class Domain(GhostedBlock, PlanCache):
         ghosts: bool = False,
     ) -> tuple[Array, ...]:
         """origin + spacing * `indices`; both arguments are for each axis or for all axes."""
-        axes = len(self.own)
-        first, steps = (
-            _real_numbers("origin", origin, axes),
-            _real_numbers("spacing", spacing, axes),
-        )
+        first = _real_numbers("origin", origin, len(self.own))
+        steps = _real_numbers("spacing", spacing, len(self.own))
         along = zip(self._indices(ghosts), first, steps, strict=True)
         return tuple(self._interop.to_device(o + h * n) for n, o, h in along)
 

@@ -17,9 +17,10 @@ import numpy as np
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import debugging
+from groundswell.compression import require_codec
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, CopyLaunch, Place
-from groundswell.exchange.codecs import CodedTransfer, require_codec
+from groundswell.exchange.codecs import CodedTransfer
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect, reason_for, transport_of
 from groundswell.exchange.decomposition import Decomposition, flag

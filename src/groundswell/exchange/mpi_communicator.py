@@ -18,13 +18,8 @@ from numpy.typing import NDArray
 
 from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed, now_known
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.processes import (
-    Process,
-    exclude_libfabric,
-    launcher_variables,
-    started_ranks,
-)
 from groundswell.exchange.waiting import Deadline, Progress, complete
+from groundswell.processes import Process, exclude_libfabric, launcher_variables, started_ranks
 
 Content = NDArray[np.uint8]  # content of a call of one rank, such as a pickled object
 Integers = NDArray[np.int64]

@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Blocks, Launch
-from groundswell.exchange.boxes import (
-    THREADS,
-    Copies,
-    Copy,
-    CopyLaunch,
-    Place,
-    compile_kernels,
-)
+from groundswell.exchange.boxes import THREADS, Copies, Copy, CopyLaunch, Place, compile_kernels
 from groundswell.exchange.messages import (
     Buffer,
     Message,

@@ -122,7 +122,7 @@ def halo_candidates(
     """
     overlaps = (True, False) if overlap == "auto" else (bool(overlap),)
     transports = _transports(backend, comm) if transport == "auto" else [transport]
-    if usual(backend, comm) == "peer":
+    if usual(comm) == "peer":
         codecs = codecs[:1]
     return [
         Choice(name, codec=codec, aggregate=aggregate, overlap=hides)
@@ -147,7 +147,7 @@ def gather_scatter_candidates(
 def _transports(backend: Backend, comm: Communicator) -> list[str]:
     """All transports that may connect these ranks; on several hosts, also pairs of them."""
     names = [*TRANSPORTS[backend.name]]
-    if usual(backend, comm) == "peer":
+    if usual(comm) == "peer":
         return names
     far = [name for name in names if name not in BY_MEMORY]
     return [*(f"{a}+{b}" for b in far for a in names if a in BY_MEMORY), *far]
@@ -299,9 +299,7 @@ def find_obstacles(
     with timeout_of(max(timeout_seconds(), PROBE_SECONDS)):
         # Before the tests, because their time-outs are short.
         comm.collective_try(lambda: compile_kernels(backend))
-        return {
-            name: obstacle(name, backend, comm) or _test(name, backend, comm) for name in wanted
-        }
+        return {n: obstacle(n, backend, comm) or _test(n, backend, comm) for n in wanted}
 
 
 # Late messages may still arrive in the memory of a failed test, so it is never freed.

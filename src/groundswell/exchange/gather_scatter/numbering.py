@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.backends import Array, Backend
+from groundswell.compression import require_codec
 from groundswell.errors import InputError
-from groundswell.exchange.codecs import require_codec
 from groundswell.exchange.connect import transport_of
 from groundswell.exchange.devices import find_device
 from groundswell.exchange.gather_scatter import GatherScatter

@@ -26,10 +26,8 @@ SECTOR = 32  # bytes
 SECTORS = 192  # largest number of sectors of a tile; this and the next two as in tiles.h
 WIDTHS = np.array([2, 4, 8])  # possible numbers of indices in a tile's rows
 THREADS = 128
-MIN_INDICES, MAX_INDICES = (
-    1 << 20,
-    1 << 31,
-)  # smaller arrays stay in caches; tables cannot index larger ones
+MIN_INDICES = 1 << 20  # smaller arrays stay in caches
+MAX_INDICES = 1 << 31  # tables cannot index larger arrays
 MIN_BLOCKS_PER_SM = 9  # fewer do not hide memory latency, more leave too little cache
 
 

@@ -110,9 +110,8 @@ class PeerMemory:
             self._there[message.peer, message.tag] = there
             for allocation, _ in there.exports.values():
                 self._map(message.peer, allocation)
-        self._stop = backend.pinned_bytes(16).view(
-            np.int64
-        )  # to end waits; the message that timed out
+        # Whether to end all waits, and the number of the message that timed out.
+        self._stop = backend.pinned_bytes(16).view(np.int64)
         self._stop_address = int(self._stop.ctypes.data)
         self._failure = backend.zeros((1,), np.int64)
         self._epoch = backend.zeros((1,), np.int64)

@@ -13,7 +13,7 @@ typedef bits64 word;
 typedef bits32 word;
 #endif
 
-// A row of the table that coder.py makes.
+// A row of the table that strip_table of strips.py makes.
 struct Strip {
   long long address, plane, row, step;  // address of the first value; distances in bytes
   long long rows, length, first;        // extents of the box; index of the strip's first value

@@ -1,0 +1,121 @@
+"""Transfers with compressed messages: packing encodes segments, and unpacking decodes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+
+from groundswell.backends import Launch
+from groundswell.backends.base import Array, Event
+from groundswell.compression import TYPES, Coder, coder
+from groundswell.compression.strips import Box, strip_sizes, strip_table
+from groundswell.errors import InputError, RunFailed
+from groundswell.exchange.boxes import CopyLaunch, merged
+from groundswell.exchange.messages import Message, Segment, TransferRequest, aligned
+from groundswell.exchange.transfer import Binding, Maker, Transfer
+
+SHORT_ROW = 32  # values
+
+
+class CodedTransfer(Transfer):
+    """A transfer with one stream per message, in a buffer of the largest possible length.
+
+    Args:
+        make: creates the transfer of the streams.
+
+    Attributes:
+        messages, encoders: the messages, and the encoder of each; None for an empty message.
+        encode, decode: launches of the codec alone.
+
+    Raises:
+        InputError: segments have different types, or a type that the codec does not support.
+    """
+
+    rebindable = False
+    encode: Sequence[Launch] = ()
+    decode: Sequence[Launch] = ()
+
+    def __init__(self, request: TransferRequest, codec: str, make: Maker) -> None:
+        self._backend, self.messages = request.backend, request.messages
+        self.encoders, self._decoders = request.comm.collective_try(lambda: self._coders(codec))
+        ends = zip(request.messages, self.encoders, self._decoders, strict=True)
+        streams = [self._stream(*end) for end in ends]
+        self._request = replace(request, messages=streams, own=(), fixed_buffers=True)
+        self._transfer = made = make(self._request)
+        self._parts, self.sent, self.received = [made], made.sent, made.received
+        self.path, self.in_graph = f"{codec} over {made.path}", made.in_graph
+
+    def _coders(self, codec: str) -> tuple[list[Coder | None], list[Coder | None]]:
+        """For each message, the coders for sending and receiving; None for an empty direction."""
+        dtype = common_type(self.messages)
+
+        def of(segments: Sequence[Segment]) -> Coder | None:
+            sizes = strip_sizes([segment.shape for segment in segments])
+            return coder(codec, self._backend, dtype, sizes) if sizes else None
+
+        return [of(m.sends) for m in self.messages], [of(m.receives) for m in self.messages]
+
+    def _stream(self, message: Message, encoder: Coder | None, decoder: Coder | None) -> Message:
+        sent, received = (aligned(code.capacity if code else 0) for code in (encoder, decoder))
+        used = encoder.used if encoder else None
+        length = 0 if used is None else self._backend.address(used)
+        return Message(message.peer, message.tag, sent, received, length)
+
+    def prepare(self, request: TransferRequest) -> Binding:
+        moved = self._transfer.prepare(self._request)
+        own = CopyLaunch(request.backend, request.own).launches
+        out = zip(request.messages, self.encoders, self.sent, strict=True)
+        back = zip(request.messages, self._decoders, self.received, strict=True)
+        encode = [c.encode(self._strips(m.sends), at.address) for m, c, at in out if c]
+        decode = [c.decode(at.address, self._strips(m.receives)) for m, c, at in back if c]
+        self.encode, self.decode = [*chain(*encode)], [*chain(*decode)]
+        return Binding(
+            start=[*moved.open, *self.encode, *own, *moved.start],
+            finish=[*moved.finish, *self.decode],
+        )
+
+    def _strips(self, segments: Sequence[Segment]) -> Array:
+        return self._backend.to_device(strip_table([_box(segment) for segment in segments]))
+
+    def check(self, after: Event | None = None) -> None:
+        super().check(after)
+        for message, code in zip(self.messages, self._decoders, strict=True):
+            if fault := code.fault(after) if code else "":
+                raise RunFailed(
+                    f"the message of rank {message.peer} is damaged: its coded stream is {fault}"
+                )
+
+
+def _box(segment: Segment) -> Box:
+    """The values of a segment, in an order on which sender and receiver agree.
+
+    Rows follow its last axis or, if that is short, its longest axis, so that the values of a strip
+    are mostly neighbours, which compress well.
+    """
+    axes = list(range(len(segment.shape)))
+    if segment.shape[-1] < SHORT_ROW:
+        axes.sort(key=lambda axis: segment.shape[axis])
+    along = replace(segment.place, strides=tuple(segment.place.strides[axis] for axis in axes))
+    shape, place, _ = merged(tuple(segment.shape[axis] for axis in axes), along, along)
+    return Box(place.address, place.strides, shape)
+
+
+def common_type(messages: Sequence[Message]) -> str:
+    """The type of values to compress together; raises InputError if this is not possible."""
+    segments = [s for m in messages for s in (*m.sends, *m.receives)]
+    types = sorted({segment.dtype for segment in segments})
+    if len(types) > 1:
+        raise InputError(
+            f"fields of types {', '.join(types)} cannot be compressed together; "
+            "use one exchange per type"
+        )
+    if narrow := next((s.wire_dtype for s in segments if s.wire_dtype != s.dtype), None):
+        raise InputError(
+            f"values that are sent as {narrow} cannot also be compressed; choose sent_as or codec"
+        )
+    if types and types[0] not in TYPES:
+        raise InputError(
+            f"values of type {types[0]} cannot be compressed; allowed: {', '.join(TYPES)}"
+        )
+    return types[0] if types else "float32"
