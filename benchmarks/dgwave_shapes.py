@@ -2,8 +2,8 @@
 
     python benchmarks/dgwave_shapes.py --kinds bricks nodal curved --degrees 4 7
 
-Prints entries of MEASURED in solvers/dgwave/kernel_shapes.py as they are found, with the speed of
-the best shape, and of the one that the table has now.
+Prints the entries of MEASURED in solvers/dgwave/kernel_shapes.py, each as soon as it is found, with
+the speeds of the fastest shape and of the current one.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KINDS = {"bricks": BRICKS, "nodal": NODAL, "curved": CURVED}
 COLUMNS = list(product((False, True), ("double", "single")))  # fluid or not, and precision
-NODES = 2e6  # of a problem
-MOST_THREADS, RESIDENT = 768, (0, 384, 512, 768, 1024)  # of a block, and of a multiprocessor
+NODES = 2e6  # approximate number of nodes of a problem
+MAX_THREADS = 768  # of a block
+RESIDENT = (0, 384, 512, 768, 1024)  # threads on a multiprocessor; 0 for no minimum
 REPEATS = 3
 
 
 def build(kind: str, degree: int, fluid: bool, precision: str) -> Discretisation:
-    """The problem of elements of a kind."""
+    """A problem whose elements are of one kind."""
     cells = max(4, round(NODES ** (1 / 3) / (degree + 1)))
     content = features(cells, degree, fluid=fluid)[KINDS[kind]]
     setup = Setup.from_case(DgWaveCase.from_dict(content | {"run": {"precision": precision}}))
@@ -45,8 +46,8 @@ def candidates(degree: int) -> Iterator[KernelShape]:
     for layers, elements in product(range(1, degree + 2), (1, 2, 4, 8, 16)):
         threads = (degree + 1) ** 2 * layers * elements
         turns = -(-(degree + 1) // layers)
-        wasted = turns * layers > 1.34 * (degree + 1)  # of the last planes
-        if wasted or threads > MOST_THREADS or (threads < 64 and elements < 16):
+        wasted = turns * layers > 1.34 * (degree + 1)  # threads idle in the last turn
+        if wasted or threads > MAX_THREADS or (threads < 64 and elements < 16):
             continue
         if elements > 1 and threads > 256:
             continue
@@ -68,10 +69,10 @@ def measure(backend: Backend, problem: Discretisation, shape: KernelShape) -> fl
 
 def fastest(backend: Backend, problem: Discretisation) -> tuple[KernelShape, float]:
     """The fastest shape and its speed."""
-    room = backend.shared_bytes_per_block
-    shapes = [s for s in candidates(problem.degree) if s.shared_bytes(problem.variant) <= room]
+    available = backend.shared_bytes_per_block
+    shapes = [s for s in candidates(problem.degree) if s.shared_bytes(problem.variant) <= available]
     shapes = shapes or [KernelShape(layers, in_shared=False) for layers in (1, 2, 3)]
-    for shape in shapes:  # in parallel
+    for shape in shapes:  # compiles in parallel
         backend.compile(kernel_source("advance.h", problem, shape))
     found = []
     for shape in shapes:

@@ -11,7 +11,7 @@ from groundswell.backends.cpu import CpuBackend
 
 
 class Counted(CpuBackend):
-    """Counts bytes of arrays that are there, and the most that were there at a time."""
+    """Counts the bytes of allocated arrays, now and at their maximum."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)

@@ -90,7 +90,7 @@ class CurvedScheme:
 
     @cached_property
     def beyond(self) -> dict[Key, Beyond]:
-        """What lies beyond each face, or quarter of a face, that is not a boundary."""
+        """The other side of each face, or quarter of a face, that is not a boundary."""
         keys = [*product(range(self.count), range(6), (WHOLE, *range(4)))]
         positions = np.moveaxis(self.nodes, -1, 1)
         at = np.stack([self.on_face(positions[key[0]], key).T for key in keys])

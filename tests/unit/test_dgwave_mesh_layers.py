@@ -44,7 +44,7 @@ SHOT = {**EXPLOSION, "depth": 150}
 
 
 def on_mesh(path: Path, medium: dict[str, Any], **conditions: Any) -> dict[str, Any]:
-    """The changes of a case on a box's mesh."""
+    """The sections of a case on the mesh of a box."""
     surfaces = dict.fromkeys(ENDS, "absorbing") | {"top": "free-surface"} | conditions
     return {
         "grid": {"file": str(path), "vertical": "down"},

@@ -1,4 +1,4 @@
-"""Extremes of the material that the elements of a run have: halved ones, and their nodes."""
+"""Extremes of the material of a run: of elements, also of halved ones, and of their nodes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def gradient(**changes: Any) -> dict[str, Any]:
 
 
 def test_halved_elements_have_their_own_averages() -> None:
-    """The soft layer is a quarter of an element, of which only elements halved twice consist."""
+    """The soft layer is a quarter of an element thick, as are elements that are halved twice."""
     whole, halved = (setup(medium=LAYERS, attenuation=CONSTANT, **more) for more in ({}, HALVED))
     assert whole.statistics.qs_min > 1.5 * SOFT["qs"]
     found = halved.statistics
@@ -49,7 +49,7 @@ def test_halved_elements_have_their_own_averages() -> None:
 
 
 def test_layers_are_damped_by_the_fastest_elements() -> None:
-    """Rock of the lower half of an element, which is fast only in halved elements."""
+    """Fast rock fills the lower half of an element, so only halved elements have its speed."""
     medium = {"kind": "layered", "layers": [{"top": 0, **SOFT}, {"top": 500, **ROCK}]}
     plain = {"medium": medium, "attenuation": {"model": "none"}, **SPONGE}
     whole, halved = setup(**plain), setup(**plain, refinement={"frequency": 3.2, "levels": 1})

@@ -147,7 +147,7 @@ def test_elements_that_are_stretched_are_halved_sooner() -> None:
 
 
 def test_refined_elements_below_a_flat_surface_are_bricks(tmp_path: Path) -> None:
-    """Kernels with metric terms find what those of bricks find, also on mortars."""
+    """Kernels with metric terms agree with those of bricks, also on mortars."""
     flat = {"kind": "array", "elevation": [[0, 0], [0, 0]]}
     steps = {"time": {"duration": 0.2, "step": 0.004}, "run__precision": "double"}
     found = [

@@ -206,7 +206,7 @@ def test_elements_need_a_volume(tmp_path: Path) -> None:
 
 MISTAKES = [
     ({"medium": {"kind": "awp", "file": __file__, "cells": [1, 1, 1], "variables": 3}},
-     "medium.kind", "has one value for each cell of a grid"),
+     "medium.kind", "needs the cells of a grid"),
     ({"medium__volumes__sea": {"kind": "awp"}}, "medium.volumes.sea.kind", "homogeneous, layered"),
     ({"medium__volumes__sea": {**SEA, "vs": 1400}}, "medium.volumes.sea.vp", "must exceed sqrt"),
     ({"boundary": {"top": "rigid"}}, "boundary.top", "is available only on a grid of bricks"),

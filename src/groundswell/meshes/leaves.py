@@ -1,7 +1,7 @@
-"""The leaves of a forest as hexahedra that share no nodes, as discontinuous fields have them.
+"""The leaves of a forest as hexahedra that share no nodes, for discontinuous fields.
 
-A deformed root has the shape of one polynomial, and its leaves have the same: each is a part of its
-root. Small and large leaves thus meet without gaps, on a face of one polynomial.
+One polynomial maps each deformed root, and each leaf is a part of its root. Leaves of different
+sizes thus meet without gaps.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ class Leaves:
     """See `Hexahedra`; elements are leaves, in their order.
 
     Args:
-        deform: maps positions (..., 3) in the forest, at nodes of roots, to those of the mesh; must
-            be continuous.
+        deform: maps nodes of roots, (..., 3), from the forest to the mesh; must be continuous.
         order: degree of the element maps; 1 keeps the edges of roots straight.
     """
 
@@ -46,10 +45,10 @@ class Leaves:
         return np.moveaxis(self.restrict(np.moveaxis(nodes, -1, 1)[root], elements), 1, -1)
 
     def root_nodes(self, elements: ArrayLike) -> tuple[Floats, Numbers]:
-        """Positions of the nodes of the roots that contain elements, and the root of each element.
+        """Nodes of the roots that contain elements, and the root of each element.
 
         Returns:
-            (roots, (order + 1)^3, 3) and (elements,).
+            Positions in the mesh, (roots, (order + 1)^3, 3), m; and indices of roots, (elements,).
         """
         bits = AXES * self.forest.max_level
         keys = self.forest.keys[np.asarray(elements, np.int64)] >> bits << bits
@@ -62,7 +61,7 @@ class Leaves:
         """Evaluate polynomials on the elements' roots at the nodes of the elements.
 
         Args:
-            values: at the nodes of the root of each, (elements, components, (order + 1)^3).
+            values: at the nodes of each element's root, (elements, components, (order + 1)^3).
 
         Returns:
             An array of the same shape. The bits do not depend on the other elements.
@@ -86,7 +85,9 @@ class Leaves:
         parts = (1 << levels)[:, None]  # of the root along each axis
         for anchors in forest.anchors(leaves).T:
             part = (anchors >> (forest.max_level - levels))[:, None] % parts
-            targets = (basis.points + (1 + 2 * part - parts)) / parts  # exact if not divided
+            targets = (
+                basis.points + (1 + 2 * part - parts)
+            ) / parts  # exact in roots that are not divided
             yield basis.interpolation(targets.ravel()).reshape(*targets.shape, -1)
 
     def ids(self, degree: int, elements: ArrayLike) -> Numbers:
@@ -105,10 +106,11 @@ class Leaves:
 
 
 def box_nodes(low: Floats, high: Floats, order: int) -> Floats:
-    """Positions of the nodes of a degree in boxes, (boxes, (order + 1)^3, 3).
+    """Positions of the nodes of boxes, (boxes, (order + 1)^3, 3), m.
 
     Args:
-        low, high: corners of the boxes, (boxes, 3).
+        low, high: corners of the boxes, (boxes, 3), m.
+        order: degree of the nodes.
     """
     inside, n = (gll(order).points + 1) / 2, order + 1
     places = np.unravel_index(np.arange(n**AXES), (n,) * AXES)[::-1]

@@ -21,7 +21,7 @@ from groundswell.meshes.octree import Forest, Levels, cells_along, require_level
 Mask = NDArray[np.bool_]
 # Both take the lower and upper corners of leaves, each (leaves, 3), m, and return (leaves,).
 Criterion = Callable[[Floats, Floats], Mask]
-OfBoxes = Callable[[Floats, Floats], Floats]
+BoxLengths = Callable[[Floats, Floats], Floats]
 
 _ACROSS = {"faces": 1, "edges": 2, "corners": 3}  # axes along which neighbours may be displaced
 
@@ -53,16 +53,16 @@ def longest_edges(lower: Floats, upper: Floats) -> Floats:
 
 
 def resolve_wavelength(
-    wavelength: OfBoxes, factor: float, longest: OfBoxes = longest_edges
+    wavelength: BoxLengths, factor: float, longest: BoxLengths = longest_edges
 ) -> Criterion:
     """A criterion for `refine` that makes the number of leaves per wavelength nearly uniform.
 
     Leaves are divided while their longest edge exceeds `factor` times the smallest wavelength.
 
     Args:
-        wavelength: returns the smallest wavelengths in boxes, m, above 0.
+        wavelength: returns the smallest wavelength in each leaf, m, above 0.
         factor: the longest allowed edge over the smallest wavelength, above 0.
-        longest: returns the longest edges of leaves, m.
+        longest: returns the longest edge of each leaf, m.
 
     Raises:
         InputError: the factor is not above 0. The criterion raises it if a wavelength is not.

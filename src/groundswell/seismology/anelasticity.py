@@ -15,7 +15,7 @@ QP_QS = 1.001  # largest Qp/Qs over its limit; allows for rounded Q in published
 
 
 class QualityFactors(Protocol):
-    """Extremes of the quality factors of a medium, see `MediumStatistics`."""
+    """Extremes of the quality factors of a medium; None where they are undefined."""
 
     @property
     def qp_min(self) -> float | None:

@@ -79,7 +79,7 @@ class SeismicCase(Case):
     @classmethod
     def _matches_the_grid(cls, medium: MediumSection, info: ValidationInfo) -> MediumSection:
         grid = info.data.get("grid")
-        cells = getattr(grid, "cells", None)  # which a mesh lacks
+        cells = getattr(grid, "cells", None)  # None for a mesh
         if cells and isinstance(medium, AwpSection | ArraySection) and medium.cells != cells:
             key = "cells" if isinstance(medium, AwpSection) else "vp"
             allowed = f"has {medium.cells} cells (nx, ny, nz), but the region {cells}"

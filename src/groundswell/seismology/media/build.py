@@ -48,11 +48,11 @@ def build_medium(
 def build_sampled(
     section: HomogeneousSection | LayeredSection | NetcdfSection, points: Values
 ) -> SampledMedium:
-    """Build a medium that is only sampled at points, without cells.
+    """Build a medium without cells, to be sampled at points.
 
     Args:
         section: the medium.
-        points: positions x, y, depth that the model of a file must cover, (n, 3), m.
+        points: positions x, y, depth that a model from a file must cover, (n, 3), m.
 
     Raises:
         InputError: the data are unreadable, incomplete or do not cover the points.

@@ -128,7 +128,7 @@ class NetcdfMedium:
         """Check that the model covers points x, y, depth, (n, 3), m.
 
         Raises:
-            InputError: it does not.
+            InputError: the model does not cover them.
         """
         x, y = self._model.project(points[:, 0], points[:, 1], self._geography)
         for axis, at in enumerate((points[:, 2], y, x)):

@@ -138,7 +138,7 @@ def physical_plane(medium: Medium, k: int) -> Material:
     """Plane `k` of a medium, its arrays broadcast to one shape.
 
     Raises:
-        InputError: it is unphysical, see `medium_statistics`.
+        InputError: its material is unphysical, see `medium_statistics`.
     """
     given = medium.plane(k).given()
     arrays = np.broadcast_arrays(*given.values())

@@ -188,7 +188,9 @@ class DgWaveCase(SeismicCase):
             if isinstance(medium, VolumesSection):
                 reject([(("kind",), '"volumes" is available only on a mesh from a file')])
         elif isinstance(medium, CellwiseSection):
-            reject([(("kind",), 'has one value for each cell of a grid; on a mesh, use "volumes"')])
+            reject(
+                [(("kind",), "needs the cells of a grid; use another kind on a mesh from a file")]
+            )
         return medium
 
     @field_validator("boundary")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MESH, WAVES, SOURCES = "Elements and time steps", "What the elements resolve", "Sources, receivers"
 DEPTH_ROUNDING = 1e-3  # m
-ROUNDING = 1e-9  # of edges and of frequencies
+ROUNDING = 1e-9  # relative, of edges and frequencies
 STEP_RATIO = 1.3  # longest stable step over the chosen one
 FLUXES = {0.0: "central", 1.0: "Riemann"}
 
@@ -125,7 +125,7 @@ def warnings(setup: Setup) -> Iterator[str]:
 
 
 def _coarsest(setup: Setup) -> tuple[str, int]:
-    """One of the elements that limit the resolution, and its place; empty if all elements do."""
+    """Where the resolution is lowest, and an element there; no position if it is uniform."""
     frequencies = setup.resolved_frequencies
     lowest = np.flatnonzero(frequencies <= frequencies.min() * (1 + ROUNDING))
     examples = _in_region(setup, lowest)
@@ -135,7 +135,7 @@ def _coarsest(setup: Setup) -> tuple[str, int]:
 
 
 def _shorter_edges(setup: Setup, element: int, ratio: float) -> str:
-    """A fraction of an element's longest edge, and the axes of edges that are longer."""
+    """A fraction of an element's longest edge, and the axes along which its edges are longer."""
     edge = float(setup.longest[element]) * ratio
     longer = [] if setup.is_curved else setup.edges[element] > edge * (1 + ROUNDING)
     axes = [axis for axis, is_longer in zip("xyz", longer, strict=False) if is_longer]
@@ -143,7 +143,7 @@ def _shorter_edges(setup: Setup, element: int, ratio: float) -> str:
 
 
 def _in_region(setup: Setup, elements: Numbers) -> Numbers:
-    """Those elements that are not in absorbing layers; all of them if none is left."""
+    """The elements that are not in absorbing layers, or all if none lies outside the layers."""
     grid = setup.grid
     if grid.cells == grid.region:
         return elements

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
 
 # Additional costs of an element relative to a brick, from measurements on a CPU and a GPU, see
-# docs/performance/dgwave.md. Attenuation needs no weight, because all elements have it or none has.
-# All elements are bricks or none is.
+# docs/performance/dgwave.md. Attenuation and curved elements need no weight, because all elements
+# have them or none has.
 MATCHED_LAYER = 0.3  # for each axis to which a matched layer is normal
 MORTAR = 0.6  # for each face with finer neighbours
-CURVED_MORTAR = 0.3  # the same over the cost of an element that is not a brick
+CURVED_MORTAR = 0.3  # the same, relative to an element that is not a brick
 
 
 def element_costs(setup: Setup) -> NDArray[np.float64]:
-    """Costs of all elements in their order, (elements,); one without layers and mortars costs 1."""
+    """Costs of all elements in their order, (elements,); without layers and mortars, 1."""
     costs = 1 + MATCHED_LAYER * setup.layer_axes
     everyone = RankElements(setup.connectivity, np.array([0, setup.count]), 0)
     if everyone.has_levels:

@@ -89,9 +89,9 @@ class CurvedElements:
 def metric_terms(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
     """J a^d at the nodes of elements, (elements, 9, nodes); see `curl_form`.
 
-    Those of leaves are the polynomials of their roots. Their divergence vanishes on each leaf, and
-    both sides of a face have the same, also where leaves of different sizes meet. Curl forms of
-    the leaves themselves are those only if the products in them have no more than the degree.
+    Leaves have the polynomials of their roots. The divergence of these vanishes on each leaf, and
+    both sides of a face have the same normals, also where leaves of different sizes meet. The curl
+    form of a leaf itself differs if the products in it exceed the degree.
     """
     if not isinstance(mesh, Leaves):
         return curl_form(element_nodes(mesh, degree, elements), degree)

@@ -108,38 +108,39 @@ def strongest_decay(thickness: float | Floats, speed: float) -> Floats:
 def sponge_damping(
     setup: ElementGeometry, elements: RankElements
 ) -> tuple[NDArray[np.int32], Floats]:
-    """Damping of all fields in sponges: profile of each element along each axis, and profiles.
+    """Damping of all fields in sponges, by profiles along the axes.
 
     Returns:
-        (elements, 3), -1 outside of layers; and (profiles, N + 1), 1/s.
+        The profile of each element along each axis, -1 outside sponges, (elements, 3); and the
+        profiles at the nodes of a line, (profiles, N + 1), 1/s.
     """
     found = layer_profiles(setup, elements, SPONGE)
     return found.rows, sponge_decay(found.depths, found.thickness, setup.statistics.vp_max)
 
 
 def sponge_decay(depths: Floats, thickness: float | Floats, speed: float) -> Floats:
-    """Rates of decay in sponges, 1/s.
+    """Rates of decay in sponges, (sponges, nodes), 1/s.
 
     Args:
-        depths: in the sponge, 0 at the inner end and 1 at the outer one, (sponges, nodes).
+        depths: in the sponge, 0 at the inner end and 1 at the outer end, (sponges, nodes).
         thickness, speed: see `strongest_decay`.
     """
     return np.asarray(strongest_decay(thickness, speed)[..., None] * depths**EXPONENT)
 
 
 def add_profiles(rows: NDArray[np.int32], profiles: Floats) -> tuple[NDArray[np.int32], Floats]:
-    """The sums of the profiles along x, y and z at the nodes of elements.
+    """Add the profiles along x, y and z at the nodes of elements.
 
     Args:
         rows: profile of each element along each axis, -1 for none, (elements, 3).
         profiles: values at the nodes of a line, (profiles, N + 1).
 
     Returns:
-        The row of each element among the sums, -1 without any profile, (elements,); and the
+        The row of each element in the sums, -1 if it has no profile, (elements,); and the
         distinct sums, (rows, nodes).
     """
     kinds, number = np.unique(rows, axis=0, return_inverse=True)
-    none = int((kinds[0] < 0).all())  # the first kind, if there is one without a profile
+    none = int((kinds[0] < 0).all())  # 1 if the first kind has no profile
     padded = np.vstack([profiles, np.zeros((1, profiles.shape[1]))])
     x, y, z = padded[kinds[none:]].swapaxes(0, 1)
     sums = x[:, None, None, :] + y[:, None, :, None] + z[:, :, None, None]

@@ -69,11 +69,17 @@ class ElementMaterials(ElementGeometry):
         shape = (len(leaves), places.shape[1])
         found = {n: np.broadcast_to(v[:, :1], shape) for n, v in nodes.given().items()}
         if self.is_nodal:
-            found |= _unless(is_mixed, found, self._sample(leaves, places))
+            found |= _average_if_mixed(is_mixed, found, self._sample(leaves, places))
         return Material(**found)
 
     def at_nodes(self, leaves: Numbers) -> tuple[Material, NDArray[np.bool_]]:
-        """The material at the nodes of elements, and which have their average as they are mixed."""
+        """The material at the nodes of elements, and whether they contain fluid and solid.
+
+        Elements that contain both have their average at all nodes.
+
+        Returns:
+            Arrays (elements, nodes); and (elements,), False unless the material varies by node.
+        """
         averages = self.material(leaves)
         shape = (len(leaves), self._nodes.shape[1])
         found = {n: np.broadcast_to(v[:, None], shape) for n, v in averages.given().items()}
@@ -81,7 +87,7 @@ class ElementMaterials(ElementGeometry):
             return Material(**found), np.zeros(len(leaves), bool)
         nodes = self._sample(leaves, self._nodes)
         is_mixed = _is_mixed(nodes, averages)
-        return Material(**found | _unless(is_mixed, found, nodes)), is_mixed
+        return Material(**found | _average_if_mixed(is_mixed, found, nodes)), is_mixed
 
     def unrelaxed(self, leaves: Numbers) -> Material:
         """The average material of elements, with the wave speeds at infinite frequency."""
@@ -99,7 +105,7 @@ class ElementMaterials(ElementGeometry):
 
     @cached_property
     def fastest(self) -> Floats:
-        """The fastest wave at infinite frequency anywhere in each element, (elements,), m/s."""
+        """Speed of the fastest wave in each element at infinite frequency, (elements,), m/s."""
         vp, qp = self.statistics.vp, self.statistics.qp
         if self.relaxation is None:
             return vp
@@ -147,7 +153,7 @@ class ElementMaterials(ElementGeometry):
         return np.stack([x.ravel(), y.ravel(), z.ravel()], axis=-1)[None]
 
     def chunks(self, leaves: Numbers) -> list[Numbers]:
-        """Elements in chunks, so that the material at their nodes takes little memory."""
+        """Split elements into chunks, so that the material at their nodes takes little memory."""
         step = max(1, SAMPLES // self._nodes.shape[1])
         return [leaves[first : first + step] for first in range(0, len(leaves), step)]
 
@@ -163,10 +169,10 @@ class ElementMaterials(ElementGeometry):
         return Material(**{n: getattr(found, n).reshape(shape) for n in USED})
 
 
-def _unless(
+def _average_if_mixed(
     is_mixed: NDArray[np.bool_], averages: Mapping[str, Values], sampled: Material
 ) -> dict[str, Values]:
-    """The sampled properties, or the averages of mixed elements, (elements, places)."""
+    """The averages in mixed elements, and the sampled values elsewhere, (elements, places)."""
     mixed = is_mixed[:, None]
     return {n: np.where(mixed, averages[n], getattr(sampled, n)) for n in USED}
 

@@ -1,4 +1,4 @@
-"""Extremes of the material in each element of a run, and in all of them."""
+"""Extremes of the material in each element of a run, and in all elements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ElementStatistics:
     Args:
         vp, vs: speeds of the fastest P and S wave, m/s; vs = 0 in a fluid.
         slowest: speed of the slowest wave, S in solids and P in fluids, m/s.
-        qp, qs: quality factors; infinite where they are undefined.
+        qp, qs: smallest quality factors; infinite where they are undefined.
         qp_qs: largest Qp/Qs over 3/4 (vp/vs)^2; 0 where it is undefined.
         is_mixed: whether the element has its average material because it contains fluid and solid.
     """

@@ -183,7 +183,7 @@ class RankElements:
     @cached_property
     def shared(self) -> Mapping[int, SharedFaces]:
         """The links to each other rank, by rank."""
-        if len(self.starts) == 2:  # one rank, which needs no links
+        if len(self.starts) == 2:  # a single rank shares no faces
             return {}
         owners = self._owners(self.links.beyond)
         peers = np.setdiff1d(owners, [self.rank])

@@ -80,7 +80,7 @@ class KernelShape:
 HOST = KernelShape(1, in_shared=False)
 ELASTIC_DOUBLE, ELASTIC_SINGLE, ACOUSTIC_DOUBLE, ACOUSTIC_SINGLE = range(4)
 
-# The fastest shape for each degree, in the order of these names: layers, elements, blocks. Found by
+# Fastest shapes by degree, in the order of these names: layers, elements, blocks. Measured with
 # benchmarks/dgwave_shapes.py.
 BRICKS = {
     1: ((2, 16, 4), (2, 8, 8), (2, 8, 8), (2, 8, 8)),
@@ -116,7 +116,7 @@ CURVED = {
     14: ((1, 1, 0), (1, 1, 1), (1, 1, 1), (2, 1, 1)),
     15: ((1, 1, 0), (1, 1, 0), (1, 1, 0), (2, 1, 0)),
 }
-NODAL = BRICKS | {  # other degrees were not measured
+NODAL = BRICKS | {  # shapes of bricks for degrees that were not measured
     4: ((3, 2, 3), (5, 1, 0), (5, 1, 0), (1, 4, 0)),
     5: ((3, 1, 4), (6, 1, 4), (6, 1, 4), (1, 4, 0)),
     7: ((8, 1, 2), (4, 1, 3), (2, 1, 4), (2, 1, 6)),

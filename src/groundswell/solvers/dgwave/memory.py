@@ -1,4 +1,4 @@
-"""Device memory of a rank, an estimate: the arrays of propagation.py, traces.py and tables.py."""
+"""Estimates the device memory of a rank: arrays of propagation.py, traces.py and tables.py."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from groundswell.solvers.dgwave.traces import BUFFERS
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
 
-REGISTERS = 2  # values of a variable: its own and that of the Runge-Kutta scheme
-COPIES = 2  # of traces, of even and odd stages; and of buffers, to send and to receive
+REGISTERS = 2  # values per variable: the variable and its Runge-Kutta register
+COPIES = 2  # of traces, for even and odd stages; of buffers, to send and to receive
 ADDRESS = 8  # bytes
-FLUX = 2  # parameters of the flux at a face
+FLUX = 2  # parameters of the flux at each face
 
 
 def device_memory(setup: Setup, elements: RankElements) -> int:
@@ -35,8 +35,8 @@ def device_memory(setup: Setup, elements: RankElements) -> int:
     values += setup.damping(elements)[1].size
     addresses = 2 * BUFFERS * (elements.count * FACES + mortars * QUARTERS)
     shared, trace = sum(faces.sends.count for faces in elements.shared.values()), setup.trace
-    of_trace = trace.bytes + (trace.sent_bytes if trace.sent_as else 0)  # both if it is narrowed
-    buffers = COPIES * BUFFERS * shared * of_trace
+    trace_bytes = trace.bytes + (trace.sent_bytes if trace.sent_as else 0)  # both if it is narrowed
+    buffers = COPIES * BUFFERS * shared * trace_bytes
     return values * np.dtype(setup.dtype).itemsize + addresses * ADDRESS + buffers
 
 

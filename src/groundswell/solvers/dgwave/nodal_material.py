@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 MaterialOf = Callable[[Numbers], Material]
 
 
-# Number of nodes of elements whose tables are computed at a time; this takes about 50 MB.
+# Number of nodes in a part of the tables. To compute a part takes about 50 MB.
 PART = 2**18
 
 
@@ -78,12 +78,12 @@ class NodalMaterial:
         return found.reshape(-1, QUARTERS, *shape)
 
     def _parts(self, count: int) -> list[slice]:
-        """Elements, or links, in parts."""
+        """Split a number of elements, or of links, into parts."""
         step = max(1, PART // (self.degree + 1) ** AXES)
         return [slice(first, first + step) for first in range(0, count, step)]
 
     def _of_elements(self, part: slice, links: Links) -> tuple[Floats, Floats]:
-        """Moduli of elements, and impedances beyond their faces, to which these links lead."""
+        """Moduli of elements, and impedances beyond their faces; links: those of whole faces."""
         numbers = self.elements.numbers[part]
         leaves = np.unique(np.append(numbers, links.beyond))
         material, own = self.material_of(leaves), np.searchsorted(leaves, numbers)

@@ -61,7 +61,7 @@ class Setup(ElementMaterials):
         grid: the elements of the region and of the absorbing layers around it.
         media: average materials of the region's elements, and of elements halved once, twice and
             so on.
-        comm: ranks that share the reading of materials.
+        comm: the ranks, each of which reads a part of the materials; None for a single rank.
 
     Attributes:
         statistics: extremes of the material of all elements.

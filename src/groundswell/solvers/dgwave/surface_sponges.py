@@ -1,4 +1,4 @@
-"""Sponges inside a mesh: all fields decay near some of its surfaces.
+"""Sponges of a mesh: all fields decay near some of its surfaces.
 
 The rate of decay depends on the distance from a surface as in the sponges of a grid, see
 damping.py.

@@ -43,7 +43,7 @@ def of_mortars(problem: Discretisation) -> list[NDArray[np.floating[Any]]]:
 def _quarter_normals(problem: Discretisation, metrics: NDArray[np.floating[Any]]) -> Floats:
     """Outward normals times the surface Jacobian, (mortars, 4, 3, nodes of a face).
 
-    The finer neighbours have the same, up to the sign and the size of their faces; see
+    Those of the finer neighbours have the opposite sign and a quarter of the length; see
     `metric_terms`.
     """
     element, face = problem.elements.mortars.T

@@ -1,4 +1,4 @@
-"""Local terms of the equations: point sources, and damping in sponges."""
+"""Local terms of the equations: point sources, and damping of all fields."""
 
 from __future__ import annotations
 

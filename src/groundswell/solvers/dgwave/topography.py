@@ -1,6 +1,6 @@
 """Topography: elements are stretched vertically between the surface and a flat bottom.
 
-The surface of each element of the grid is one polynomial, also where the element is refined.
+The surface of each element of the grid is one polynomial, even if the element is refined.
 
 In the brick grid, the depth of a position is its true depth below the surface divided by the
 stretching factor of its column; x and y are the same.

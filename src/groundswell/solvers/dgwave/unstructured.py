@@ -181,7 +181,7 @@ class UnstructuredSetup(Setup):
 
     @property
     def _tables(self) -> float:
-        """See `Setup`; and rates of decay in sponges."""
+        """See `Setup`; also includes rates of decay in sponges."""
         return super()._tables + len(self.sponges.elements) / self.count
 
     def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
@@ -228,7 +228,7 @@ class UnstructuredSetup(Setup):
         yield Quantity("sponges", damped, "sponges" * bool(damped), "elements", text, MESH)
 
     def warnings(self) -> list[str]:
-        """See `Setup`; and sources and receivers in sponges."""
+        """See `Setup`; also warns of sources and receivers in sponges."""
         return [*super().warnings(), *self._damped_positions()]
 
     def _damped_positions(self) -> Iterator[str]:
@@ -257,7 +257,7 @@ def _media(case: Any, groups: GmshGroups) -> VolumeMedia:
     """The media of physical volumes, or one medium of all elements.
 
     Raises:
-        InputError: see `UnstructuredSetup.from_case`; or the mesh lies above its layers and models.
+        InputError: see `UnstructuredSetup.from_case`; or the whole mesh lies above z = 0.
     """
     sections, numbers = _media_sections(case, groups)
     middles = groups.mesh.nodes.mean(axis=1)
@@ -273,7 +273,7 @@ def _media(case: Any, groups: GmshGroups) -> VolumeMedia:
 
 
 def _media_sections(case: Any, groups: GmshGroups) -> tuple[list[Any], Numbers]:
-    """The sections of the media, and the index of that of each element."""
+    """The sections of the media, and the index of the medium of each element."""
     medium, volumes = case.medium, groups.volume_names
     if not isinstance(medium, VolumesSection):
         return [medium], np.zeros(groups.mesh.count, np.int64)

@@ -48,15 +48,15 @@ class MeshSection(Section):
             yield ("depth",), "lies above the surface; depth is positive downwards"
 
 
-def _of_kind(content: Any) -> Any:
-    """A table without a `kind` is a homogeneous medium."""
+def _with_kind(content: Any) -> Any:
+    """Set the default kind of a table: a homogeneous medium."""
     is_table = isinstance(content, dict)
     return {"kind": "homogeneous", **content} if is_table else content
 
 
 VolumeMedium = Annotated[
     Annotated[HomogeneousSection | LayeredSection | NetcdfSection, TaggedUnion()],
-    BeforeValidator(_of_kind),
+    BeforeValidator(_with_kind),
 ]
 
 
@@ -72,14 +72,9 @@ class VolumesSection(Section):
         found = [medium.has_q for medium in self.volumes.values()]
         return None if None in found and False not in found else all(found)
 
-    @property
-    def is_uniform(self) -> bool:
-        """Whether each volume has one material."""
-        return all(isinstance(medium, HomogeneousSection) for medium in self.volumes.values())
-
 
 class SpongeSection(Section):
-    """`{ kind = "sponge", width = "2 km" }`: all motion decays up to this distance from a surface.
+    """`{ kind = "sponge", width = "2 km" }`: all motion decays within this distance of a surface.
 
     The surface itself is an absorbing boundary.
     """
@@ -88,7 +83,7 @@ class SpongeSection(Section):
     width: Annotated[Length, Positive]
 
 
-Reflecting = Literal["absorbing", "free-surface", "rigid"]
+NamedCondition = Literal["absorbing", "free-surface", "rigid"]
 
 
 def _condition(value: Any, info: ValidationInfo) -> str | SpongeSection:
@@ -96,9 +91,9 @@ def _condition(value: Any, info: ValidationInfo) -> str | SpongeSection:
         return value
     if isinstance(value, dict) and value.get("kind") == "sponge":
         return SpongeSection.model_validate(value, context=info.context)
-    if value not in get_args(Reflecting):
+    if value not in get_args(NamedCondition):
         sponge = '{ kind = "sponge", width = "2 km" }'
-        reject([((), f"must be {listed(get_args(Reflecting))}, or a sponge such as {sponge}")])
+        reject([((), f"must be {listed(get_args(NamedCondition))}, or a sponge such as {sponge}")])
     return str(value)
 
 

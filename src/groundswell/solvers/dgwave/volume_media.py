@@ -1,4 +1,4 @@
-"""The media of a mesh's physical volumes: at positions in elements, and averages over elements."""
+"""The media of a mesh's physical volumes, at positions in elements and averaged over elements."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from groundswell.solvers.dgwave.element_materials import INWARDS, SAMPLES
 
 Floats = NDArray[np.float64]
 
-QUADRATURE = 4  # degree of the nodes at which media are averaged over elements
+QUADRATURE = 4  # degree of the quadrature that averages media over elements
 
 
 @dataclass(frozen=True, eq=False)
 class VolumeMedia:
-    """The media of a mesh, at x, y and depth.
+    """The media of a mesh as functions of x, y and depth.
 
-    The depth is z, and 0 above z = 0.
+    The depth is z. Positions above z = 0 have depth 0.
 
     Args:
         mesh: the elements; z points down.
@@ -48,11 +48,11 @@ class VolumeMedia:
     def sample(self, elements: Numbers, places: Floats) -> Material:
         """The material at positions in elements, arrays (elements, places).
 
-        Results have the same bits whichever elements are sampled together.
+        The bits do not depend on the other elements.
 
         Args:
             places: reference coordinates, (elements or 1, places, 3). They are moved inwards, so
-                that they lie inside an interface on a face.
+                that positions on an interface have the material of the element.
         """
         points = _positions(self.mesh, elements, (1 - INWARDS) * places)
         points[..., 2] = np.maximum(points[..., 2], 0.0)
@@ -94,7 +94,7 @@ class VolumeMedia:
         return Material(**{n: np.where(same, v[:, 0], average[n]) for n, v in given.items()})
 
     def _weights(self, elements: Numbers) -> Floats:
-        """Shares of an element's volume, (elements, nodes)."""
+        """Fractions of the elements' volumes, (elements, nodes)."""
         nodes = refine(self.mesh.nodes[elements], self.mesh.order, QUADRATURE)
         r, s, t = tangents(nodes, QUADRATURE)
         volumes = np.einsum("enx,enx->en", r, np.cross(s, t)) * gll(QUADRATURE).cube_weights

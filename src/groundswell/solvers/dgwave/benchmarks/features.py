@@ -1,6 +1,6 @@
-"""Cost of what elements may have beyond bricks with constant material, relative to such bricks.
+"""Cost of features of the mesh and the medium, relative to bricks with one material each.
 
-Each problem is a case, built and advanced by the solver itself.
+The solver itself builds each problem from a case.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from groundswell.solvers.dgwave.solver import DgWave
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 DEGREE = 7
-BRICKS, NODAL, CURVED = "bricks", "materials of nodes", "topography"
+BRICKS, NODAL, CURVED = "bricks", "nodal materials", "topography"
 Content = dict[str, Any]
 
 
@@ -29,9 +29,9 @@ def measure_features(session: Session) -> Iterator[Row]:
     """Measure elastic waves with the Riemann flux, one feature at a time.
 
     Yields:
-        Rows: `feature`, `precision`, `elements`, `seconds` per stage, `GDOFS`: billion unknowns per
-        second and stage, `bytes` per unknown, `share`: fraction of the bandwidth, and `cost`: time
-        per unknown relative to bricks.
+        Rows: `feature`, `precision`, number of `elements`, `seconds` per stage, `GDOFS`: billions
+        of unknowns per second and stage, `bytes` per unknown and stage, `share`: fraction of the
+        copy bandwidth, and `cost`: time per unknown relative to bricks.
     """
     cells = session.sizes.cells[0]
     for precision in PRECISIONS:
@@ -69,14 +69,14 @@ def features(cells: int, degree: int, *, fluid: bool = False) -> dict[str, Conte
         f"{CURVED}, {NODAL}": make(cells, method=by_node, topography=topography),
         "attenuation, 3 mechanisms": make(cells, attenuation={"model": "constant"}),
         "matched layers at all sides": make(inside, sides="pml", width=width),
-        "a slow half with halved elements": make(cells // 2, refinement={"frequency": 8.0}),
+        "slow upper half, refined": make(cells // 2, refinement={"frequency": 8.0}),
     }
 
 
 def _case(
     degree: int, fluid: bool, cells: int, sides: str = "periodic", width: int = 1, **more: Any
 ) -> Content:
-    """A box of cells^3 cells; if elements are refined, those of the upper half of the box."""
+    """A box of cells^3 elements; refinement halves those of the upper half."""
     refined, attenuated = "refinement" in more, "attenuation" in more
     edge = 2 * EDGE if refined else EDGE
     size = cells * edge

@@ -141,8 +141,7 @@ ROOFLINES = Table(
 
 FEATURES = Table(
     "features",
-    "Cost of an unknown with other elements, materials and boundaries; elastic waves, Riemann "
-    "flux, N = 7",
+    "Cost of features of the mesh and the medium; elastic waves, Riemann flux, N = 7",
     [
         field("feature", 31),
         field("precision"),

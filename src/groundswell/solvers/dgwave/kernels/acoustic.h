@@ -34,8 +34,8 @@ struct Face : Weights, Flux {};
 // does not follow from the velocity (central flux, mortars).
 constexpr int JUMP = CENTRAL ? 2 : 1;
 
-// Derivatives at a node: divergence of velocity, and gradient of pressure. The divergence is the sum of terms along each
-// axis, which matched layers change separately.
+// Derivatives at a node: divergence of velocity, and gradient of pressure. Matched layers change the terms of the
+// divergence along each axis separately.
 template <class Value> struct Slopes {
   Value terms[TERMS], gradient[3];
 

@@ -56,7 +56,7 @@ struct Block {
   real* jumps;   // (FACES, JUMP, PLANE)
   const real (*derivative)[ROW];
 #if CURVED
-  mutable real metric[METRICS];  // of the thread's last node
+  mutable real metric[METRICS];  // metric terms of the node that the thread loaded last
 #endif
 
   METHOD void load_other_sides(OtherSide (&sides)[TURNS]) const {
@@ -142,7 +142,8 @@ struct Block {
           load_real, store_real, slopes);
 #endif
 #if CURVED
-    if (!IN_SHARED || LAYERS < NODES) load_metric((k * NODES + j) * NODES + i);  // else it is there already
+    // With one node for each thread, `find_columns` has already loaded the metric terms.
+    if (!IN_SHARED || LAYERS < NODES) load_metric((k * NODES + j) * NODES + i);
     map_slopes(metric, slopes);
 #endif
     update(m, slopes, i, j, k);

@@ -14,7 +14,7 @@ struct Normal {
   real along[3], area;
 };
 
-// From the normal times the surface Jacobian.
+// scaled: the outward normal times the surface Jacobian.
 INLINE Normal unit_normal(const real (&scaled)[3]) {
   real square = 0;
   UNROLL

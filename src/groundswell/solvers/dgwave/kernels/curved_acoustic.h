@@ -33,7 +33,7 @@ INLINE void find_jump(const Impedances& m, const Face& face, const Normal& norma
 // Adds this side's pressure to the pressure jump, which gives the common pressure of the face; see mortars.h.
 INLINE void add_own(int, const real (&own)[TRACE], real (&jump)[JUMP]) { jump[1] += own[0]; }
 
-// The traces of these equations have no shear, see curved_elastic.h.
+// Acoustic traces have no traction along a face; see curved_elastic.h.
 INLINE void remove_shear(const Impedances&, const Normal&, real (&)[TRACE]) {}
 INLINE void add_removed_shear(const Normal&, const real (&)[TRACE], const real (&)[TRACE], real (&)[JUMP]) {}
 

@@ -47,8 +47,8 @@ INLINE void find_jump(const Impedances& m, const Face& face, const Normal& norma
   }
 }
 
-// Removes the traction along a face from the trace of a fluid. Traces at the nodes of an element have none, but
-// interpolated ones do if the normal varies; fluids slip.
+// Removes the traction along a face from the trace of a fluid, because fluids slip. Interpolated traces have such a
+// traction if the normal varies.
 INLINE void remove_shear(const Impedances& m, const Normal& normal, real (&trace)[TRACE]) {
   if (m.zs > 0) return;
   real across = 0;
@@ -56,7 +56,7 @@ INLINE void remove_shear(const Impedances& m, const Normal& normal, real (&trace
   for (int c = 0; c < 3; ++c) trace[c] = across * normal.along[c];
 }
 
-// Adds what `remove_shear` removed to the change of the traction. before, after: the traces.
+// Adds the change of the traction by `remove_shear` to the jump. before, after: the traces.
 INLINE void add_removed_shear(const Normal& normal, const real (&before)[TRACE], const real (&after)[TRACE],
                               real (&jump)[JUMP]) {
   for (int c = 0; c < 3; ++c) jump[3 + c] = FMA(normal.area, after[c] - before[c], jump[3 + c]);

@@ -35,7 +35,7 @@ struct Material : Moduli<real>, Impedances, Edges {};
 #endif
 
 // Weights of a face for P and S waves, 1 / (Z- + Z+) and Z+ / (Z- + Z+); Z+ is the impedance of the other side. Those
-// of S waves vanish in a fluid, which keeps its velocity along the face.
+// for S waves are 0 in a fluid, because it slips along the face.
 struct Weights {
   real p_weight, p_share, s_weight, s_share;
 };
@@ -45,8 +45,8 @@ struct Face : Weights, Flux {};
 // from the velocity (central flux, mortars).
 constexpr int JUMP = CENTRAL ? 6 : 3;
 
-// Derivatives at a node: those of velocity, [component][axis], and the divergence of stress, a force per volume. It is
-// the sum of terms along each axis, which matched layers change separately.
+// Derivatives at a node: those of velocity, [component][axis], and the divergence of stress, a force per volume.
+// Matched layers change the terms of the divergence along each axis separately.
 template <class Value> struct Slopes {
   Value velocity[3][3], terms[3][TERMS];
 

@@ -95,7 +95,7 @@ struct Elements {
   }
 };
 
-// An entry without the flag of a jump.
+// An entry without the flag that marks a jump.
 INLINE long long trace_of(long long entry) { return MORTARS && entry & 2 ? entry - 2 : entry; }
 
 // The values that a face reads at one node: the trace of the other side, a jump, or nothing at a boundary.

@@ -6,7 +6,7 @@ struct Edges {
   real scale[3];  // 2 / edge: scales derivatives on [-1, 1] to those along x, y, z
 };
 
-constexpr int TERMS = MATCHED ? 3 : 1;  // of divergences, see `Slopes`
+constexpr int TERMS = MATCHED ? 3 : 1;  // number of terms of a divergence, see `Slopes`
 
 struct Flux {
   real reflection;  // at a boundary: -1 free surface, 1 rigid, 0 absorbing

@@ -17,7 +17,7 @@ struct MatchedLayers {
 
   // Adds the memory variables of node `place` of element e to its derivatives, and advances them. On a CPU, a Value
   // covers several nodes. at(profile, axis) returns the value of a profile at the node; `load` and `store` access
-  // variables.
+  // the variables.
   template <class Value, class At, class Load, class Store>
   METHOD void advance(index_t e, int place, const Stage& stage, const At& at, const Load& load, const Store& store,
                       Slopes<Value>& slopes) const {

@@ -4,11 +4,11 @@
 // As in the skew-symmetric scheme of Kozdon & Wilcox (J. Sci. Comput. 2018, doi:10.1007/s10915-018-0682-1), the energy
 // balance is that of conforming faces: this side's velocity is subtracted after the projection, and its traction
 // before it. For acoustic waves in elements that are not bricks, the pressure is subtracted after the projection and
-// the velocity before it: projections reproduce uniform values, but not the velocity across a curved face, and uniform
-// fields must stay uniform.
+// the velocity before it. Uniform fields then stay uniform: projections reproduce uniform pressures, but not the normal
+// velocity at a curved face.
 //
-// In elements that are not bricks, tractions (for acoustic waves, velocities) across the face are interpolated times
-// the surface Jacobian: those of uniform fields, like the normals, are polynomials of the elements' degree.
+// Elements that are not bricks interpolate tractions (for acoustic waves, normal velocities) times the surface
+// Jacobian. For uniform fields, these products are polynomials of the elements' degree, like the normals.
 #pragma once
 #include "elements.h"
 #include "spectral_elements/kernels/contract.h"
@@ -53,7 +53,7 @@ INLINE void multiply_face(const Matrix& fast, const Matrix& slow, const Source& 
 // Element and face of a mortar. Further arguments of the mortar kernels:
 //   sides [mortars][4]: entries of the quarters
 //   quarter_impedances [mortars][4][2][IMPEDANCES][PLANE]: at the nodes of the quarters, on this and the other side
-//   quarter_normals [mortars][4][3][PLANE]: this side's normals there, times the surface Jacobian of the whole face
+//   quarter_normals [mortars][4][3][PLANE]: this side's outward normals there, times the surface Jacobian of the face
 #if NODAL
 #define QUARTER_IMPEDANCES , const real *quarter_impedances
 #define IMPEDANCES_OF_QUARTERS , quarter_impedances
@@ -77,7 +77,7 @@ struct Mortar {
   int face;
 };
 
-// Loads the trace of this side. All threads of the block call this.
+// Loads the trace of this side. All threads of the block must call this.
 INLINE void load_trace(const Elements& all, const Mortar& mortar, FaceValues& own) {
   const real* const values = all.u + mortar.e * PITCH_OF_ELEMENTS;
 #if CURVED
@@ -128,7 +128,7 @@ INLINE void load_node(const FaceValues& part, int p, real (&trace)[TRACE]) {
   for (int n = 0; n < TRACE; ++n) trace[n] = part[n][p];
 }
 #if CURVED
-// The same for the unit normal: values across the face change their sign with the normal, and their size.
+// The same for the unit normal. Values that change sign with the normal are divided by the surface Jacobian.
 INLINE void load_node(const FaceValues& part, int p, const Normal& normal, real (&trace)[TRACE]) {
   for (int n = 0; n < TRACE; ++n) trace[n] = sign_of_other(n) < 0 ? part[n][p] / normal.area : part[n][p];
 }

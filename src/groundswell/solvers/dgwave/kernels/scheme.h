@@ -7,8 +7,8 @@ struct Stage {
   double a, b, time;
 };
 
-// Loads are grouped before stores, which they could otherwise not overtake: the compiler must assume that pointers
-// overlap.
+// These functions load all values before they store any. The compiler must assume that pointers overlap, so it cannot
+// move a load before a store.
 
 // Loads values `stride` apart.
 template <int COUNT, class Value, class Load>
@@ -17,7 +17,7 @@ INLINE void load_all(const real* from, int stride, const Load& load, Value (&val
   for (int n = 0; n < COUNT; ++n) values[n] = load(from + n * stride);
 }
 
-// Advances the register of variables, `stride` apart, with their rates. now: its new values.
+// Advances the register of variables, whose values are `stride` apart, with their rates. now: the new values.
 template <int COUNT, class Value, class Load, class Store>
 INLINE void advance_register(real a, const Value (&rates)[COUNT], int stride, real* r, const Load& load,
                              const Store& store, Value (&now)[COUNT]) {
@@ -29,7 +29,7 @@ INLINE void advance_register(real a, const Value (&rates)[COUNT], int stride, re
   }
 }
 
-// Advances variables u, and their register, with their rates. b: length of the stage, see `Stage`; old: values of u.
+// Advances variables u and their register with their rates. a, b: see `Stage`; old: values of u.
 template <int COUNT, class Value, class Load, class Store>
 INLINE void advance_variables(real a, real b, const Value (&rates)[COUNT], const Value (&old)[COUNT], int stride,
                               real* r, real* u, const Load& load, const Store& store) {

@@ -1,4 +1,4 @@
-// Local terms of the rates: point sources in an element, and damping in sponges.
+// Local terms of the rates: point sources in an element, and damping of all fields.
 #pragma once
 #include "elements.h"
 #include "seismology/kernels/sampled_function.h"
@@ -34,7 +34,7 @@ struct Sources {
 };
 
 // Damping of all fields.
-//   rows [elements]: row of each element in `decay`; -1 where nothing decays
+//   rows [elements]: row of each element in `decay`; -1 without damping
 //   decay [rows][CUBE]: rates of decay at the nodes, 1/s
 struct Damping {
   const int* rows;
@@ -42,7 +42,7 @@ struct Damping {
 
   METHOD bool inside(index_t e) const { return DAMPING && rows[e] >= 0; }
 
-  // The rate at a node or, if a Value covers several nodes, those of the nodes from `node` on. `load` reads them.
+  // The rate of decay at a node. If a Value covers several nodes, these are `node` and the following ones.
   template <class Value, class Load> METHOD Value at(index_t e, int node, const Load& load) const {
     return inside(e) ? load(decay + static_cast<index_t>(rows[e]) * CUBE + node) : Value{};
   }

@@ -70,14 +70,14 @@ def plane_waves(backend: Backend, full: bool) -> Iterator[Check]:
             yield Check.at_least(label, rate, degree + 0.5, note=note)
 
 
-# Elements along an edge before some are halved, by degree: in the coarse and in the fine mesh.
+# Elements along an edge of the coarse and the fine mesh, before some are halved; by degree.
 HALVED = {2: (4, 6), 3: (3, 5), 4: (3, 5)}
 
 
 def halved_elements(backend: Backend, full: bool) -> Iterator[Check]:
-    """The same waves where elements in one half of the cube are halved: order.
+    """Order of convergence of the same waves if elements in one half of the cube are halved.
 
-    As for bricks, projections from quarters to whole faces cost up to half an order.
+    As for bricks, the projection from quarters to whole faces lowers the order by up to one half.
     """
     for degree in (2, 3, 4) if full else (3,):
         for name, wave in WAVES.items():

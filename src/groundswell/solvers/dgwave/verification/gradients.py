@@ -113,7 +113,7 @@ def standing_waves(backend: Backend, full: bool) -> Iterator[Check]:
                 first, second = (_error(backend, name, degree, nodal, n) for n in (coarse, fine))
                 order = log(first / second) / log(fine / coarse)
                 note = f"errors {first:.2e}, {second:.2e} with {coarse}, {fine} elements"
-                material = "materials of nodes" if nodal else "uniform elements"
+                material = "nodal materials" if nodal else "uniform elements"
                 title = f"{name} in a gradient, degree {degree}, {material}: order"
                 check = Check.at_least if nodal else Check.at_most
                 yield check(title, order, degree + ORDER if nodal else UNIFORM, note=note)

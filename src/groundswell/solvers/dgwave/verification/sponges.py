@@ -1,7 +1,8 @@
 """Sponges of a grid and of a mesh from a file: the amplitude of sound that they reflect.
 
-A packet of oblique sound, see layers.py, in a strip of water between rigid walls: two plane waves,
-each of which is the mirror image of the other. Meshes have no periodic sides.
+A packet of oblique sound (see layers.py) travels down a strip of water. Meshes have no periodic
+sides, so the strip has rigid walls, and the packet consists of two plane waves that are mirror
+images of each other.
 """
 
 from __future__ import annotations
@@ -30,15 +31,16 @@ from groundswell.solvers.dgwave.verification.simulation import make_case
 from groundswell.verify import Check
 
 WATER = HomogeneousMedium(vp=1500.0, vs=0.0, rho=1000.0)
-WIDTH = 10  # elements of the sponge
-# Angle of incidence, degrees, and wavelength, elements, with the largest amplitude from a grid, %.
+WIDTH = 10  # of the sponge, elements
+# By angle of incidence, degrees, and wavelength, elements: largest amplitude from a grid, %.
 LIMITS = {(45.0, 2.5): 0.3, (60.0, 2.5): 1.0, (45.0, 5.0): 1.7}
 PACKETS = {False: [*LIMITS][:1], True: [*LIMITS]}
 WALLS = dict.fromkeys(("west", "east", "south", "north"), "rigid") | {"top": "absorbing"}
 SIDES = ("west", "east", "south", "north", "top", "bottom")
 GMSH_HEXAHEDRON, GMSH_QUAD = [0, 1, 3, 2, 4, 5, 7, 6], [0, 1, 3, 2]  # corners in Gmsh's order
-SHORTER = 0.8  # time step over the longest of the shorter strip; the other has other elements
-WARP = 0.15  # displacement of inner corners, elements
+# Time step over the limit of the shallow strip. The deep strip may have a lower limit.
+STEP_RATIO = 0.8
+WARP = 0.15  # displacement of inner corners over the edge of an element
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Sound(Packet):
 
     @property
     def duration(self) -> float:
-        """Time until the whole reflection is in the strip, s."""
+        """Time until the whole reflection is above the sponge, s."""
         return (self.depth + 2 * WIDTH) * H / self.speed
 
     def fields(self, points: Floats) -> Floats:
@@ -92,12 +94,12 @@ class Sound(Packet):
             return self._returned(backend, layered, deep)
 
     def _returned(self, backend: Backend, layered: Any, deep: Any) -> float:
-        step = SHORTER * self._setup(layered, "auto").dt
+        step = STEP_RATIO * self._setup(layered, "auto").dt
         return self.reflected(backend, self._setup(layered, step), self._setup(deep, step))
 
     @property
     def _deep(self) -> int:
-        """Number of elements from which nothing returns."""
+        """Depth of a strip whose bottom reflects nothing in time, elements."""
         return self.depth + ceil(self.duration * WATER.vp / H / 2) + WIDTH
 
     @property
@@ -132,13 +134,13 @@ class Sound(Packet):
 
 
 def write_mesh(path: Path, box: Box) -> None:
-    """Write a box with elements of order 1 as a file of Gmsh whose surfaces are SIDES."""
+    """Write a box with elements of order 1 as a Gmsh file whose surfaces are SIDES."""
     import meshio
 
-    everyone = np.arange(box.count)
-    corners, tags = box.ids(1, everyone), box.tags(everyone)
+    elements = np.arange(box.count)
+    corners, tags = box.ids(1, elements), box.tags(elements)
     points = np.empty((box.count_nodes(1), 3))
-    points[corners] = box.geometry_nodes(everyone)
+    points[corners] = box.geometry_nodes(elements)
     cells, physical = [("hexahedron", corners[:, GMSH_HEXAHEDRON])], [np.ones(box.count, int)]
     for side in range(len(SIDES)):
         of_side = corners[tags[:, side] > 0][:, face_nodes(1, side)]
