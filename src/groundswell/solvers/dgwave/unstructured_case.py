@@ -72,11 +72,6 @@ class VolumesSection(Section):
         found = [medium.has_q for medium in self.volumes.values()]
         return None if None in found and False not in found else all(found)
 
-    @property
-    def is_uniform(self) -> bool:
-        """Whether each volume has one material."""
-        return all(isinstance(medium, HomogeneousSection) for medium in self.volumes.values())
-
 
 class SpongeSection(Section):
     """`{ kind = "sponge", width = "2 km" }`: all motion decays up to this distance from a surface.
