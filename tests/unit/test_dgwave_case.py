@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dgwave_cases import DROP, EXPLOSION, SHEAR, WATER, build, setup
+from dgwave_cases import DROP, EXPLOSION, WATER, build, setup
 
 import groundswell as gs
 from groundswell.errors import CaseError, InputError, RunFailed
@@ -17,6 +17,7 @@ from groundswell.solvers.dgwave.costs import CURVED_MORTAR, MATCHED_LAYER, MORTA
 from groundswell.solvers.dgwave.damping import add_profiles, sponge_damping
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
+from groundswell.solvers.dgwave.volumes import final_field_bytes
 from groundswell.time_integration.step_limits import dg_step
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dgwave" / "marine_survey.toml"
@@ -102,6 +103,26 @@ MISFITS = [
 @pytest.mark.parametrize(("changes", "message"), MISFITS)
 def test_what_does_not_fit_is_told(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
+        setup(**changes)
+
+
+# A soft upper half, in which elements are halved.
+SOFT = {"top": 0, "vp": 1500, "vs": 500, "rho": 2000}
+ROCK = {"top": 400, "vp": 3000, "vs": 1700, "rho": 2000}
+HALVED = {"refinement": {"frequency": 1.5, "levels": 1}}
+CENTRAL = {"medium": {"kind": "layered", "layers": [SOFT, ROCK]}, "method__flux": "central"}
+DISSIPATIVE: list[dict[str, Any]] = [
+    CENTRAL,
+    CENTRAL | HALVED | {"method__flux": 0.5},
+    CENTRAL | HALVED | {"boundary__sides": "sponge", "boundary__bottom": "sponge"},
+]
+
+
+def test_waves_must_not_grow_in_matched_layers_beside_halved_elements() -> None:
+    message = "method.flux = central: with matched layers and halved elements, waves"
+    with pytest.raises(InputError, match=message):
+        setup(**CENTRAL, **HALVED)
+    for changes in DISSIPATIVE:
         setup(**changes)
 
 
@@ -315,12 +336,15 @@ def test_all_outputs(tmp_path: Path) -> None:
         {"fields": ["vz"], "where": plane, "what": ["rms"], "file": "plane.nc"},
     ]
     changes = {"output__record": records, "output__seismograms": formats}
-    case = build(tmp_path, source=[SHEAR], output__final_fields=True, **changes)
+    outputs = {"output__final_fields": True}
+    case = build(tmp_path, **changes, **outputs)
     result = gs.run(case, folder=tmp_path / "results")
     files = json.loads((tmp_path / "results" / "summary.json").read_text())["files"]
     assert {"seismograms.h5", "seismograms.mseed", "line.nc", "plane.nc", "fields.vtkhdf"} < {
         *files
     }
     assert np.isfinite(result.seismograms).all() and float(np.abs(result.seismograms).max()) > 0
+    size = (tmp_path / "results" / "fields.vtkhdf").stat().st_size
+    assert 0.95 * size < final_field_bytes(setup(**changes, **outputs)) < size
     line = result.records["line.nc"]
     assert {"vx", "szz"} <= set(line)

@@ -34,6 +34,18 @@ LOSSY = {"medium": LAYERS, "attenuation": {"model": "constant", "band": [1, 20]}
 NODES = {"method__material": "node"}
 HALVED = {"medium": LAYERS, **LOSSLESS, "refinement": {"frequency": 3, "levels": 1}}
 HILL = {"topography": {"kind": "formula", "elevation": "20 * sin(x / 99)"}}
+LAYERED_SEA = {
+    "kind": "layered",
+    "layers": [
+        {"top": 0, "vp": 1500, "vs": 0, "rho": 1000},
+        {"top": 100, "vp": 4000, "vs": 0, "rho": 2000},
+    ],
+}
+HALVED_SEA = {
+    "medium": LAYERED_SEA,
+    "source": [EXPLOSION],
+    "refinement": {"frequency": 4, "levels": 1},
+}
 CASES: dict[str, dict[str, Any]] = {
     "bricks": CLOSED,
     "fluid": SEA | CLOSED,
@@ -48,6 +60,8 @@ CASES: dict[str, dict[str, Any]] = {
     "refined nodes": HALVED | NODES,
     "curved": HILL,
     "curved nodes": HILL | NODES,
+    "refined and curved": HALVED | HILL,
+    "refined and curved, fluid": HALVED_SEA | HILL | CLOSED,
 }
 TOLERANCE = 0.02  # padding, profiles, sources, and rows of layers
 

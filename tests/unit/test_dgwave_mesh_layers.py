@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -256,6 +257,17 @@ def test_sponges_leave_some_of_the_mesh(tmp_path: Path) -> None:
     mesh = on_mesh(path, {"kind": "homogeneous", **ROCK}, west=wide)
     with pytest.raises(InputError, match=r"surfaces.west.width = 701 m: .* at most 700 m from"):
         prepare(build(tmp_path, **mesh))
+
+
+def test_sponges_reach_the_middle_of_an_element(tmp_path: Path) -> None:
+    """Thinner ones would absorb nothing, and need short time steps."""
+    path = save_box(tmp_path / "a.msh", REGION)
+    for width, message in ((99, r"surfaces.west.width = 99 m: .* nearest is 100 m"), (101, None)):
+        mesh = on_mesh(
+            path, {"kind": "homogeneous", **ROCK}, west={"kind": "sponge", "width": width}
+        )
+        with pytest.raises(InputError, match=message) if message else nullcontext():
+            prepare(build(tmp_path, **mesh))
 
 
 @pytest.mark.parametrize("degree", [1, 4])

@@ -24,6 +24,7 @@ MESH, WAVES, SOURCES = "Elements and time steps", "What the elements resolve", "
 DEPTH_ROUNDING = 1e-3  # m
 ROUNDING = 1e-9  # relative, of edges and frequencies
 STEP_RATIO = 1.3  # longest stable step over the chosen one
+LEAST_UPWIND = 0.5  # weight of the Riemann flux, see `require_dissipation`
 FLUXES = {0.0: "central", 1.0: "Riemann"}
 
 
@@ -194,6 +195,25 @@ def require_shear_in_solids(setup: Setup) -> None:
                 f"source[{n}] lies in a fluid, but its moment tensor is not isotropic; use an "
                 "explosion or a force, or move it to a solid"
             )
+
+
+def require_dissipation(setup: Setup) -> None:
+    """Check that the flux dissipates enough for matched layers beside halved elements.
+
+    With the central flux, waves in soft ground grow exponentially there.
+
+    Raises:
+        InputError: the flux dissipates too little.
+    """
+    flux = setup.case.method.flux
+    if flux >= LEAST_UPWIND or not setup.equations.elastic or not setup.layer_sets:
+        return
+    if setup.elements(1, 0).has_levels:
+        raise InputError(
+            f"method.flux = {FLUXES.get(flux, flux)}: with matched layers and halved elements, "
+            f'waves in solids may grow without limit; use "riemann" or at least {LEAST_UPWIND:g}, '
+            'or boundary layers of kind "sponge"'
+        )
 
 
 def _has_shear(moments: NDArray[np.float64]) -> NDArray[np.bool_]:

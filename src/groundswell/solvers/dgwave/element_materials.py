@@ -53,8 +53,12 @@ class ElementMaterials(ElementGeometry):
 
         Absorbing layers continue the outermost elements of the region.
         """
-        names = USED if self.case.attenuation.model == "none" else (*USED, *QUALITY)
-        return read_material(self.forest, self.grid, self.media, leaves, names)
+        return read_material(self.forest, self.grid, self.media, leaves, self._properties)
+
+    @property
+    def _properties(self) -> tuple[str, ...]:
+        """The properties of the material that a run needs."""
+        return USED if self.case.attenuation.model == "none" else (*USED, *QUALITY)
 
     def material_at(self, leaves: Numbers, places: Floats | None = None) -> Material:
         """The material at positions in elements, arrays (elements, places).

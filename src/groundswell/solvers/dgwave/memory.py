@@ -62,9 +62,10 @@ def _material(setup: Setup) -> int:
 
 
 def _mortar_values(setup: Setup) -> int:
-    """Values of a face with finer neighbours: traces and materials of quarters, and jumps."""
+    """Values of a face with finer neighbours: traces and tables of quarters, and jumps."""
     impedances, on_face = setup.equations.impedances, (setup.degree + 1) ** 2
     at_quarter = 2 * impedances * (on_face if setup.is_nodal else 1) + FLUX
+    at_quarter += AXES * on_face * setup.is_curved  # normals
     traces = (COPIES * QUARTERS + 1) * _trace_values(setup)
     return traces + QUARTERS * at_quarter
 

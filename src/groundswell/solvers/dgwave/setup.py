@@ -42,7 +42,7 @@ from groundswell.solvers.dgwave.lattice import surface_bytes
 from groundswell.solvers.dgwave.memory import device_memory
 from groundswell.solvers.dgwave.mesh import build_grid, build_media
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
-from groundswell.solvers.dgwave.volumes import volume_bytes
+from groundswell.solvers.dgwave.volumes import final_field_bytes, volume_bytes
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import decay_step, dg_step
 
@@ -102,6 +102,7 @@ class Setup(ElementMaterials):
         self._require_positions()
         check.require_shear_in_solids(self)
         check.require_fields_of_equations(self)
+        check.require_dissipation(self)
 
     def _require_positions(self) -> None:
         require_sources_inside(self.source_entries, self.extent)
@@ -315,14 +316,15 @@ class Setup(ElementMaterials):
 
     @property
     def output_bytes(self) -> int:
-        """Size of seismograms, series of the surface and snapshots, bytes."""
+        """Size of seismograms, series of the surface, snapshots and final fields, bytes."""
         samples = ceil(self.steps / self.sampling_stride)
         values = sum(
             len(that_record(quantity.name, self.receivers)) * len(quantity.components)
             for quantity in QUANTITIES.values()
         )
         seismograms = samples * values * np.dtype(self.dtype).itemsize
-        return seismograms + surface_bytes(self) + volume_bytes(self)
+        fields = volume_bytes(self) + final_field_bytes(self)
+        return seismograms + surface_bytes(self) + fields
 
     def grid_quantities(self) -> Iterator[Quantity]:
         """Elements and size of the region, for `groundswell check`."""

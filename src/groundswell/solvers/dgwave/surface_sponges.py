@@ -35,7 +35,7 @@ class SurfaceSponges:
         widths: thickness of each sponge by the name of its surface, m.
 
     Raises:
-        InputError: a sponge fills the whole mesh.
+        InputError: a sponge fills the whole mesh, or reaches the middle of no element.
     """
 
     mesh: Mesh
@@ -71,12 +71,7 @@ class SurfaceSponges:
         middles = self.mesh.nodes.mean(axis=1)
         reach = np.linalg.norm(self.mesh.nodes - middles[:, None], axis=-1).max(axis=1)
         distances = surface.query(middles)[0]
-        if (farthest := float(distances.max())) < width:
-            raise InputError(
-                f"boundary.surfaces.{name}.width = {width:g} m: the sponge would fill the mesh, "
-                f"whose elements are at most {farthest:.4g} m from this surface; use a smaller "
-                "width"
-            )
+        _require_layer(name, width, distances)
         near = np.flatnonzero(distances < width + reach)
         nodes = element_nodes(self.mesh, self.degree, near)
         depths = np.maximum(1 - surface.query(nodes)[0] / width, 0.0)
@@ -89,3 +84,19 @@ class SurfaceSponges:
         nodes = element_nodes(self.mesh, self.degree, element)
         on_face = face_nodes(self.degree)[face][..., None]
         return np.take_along_axis(nodes, on_face, axis=1).reshape(-1, AXES)
+
+
+def _require_layer(name: str, width: float, distances: Floats) -> None:
+    """Check that a sponge fills some elements, but not all, by the distances of their middles."""
+    nearest, farthest = float(distances.min()), float(distances.max())
+    at = f"boundary.surfaces.{name}.width = {width:g} m"
+    if farthest < width:
+        raise InputError(
+            f"{at}: the sponge would fill the mesh, whose elements are at most {farthest:.4g} m "
+            "from this surface; use a smaller width"
+        )
+    if width < nearest:
+        raise InputError(
+            f"{at}: the sponge would reach the middle of no element, of which the nearest is "
+            f"{nearest:.4g} m from this surface; use the width of several elements"
+        )

@@ -27,7 +27,6 @@ from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.check import MESH
 from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ABSORBING, REFLECTION
-from groundswell.solvers.dgwave.mesh import QUALITY, USED
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.solvers.dgwave.surface_sponges import SurfaceSponges
 from groundswell.solvers.dgwave.unstructured_case import (
@@ -145,8 +144,8 @@ class UnstructuredSetup(Setup):
 
     def material(self, leaves: Numbers) -> Material:
         """See `ElementMaterials`."""
-        names = USED if self.case.attenuation.model == "none" else (*USED, *QUALITY)
-        return Material(**{n: getattr(self.volume_media.averages, n)[leaves] for n in names})
+        averages = self.volume_media.averages
+        return Material(**{name: getattr(averages, name)[leaves] for name in self._properties})
 
     def _sample(self, leaves: Numbers, places: Floats) -> Material:
         return self.volume_media.sample(leaves, places)

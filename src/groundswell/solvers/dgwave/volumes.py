@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.meshes.hexahedra import AXES
 from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recording import BoxSelection, Frame
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
 from groundswell.seismology.sources.event import event_attributes
-from groundswell.spectral_elements.vtkhdf import LagrangeElements
+from groundswell.spectral_elements.vtkhdf import MAX_DEGREE, LagrangeElements
 from groundswell.spectral_elements.vtkhdf_series import LagrangeSeries
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
     from groundswell.solvers.dgwave.solver import DgWave
+
+
+WORD = 8  # bytes, of values in the file of the final fields
 
 
 def volume_stride(setup: Setup) -> int:
@@ -37,6 +41,14 @@ def volume_bytes(setup: Setup) -> int:
     if setup.case.output.volumes is None:
         return 0
     return ceil(setup.steps / volume_stride(setup)) * snapshot_bytes(setup)
+
+
+def final_field_bytes(setup: Setup) -> int:
+    """Size of the final fields, bytes: index, position and values of each node."""
+    if not setup.case.output.final_fields:
+        return 0
+    nodes = setup.count * (min(setup.degree, MAX_DEGREE) + 1) ** AXES
+    return nodes * (1 + AXES + len(setup.equations.fields)) * WORD
 
 
 class Volumes:
