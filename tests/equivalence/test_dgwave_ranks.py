@@ -165,7 +165,7 @@ VARIANTS = {
         **case("rock", 2, 0.5, run={"precision": "single"}),
         "grid": {"file": str(MESH), "vertical": "down"},
         "medium": {"kind": "volumes", "volumes": {"inside": DEEPENING}},
-        "boundary": {"surfaces": {"1": {"kind": "sponge", "width": 90}}},
+        "boundary": {"surfaces": {"1": {"kind": "sponge", "width": 100}}},
         "method": {"degree": 2, "flux": 0.5, "material": "node"},
         "attenuation": {"model": "power-law", "exponent": 0.4},
         "output": {

@@ -20,5 +20,5 @@ def changed_content(content: Mapping[str, Any], changes: Mapping[str, Any]) -> d
         if value is DROP:
             del table[last]
         else:
-            table[last] = copy.deepcopy(value)
+            table[last] = copy.copy(value) if isinstance(value, dict) else value
     return found
