@@ -85,9 +85,8 @@ class Leaves:
         parts = (1 << levels)[:, None]  # of the root along each axis
         for anchors in forest.anchors(leaves).T:
             part = (anchors >> (forest.max_level - levels))[:, None] % parts
-            targets = (
-                basis.points + (1 + 2 * part - parts)
-            ) / parts  # exact in roots that are not divided
+            # Exact in roots that are not divided.
+            targets = (basis.points + (1 + 2 * part - parts)) / parts
             yield basis.interpolation(targets.ravel()).reshape(*targets.shape, -1)
 
     def ids(self, degree: int, elements: ArrayLike) -> Numbers:

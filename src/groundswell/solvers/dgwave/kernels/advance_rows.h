@@ -194,6 +194,7 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
 #endif
   Lanes rates[FIELDS];
   const auto load = [&](const real* row) { return load_lanes(row, n); };
+  const auto store = [&](real* row, const Lanes& lanes) { store_lanes(row, n, lanes); };
   const auto& moduli = all.moduli_at<Lanes>(m, e, (k * NODES + j) * NODES, load);
   find_rates(moduli, slopes, rates);
 #if SOURCES && CURVED
@@ -207,17 +208,14 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
 #if MECHANISMS
   all.memory.advance(
       e, (k * NODES + j) * NODES, stage, moduli, slopes, decay,
-      [&](const real* row) { return load_whole_lanes(row, n); },
-      [&](real* row, const Lanes& lanes) { store_lanes(row, n, lanes); }, rates);
+      [&](const real* row) { return load_whole_lanes(row, n); }, store, rates);
 #endif
   const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
+  const index_t at = e * PITCH_OF_ELEMENTS + (k * NODES + j) * NODES;
+  Lanes old[FIELDS];
   UNROLL
-  for (int c = 0; c < FIELDS; ++c) {
-    const index_t at = e * PITCH_OF_ELEMENTS + c * CUBE + (k * NODES + j) * NODES;
-    const Lanes now = a != 0 ? a * load_lanes(all.r + at, n) + rates[c] : rates[c];
-    store_lanes(all.r + at, n, now);
-    store_lanes(all.u + at, n, b * now + lanes_at(element.u[c][k][j], n));
-  }
+  for (int c = 0; c < FIELDS; ++c) old[c] = lanes_at(element.u[c][k][j], n);
+  advance_variables(a, b, rates, old, CUBE, all.r + at, all.u + at, load, store);
 }
 
 INLINE void advance_element(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
