@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from groundswell.backends import Backend, Constant
 
 ALIGNMENT = 4  # values; elements are copied as whole vectors
+MORTAR_THREADS = 512  # largest number of threads of a mortar; more would have too few registers
 
 
 @dataclass(frozen=True)
@@ -138,3 +139,8 @@ def kernel_shape(backend: Backend, variant: KernelVariant) -> KernelShape:
     if shape.shared_bytes(variant) <= backend.shared_bytes_per_block:
         return shape
     return KernelShape(shape.layers, in_shared=False)
+
+
+def mortar_shape(variant: KernelVariant) -> KernelShape:
+    """The shape of the blocks of `mortars.h`, whose layers are values of a trace."""
+    return KernelShape(min(variant.jump, MORTAR_THREADS // (variant.degree + 1) ** 2))

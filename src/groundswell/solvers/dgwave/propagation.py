@@ -25,6 +25,7 @@ from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.kernel_shapes import (
     KernelShape,
     kernel_shape,
+    mortar_shape,
     pitch,
 )
 from groundswell.solvers.dgwave.traces import Traces
@@ -177,7 +178,7 @@ class Propagation:
         """Launches that store the traces of quarters."""
         if not count:
             return []
-        extent = Blocks(count, self.shape.threads(self._problem.degree))
+        extent = Blocks(count, self._mortar_shape.threads(self._problem.degree))
         arguments = (*self._elements, *self._mortars, stage, first, count)
         return [self._mortar_module.launch("interpolate_traces", extent, *arguments)]
 
@@ -186,13 +187,17 @@ class Propagation:
         count = len(self._problem.elements.mortars)
         if not count:
             return []
-        extent = Blocks(count, self.shape.threads(self._problem.degree))
+        extent = Blocks(count, self._mortar_shape.threads(self._problem.degree))
         arguments = (*self._elements, *self._mortars, stage)
         return [self._mortar_module.launch("project_jumps", extent, *arguments)]
 
     @cached_property
     def _mortar_module(self) -> Module:
-        return self._backend.compile(kernel_source("mortars.h", self._problem, self.shape))
+        return self._backend.compile(kernel_source("mortars.h", self._problem, self._mortar_shape))
+
+    @property
+    def _mortar_shape(self) -> KernelShape:
+        return mortar_shape(self._problem.variant)
 
     @cached_property
     def _mortars(self) -> tuple[Array | int, ...]:
