@@ -20,7 +20,7 @@ from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2
 from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Element
 
 FEW = (2, 1, 1)
-SMALL = Sizes(FEW, FEW, 512, FEW, FEW, TABLE_2[:1])
+SMALL = Sizes(FEW, FEW, 512, 2, FEW, FEW, TABLE_2[:1])
 VERSIONS = ["base", "f1", "f1s", "solver"]
 ON_RANKS = """
 import json, sys
@@ -30,7 +30,7 @@ from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.solvers.dgwave.benchmarks import BENCHMARK, Sizes
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2
 few = (2, 2, 2)
-sizes = Sizes(few, few, 512, few, few, TABLE_2[:1])
+sizes = Sizes(few, few, 512, 2, few, few, TABLE_2[:1])
 found = measure(BENCHMARK, Session(open_backend("cpu"), get_communicator(), sizes))
 if get_communicator().first:
     json.dump(found, open(sys.argv[1], "w"))

@@ -33,10 +33,9 @@ def measure_features(session: Session) -> Iterator[Row]:
         of unknowns per second and stage, `bytes` per unknown and stage, `share`: fraction of the
         copy bandwidth, and `cost`: time per unknown relative to bricks.
     """
-    cells = session.sizes.cells[0]
     for precision in PRECISIONS:
         rows: list[Row] = []
-        for feature, content in features(cells, DEGREE).items():
+        for feature, content in features(session.sizes.featured, DEGREE).items():
             row = _measured(session.backend, content, precision)
             row["share"] = row["GDOFS"] * 1e9 * row["bytes"] / session.measured["bandwidth"]
             rows.append({"feature": feature, "precision": precision, **row})
