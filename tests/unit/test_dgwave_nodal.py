@@ -18,7 +18,7 @@ from groundswell.errors import CaseError, InputError
 from groundswell.meshes.gll import gll
 from groundswell.solvers.dgwave import element_materials, nodal_material
 from groundswell.solvers.dgwave.discretisation import discretise
-from groundswell.solvers.dgwave.nodal_material import face_nodes
+from groundswell.solvers.dgwave.elements import face_nodes
 
 Floats = NDArray[np.float64]
 

@@ -13,8 +13,9 @@ from thread_ranks import run_on_threads
 from groundswell.errors import InputError
 from groundswell.seismology.media.cellwise import ArrayMedium
 from groundswell.solvers.dgwave import element_statistics
+from groundswell.solvers.dgwave.brick_media import USED, read_material
 from groundswell.solvers.dgwave.discretisation import discretise
-from groundswell.solvers.dgwave.mesh import USED, build_forest, read_material
+from groundswell.solvers.dgwave.mesh import build_forest
 from groundswell.solvers.dgwave.setup import Setup
 
 SOFT = {"vp": 1800, "vs": 900, "rho": 2000, "qp": 60, "qs": 40}

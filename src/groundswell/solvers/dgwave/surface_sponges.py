@@ -18,7 +18,7 @@ from groundswell.errors import InputError
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.mesh import Mesh
 from groundswell.solvers.dgwave.damping import sponge_decay
-from groundswell.solvers.dgwave.nodal_material import face_nodes
+from groundswell.solvers.dgwave.elements import face_nodes
 from groundswell.spectral_elements.curl_form import element_nodes
 
 Floats = NDArray[np.float64]
