@@ -11,8 +11,8 @@ from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies
-from groundswell.solvers.dgwave.brick_media import USED
-from groundswell.solvers.dgwave.elements import face_nodes
+from groundswell.solvers.dgwave.materials.brick_media import USED
+from groundswell.solvers.dgwave.mesh.elements import face_nodes
 from groundswell.spectral_elements.element_kernels import to_halves
 
 if TYPE_CHECKING:

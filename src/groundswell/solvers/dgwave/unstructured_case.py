@@ -19,7 +19,7 @@ from groundswell.seismology.case.media import (
     LayeredSection,
     NetcdfSection,
 )
-from groundswell.solvers.dgwave.bricks_case import BricksSection
+from groundswell.solvers.dgwave.mesh.case import BricksSection
 
 
 class MeshSection(Section):

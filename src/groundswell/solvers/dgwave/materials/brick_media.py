@@ -13,8 +13,8 @@ from groundswell.meshes.octree import Forest
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import Material, Medium
 from groundswell.seismology.media.statistics import physical_plane
-from groundswell.solvers.dgwave.bricks import Bricks
-from groundswell.solvers.dgwave.mesh import deepest_level
+from groundswell.solvers.dgwave.mesh.bricks import Bricks
+from groundswell.solvers.dgwave.mesh.forest import deepest_level
 
 Floats = NDArray[np.float64]
 

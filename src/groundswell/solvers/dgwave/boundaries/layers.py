@@ -16,12 +16,12 @@ from groundswell.grids.axis import Axis
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.case.boundaries import cells_across
-from groundswell.solvers.dgwave.bricks import Bricks
 from groundswell.solvers.dgwave.case import LAYERS
-from groundswell.solvers.dgwave.elements import RankElements
+from groundswell.solvers.dgwave.mesh.bricks import Bricks
+from groundswell.solvers.dgwave.mesh.elements import RankElements
 
 if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.geometry import ElementGeometry
+    from groundswell.solvers.dgwave.setup.geometry import ElementGeometry
 
 Floats = NDArray[np.float64]
 

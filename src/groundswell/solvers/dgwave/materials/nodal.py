@@ -16,8 +16,8 @@ from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.mesh_faces import TURNS, turned
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
-from groundswell.solvers.dgwave.elements import FACES, WHOLE, Links, RankElements, face_nodes
 from groundswell.solvers.dgwave.equations import Equations
+from groundswell.solvers.dgwave.mesh.elements import FACES, WHOLE, Links, RankElements, face_nodes
 
 Floats = NDArray[np.float64]
 MaterialOf = Callable[[Numbers], Material]

@@ -15,14 +15,14 @@ from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.media.material import Material, Values, sample_points
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies, unrelaxed
-from groundswell.solvers.dgwave.brick_media import (
+from groundswell.solvers.dgwave.materials.brick_media import (
     INWARDS,
     QUALITY,
     SAMPLES,
     USED,
     read_material,
 )
-from groundswell.solvers.dgwave.geometry import ElementGeometry
+from groundswell.solvers.dgwave.setup.geometry import ElementGeometry
 
 Floats = NDArray[np.float64]
 

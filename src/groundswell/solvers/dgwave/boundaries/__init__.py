@@ -1,0 +1,1 @@
+"""Absorbing layers of elements and sponges at the boundaries of the region."""

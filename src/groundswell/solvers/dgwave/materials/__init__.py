@@ -1,0 +1,1 @@
+"""The materials of elements: averages and values at nodes, from the media of a case."""

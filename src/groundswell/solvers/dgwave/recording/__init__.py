@@ -1,0 +1,1 @@
+"""Recorders: receivers, motion of the surface, and snapshots of whole fields."""
