@@ -1,1 +1,4 @@
-"""Absorbing layers of elements and sponges at the boundaries of the region."""
+"""Conditions at the boundaries of the region, and what absorbs waves there.
+
+Matched layers and sponges are elements around a grid; a mesh has sponges at its surfaces.
+"""

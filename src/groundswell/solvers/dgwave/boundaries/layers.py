@@ -16,7 +16,7 @@ from groundswell.grids.axis import Axis
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.case.boundaries import cells_across
-from groundswell.solvers.dgwave.case import LAYERS
+from groundswell.solvers.dgwave.boundaries.case import LAYERS
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 

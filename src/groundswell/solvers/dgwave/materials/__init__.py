@@ -1,1 +1,4 @@
-"""The materials of elements: averages and values at nodes, from the media of a case."""
+"""The materials of elements: averages, values at nodes, and extremes.
+
+They come from the media of a grid or of a mesh's physical volumes.
+"""

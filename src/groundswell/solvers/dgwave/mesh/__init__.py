@@ -1,1 +1,4 @@
-"""The mesh of a case: graded and refined bricks under topography, or hexahedra from a file."""
+"""The elements: bricks, refined and under topography, or hexahedra from a file.
+
+`RankElements` are those of one rank and their neighbours.
+"""

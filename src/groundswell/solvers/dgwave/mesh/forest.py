@@ -23,8 +23,8 @@ from groundswell.meshes.octree_refinement import (
 from groundswell.meshes.p4est import read_p4est
 from groundswell.seismology.media.material import Medium
 from groundswell.seismology.media.statistics import physical_plane
-from groundswell.solvers.dgwave.case import ForestSection
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
+from groundswell.solvers.dgwave.mesh.case import ForestSection
 from groundswell.solvers.dgwave.mesh.topography import Surface
 
 Floats = NDArray[np.float64]

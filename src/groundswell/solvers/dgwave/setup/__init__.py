@@ -1,4 +1,7 @@
-"""Host-side preparation: mesh, materials, sources, receivers, time step and estimates."""
+"""Host-side preparation: reads the input, chooses the time step, estimates memory.
+
+`Setup` prepares cases on bricks; `AnySetup` also those on a mesh from a file.
+"""
 
 from __future__ import annotations
 
