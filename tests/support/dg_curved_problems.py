@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.mesh import Mesh
-from groundswell.solvers.dgwave.curved import metric_terms
 from groundswell.solvers.dgwave.discretisation import Discretisation
+from groundswell.solvers.dgwave.mesh.curved import metric_terms
 from groundswell.spectral_elements.curl_form import curl_form
 
 Floats = NDArray[np.float64]

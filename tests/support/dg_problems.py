@@ -20,12 +20,12 @@ from groundswell.meshes.octree import Forest, uniform_forest
 from groundswell.meshes.octree_refinement import balance, refine
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies
-from groundswell.solvers.dgwave.damping import add_profiles
+from groundswell.solvers.dgwave.boundaries.layers import add_profiles
 from groundswell.solvers.dgwave.discretisation import Discretisation
-from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
-from groundswell.solvers.dgwave.nodal_material import NodalMaterial
+from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
+from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.solvers.dgwave.terms import ElementSource, Terms
 

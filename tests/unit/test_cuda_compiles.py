@@ -55,7 +55,7 @@ from groundswell.solvers.dgwave.benchmarks.problems import (
     cubes,
     discretise,
 )
-from groundswell.solvers.dgwave.surface import surface_source
+from groundswell.solvers.dgwave.recording.surface import surface_source
 from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
 from groundswell.solvers.poisson.element_operator import (
     DEFAULTS,

@@ -22,7 +22,7 @@ from groundswell.meshes.hexahedra import positions
 from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.octree import uniform_forest
 from groundswell.meshes.octree_refinement import balance, refine
-from groundswell.solvers.dgwave.curved import metric_terms
+from groundswell.solvers.dgwave.mesh.curved import metric_terms
 from groundswell.spectral_elements.curl_form import (
     curl_form,
     gradient_norms,

@@ -13,11 +13,16 @@ from dgwave_cases import DROP, EXPLOSION, WATER, build, setup
 import groundswell as gs
 from groundswell.errors import CaseError, InputError, RunFailed
 from groundswell.meshes.octree_faces import FaceKind, find_faces
-from groundswell.solvers.dgwave.costs import CURVED_MORTAR, MATCHED_LAYER, MORTAR, element_costs
-from groundswell.solvers.dgwave.damping import add_profiles, sponge_damping
+from groundswell.solvers.dgwave.boundaries.layers import add_profiles, sponge_damping
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
-from groundswell.solvers.dgwave.volumes import final_field_bytes
+from groundswell.solvers.dgwave.recording.volumes import final_field_bytes
+from groundswell.solvers.dgwave.setup.costs import (
+    CURVED_MORTAR,
+    MATCHED_LAYER,
+    MORTAR,
+    element_costs,
+)
 from groundswell.time_integration.step_limits import dg_step
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dgwave" / "marine_survey.toml"

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from groundswell.meshes.octree import uniform_forest
 from groundswell.meshes.octree_faces import FaceKind, find_faces
 from groundswell.seismology.media.material import Material
-from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, Links, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import (
     ALIGNMENT,
@@ -27,6 +26,7 @@ from groundswell.solvers.dgwave.kernel_shapes import (
     kernel_shape,
     pitch,
 )
+from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, Links, RankElements
 from groundswell.solvers.dgwave.terms import ElementSource, Terms
 
 # --- elements of ranks ----------------------------------------------------------------------------

@@ -16,9 +16,9 @@ import groundswell as gs
 from groundswell.errors import CaseError, InputError
 from groundswell.meshes.gll import gll
 from groundswell.seismology.formats.shaking_maps import open_surface
-from groundswell.solvers.dgwave.damping import sponge_damping
+from groundswell.solvers.dgwave.boundaries.layers import sponge_damping
 from groundswell.solvers.dgwave.discretisation import discretise
-from groundswell.solvers.dgwave.lattice import surface_axes
+from groundswell.solvers.dgwave.recording.lattice import surface_axes
 
 X, Y, Z = (100, 300, 150, 250), (400, 200, 200), (50, 50, 200, 300)
 GRADED = {"grid__spacing": [list(X), list(Y), list(Z)]}

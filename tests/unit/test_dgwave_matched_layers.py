@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.solvers.dgwave.boundaries.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
-from groundswell.solvers.dgwave.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.propagation import Propagation
 
 Floats = NDArray[np.float64]

@@ -17,9 +17,9 @@ from ranks import run_on_ranks
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.box import Box
 from groundswell.solvers.dgwave.discretisation import discretise
-from groundswell.solvers.dgwave.elements import RankElements
-from groundswell.solvers.dgwave.memory import device_memory
+from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.propagation import Propagation
+from groundswell.solvers.dgwave.setup.memory import device_memory
 from groundswell.solvers.dgwave.traces import Traces
 
 PROGRAM = Path(__file__).parents[1] / "support" / "memory_program.py"

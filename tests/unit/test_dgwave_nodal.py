@@ -16,9 +16,9 @@ import groundswell as gs
 from groundswell.backends import open_backend
 from groundswell.errors import CaseError, InputError
 from groundswell.meshes.gll import gll
-from groundswell.solvers.dgwave import element_materials, nodal_material
 from groundswell.solvers.dgwave.discretisation import discretise
-from groundswell.solvers.dgwave.nodal_material import face_nodes
+from groundswell.solvers.dgwave.mesh.elements import face_nodes
+from groundswell.solvers.dgwave.setup import element_materials
 
 Floats = NDArray[np.float64]
 
@@ -209,7 +209,7 @@ def test_tables_do_not_depend_on_how_many_nodes_are_computed_at_a_time(ranks: in
     nodal = discretise(found, found.elements(ranks, 0)).nodal
     backend = open_backend("cpu")
     whole = [*nodal.tables(backend, "float32"), nodal.quarters("float32")]
-    with patch.object(nodal_material, "PART", 7 * 64):
+    with patch("groundswell.solvers.dgwave.materials.nodal.PART", 7 * 64):
         parts = [*nodal.tables(backend, "float32"), nodal.quarters("float32")]
     assert nodal.elements.count > 7 and nodal.elements.links.count > 7 * 6 and len(whole[2]) > 7
     for one, other in zip(whole, parts, strict=True):

@@ -12,9 +12,10 @@ from thread_ranks import run_on_threads
 
 from groundswell.errors import InputError
 from groundswell.seismology.media.cellwise import ArrayMedium
-from groundswell.solvers.dgwave import element_statistics
 from groundswell.solvers.dgwave.discretisation import discretise
-from groundswell.solvers.dgwave.mesh import USED, build_forest, read_material
+from groundswell.solvers.dgwave.materials import statistics
+from groundswell.solvers.dgwave.materials.brick_media import USED, read_material
+from groundswell.solvers.dgwave.mesh.forest import build_forest
 from groundswell.solvers.dgwave.setup import Setup
 
 SOFT = {"vp": 1800, "vs": 900, "rho": 2000, "qp": 60, "qs": 40}
@@ -109,8 +110,8 @@ def test_fluid_elements_are_counted_as_they_are() -> None:
 def test_ranks_share_the_work(more: Any) -> None:
     case = build(medium=gradient(), attenuation=CONSTANT, **more)
     alone = Setup.from_case(case)
-    extremes = element_statistics._extremes
-    with patch.object(element_statistics, "_extremes", side_effect=extremes) as read:
+    extremes = statistics._extremes
+    with patch.object(statistics, "_extremes", side_effect=extremes) as read:
         ranks = run_on_threads(3, lambda comm: Setup.from_case(case, comm))
     assert sum(len(call.args[1]) for call in read.call_args_list) == alone.count
     for found in ranks:

@@ -15,7 +15,7 @@ from groundswell.backends.base import in_order
 from groundswell.errors import CaseError, InputError
 from groundswell.meshes.gll import gll
 from groundswell.seismology.formats.shaking_maps import open_surface
-from groundswell.solvers.dgwave.lattice import has_shaking_map, surface_axes
+from groundswell.solvers.dgwave.recording.lattice import has_shaking_map, surface_axes
 
 SEA = {
     "kind": "layered",

@@ -12,7 +12,7 @@ from dgwave_cases import EXPLOSION, WATER, build, setup
 import groundswell as gs
 from groundswell.errors import CaseError, InputError
 from groundswell.meshes.gll import gll
-from groundswell.solvers.dgwave.curved import CurvedElements
+from groundswell.solvers.dgwave.mesh.curved import CurvedElements
 from groundswell.spectral_elements.curl_form import jacobians
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 

@@ -9,30 +9,28 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator
 
 from groundswell.case.common import (
     CODECS,
-    DataFile,
     NotEmpty,
     RunSection,
     Section,
-    by_file,
     repeated,
     unsupported,
 )
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
-from groundswell.case.units import Flag, Frequency, Number, Positive
+from groundswell.case.units import Flag
 from groundswell.errors import did_you_mean, listed
 from groundswell.seismology.case.base import SeismicCase
-from groundswell.seismology.case.boundaries import Width
-from groundswell.seismology.case.media import ArraySection, AwpSection
 from groundswell.seismology.case.outputs import Interval, SeismicOutput
 from groundswell.seismology.case.sources import Instrument
 from groundswell.seismology.case.topography import TopographySection
-from groundswell.solvers.dgwave.unstructured_case import (
+from groundswell.solvers.dgwave.boundaries.case import BoundarySection
+from groundswell.solvers.dgwave.materials.case import AnyMedium, CellwiseSection, VolumesSection
+from groundswell.solvers.dgwave.mesh.case import (
     AnyGrid,
-    AnyMedium,
+    AnyRefinement,
+    ForestSection,
     MeshSection,
-    SurfaceCondition,
-    VolumesSection,
+    RefinementSection,
 )
 
 MAX_DEGREE = 15
@@ -65,52 +63,6 @@ class MethodSection(Section):
     equations: Literal["auto", "acoustic", "elastic"] = "auto"
     mechanisms: Annotated[int, Field(ge=2, le=MAX_MECHANISMS, strict=True)] = 3
     material: Literal["element", "node"] = "element"
-
-
-class RefinementSection(Section):
-    """`[refinement]`: halve elements where waves are slow, for even points per wavelength.
-
-    Elements of `[grid]` are halved, at most `levels` times, until the slowest wave of `frequency`
-    spans `points` points. Neighbours differ by at most one level.
-    """
-
-    frequency: Annotated[Frequency, Positive]
-    levels: Annotated[int, Field(ge=1, le=6, strict=True)] = 2
-    points: Annotated[Number, Field(ge=2, le=50)] = 5.0
-
-
-class ForestSection(Section):
-    """`[refinement]` with a `file`: refine the elements like the trees of a p4est forest.
-
-    The file was written by `p8est_save`. Its trees are the elements of `[grid]`, and `vertical` is
-    the direction of their third axis.
-    """
-
-    file: DataFile
-    vertical: Literal["up", "down"] = "up"
-
-
-AnyRefinement = Annotated[Any, by_file(ForestSection, RefinementSection)]
-
-CellwiseSection = AwpSection | ArraySection
-LAYERS = ("pml", "sponge")
-Boundary = Literal["pml", "sponge", "absorbing", "free-surface", "rigid"]
-
-
-class BoundarySection(Section):
-    """`[boundary]`: conditions at the top, the sides and the bottom of the region.
-
-    "pml" adds perfectly matched layers outside the region, and "sponge" layers in which all motion
-    decays. Both are `width` elements or metres wide. "absorbing" absorbs waves at normal incidence
-    only. On a mesh from a file, `surfaces` gives the conditions on its physical surfaces, by name:
-    "absorbing", "free-surface", "rigid" or a `SpongeSection`.
-    """
-
-    top: Boundary = "free-surface"
-    sides: Literal[Boundary, "periodic"] = "pml"
-    bottom: Boundary = "pml"
-    width: Width = 4
-    surfaces: dict[str, SurfaceCondition] = Field(default_factory=dict)
 
 
 class VolumeOutput(Section):

@@ -13,11 +13,11 @@ from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies
-from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
+from groundswell.solvers.dgwave.boundaries.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.equations import Equations, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelVariant
-from groundswell.solvers.dgwave.matched_layers import MatchedLayers
-from groundswell.solvers.dgwave.nodal_material import NodalMaterial
+from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
+from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.terms import ElementSource, Terms
 

@@ -16,10 +16,10 @@ from groundswell.outputs.ring_buffer import Output
 from groundswell.seismology.formats.sac_mseed import export_seismograms
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.receivers import that_record
-from groundswell.solvers.dgwave.lattice import has_shaking_map
-from groundswell.solvers.dgwave.receivers import VELOCITIES, Seismograms
-from groundswell.solvers.dgwave.surface import ShakingMap, SurfaceSeries
-from groundswell.solvers.dgwave.volumes import Volumes
+from groundswell.solvers.dgwave.recording.lattice import has_shaking_map
+from groundswell.solvers.dgwave.recording.receivers import VELOCITIES, Seismograms
+from groundswell.solvers.dgwave.recording.surface import ShakingMap, SurfaceSeries
+from groundswell.solvers.dgwave.recording.volumes import Volumes
 from groundswell.spectral_elements.fields import gather_on_root
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements

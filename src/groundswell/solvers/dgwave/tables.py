@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.meshes.hexahedra import AXES, face_nodes
+from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies
-from groundswell.solvers.dgwave.elements import FACES
-from groundswell.solvers.dgwave.mesh import USED
+from groundswell.solvers.dgwave.materials.brick_media import USED
+from groundswell.solvers.dgwave.mesh.elements import face_nodes
 from groundswell.spectral_elements.element_kernels import to_halves
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _quarter_normals(problem: Discretisation, metrics: NDArray[np.floating[Any]]
     `metric_terms`.
     """
     element, face = problem.elements.mortars.T
-    n, nodes = problem.degree + 1, np.stack([face_nodes(problem.degree, f) for f in range(FACES)])
+    n, nodes = problem.degree + 1, face_nodes(problem.degree)
     vectors = metrics.reshape(len(metrics), AXES, AXES, -1)[element, face // 2]
     at_faces = np.take_along_axis(vectors, nodes[face][:, None], axis=2).astype(float)
     outward = (2 * (face % 2) - 1)[:, None, None, None] * at_faces.reshape(-1, AXES, n, n)

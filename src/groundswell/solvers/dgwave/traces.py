@@ -19,7 +19,7 @@ from groundswell.exchange.messages import Buffer
 from groundswell.exchange.tuning import Choice
 from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree_faces import QUARTERS
-from groundswell.solvers.dgwave.elements import FACES, WHOLE, Links, RankElements
+from groundswell.solvers.dgwave.mesh.elements import FACES, WHOLE, Links, RankElements
 from groundswell.solvers.dgwave.shared_traces import SharedTraces, TraceFormat
 
 BUFFERS = 3  # used in turn for traces of other ranks, see kernels/scheme.h

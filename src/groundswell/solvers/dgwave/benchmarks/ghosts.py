@@ -21,7 +21,7 @@ from groundswell.exchange.connect import connect
 from groundswell.exchange.messages import Message, TransferRequest
 from groundswell.exchange.transfer import Maker
 from groundswell.meshes.hexahedra import Numbers
-from groundswell.solvers.dgwave.elements import OUTSIDE, RankElements
+from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, RankElements
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 if TYPE_CHECKING:

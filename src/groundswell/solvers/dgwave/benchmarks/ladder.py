@@ -20,7 +20,7 @@ from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.hexahedra import AXES
 from groundswell.solvers.dgwave.benchmarks.ghosts import LOCAL, NONE, Ghosts
 from groundswell.solvers.dgwave.discretisation import Discretisation
-from groundswell.solvers.dgwave.elements import OUTSIDE
+from groundswell.solvers.dgwave.mesh.elements import OUTSIDE
 from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.spectral_elements.element_kernels import reference_element_constants
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME

@@ -22,8 +22,8 @@ from groundswell.meshes.octree import uniform_forest
 from groundswell.meshes.octree_refinement import balance, refine
 from groundswell.meshes.partition import face_neighbours
 from groundswell.solvers.dgwave.case import DgWaveCase
-from groundswell.solvers.dgwave.curved import CurvedElements
-from groundswell.solvers.dgwave.elements import RankElements
+from groundswell.solvers.dgwave.mesh.curved import CurvedElements
+from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.time_integration.step_limits import dg_step
 

@@ -13,7 +13,6 @@ from groundswell.meshes.octree import partition_curve, uniform_forest
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.discretisation import Discretisation
-from groundswell.solvers.dgwave.elements import OUTSIDE, RankElements
 from groundswell.solvers.dgwave.equations import (
     ACOUSTIC,
     ELASTIC,
@@ -21,6 +20,7 @@ from groundswell.solvers.dgwave.equations import (
     Equations,
     FaceSides,
 )
+from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, RankElements
 from groundswell.solvers.dgwave.terms import Terms
 from groundswell.time_integration.step_limits import dg_step
 

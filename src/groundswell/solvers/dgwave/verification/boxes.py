@@ -23,11 +23,11 @@ from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.reference.half_spaces import WavesAtInterface
 from groundswell.seismology.reference.medium import HomogeneousMedium
-from groundswell.solvers.dgwave.curved import CurvedElements
 from groundswell.solvers.dgwave.discretisation import Discretisation
-from groundswell.solvers.dgwave.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FREE_SURFACE, FaceSides
-from groundswell.solvers.dgwave.nodal_material import NodalMaterial
+from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
+from groundswell.solvers.dgwave.mesh.curved import CurvedElements
+from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.solvers.dgwave.terms import Terms
 from groundswell.spectral_elements.curl_form import jacobians

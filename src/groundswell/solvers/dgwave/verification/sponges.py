@@ -23,8 +23,7 @@ from groundswell.meshes.hexahedra import face_nodes
 from groundswell.seismology.problems.tables import SILENCE
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.plane_waves import PlaneWave
-from groundswell.solvers.dgwave.setup import Setup
-from groundswell.solvers.dgwave.unstructured import AnySetup
+from groundswell.solvers.dgwave.setup import AnySetup, Setup
 from groundswell.solvers.dgwave.verification.boxes import Floats
 from groundswell.solvers.dgwave.verification.layers import DEGREE, H, Packet
 from groundswell.solvers.dgwave.verification.simulation import make_case

@@ -1,8 +1,8 @@
-"""The mesh of a case: bricks, refined by wavelength or like a p4est forest, and materials."""
+"""The elements of a grid: bricks, refined by wavelength or like a p4est forest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,52 +21,14 @@ from groundswell.meshes.octree_refinement import (
     resolve_wavelength,
 )
 from groundswell.meshes.p4est import read_p4est
-from groundswell.seismology.case.boundaries import cells_across
-from groundswell.seismology.media.build import build_medium
-from groundswell.seismology.media.material import Material, Medium
+from groundswell.seismology.media.material import Medium
 from groundswell.seismology.media.statistics import physical_plane
-from groundswell.solvers.dgwave.bricks import Bricks
-from groundswell.solvers.dgwave.case import LAYERS, ForestSection
-from groundswell.solvers.dgwave.topography import Surface
+from groundswell.solvers.dgwave.mesh.bricks import Bricks
+from groundswell.solvers.dgwave.mesh.case import ForestSection
+from groundswell.solvers.dgwave.mesh.topography import Surface
 
 Floats = NDArray[np.float64]
-USED = ("vp", "vs", "rho")  # of a material
-QUALITY = ("qp", "qs")  # with attenuation too
 TREE_ROUNDING = 1e-6  # of the size of a forest
-
-
-def build_grid(case: Any) -> Bricks:
-    """The elements of a case: those of the region and of the absorbing layers around it."""
-    boundary, axes = case.boundary, map(Axis, case.grid.spacing)
-    x, y, z = ([cells_across(boundary.width, edge) for edge in axis.ends] for axis in axes)
-    if boundary.sides not in LAYERS:
-        x = y = [0, 0]
-    top = z[0] if boundary.top in LAYERS else 0
-    bottom = z[1] if boundary.bottom in LAYERS else 0
-    low, high = (x[0], y[0], top), (x[1], y[1], bottom)
-    return Bricks(case.grid.cells, case.grid.spacing, before=low, after=high)
-
-
-def build_media(case: Any, grid: Bricks) -> list[Medium]:
-    """The media of the region's elements, and of elements halved once, twice and so on.
-
-    Raises:
-        InputError: the data are unreadable, incomplete or do not cover the region.
-    """
-    return [_medium(case, grid, level) for level in range(_levels(case, grid) + 1)]
-
-
-def _levels(case: Any, grid: Bricks) -> int:
-    """The largest number of times that elements may be halved."""
-    if isinstance(case.refinement, ForestSection):
-        return int(_read_forest(case.refinement, grid).levels.max())
-    return int(case.refinement.levels) if case.refinement else 0
-
-
-def _medium(case: Any, grid: Bricks, level: int) -> Medium:
-    nx, ny, nz = (n << level for n in grid.region)
-    hx, hy, hz = (axis.divided(2**level).spacing for axis in grid.axes)
-    return build_medium(case.medium, (nx, ny, nz), (hx, hy, hz), case.grid.frame)
 
 
 def build_forest(
@@ -88,6 +50,13 @@ def build_forest(
     else:
         wanted = _waves_too_short(case, grid, media, surface)
     return balance(refine(bricks, wanted, len(media) - 1))
+
+
+def deepest_level(case: Any, grid: Bricks) -> int:
+    """The largest number of times that elements may be halved."""
+    if isinstance(case.refinement, ForestSection):
+        return int(_read_forest(case.refinement, grid).levels.max())
+    return int(case.refinement.levels) if case.refinement else 0
 
 
 def _read_forest(section: ForestSection, grid: Bricks) -> Forest:
@@ -180,37 +149,4 @@ def _by_level(grid: Bricks, lower: Floats, upper: Floats) -> Iterator[tuple[int,
     for level in np.unique(levels).tolist():
         chosen = np.flatnonzero(levels == level)
         cells = np.rint(first[chosen] * 2**level).astype(np.int64)
-        yield level, chosen, _inside(grid, cells, level)
-
-
-def read_material(
-    forest: Forest, grid: Bricks, media: Sequence[Medium], leaves: Numbers, names: Sequence[str]
-) -> Material:
-    """Properties of elements; absorbing layers continue the outermost elements of the region."""
-    found = {name: np.empty(len(leaves)) for name in names}
-    levels, anchors = forest.levels[leaves], forest.anchors(leaves)
-    for level in np.unique(levels):
-        chosen = np.flatnonzero(levels == level)
-        cells = anchors[chosen] >> (forest.max_level - int(level))
-        inside = _inside(grid, cells - np.array(grid.before) * 2**level, level)
-        _read(media[level], inside, {name: (v, chosen) for name, v in found.items()})
-    return Material(**found)
-
-
-def _inside(grid: Bricks, cells: Numbers, level: int) -> Numbers:
-    """The nearest elements of the region at a level; indices count from the region's corner."""
-    return np.clip(cells, 0, np.array(grid.region) * 2**level - 1)
-
-
-def _read(medium: Medium, cells: Numbers, into: Mapping[str, tuple[Floats, Numbers]]) -> None:
-    """Read properties of cells, (n, 3), into arrays at given indices, by name.
-
-    Quality factors that the medium lacks are infinite.
-    """
-    nx, ny, _ = medium.cells
-    for k in np.unique(cells[:, 2]):
-        row = np.flatnonzero(cells[:, 2] == k)
-        plane, (x, y) = physical_plane(medium, int(k)).given(), cells[row, :2].T
-        for name, (array, places) in into.items():
-            values = plane.get(name, np.array(np.inf))
-            array[places[row]] = np.broadcast_to(values, (ny, nx))[y, x]
+        yield level, chosen, grid.nearest(cells, level)

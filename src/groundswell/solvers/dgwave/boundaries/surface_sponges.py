@@ -1,7 +1,7 @@
 """Sponges of a mesh: all fields decay near some of its surfaces.
 
 The rate of decay depends on the distance from a surface as in the sponges of a grid, see
-damping.py.
+layers.py.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from scipy.spatial import cKDTree
 from groundswell.errors import InputError
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.mesh import Mesh
-from groundswell.solvers.dgwave.damping import sponge_decay
-from groundswell.solvers.dgwave.nodal_material import face_nodes
+from groundswell.solvers.dgwave.boundaries.layers import sponge_decay
+from groundswell.solvers.dgwave.mesh.elements import face_nodes
 from groundswell.spectral_elements.curl_form import element_nodes
 
 Floats = NDArray[np.float64]

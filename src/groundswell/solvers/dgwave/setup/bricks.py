@@ -1,4 +1,4 @@
-"""Host-side preparation: reads the input, chooses the time step, estimates memory."""
+"""Host-side preparation: time step, sources, receivers and estimates; on a grid of bricks."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ from groundswell.seismology.time_steps import dividing_step
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.dgwave import check
 from groundswell.solvers.dgwave.attenuation import fastest_relaxation, largest_decay
-from groundswell.solvers.dgwave.bricks import Bricks
-from groundswell.solvers.dgwave.costs import element_costs
-from groundswell.solvers.dgwave.curved import METRICS
-from groundswell.solvers.dgwave.element_materials import ElementMaterials
-from groundswell.solvers.dgwave.element_statistics import ElementStatistics, element_statistics
-from groundswell.solvers.dgwave.elements import RankElements
+from groundswell.solvers.dgwave.boundaries.layers import build_grid
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
-from groundswell.solvers.dgwave.lattice import surface_bytes
-from groundswell.solvers.dgwave.memory import device_memory
-from groundswell.solvers.dgwave.mesh import build_grid, build_media
+from groundswell.solvers.dgwave.materials.brick_media import build_media
+from groundswell.solvers.dgwave.materials.statistics import ElementStatistics, element_statistics
+from groundswell.solvers.dgwave.mesh.bricks import Bricks
+from groundswell.solvers.dgwave.mesh.curved import METRICS
+from groundswell.solvers.dgwave.mesh.elements import RankElements
+from groundswell.solvers.dgwave.recording.lattice import surface_bytes
+from groundswell.solvers.dgwave.recording.volumes import final_field_bytes, volume_bytes
+from groundswell.solvers.dgwave.setup.costs import element_costs
+from groundswell.solvers.dgwave.setup.element_materials import ElementMaterials
+from groundswell.solvers.dgwave.setup.memory import device_memory
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
-from groundswell.solvers.dgwave.volumes import final_field_bytes, volume_bytes
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import decay_step, dg_step
 

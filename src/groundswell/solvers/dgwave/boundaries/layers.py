@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.grids.axis import Axis
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
-from groundswell.solvers.dgwave.case import LAYERS
-from groundswell.solvers.dgwave.elements import RankElements
+from groundswell.seismology.case.boundaries import cells_across
+from groundswell.solvers.dgwave.boundaries.case import LAYERS
+from groundswell.solvers.dgwave.mesh.bricks import Bricks
+from groundswell.solvers.dgwave.mesh.elements import RankElements
 
 if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.geometry import ElementGeometry
+    from groundswell.solvers.dgwave.setup.geometry import ElementGeometry
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +33,18 @@ EXPONENT, RETURNED = 2, 0.05
 
 ENDS = (0, 1)  # of an axis
 ROUNDING = 1e-9  # of a layer's thickness
+
+
+def build_grid(case: Any) -> Bricks:
+    """The elements of a case: those of the region and of the absorbing layers around it."""
+    boundary, axes = case.boundary, map(Axis, case.grid.spacing)
+    x, y, z = ([cells_across(boundary.width, edge) for edge in axis.ends] for axis in axes)
+    if boundary.sides not in LAYERS:
+        x = y = [0, 0]
+    top = z[0] if boundary.top in LAYERS else 0
+    bottom = z[1] if boundary.bottom in LAYERS else 0
+    low, high = (x[0], y[0], top), (x[1], y[1], bottom)
+    return Bricks(case.grid.cells, case.grid.spacing, before=low, after=high)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.guided_waves import LARGEST_RATIO, SoftGround
 from groundswell.seismology.media.statistics import SideSpeeds
-from groundswell.solvers.dgwave.damping import (
+from groundswell.solvers.dgwave.boundaries.layers import (
     PML,
     SPONGE,
     LayerProfiles,
@@ -35,7 +35,7 @@ from groundswell.solvers.dgwave.damping import (
     sponge_damping,
     strongest_decay,
 )
-from groundswell.solvers.dgwave.elements import RankElements
+from groundswell.solvers.dgwave.mesh.elements import RankElements
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.solvers.dgwave.elements import RankElements
+from groundswell.solvers.dgwave.mesh.elements import RankElements
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup

@@ -18,9 +18,9 @@ from groundswell.seismology.formats.shaking_maps import (
     write_shaking_map,
 )
 from groundswell.seismology.sources.event import event_attributes
-from groundswell.solvers.dgwave.lattice import Lattice, sample_bytes, surface_stride
 from groundswell.solvers.dgwave.propagation import KERNELS
-from groundswell.solvers.dgwave.receivers import VELOCITIES
+from groundswell.solvers.dgwave.recording.lattice import Lattice, sample_bytes, surface_stride
+from groundswell.solvers.dgwave.recording.receivers import VELOCITIES
 from groundswell.spectral_elements.recording import ElementDomain
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.mesh_faces import TURNS, turned
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
-from groundswell.solvers.dgwave.elements import FACES, WHOLE, Links, RankElements
 from groundswell.solvers.dgwave.equations import Equations
+from groundswell.solvers.dgwave.mesh.elements import FACES, WHOLE, Links, RankElements, face_nodes
 
 Floats = NDArray[np.float64]
 MaterialOf = Callable[[Numbers], Material]
@@ -115,14 +115,6 @@ class NodalMaterial:
     def _sides(self, leaves: Numbers, material: Material) -> _Sides:
         at_faces = self.equations.impedances_of(material)[..., face_nodes(self.degree)]
         return _Sides(self.degree, leaves, np.moveaxis(at_faces, 0, 2))
-
-
-def face_nodes(degree: int) -> Numbers:
-    """The nodes of each face, (6, nodes of a face); the lower axis of a face varies fastest."""
-    n = degree + 1
-    nodes = np.arange(n**AXES).reshape(n, n, n)
-    ends = [nodes.take(end, axis) for axis in (2, 1, 0) for end in (0, -1)]
-    return np.stack([face.ravel() for face in ends])
 
 
 @dataclass(frozen=True, eq=False)

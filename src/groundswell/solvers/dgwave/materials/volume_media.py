@@ -13,7 +13,7 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers, refine, tangents
 from groundswell.meshes.mesh import Mesh
 from groundswell.seismology.media.material import Material, SampledMedium, volume_average
-from groundswell.solvers.dgwave.element_materials import INWARDS, SAMPLES
+from groundswell.solvers.dgwave.materials.brick_media import INWARDS, SAMPLES
 
 Floats = NDArray[np.float64]
 

@@ -23,18 +23,16 @@ from groundswell.seismology.media.build import build_sampled
 from groundswell.seismology.media.cellwise import ArrayMedium
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.media.statistics import physical_plane
-from groundswell.solvers.dgwave.bricks import Bricks
+from groundswell.solvers.dgwave.boundaries.case import SpongeSection
+from groundswell.solvers.dgwave.boundaries.surface_sponges import SurfaceSponges
 from groundswell.solvers.dgwave.check import MESH
-from groundswell.solvers.dgwave.elements import RankElements
 from groundswell.solvers.dgwave.equations import ABSORBING, REFLECTION
-from groundswell.solvers.dgwave.setup import Setup
-from groundswell.solvers.dgwave.surface_sponges import SurfaceSponges
-from groundswell.solvers.dgwave.unstructured_case import (
-    MeshSection,
-    SpongeSection,
-    VolumesSection,
-)
-from groundswell.solvers.dgwave.volume_media import VolumeMedia
+from groundswell.solvers.dgwave.materials.case import VolumesSection
+from groundswell.solvers.dgwave.materials.volume_media import VolumeMedia
+from groundswell.solvers.dgwave.mesh.bricks import Bricks
+from groundswell.solvers.dgwave.mesh.case import MeshSection
+from groundswell.solvers.dgwave.mesh.elements import RankElements
+from groundswell.solvers.dgwave.setup.bricks import Setup
 from groundswell.spectral_elements.point_location import NOWHERE, locate
 from groundswell.spectral_elements.surface_location import find_surface
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.grids.axis import Axis, Spacings
+from groundswell.meshes.hexahedra import Numbers
 
 Triple = tuple[int, int, int]
 Floats = NDArray[np.float64]
@@ -71,3 +72,10 @@ class Bricks:
         """Fractional indices, from the region's corner, of positions (..., 3)."""
         along = zip(self.axes, np.moveaxis(points, -1, 0), strict=True)
         return np.stack([axis.index(at) for axis, at in along], axis=-1)
+
+    def nearest(self, cells: Numbers, level: int) -> Numbers:
+        """The nearest elements of the region, halved `level` times, to others, (n, 3).
+
+        Indices count from the region's corner.
+        """
+        return np.clip(cells, 0, np.array(self.region) * 2**level - 1)

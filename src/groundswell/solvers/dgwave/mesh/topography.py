@@ -19,7 +19,7 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.leaves import box_nodes
 from groundswell.seismology.topography import Elevation
-from groundswell.solvers.dgwave.bricks import Bricks
+from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.spectral_elements.curl_form import longest_edges
 from groundswell.spectral_elements.geometry import chunks
 

@@ -15,18 +15,16 @@ from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.media.material import Material, Values, sample_points
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies, unrelaxed
-from groundswell.solvers.dgwave.geometry import ElementGeometry
-from groundswell.solvers.dgwave.mesh import QUALITY, USED, read_material
+from groundswell.solvers.dgwave.materials.brick_media import (
+    INWARDS,
+    QUALITY,
+    SAMPLES,
+    USED,
+    read_material,
+)
+from groundswell.solvers.dgwave.setup.geometry import ElementGeometry
 
 Floats = NDArray[np.float64]
-
-# Nodes at faces are moved inwards by this fraction of half an edge, so that they lie inside an
-# interface on the face. It exceeds the distance at which interfaces count as on a face, see
-# `Profile`.
-INWARDS = 1e-8
-# Number of positions at which the medium is sampled at a time. They take about 100 MB. A file is
-# read once for each of its depths among them.
-SAMPLES = 2**20
 
 
 class ElementMaterials(ElementGeometry):

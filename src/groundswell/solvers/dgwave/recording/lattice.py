@@ -13,7 +13,7 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.outputs.recording import Frame, PointSelection
 from groundswell.seismology.formats.shaking_maps import SurfacePoints
-from groundswell.solvers.dgwave.unstructured_case import MeshSection
+from groundswell.solvers.dgwave.mesh.case import MeshSection
 from groundswell.spectral_elements.recording import ElementDomain
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from groundswell.meshes.hexahedra import Numbers
 from groundswell.seismology.media.material import Material, Values
 
 if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.element_materials import ElementMaterials
+    from groundswell.solvers.dgwave.setup.element_materials import ElementMaterials
 
 Floats = NDArray[np.float64]
 

@@ -17,12 +17,7 @@ from groundswell.meshes.octree import Forest
 from groundswell.seismology.guided_waves import SoftGround
 from groundswell.seismology.media.material import Medium
 from groundswell.seismology.topography import build_elevation
-from groundswell.solvers.dgwave.bricks import Bricks
-from groundswell.solvers.dgwave.curved import CurvedElements
-from groundswell.solvers.dgwave.element_statistics import ElementStatistics
-from groundswell.solvers.dgwave.elements import RankElements
-from groundswell.solvers.dgwave.equations import REFLECTION
-from groundswell.solvers.dgwave.matched_layers import (
+from groundswell.solvers.dgwave.boundaries.matched_layers import (
     MatchedLayers,
     field_damping,
     in_matched_layers,
@@ -30,8 +25,13 @@ from groundswell.solvers.dgwave.matched_layers import (
     soft_ground,
     total_decay,
 )
-from groundswell.solvers.dgwave.mesh import build_forest
-from groundswell.solvers.dgwave.topography import Surface
+from groundswell.solvers.dgwave.equations import REFLECTION
+from groundswell.solvers.dgwave.materials.statistics import ElementStatistics
+from groundswell.solvers.dgwave.mesh.bricks import Bricks
+from groundswell.solvers.dgwave.mesh.curved import CurvedElements
+from groundswell.solvers.dgwave.mesh.elements import RankElements
+from groundswell.solvers.dgwave.mesh.forest import build_forest
+from groundswell.solvers.dgwave.mesh.topography import Surface
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup

@@ -22,7 +22,7 @@ from groundswell.seismology.formats.seismograms import (
 )
 from groundswell.seismology.receivers import Receiver, that_record
 from groundswell.seismology.sources.event import event_attributes
-from groundswell.solvers.dgwave.lattice import INSIDE
+from groundswell.solvers.dgwave.recording.lattice import INSIDE
 
 if TYPE_CHECKING:
     import xarray

@@ -8,9 +8,9 @@ import numpy as np
 
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree_faces import QUARTERS
-from groundswell.solvers.dgwave.curved import METRICS
-from groundswell.solvers.dgwave.elements import FACES, RankElements
 from groundswell.solvers.dgwave.kernel_shapes import pitch
+from groundswell.solvers.dgwave.mesh.curved import METRICS
+from groundswell.solvers.dgwave.mesh.elements import FACES, RankElements
 from groundswell.solvers.dgwave.traces import BUFFERS
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.meshes import hexahedra
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.mesh_faces import find_mesh_faces
@@ -18,6 +19,11 @@ from groundswell.meshes.octree_faces import QUARTERS, FaceKind, find_faces
 FACES = 2 * AXES
 OUTSIDE = -1
 WHOLE = -1  # in place of a quarter: the trace of the whole face
+
+
+def face_nodes(degree: int) -> Numbers:
+    """The nodes of each face, (6, nodes of a face); the lower axis of a face varies fastest."""
+    return np.stack([hexahedra.face_nodes(degree, face) for face in range(FACES)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,54 @@
+"""The section `[medium]`: one medium, or one for each physical volume of a mesh."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator
+
+from groundswell.case.common import Section, TaggedUnion
+from groundswell.seismology.case.media import (
+    ArraySection,
+    AwpSection,
+    HomogeneousSection,
+    LayeredSection,
+    NetcdfSection,
+)
+
+CellwiseSection = AwpSection | ArraySection
+
+
+def _with_kind(content: Any) -> Any:
+    """Set the default kind of a table: a homogeneous medium."""
+    is_table = isinstance(content, dict)
+    return {"kind": "homogeneous", **content} if is_table else content
+
+
+VolumeMedium = Annotated[
+    Annotated[HomogeneousSection | LayeredSection | NetcdfSection, TaggedUnion()],
+    BeforeValidator(_with_kind),
+]
+
+
+class VolumesSection(Section):
+    """`kind = "volumes"`: a medium for each physical volume of the mesh, by name."""
+
+    kind: Literal["volumes"]
+    volumes: dict[str, VolumeMedium]
+
+    @property
+    def has_q(self) -> bool | None:
+        """Whether all media have quality factors; None if that depends on a file."""
+        found = [medium.has_q for medium in self.volumes.values()]
+        return None if None in found and False not in found else all(found)
+
+
+AnyMedium = Annotated[
+    HomogeneousSection
+    | LayeredSection
+    | NetcdfSection
+    | AwpSection
+    | ArraySection
+    | VolumesSection,
+    TaggedUnion(),
+]

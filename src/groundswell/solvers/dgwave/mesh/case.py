@@ -1,0 +1,115 @@
+"""The sections `[grid]`, of bricks or with a mesh from a file, and `[refinement]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, PlainValidator, TypeAdapter
+
+from groundswell.case.common import DataFile, NotEmpty, Section, by_file
+from groundswell.case.problems import Violation
+from groundswell.case.units import Frequency, Number, Positive
+from groundswell.grids.axis import Spacing
+from groundswell.seismology.case.grid import (
+    SIZE_TOLERANCE,
+    ForEachAxis,
+    GridSection,
+    Position,
+    PositiveLength,
+    uneven,
+)
+
+_ONE = TypeAdapter(PositiveLength)
+_EACH = TypeAdapter(Annotated[tuple[PositiveLength, ...], NotEmpty])
+
+
+def _spacing(value: Any) -> Spacing:
+    """The edge of all elements along an axis, or a list of the edge of each."""
+    one_each = isinstance(value, list | tuple)
+    return _EACH.validate_python(value) if one_each else _ONE.validate_python(value)
+
+
+Edges = Annotated[Spacing, PlainValidator(_spacing)]
+
+
+class BricksSection(GridSection):
+    """`[grid]`: size of the region along x (east), y (north) and depth, and edges of its elements.
+
+    `spacing` has one edge for all elements along an axis, or a list of the edge of each.
+    """
+
+    spacing: Annotated[tuple[Edges, Edges, Edges], ForEachAxis]  # type: ignore[assignment]
+
+    @property
+    def cells(self) -> tuple[int, int, int]:
+        """Elements (nx, ny, nz) of the region."""
+        nx, ny, nz = (
+            len(h) if isinstance(h, tuple) else round(size / h)
+            for size, h in zip(self.size, self.spacing, strict=True)
+        )
+        return nx, ny, nz
+
+    def uneven_sizes(self) -> Iterator[Violation]:
+        """Yield the violations of sizes that elements do not fill."""
+        for axis, (size, h) in enumerate(zip(self.size, self.spacing, strict=True)):
+            if not isinstance(h, tuple):
+                yield from ((("size", axis), text) for text in uneven(size, h))
+            elif abs(sum(h) - size) > SIZE_TOLERANCE * size:
+                total = f"must add up to grid.size[{axis}] = {size:.10g} m"
+                yield ("spacing", axis), f"{total}; these edges add up to {sum(h):.10g} m"
+
+
+class MeshSection(Section):
+    """`[grid]` with a `file`: hexahedra from a Gmsh file, in m.
+
+    `vertical` is the direction of the mesh's third axis. Positions are given by the x and y of the
+    mesh and the depth below its surface.
+    """
+
+    geography: ClassVar[None] = None  # meshes have no position on Earth
+    frame: ClassVar[None] = None
+
+    file: DataFile
+    vertical: Literal["up", "down"] = "up"
+
+    def locate(self, position: Position) -> tuple[float, float, float]:
+        """A position as (x, y, depth), m."""
+        x, y = position.horizontal
+        return x, y, position.depth
+
+    def misplaced(self, position: Position) -> Iterator[Violation]:
+        """Yield the violations of a position that can be found without the mesh."""
+        if position.geographic:
+            yield ("longitude",), "meshes have no position on Earth; give x and y"
+        elif position.depth < 0:
+            yield ("depth",), "lies above the surface; depth is positive downwards"
+
+
+AnyGrid = Annotated[Any, by_file(MeshSection, BricksSection)]
+
+
+class RefinementSection(Section):
+    """`[refinement]`: halve elements where waves are slow, for even points per wavelength.
+
+    Elements of `[grid]` are halved, at most `levels` times, until the slowest wave of `frequency`
+    spans `points` points. Neighbours differ by at most one level.
+    """
+
+    frequency: Annotated[Frequency, Positive]
+    levels: Annotated[int, Field(ge=1, le=6, strict=True)] = 2
+    points: Annotated[Number, Field(ge=2, le=50)] = 5.0
+
+
+class ForestSection(Section):
+    """`[refinement]` with a `file`: refine the elements like the trees of a p4est forest.
+
+    The file was written by `p8est_save`. Its trees are the elements of `[grid]`, and `vertical` is
+    the direction of their third axis.
+    """
+
+    file: DataFile
+    vertical: Literal["up", "down"] = "up"
+
+
+AnyRefinement = Annotated[Any, by_file(ForestSection, RefinementSection)]
