@@ -99,7 +99,7 @@ def _speed(axes: Axes, measured: Run) -> None:
     value = "over_cpu" if beside_cpu else "over_base"
     places = _bars(axes, rows, "version", value, VERSIONS)
     for place, row in zip(places, rows, strict=True):
-        text = f"{row['GDOFS']:.2g}"
+        text = f"{row['GDOFS']:.3g}"
         axes.text(place, row[value], text, ha="center", va="bottom", fontsize=7, color=QUIET)
     _legend(axes, 4)
     axes.set_ylabel("speed-up")
