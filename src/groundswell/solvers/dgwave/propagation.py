@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,6 @@ from groundswell.spectral_elements.element_kernels import (
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KERNELS = Path(__file__).parent / "kernels"
-BEYOND = 16  # values; the longest vector of a CPU
 START = -1  # instead of a stage: before the first one
 
 
@@ -76,9 +74,7 @@ class Propagation:
             for array in (self._u, self._r)
         )
         variables = (count, problem.mechanisms, equations.strains, problem.nodes)
-        self.memory, self._memory_register = (
-            _readable_beyond(backend, variables, dtype) for _ in range(2)
-        )
+        self.memory, self._memory_register = (backend.zeros(variables, dtype) for _ in range(2))
         sets = problem.layers.sets.max(initial=-1) + 1 if problem.layers else 0
         in_layers = (int(sets), equations.stretched, problem.nodes)
         self.layer_memory, self._layer_register = (
@@ -300,9 +296,3 @@ def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Sou
         "LIFT": degree * (degree + 1) / 2,  # 1 / the weight of a node at the end of a line
     }
     return Source(KERNELS / file, constants)
-
-
-def _readable_beyond(backend: Backend, shape: tuple[int, ...], dtype: str) -> Array:
-    """Zeros, with some readable values behind them: CPU kernels read whole vectors."""
-    values = backend.zeros((prod(shape) + BEYOND,), dtype)
-    return values[: prod(shape)].reshape(shape)

@@ -1,16 +1,12 @@
-// A stage on a CPU: one element at a time, row by row along x. Rows are padded with zeros to whole vectors.
+// A stage on a CPU: one element at a time, row by row along x. Rows are padded to whole vectors; the values of the
+// padding are arbitrary and never stored.
 #pragma once
+#include "partial_store.h"
 #include "spectral_elements/kernels/cpu_rows.h"
 
+// Reads a whole vector, also beyond the end of a row, which is faster than a partial load. Arrays are readable beyond
+// their ends.
 INLINE Lanes load_lanes(const real* row, int n) {
-  Lanes lanes{};
-  const int left = NODES - n * VECTOR;
-  memcpy(&lanes, row + n * VECTOR, (left < VECTOR ? left : VECTOR) * sizeof(real));
-  return lanes;
-}
-
-// Reads a whole vector, also beyond the end of the row; this is faster than a partial load.
-INLINE Lanes load_whole_lanes(const real* row, int n) {
   Lanes lanes;
   memcpy(&lanes, row + n * VECTOR, sizeof(Lanes));
   return lanes;
@@ -18,7 +14,10 @@ INLINE Lanes load_whole_lanes(const real* row, int n) {
 
 INLINE void store_lanes(real* row, int n, const Lanes& lanes) {
   const int left = NODES - n * VECTOR;
-  memcpy(row + n * VECTOR, &lanes, (left < VECTOR ? left : VECTOR) * sizeof(real));
+  if (left < VECTOR)
+    store_first(row + n * VECTOR, left, lanes);
+  else
+    memcpy(row + n * VECTOR, &lanes, sizeof(Lanes));
 }
 
 // The old values of an element, the jumps at its faces, and derivative matrices scaled by its edges.
@@ -73,32 +72,41 @@ PART void find_columns(const Elements& all, index_t e, Element& element) {
   }
 }
 
+#endif
+
 typedef real FaceValues[TRACE][NODES][PITCH];
 
 // The trace of the other side in the order of this side's nodes, if there is one.
 INLINE void load_other_side(const Elements& all, index_t e, int face, long long entry, FaceValues& values) {
   const real* const from = all.locate(trace_of(entry), false);
+#if CURVED
   const int turn = all.turns[e * FACES + face];
   const int first = turned(0, turn), fast_step = turned(1, turn) - first, slow_step = turned(NODES, turn) - first;
   for (int n = 0; n < TRACE; ++n)
     for (int slow = 0; slow < NODES; ++slow)
       for (int fast = 0; fast < NODES; ++fast)
         values[n][slow][fast] = from[n * PLANE + first + slow * slow_step + fast * fast_step];
+#else
+  for (int n = 0; n < TRACE; ++n)
+    for (int slow = 0; slow < NODES; ++slow)
+      memcpy(values[n][slow], from + n * PLANE + slow * NODES, NODES * sizeof(real));
+#endif
 }
 
-PART void find_jumps(const Elements& all, const Material& m, index_t e, Element& element) {
+// Nodes of a row of a face that are processed at a time, with padding if tables of nodes are not read.
+constexpr int AT_FACE = CURVED || NODAL ? NODES : PITCH;
+
+template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Material& m, index_t e, Element& element) {
+  constexpr int STEP = AXIS == 0 ? NODES : 1, STEP_OF_U = AXIS == 0 ? PITCH : 1;  // along the fast axis
   alignas(64) FaceValues others;
-  for (int face = 0; face < FACES; ++face) {
+  for (int face = 2 * AXIS; face < 2 * AXIS + 2; ++face) {
     const long long entry = all.neighbour(e, face);
     if (entry) load_other_side(all, e, face, entry, others);
-    const int step = node_of_face(face, 1) - node_of_face(face, 0);
     for (int slow = 0; slow < NODES; ++slow) {
       const int first = node_of_face(face, slow * NODES);
       const real* const u = element.u[0][0][0] + first / NODES * PITCH + first % NODES;
-      const int step_of_u = step / NODES * PITCH + step % NODES;
       PRAGMA(omp simd)
-      for (int fast = 0; fast < NODES; ++fast) {
-        const int node = first + fast * step, place = fast * step_of_u;
+      for (int fast = 0; fast < AT_FACE; ++fast) {
         OtherSide side;
         side.entry = entry;
 #if NODAL
@@ -106,30 +114,19 @@ PART void find_jumps(const Elements& all, const Material& m, index_t e, Element&
 #endif
         for (int n = 0; n < TRACE; ++n) side.values[n] = others[n][slow][fast];
         real jump[JUMP];
-        jump_at(all, m, e, face, node, side, [&](int field) { return u[field * PLANE * PITCH + place]; }, jump);
+        jump_at(all, m, e, face, first + fast * STEP, side,
+                [&](int field) { return u[field * PLANE * PITCH + fast * STEP_OF_U]; }, jump);
         for (int n = 0; n < JUMP; ++n) element.jumps[face][n][slow][fast] = jump[n];
       }
     }
   }
 }
-#else
+
 PART void find_jumps(const Elements& all, const Material& m, index_t e, Element& element) {
-  for (int face = 0; face < FACES; ++face) {
-    for (int slow = 0; slow < NODES; ++slow) {
-      PRAGMA(omp simd)
-      for (int fast = 0; fast < NODES; ++fast) {
-        const int p = slow * NODES + fast, node = node_of_face(face, p);
-        const int place = node / NODES * PITCH + node % NODES;
-        OtherSide side;
-        side.load(all, e, face, p);
-        real jump[JUMP];
-        jump_at(all, m, e, face, node, side, [&](int field) { return element.u[field][0][0][place]; }, jump);
-        for (int n = 0; n < JUMP; ++n) element.jumps[face][n][slow][fast] = jump[n];
-      }
-    }
-  }
+  find_jumps_along<0>(all, m, e, element);
+  find_jumps_along<1>(all, m, e, element);
+  find_jumps_along<2>(all, m, e, element);
 }
-#endif
 
 // The derivatives of vector n of row (k, j), without faces.
 INLINE void differentiate_row(const Element& element, int j, int k, int n, Slopes<Lanes>& slopes) {
@@ -208,7 +205,7 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
 #if MECHANISMS
   all.memory.advance(
       e, (k * NODES + j) * NODES, stage, moduli, slopes, decay,
-      [&](const real* row) { return load_whole_lanes(row, n); }, store, rates);
+      load, store, rates);
 #endif
   const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
   const index_t at = e * PITCH_OF_ELEMENTS + (k * NODES + j) * NODES;
@@ -232,28 +229,36 @@ INLINE void advance_element(const Elements& all, const Sources& sources, const D
       advance_lanes(all, sources, damping, stage, m, e, element, row % NODES, row / NODES, n);
 }
 
-PART void store_element_traces(const Elements& all, index_t e) {
+template <int AXIS> INLINE void store_traces_along(const Elements& all, index_t e) {
+  constexpr int STEP = AXIS == 0 ? NODES : 1;  // along the fast axis
   const real* const u = all.u + e * PITCH_OF_ELEMENTS;
-  for (int face = 0; face < FACES; ++face) {
+  for (int face = 2 * AXIS; face < 2 * AXIS + 2; ++face) {
     real* const target = all.target(e, face);
     if (!target) continue;
-#if CURVED
-    const int step = node_of_face(face, 1) - node_of_face(face, 0);
     for (int slow = 0; slow < NODES; ++slow) {
       const int first = node_of_face(face, slow * NODES);
+#if CURVED
       PRAGMA(omp simd)
       for (int fast = 0; fast < NODES; ++fast) {
-        const int node = first + fast * step;
+        const int node = first + fast * STEP;
         const auto value = [&](int field) { return u[field * CUBE + node]; };
         store_trace(all, e, face, node, slow * NODES + fast, value, target);
       }
-    }
 #else
-    for (int n = 0; n < TRACE; ++n)
-      for (int p = 0; p < PLANE; ++p)
-        target[n * PLANE + p] = u[traced_field(face / 2, n) * CUBE + node_of_face(face, p)];
+      for (int n = 0; n < TRACE; ++n) {
+        const real* const from = u + traced_field(AXIS, n) * CUBE + first;
+        real* const to = target + n * PLANE + slow * NODES;
+        for (int fast = 0; fast < NODES; ++fast) to[fast] = from[fast * STEP];
+      }
 #endif
+    }
   }
+}
+
+PART void store_element_traces(const Elements& all, index_t e) {
+  store_traces_along<0>(all, e);
+  store_traces_along<1>(all, e);
+  store_traces_along<2>(all, e);
 }
 
 INLINE void advance_block(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
