@@ -228,7 +228,7 @@ def the_path_is_what_is_really_used(at: ExchangeSetup) -> None:
     part = at.part(cut, "float32", uniform(1, 1))
     halo = at.exchange(cut, [part])
     assert halo.path == PATHS[at.transport]
-    with_mpi = hasattr(getattr(halo._transfer, "_transport", None), "_mpi_comm")
+    with_mpi = hasattr(getattr(halo.transfer, "_transport", None), "_mpi_comm")
     assert with_mpi == halo.path.startswith("MPI")
     halo.close()
     for other in ("nccl", "mpi-gpu", "direct", "pigeon"):

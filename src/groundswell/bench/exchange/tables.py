@@ -95,7 +95,8 @@ PATHS = between(
 
 def _who(row: Row) -> str:
     grid = "x".join(map(str, row["processes"]))
-    return f"{grid}: itself {row['own']} times, {row['ranks']} other" + "s" * (row["ranks"] != 1)
+    others = "other" if row["ranks"] == 1 else "others"
+    return f"{grid}: itself {row['own']} times, {row['ranks']} {others}"
 
 
 NEIGHBOURS = between(

@@ -19,7 +19,8 @@ from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import TransferRequest
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.transfer import BufferedTransfer, Maker, Transfer, Transport
+from groundswell.exchange.transfer import BufferedTransfer, Maker, Transfer
+from groundswell.exchange.transports import MessageTransport
 from groundswell.exchange.transports.mpi import MpiTransport
 from groundswell.exchange.transports.nccl import NcclTransport
 
@@ -160,7 +161,7 @@ def _through_host(request: TransferRequest) -> Transfer:
 
 
 def _by_copies(
-    request: TransferRequest, transport: Transport, *, on_host: bool = False
+    request: TransferRequest, transport: MessageTransport, *, on_host: bool = False
 ) -> Transfer:
     return BufferedTransfer(request, transport, copies=StridedCopies, on_host=on_host)
 
