@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
@@ -61,6 +62,7 @@ class VersionExchange:
 
     Args:
         fields: fields that need no corners, which no version exchanges.
+        options: those of a `HaloExchange`; the version replaces all except the transport.
 
     Raises:
         InputError, BackendError: see `HaloExchange`.
@@ -73,10 +75,9 @@ class VersionExchange:
         comm: Communicator,
         cut: Decomposition,
         fields: Sequence[GhostField],
-        *,
-        transport: str,
-        **_: object,
+        **options: Any,
     ) -> None:
+        transport = options["transport"]
         used = [axis for axis in AXES if cut.processes[axis] > 1 or cut.periodic[axis]] or [0]
         packed = [axis for axis in used if axis in version.packed]
         copied = [axis for axis in used if axis not in version.packed]
