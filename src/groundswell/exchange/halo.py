@@ -21,10 +21,10 @@ from groundswell.compression import require_codec
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, CopyLaunch, Place
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import connect, reason_for, transport_of
+from groundswell.exchange.connect import connect, transport_of
 from groundswell.exchange.decomposition import Decomposition, flag
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
-from groundswell.exchange.messages import Operation, TransferRequest, peers_of
+from groundswell.exchange.messages import Operation, TransferRequest
 
 
 class Options(TypedDict, total=False):
@@ -106,9 +106,8 @@ class HaloExchange(Operation):
 
         comm.collective_try(make)
         self.path, self.in_graph = self.transfer.path, self.transfer.in_graph
+        self.peers, self.reason = self.transfer.peers, self.transfer.reason
         self.bytes = sum(s.bytes for message in request.messages for s in message.sends)
-        self.peers = peers_of(request.messages)
-        self.reason = reason_for(comm, self._options["transport"])
 
     def _pattern(self, fields: Sequence[GhostField]) -> HaloMessages:
         return HaloMessages(self._backend, self._decomposition, self._comm.rank, fields)

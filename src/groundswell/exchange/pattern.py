@@ -190,9 +190,6 @@ def _owned_runs(
         begin += count
 
 
-# --- one rank's block -----------------------------------------------------------------------------
-
-
 class GhostedBlock:
     """One rank's block of an array, and the ghost layers around it.
 
