@@ -23,7 +23,7 @@ from groundswell.errors import InputError
 AXES = 3  # largest number of axes of an array
 
 Index = tuple[int, ...]
-Blocks = Sequence[Sequence[int]]  # for each axis the lengths of its blocks
+BlockLengths = Sequence[Sequence[int]]  # for each axis the lengths of its blocks
 Topology = tuple[Sequence[int] | None, Sequence[bool] | bool]  # dims, if Cartesian, and periods
 
 
@@ -137,7 +137,7 @@ def decompose(
     periodic: Sequence[bool] | bool = False,
     processes: Sequence[int] | None = None,
     least: Sequence[int] | None = None,
-    blocks: Blocks | None = None,
+    blocks: BlockLengths | None = None,
 ) -> Decomposition:
     """Divide an array among a number of ranks.
 
@@ -197,7 +197,7 @@ def _fitting_grids(points: Index, ranks: int, wanted: Index, fewest: Index) -> l
     return grids
 
 
-def _lengths(blocks: Blocks, points: Index) -> tuple[Index, ...]:
+def _lengths(blocks: BlockLengths, points: Index) -> tuple[Index, ...]:
     """The lengths of the blocks along each axis."""
     given = [integers(along) for along in blocks] if is_sequence(blocks) else []
     lengths = tuple(along for along in given if along is not None)
@@ -223,7 +223,7 @@ def decompose_for(
     topology: Topology,
     periodic: Sequence[bool] | bool | None = None,
     processes: Sequence[int] | None = None,
-    blocks: Blocks | None = None,
+    blocks: BlockLengths | None = None,
 ) -> Decomposition:
     """Divide an array among the ranks of a communicator.
 

@@ -24,7 +24,7 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import ITEM_SIZES, is_immutable, is_supported_dtype
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import (
-    Blocks,
+    BlockLengths,
     Decomposition,
     Index,
     broadcast,
@@ -54,7 +54,7 @@ class DomainOptions(Options, total=False):
     """
 
     processes: Sequence[int] | None
-    blocks: Blocks | None
+    blocks: BlockLengths | None
 
 
 class Domain(GhostedBlock, PlanCache):

@@ -33,13 +33,13 @@ LINES = 24  # characters of a time with its rate and share
 between = partial(Table, ranks="several")
 
 
-def _ways(measured: Measured) -> Sequence[str]:
+def _transports(measured: Measured) -> Sequence[str]:
     found: Sequence[str] = measured["transports"]
     return found
 
 
 def _with_copies(measured: Measured) -> Sequence[str]:
-    return ["copy", *_ways(measured)]
+    return ["copy", *_transports(measured)]
 
 
 def _seconds(row: Row) -> str:
@@ -73,8 +73,8 @@ LINKS = between(
 
 
 def _paths(session: Session) -> Iterator[Row]:
-    ways = {row["transport"]: row for row in session.measured["links"]}
-    for name, row in ways.items():
+    paths = {row["transport"]: row for row in session.measured["links"]}
+    for name, row in paths.items():
         yield {"transport": name, "path": row["path"], "in_graph": row["in_graph"]}
 
 
@@ -83,7 +83,7 @@ PATHS = between(
     "Transports",
     [
         field("transport", 10, head=""),
-        field("path", 44, head="way of the bytes"),
+        field("path", 44, head="path of the bytes"),
         Column(
             "replayed in a graph",
             lambda row: "yes" if row["in_graph"] else "no: the host takes part",
@@ -144,7 +144,7 @@ OPTIMISATIONS = between(
     lambda s: measure_versions(s.rig, s.sizes.cavity),
     Spread(
         "transport",
-        _ways,
+        _transports,
         _seconds,
         after=[Column(head, _efficiency(ending), 14) for head, ending in PUBLISHED.items()],
     ),
@@ -181,7 +181,7 @@ GAINS = between(
     _gains,
     Spread(
         "transport",
-        _ways,
+        _transports,
         lambda row: f"{row['gain']:.3g}x",
         after=[Column(head, _lost(ending), 11) for head, ending in PUBLISHED.items()],
     ),
@@ -208,7 +208,7 @@ OVERLAPS = between(
     lambda s: measure_overlaps(s.rig, s.sizes.cube, s.sizes.overlaps),
     Spread(
         "transport",
-        _ways,
+        _transports,
         lambda row: _seconds(row) + (f", {row['speedup']:.2f}x" if row["speedup"] else ""),
         15,
         [Column("published", _range)],
