@@ -108,6 +108,7 @@ def test_the_fastest_transport_is_found_and_cached(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("tuning-*.json"))) == 1
 
 
+@pytest.mark.full
 def test_ranks_may_have_different_caches(tmp_path: Path) -> None:
     """Each rank has its own, and one is lost: the measurement of rank 0 holds for all."""
     program = tmp_path / "program.py"
