@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -107,6 +108,26 @@ def test_the_fastest_transport_is_found_and_cached(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("tuning-*.json"))) == 1
 
 
+@pytest.mark.full
+def test_ranks_may_have_different_caches(tmp_path: Path) -> None:
+    """Each rank has its own, and one is lost: the measurement of rank 0 holds for all."""
+    program = tmp_path / "program.py"
+    program.write_text(OWN_CACHE + FASTEST)
+    own = {"GROUNDSWELL_CACHE": str(tmp_path / "of-rank-")}
+    first = printed(2, program, **own)
+    shutil.rmtree(tmp_path / "of-rank-1")
+    assert printed(2, program, **own) == first
+    tunings = [path.parent.name for path in tmp_path.glob("*/tuning-*.json")]
+    assert tunings == ["of-rank-0"]
+    shutil.rmtree(tmp_path / "of-rank-0")
+    assert printed(2, program, **own).startswith("way: ")
+
+
+OWN_CACHE = """
+import os
+from mpi4py import MPI
+os.environ["GROUNDSWELL_CACHE"] += str(MPI.COMM_WORLD.rank)
+"""
 FASTEST = """
 import numpy as np
 from groundswell.exchange import Domain

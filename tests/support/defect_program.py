@@ -23,6 +23,7 @@ from halo_oracle import EMPTY, around, needed, owners, random_cut, random_ghosts
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError, RunFailed
+from groundswell.exchange.allreduce import PeerAllReduce
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.halo import HaloExchange
@@ -228,7 +229,7 @@ def the_path_is_what_is_really_used(at: ExchangeSetup) -> None:
     part = at.part(cut, "float32", uniform(1, 1))
     halo = at.exchange(cut, [part])
     assert halo.path == PATHS[at.transport]
-    with_mpi = hasattr(getattr(halo._transfer, "_transport", None), "_mpi_comm")
+    with_mpi = hasattr(getattr(halo.transfer, "_transport", None), "_mpi_comm")
     assert with_mpi == halo.path.startswith("MPI")
     halo.close()
     for other in ("nccl", "mpi-gpu", "direct", "pigeon"):
@@ -238,6 +239,19 @@ def the_path_is_what_is_really_used(at: ExchangeSetup) -> None:
             assert repr(other) in str(error) and "peer, mpi, mpi-thread" in str(error)
         else:
             raise AssertionError(f"{other} was not refused")
+
+
+@check
+def operations_show_themselves(at: ExchangeSetup) -> None:
+    """Bytes, ranks, transport and why it was chosen; of an all-reduce, this depends on the host."""
+    halo = at.exchange(cut := decompose((8,), 2, True), [at.part(cut, "float32", uniform(1, 1))])
+    total, other = PeerAllReduce(at.backend, at.job, 3), 1 - at.job.rank
+    for operation, size in ((halo, 8), (halo.transfer, 256)):
+        expected = f": {size} bytes to ranks {other} by {halo.path}; as requested>"
+        assert repr(operation).endswith(expected), repr(operation)
+    assert repr(total) == f"<PeerAllReduce: 128 bytes to ranks {other} by {total.path}>"
+    total.close()
+    halo.close()
 
 
 # --- aggregation ----------------------------------------------------------------------------------

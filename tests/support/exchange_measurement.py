@@ -28,14 +28,10 @@ def fake_measurement() -> dict[str, Any]:
             for way, slow in SLOWDOWNS.items()
             for t in [1e-5 * slow]
         ],
-        "fused": [
-            {"bytes": 65536, "way": way, "seconds": 5e-6 + more, "exposed": more}
-            for way, more in (("update", 0.0), ("direct", 8e-6), ("fused", 6e-6))
-        ],
-        "ladder": [
-            row(way, seconds=2e-5 * slow * (4 - n), rung=rung, grid=grid)
+        "optimisations": [
+            row(way, seconds=2e-5 * slow * (4 - n), version=version, grid=grid)
             for grid in ((1, 1, 2), (1, 2, 1), (2, 1, 1))
-            for n, rung in enumerate(("Baseline", "V1", "V2", "V3"))
+            for n, version in enumerate(("Baseline", "V1", "V2", "V3"))
             for way, slow in SLOWDOWNS.items()
         ],
         "overlaps": [
@@ -73,7 +69,7 @@ def row(transport: str, **more: Any) -> dict[str, Any]:
 
 def empty_measurement() -> dict[str, Any]:
     """A measurement in which all failed."""
-    parts = ("links", "neighbours", "fused", "ladder", "gains", "overlaps", "speedups", "progress")
+    parts = ("links", "neighbours", "optimisations", "gains", "overlaps", "speedups", "progress")
     return {
         **fake_measurement(),
         **{part: [] for part in (*parts, "paths", "assembly", "routes", "all-pairs")},

@@ -14,7 +14,7 @@ from typing import Any
 from groundswell import processes
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
-from groundswell.exchange import tuning as probe
+from groundswell.exchange import probing as probe
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.messages import Buffer, TransferRequest
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator

@@ -48,7 +48,7 @@ def test_tables_show_ours_and_theirs(capsys: Capture) -> None:
     assert "4.8 ms" in baseline and "11.7 %, 11.4 %" in baseline and "1 MiB" in baseline
     gains = [n for n in lines if n.startswith("2, 1, 1") and " 4x" in n]
     assert len(gains) == 1 and gains[0].count(" 4x") == len(SLOWDOWNS)
-    lost = [published.lost_seconds(published.STRONG[rung, (2, 1, 1)][0]) for rung in ENDS]
+    lost = [published.lost_seconds(published.STRONG[version, (2, 1, 1)][0]) for version in ENDS]
     assert f"{lost[0] / lost[1]:.3g}x" in gains[0]
     assert "10 us, 60.00x" in out and "up to 1.8x" in out
     assert any(n.split() == ["direct", "60.00x"] for n in lines)
@@ -142,12 +142,12 @@ def test_a_small_measurement(tmp_path: Path, ranks: int) -> None:
     titles = [table.heading(found) for table in TABLES if found[table.name]]
     assert [line for line in done.stdout.splitlines() if line in titles] == titles
     ways = {"peer", "mpi", "mpi-thread"}
-    for part in ("links", "neighbours", "ladder", "overlaps"):
+    for part in ("links", "neighbours", "optimisations", "overlaps"):
         assert {row["transport"] for row in found[part]} - {"copy"} == ways
         assert all(row["seconds"] > 0 for row in found[part])
     assert len(found["links"]) == 3 * 4 and len(found["neighbours"]) == 2 * 4
     grids = 3 + (ranks == 4)
-    assert len(found["ladder"]) == grids * 4 * 3 and len(found["overlaps"]) == 2 * 2 * 3
+    assert len(found["optimisations"]) == grids * 4 * 3 and len(found["overlaps"]) == 2 * 2 * 3
     assert len(found["gains"]) == grids * 3
     assert {row["transport"] for row in found["progress"]} == {"mpi", "mpi-thread"}
     assert {row["kind"] for row in found["assembly"]} == {"gather", "scatter", "gather-scatter"}
@@ -181,7 +181,7 @@ def act():
 assert rig.attempt("bad", act) is None
 assert rig.transports == ["good"]
 assert rig.attempt("good", lambda: rig.comm.allgather(job.rank)) == [0, 1]
-rig.begin("ladder", 60.0)
+rig.begin("optimisations", 60.0)
 assert rig.transports == ["good", "bad"]
 rig.begin("progress", -1.0)
 assert rig.attempt("good", lambda: 1) is None and rig.attempt("bad", lambda: 1) is None

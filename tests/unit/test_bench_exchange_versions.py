@@ -12,7 +12,7 @@ from halo_oracle import EMPTY, after, before, numbered
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.strided_copy import cuda_copy
 from groundswell.bench.exchange import versions
-from groundswell.bench.exchange.ladder import WIDEST, grids, rung_exchange
+from groundswell.bench.exchange.cavity import WIDEST, grids, version_exchange
 from groundswell.bench.exchange.links import most_even, torus
 from groundswell.errors import BackendError
 from groundswell.exchange.boxes import CopyLaunch
@@ -49,7 +49,7 @@ def test_torus() -> None:
     assert cut == Decomposition((20, 20, 10), (2, 2, 1), (True, True, True))
 
 
-# --- what the rungs exchange ----------------------------------------------------------------------
+# --- what the versions exchange -------------------------------------------------------------------
 
 
 class Recorded:
@@ -72,7 +72,7 @@ class Ranks(SerialCommunicator):
 
 
 class SmallRig:
-    """As much of a rig as rungs need."""
+    """As much of a rig as versions need."""
 
     def __init__(self, backend: Backend, ranks: int) -> None:
         self.backend, self.comm = backend, Ranks(0, ranks)
@@ -81,21 +81,21 @@ class SmallRig:
 def recorded(
     monkeypatch: pytest.MonkeyPatch, backend: Backend, processes: tuple[int, ...]
 ) -> dict[str, list[Recorded]]:
-    """The exchanges of each rung, of a cavity of 16^3 points."""
+    """The exchanges of each version, of a cavity of 16^3 points."""
     monkeypatch.setattr(versions, "HaloExchange", Recorded)
     cut = Decomposition((16,) * 3, processes, (False,) * 3)
     shape = tuple(n + 2 * WIDEST for n in cut.block(0).shape)
     arrays = [backend.zeros(shape, np.float64) for _ in range(5)]
     rig: Any = SmallRig(backend, cut.ranks)
-    rungs = versions.VERSIONS.values()
-    found: Any = {r.name: rung_exchange(rig, "mpi", cut, arrays, r)._parts for r in rungs}
+    every = versions.VERSIONS.values()
+    found: Any = {v.name: version_exchange(rig, "mpi", cut, arrays, v)._parts for v in every}
     return found
 
 
 ALL_WIDE, OWN_WIDTHS = 5 * 2 * 16 * 16 * 8, (2 + 4 * 1) * 16 * 16 * 8  # bytes of a face
 
 
-def test_rungs_along_the_fast_axis(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
+def test_versions_along_the_fast_axis(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
     found = recorded(monkeypatch, backend, (1, 1, 2))
     assert all(len(parts) == 1 for parts in found.values())
     sent = {name: parts[0].bytes for name, parts in found.items()}
@@ -108,7 +108,7 @@ def test_rungs_along_the_fast_axis(monkeypatch: pytest.MonkeyPatch, backend: Bac
     }
 
 
-def test_rungs_along_the_slow_axis(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
+def test_versions_along_the_slow_axis(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
     found = recorded(monkeypatch, backend, (2, 1, 1))
     sent = {name: parts[0].bytes for name, parts in found.items()}
     assert sent == {"Baseline": ALL_WIDE, "V1": ALL_WIDE, "V2": OWN_WIDTHS, "V3": OWN_WIDTHS}
@@ -120,7 +120,7 @@ def test_rungs_along_the_slow_axis(monkeypatch: pytest.MonkeyPatch, backend: Bac
     }
 
 
-def test_rungs_along_two_axes(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
+def test_versions_along_two_axes(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
     """Faces of half the size, one along each axis; V1 and V2 pack those of the fast axis only."""
     found = recorded(monkeypatch, backend, (1, 2, 2))
     parts = {name: [(p.packing, p.bytes) for p in ps] for name, ps in found.items()}

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from fake_nvml import BUSES, SHORT, SWITCH, FakeNvml, pretend, wire
 
+from groundswell.backends import links
 from groundswell.backends.links import Links, read_links
 from groundswell.errors import BackendError, GroundswellError, InputError
 from groundswell.exchange import devices
@@ -154,7 +155,7 @@ def test_what_nvml_tells_the_first_rank_holds_for_all(
             return told
         raise BackendError("no NVML here")
 
-    monkeypatch.setattr(devices, "read_links", by_rank)
+    monkeypatch.setattr(links, "read_links", by_rank)
     heavy = [[0, 1, 0, 9000], [1, 0, 1, 0], [0, 1, 0, 1], [9000, 0, 1, 0]]
     found = taken([SHORT] * 4, matrix=heavy)
     assert sorted(found) == [0, 1, 2, 3] and {found[0], found[3]} == {1, 2}

@@ -8,9 +8,15 @@ import sys
 import pytest
 from fake_nvml import BUSES, PLACES, SHORT, SWITCH, UUIDS, FakeNvml, pretend, wire
 
-from groundswell.backends.links import BANDWIDTH, NVLINK_BANDWIDTH, Device, Pair, read_links
+from groundswell.backends.links import (
+    BANDWIDTH,
+    NVLINK_BANDWIDTH,
+    Device,
+    Pair,
+    link_times,
+    read_links,
+)
 from groundswell.errors import BackendError
-from groundswell.exchange.devices import link_times
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from groundswell.errors import InputError
 from groundswell.exchange import connect
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.connect import TRANSPORTS
-from groundswell.exchange.tuning import find_obstacles
+from groundswell.exchange.probing import find_obstacles
 
 PROGRAM = Path(__file__).parents[1] / "support" / "probe_program.py"
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import combinations, takewhile
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groundswell.errors import BackendError
 
@@ -109,6 +112,18 @@ def read_links() -> Links:
         gpus = [(device.bus, known[device], _nvlinks(nvml, known[device])) for device in devices]
         pairs = [_pair(nvml, gpus, *ends) for ends in combinations(range(len(gpus)), 2)]
     return Links(tuple(devices), tuple(pairs))
+
+
+def link_times(buses: Sequence[str]) -> NDArray[np.float64]:
+    """Seconds per byte between GPUs, (gpus, gpus); zeros if NVML fails or lists other GPUs."""
+    times = np.zeros((len(buses), len(buses)))
+    with suppress(BackendError):
+        links = read_links()
+        known = [device.bus for device in links.devices]
+        for pair in links.pairs if sorted(known) == sorted(buses) else ():
+            a, b = (buses.index(known[n]) for n in pair.devices)
+            times[a, b] = times[b, a] = 1 / pair.bandwidth
+    return times
 
 
 # --- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------------

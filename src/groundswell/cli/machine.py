@@ -22,7 +22,7 @@ from groundswell.exchange.connect import (
 )
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.exchange.tuning import ONE_PROCESS, find_obstacles
+from groundswell.exchange.probing import ONE_PROCESS, find_obstacles
 from groundswell.simulation.summary import library_versions
 
 EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy")
@@ -36,7 +36,7 @@ def describe_machine() -> dict[str, Any] | None:
     All ranks of a job must call it. Rank 0 gets the description, other ranks None.
     """
     job = get_communicator()
-    found = job.collective_try(lambda: _host() if job.first else None)
+    found = job.collective_try(lambda: _host() if job.first else {})
     mpi = {**describe_mpi(), "ranks": job.size, "hosts": _hosts(job)}
     transports = {name: _transports(name, job) for name in BACKENDS}
     if not job.first:

@@ -7,9 +7,7 @@
     numbering = Numbering(ids)
     numbering.gather_scatter(w)
 
-See docs/exchange.md.
-
-Names are loaded on first use.
+See docs/exchange.md. Names are loaded on first use.
 """
 
 from __future__ import annotations
@@ -19,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from groundswell.exchange.domain import Domain
-    from groundswell.exchange.gather_scatter.numbering import Numbering
     from groundswell.exchange.ghost_field import Field
     from groundswell.exchange.halo import Options
+    from groundswell.exchange.numbering import Numbering
     from groundswell.exchange.pattern import Ghosts
     from groundswell.exchange.plan import Plan
 
@@ -30,7 +28,7 @@ _MODULES = {
     "Domain": "domain",
     "Field": "ghost_field",
     "Ghosts": "pattern",
-    "Numbering": "gather_scatter.numbering",
+    "Numbering": "numbering",
     "Options": "halo",
     "Plan": "plan",
 }

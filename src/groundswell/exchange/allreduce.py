@@ -42,6 +42,7 @@ class PeerAllReduce(Operation):
         messages = [Message(rank, 0, size, size) for rank in comm.others]
         memory = PeerMemory(TransferRequest(backend, comm, messages))
         self._parts, self.path = [memory], memory.path
+        self.peers, self.bytes = comm.others, size * len(messages)
         places = [[memory.outbox(m), memory.inbox(m), n] for n, m in enumerate(messages)]
         places.insert(comm.rank, [0, 0, -1])
         table = backend.to_device(np.array(places, np.int64))
@@ -63,6 +64,7 @@ class GatheredAllReduce(Operation):
         self._backend, self._comm, self._values = backend, comm, values
         self.in_graph = transport == "nccl"
         self.path = "NCCL" if self.in_graph else "MPI_Iallgather"
+        self.peers, self.bytes = comm.others, values.nbytes * len(comm.others)
         self._mpi_comm: Any = None
         add = comm.collective_try(self._sum)  # before MPI calls, which would wait forever
         self.start = [self._by_nccl() if self.in_graph else self._by_mpi()]

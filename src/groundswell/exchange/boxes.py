@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Blocks, Launch, Module, Source
 from groundswell.backends.base import Array
 from groundswell.errors import InputError
+from groundswell.exchange.decomposition import AXES
 
 SOURCE = Path(__file__).parent / "exchange.h"
-AXES = 3  # largest number of axes of a box
 THREADS = 256
 CHUNK = 4 * THREADS  # values per block: those that its threads have in flight together
 MOST_VALUES = 2**32 - 2 * CHUNK  # of a box; kernels count slightly beyond it in 32 bits

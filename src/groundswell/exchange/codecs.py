@@ -8,7 +8,8 @@ from itertools import chain
 
 from groundswell.backends import Launch
 from groundswell.backends.base import Array, Event
-from groundswell.compression import TYPES, Coder, coder
+from groundswell.compression import TYPES, coder
+from groundswell.compression.base import Coder
 from groundswell.compression.strips import Box, strip_sizes, strip_table
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.boxes import CopyLaunch, merged

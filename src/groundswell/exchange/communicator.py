@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from groundswell.errors import (
     GroundswellError,
@@ -25,6 +25,8 @@ from groundswell.errors import (
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 
 class Communicator(ABC):
@@ -61,11 +63,11 @@ class Communicator(ABC):
     def abort(self, code: int) -> None:
         """End all processes of the job immediately."""
 
-    def allgather(self, value: Any) -> list[Any]:
+    def allgather(self, value: T) -> list[T]:
         """The values of all ranks, by rank."""
         return self._allgather("allgather", value)
 
-    def gather(self, value: Any) -> list[Any]:
+    def gather(self, value: T) -> list[T]:
         """The values of all ranks on rank 0; an empty list on other ranks."""
         values = self._allgather("gather", value)
         return values if self.first else []
@@ -115,7 +117,7 @@ class Communicator(ABC):
 
     # --- errors on all ranks ----------------------------------------------------------------------
 
-    def collective_try(self, act: Callable[[], Any]) -> Any:
+    def collective_try(self, act: Callable[[], T]) -> T:
         """Call a function on all ranks; if it fails on one, it fails on all.
 
         The function may contain other collective calls. If it fails, the resources that it opened
@@ -142,7 +144,7 @@ class Communicator(ABC):
                     raise
                 error = failure
             self.fail_together(error)
-            return result
+            return cast(T, result)
 
     def fail_together(self, error: Exception | None, kind: str = "try") -> None:
         """Raise on all ranks if any has an error: its own, or that of the first rank with an error.

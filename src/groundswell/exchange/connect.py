@@ -22,7 +22,7 @@ from groundswell.errors import BackendError, GroundswellError, InputError, RunFa
 from groundswell.exchange.codecs import CodedTransfer, common_type
 from groundswell.exchange.communicator import Communicator, all_or_nothing
 from groundswell.exchange.devices import gpu_buses, sharers
-from groundswell.exchange.messages import TransferRequest
+from groundswell.exchange.messages import TransferRequest, peers_of
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.transfer import (
     BufferedTransfer,
@@ -81,6 +81,8 @@ def connect(
         make = transport if callable(transport) else _maker(request, transport, codec)
         transfer = LocalTransfer(request) if comm.size == 1 else make(request)
         comm.collective_try(lambda: transfer.bind(request))
+    transfer.peers, transfer.reason = peers_of(request.messages), reason_for(comm, transport)
+    transfer.bytes = sum(message.send_bytes for message in request.messages)
     return transfer
 
 

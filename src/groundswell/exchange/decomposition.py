@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.boxes import AXES
+
+AXES = 3  # largest number of axes of an array
 
 Index = tuple[int, ...]
-Blocks = Sequence[Sequence[int]]  # for each axis the lengths of its blocks
+BlockLengths = Sequence[Sequence[int]]  # for each axis the lengths of its blocks
 Topology = tuple[Sequence[int] | None, Sequence[bool] | bool]  # dims, if Cartesian, and periods
 
 
@@ -136,7 +137,7 @@ def decompose(
     periodic: Sequence[bool] | bool = False,
     processes: Sequence[int] | None = None,
     least: Sequence[int] | None = None,
-    blocks: Blocks | None = None,
+    blocks: BlockLengths | None = None,
 ) -> Decomposition:
     """Divide an array among a number of ranks.
 
@@ -157,11 +158,8 @@ def decompose(
     points = array_shape(shape)
     axes = len(points)
     wraps = tuple(flag("periodic", p) for p in broadcast("periodic", periodic, axes))
-    wanted = whole_numbers("processes", (0,) * axes if processes is None else processes, axes)
     lengths = () if blocks is None else _lengths(blocks, points)
-    if lengths and processes is not None:
-        raise InputError(f"processes = {wanted} and blocks = {lengths}: give only one of them")
-    wanted = tuple(map(len, lengths)) or wanted
+    wanted = _wanted_grid(processes, lengths, axes)
     if 0 not in wanted and prod(wanted) != ranks:
         raise InputError(
             f"{' x '.join(map(str, wanted))} = {prod(wanted)} blocks for {ranks} ranks; one block "
@@ -172,6 +170,14 @@ def decompose(
     fewest = (1,) * axes if least is None else tuple(least)
     grids = _fitting_grids(points, ranks, wanted, fewest)
     return min((Decomposition(points, grid, wraps) for grid in grids), key=_cost)
+
+
+def _wanted_grid(processes: Sequence[int] | None, lengths: Sequence[Index], axes: int) -> Index:
+    """The requested number of blocks along each axis; 0 for an automatic choice."""
+    wanted = whole_numbers("processes", (0,) * axes if processes is None else processes, axes)
+    if lengths and processes is not None:
+        raise InputError(f"processes = {wanted} and blocks = {lengths}: give only one of them")
+    return tuple(map(len, lengths)) or wanted
 
 
 def _fitting_grids(points: Index, ranks: int, wanted: Index, fewest: Index) -> list[Index]:
@@ -191,7 +197,7 @@ def _fitting_grids(points: Index, ranks: int, wanted: Index, fewest: Index) -> l
     return grids
 
 
-def _lengths(blocks: Blocks, points: Index) -> tuple[Index, ...]:
+def _lengths(blocks: BlockLengths, points: Index) -> tuple[Index, ...]:
     """The lengths of the blocks along each axis."""
     given = [integers(along) for along in blocks] if is_sequence(blocks) else []
     lengths = tuple(along for along in given if along is not None)
@@ -217,7 +223,7 @@ def decompose_for(
     topology: Topology,
     periodic: Sequence[bool] | bool | None = None,
     processes: Sequence[int] | None = None,
-    blocks: Blocks | None = None,
+    blocks: BlockLengths | None = None,
 ) -> Decomposition:
     """Divide an array among the ranks of a communicator.
 
@@ -274,15 +280,15 @@ def process_grids(ranks: int, axes: int) -> Iterator[Index]:
                 yield (first, *rest)
 
 
-def _cost(cut: Decomposition) -> tuple[int, int, Index]:
+def _cost(decomposition: Decomposition) -> tuple[int, int, Index]:
     """Points that the busiest rank updates and receives, its faces, and minus the blocks."""
-    axes = [_kinds(*axis) for axis in zip(cut.edges, cut.periodic, strict=True)]
+    axes = [_kinds(*axis) for axis in zip(decomposition.edges, decomposition.periodic, strict=True)]
     most = 0
     for block in product(*axes):
         volume = prod(length for length, _ in block)
         most = max(most, volume + sum(faces * volume // length for length, faces in block))
     faces = sum(max(faces for _, faces in kinds) for kinds in axes)
-    return most, faces, tuple(-n for n in cut.processes)
+    return most, faces, tuple(-n for n in decomposition.processes)
 
 
 def _kinds(edges: NDArray[np.int64], periodic: bool) -> set[tuple[int, int]]:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from contextlib import suppress
 from itertools import permutations
 from math import factorial, inf, perm
 from typing import Any
@@ -17,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.backends import Backend, open_backend
-from groundswell.backends.links import read_links
-from groundswell.errors import BackendError, InputError
+from groundswell.backends.links import link_times
+from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 
@@ -106,18 +104,6 @@ def _gpu(comm: MpiCommunicator, traffic: ArrayLike | None) -> int:
     # NVML may report different things to different processes, so the first rank decides for all.
     bound = bind(link_times(mine), sent) if comm.rank == ranks[0] else []
     return int(comm.allgather(bound)[ranks[0]][ranks.index(comm.rank)])
-
-
-def link_times(buses: Sequence[str]) -> NDArray[np.float64]:
-    """Seconds per byte between GPUs, (gpus, gpus); zeros if NVML fails or lists other GPUs."""
-    times = np.zeros((len(buses), len(buses)))
-    with suppress(BackendError):
-        links = read_links()
-        known = [device.bus for device in links.devices]
-        for pair in links.pairs if sorted(known) == sorted(buses) else ():
-            a, b = (buses.index(known[n]) for n in pair.devices)
-            times[a, b] = times[b, a] = 1 / pair.bandwidth
-    return times
 
 
 def bind(times: NDArray[np.float64], traffic: NDArray[Any]) -> list[int]:

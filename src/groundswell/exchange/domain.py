@@ -24,7 +24,7 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import ITEM_SIZES, is_immutable, is_supported_dtype
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import (
-    Blocks,
+    BlockLengths,
     Decomposition,
     Index,
     broadcast,
@@ -43,6 +43,20 @@ from groundswell.exchange.plan import Plan, PlanCache
 from groundswell.exchange.tuning import Choice, halo_candidates
 
 
+class DomainOptions(Options, total=False):
+    """Options of a domain: how to divide the array, and the defaults of its plans.
+
+    Keys:
+        processes: number of blocks along each axis; 0 for an automatic choice. The default is that
+            of a Cartesian `comm`, otherwise automatic.
+        blocks: instead of `processes`, the lengths of the blocks along each axis, such as
+            ((10, 14), (32,)); by default, lengths differ by at most one.
+    """
+
+    processes: Sequence[int] | None
+    blocks: BlockLengths | None
+
+
 class Domain(GhostedBlock, PlanCache):
     """The index space of an array, divided into one block per rank.
 
@@ -54,15 +68,12 @@ class Domain(GhostedBlock, PlanCache):
             otherwise False.
         corners: whether to fill ghosts outside the block along several axes as well. Stencils that
             read along one axis at a time do not need them. `Ghosts` have their own flag.
-        processes: number of blocks along each axis; 0 for an automatic choice. The default is that
-            of a Cartesian `comm`, otherwise automatic.
-        blocks: instead of `processes`, the lengths of the blocks along each axis, such as
-            ((10, 14), (32,)); by default, lengths differ by at most one.
         comm: an mpi4py communicator; None for all processes. The ranks of a Cartesian communicator
             keep their coordinates; `processes` and `blocks` must not contradict its `dims`, and
             `periodic` replaces its periods.
         device: "cpu"; "cuda" for one of the host's GPUs per rank; "cuda:1"; or a backend.
-        options: transport, aggregate, poison and codec of plans; see `Options`.
+        options: `processes` or `blocks`, see `DomainOptions`; and `transport`, `aggregate`,
+            `poison` and `codec` of plans, see `Options`.
 
     Attributes:
         shape, dims, periodic: points of the whole array, blocks along each axis, periodic axes.
@@ -86,34 +97,33 @@ class Domain(GhostedBlock, PlanCache):
         *,
         periodic: bool | Sequence[bool] | None = None,
         corners: bool = True,
-        processes: Sequence[int] | None = None,
-        blocks: Blocks | None = None,
         comm: Any = None,
         device: str | Backend = "cpu",
-        **options: Unpack[Options],
+        **options: Unpack[DomainOptions],
     ) -> None:
         ranks = ranks_of(comm)
+        lengths = options.pop("processes", None), options.pop("blocks", None)
 
         def checked() -> tuple[Decomposition, Ghosts]:
-            cut = decompose_for(shape, ranks.size, cartesian(comm), periodic, processes, blocks)
-            return cut, as_ghosts(ghosts, len(cut.shape), flag("corners", corners))
+            found = decompose_for(shape, ranks.size, cartesian(comm), periodic, *lengths)
+            return found, as_ghosts(ghosts, len(found.shape), flag("corners", corners))
 
-        cut, around = ranks.collective_try(checked)
+        decomposition, layers = ranks.collective_try(checked)
         cure = "all must give the same shape, ghosts, periodic and blocks"
-        ranks.require_same((cut, around), cure)
-        GhostedBlock.__init__(self, cut, ranks.rank, around)
+        ranks.require_same((decomposition, layers), cure)
+        GhostedBlock.__init__(self, decomposition, ranks.rank, layers)
 
         def opened() -> tuple[Backend, dict[str, Any]]:
-            backend = find_device(device, ranks, traffic(cut, [(around, 8)]))
+            backend = find_device(device, ranks, traffic(decomposition, [(layers, 8)]))
             return backend, complete_options(backend, options)
 
-        backend, self._how = ranks.collective_try(opened)
+        backend, self._options = ranks.collective_try(opened)
         PlanCache.__init__(self, ranks, backend, frees_comm=comm is not None)
         self._staged: dict[Any, Array] = {}
 
     def __repr__(self) -> str:
         device = f"device {self.backend.name}"
-        parts = [*self._described(), device, f"transport {self._how['transport']}"]
+        parts = [*self._described(), device, f"transport {self._options['transport']}"]
         return f"<Domain: {', '.join(parts)}>"
 
     # --- arrays -----------------------------------------------------------------------------------
@@ -206,7 +216,7 @@ class Domain(GhostedBlock, PlanCache):
             key, owners = [f.key(self.backend) for f in ghost_fields], [f.array for f in written]
         else:  # the same on all ranks, so that all find a plan, or none does
             key, owners = [(len(group), *(f.terms for f in group[:1])) for group in groups], []
-        make = partial(self._new_plan, ghost_fields, self._how, owners)
+        make = partial(self._new_plan, ghost_fields, self._options, owners)
         self._run_cached(tuple(key), make, streams, ghost_fields)
         results = [
             field.array if mine is field else self._interop.to_jax(mine.array)
@@ -229,8 +239,8 @@ class Domain(GhostedBlock, PlanCache):
             fields = _as_fields(arrays)
             ghost_fields = [g for field in fields for g in self._components(field)]
             given = {name: value for name, value in options.items() if value is not None}
-            how = complete_options(self.backend, self._how | given)
-            return ghost_fields, how, [field.array for field in fields]
+            complete = complete_options(self.backend, self._options | given)
+            return ghost_fields, complete, [field.array for field in fields]
 
         self._require_open()
         return self._new_plan(*self.comm.collective_try(prepare))
@@ -238,23 +248,25 @@ class Domain(GhostedBlock, PlanCache):
     @property
     def _by_address(self) -> bool:
         """Whether plans belong to certain arrays: peers store in them, or codecs read them."""
-        transport = self._how["transport"]
-        return self._how["codec"] != "none" or "direct" in transport or transport == "fastest"
+        transport = self._options["transport"]
+        return self._options["codec"] != "none" or "direct" in transport or transport == "fastest"
 
-    def _new_plan(self, fields: list[GhostField], how: dict[str, Any], owners: list[Any]) -> Plan:
+    def _new_plan(
+        self, fields: list[GhostField], options: dict[str, Any], owners: list[Any]
+    ) -> Plan:
         """A plan, which keeps its owners alive."""
         terms = [field.terms for field in fields]
         cure = "all must give arrays of the same types, in the same order, with the same options"
-        self.comm.require_same((self.decomposition, terms, how), cure)
-        choices = [Choice(how["transport"], aggregate=how["aggregate"])]
-        if how["transport"] == "fastest":
+        self.comm.require_same((self.decomposition, terms, options), cure)
+        choices = [Choice(options["transport"], aggregate=options["aggregate"])]
+        if options["transport"] == "fastest":
             choices = halo_candidates(self.backend, self.comm, overlap=False)
 
         def make(choice: Choice) -> HaloExchange:
-            chosen = how | {"transport": choice.transport, "aggregate": choice.aggregate}
+            chosen = options | {"transport": choice.transport, "aggregate": choice.aggregate}
             return HaloExchange(self.backend, self.comm, self.decomposition, fields, **chosen)
 
-        problem = [self.decomposition, *terms, how["codec"], how["poison"]]
+        problem = [self.decomposition, *terms, options["codec"], options["poison"]]
         return self._planned(make, choices, problem, owners)
 
     def _views(self, fields: list[Field]) -> tuple[list[Field], list[list[GhostField]]]:

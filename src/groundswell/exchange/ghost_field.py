@@ -11,8 +11,8 @@ import numpy as np
 from groundswell.backends.array_interop import is_supported_dtype
 from groundswell.backends.base import Array, Backend
 from groundswell.errors import InputError
-from groundswell.exchange.boxes import AXES, CONVERSIONS, ITEMSIZE, RAW, WORDS, Copy, Place, steps
-from groundswell.exchange.decomposition import Decomposition, Index
+from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE, RAW, WORDS, Copy, Place, steps
+from groundswell.exchange.decomposition import AXES, Decomposition, Index
 from groundswell.exchange.messages import Message, Segment
 from groundswell.exchange.pattern import Ghosts, Layers, Piece, partners, receives
 

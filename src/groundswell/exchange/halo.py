@@ -20,12 +20,11 @@ from groundswell.backends.base import debugging
 from groundswell.compression import require_codec
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, CopyLaunch, Place
-from groundswell.exchange.codecs import CodedTransfer
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import connect, reason_for, transport_of
+from groundswell.exchange.connect import connect, transport_of
 from groundswell.exchange.decomposition import Decomposition, flag
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
-from groundswell.exchange.messages import Operation, TransferRequest, peers_of
+from groundswell.exchange.messages import Operation, TransferRequest
 
 
 class Options(TypedDict, total=False):
@@ -57,12 +56,12 @@ def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, An
             f"{', '.join(unknown)}: no such argument; options of exchanges are "
             f"{', '.join(DEFAULTS)}"
         )
-    how = {**DEFAULTS, **given}
+    options = {**DEFAULTS, **given}
     return {
-        "transport": transport_of(backend, how["transport"]),
-        "aggregate": flag("aggregate", how["aggregate"]),
-        "poison": flag("poison", how["poison"]),
-        "codec": require_codec(how["codec"]),
+        "transport": transport_of(backend, options["transport"]),
+        "aggregate": flag("aggregate", options["aggregate"]),
+        "poison": flag("poison", options["poison"]),
+        "codec": require_codec(options["codec"]),
     }
 
 
@@ -77,6 +76,9 @@ class HaloExchange(Operation):
         fields: arrays and the ghosts that they need.
         options: see `Options`; the transport may also be a `Maker`.
 
+    Attributes:
+        transfer: packs, moves and unpacks the messages.
+
     Raises:
         InputError: the transport or codec does not exist, or an array has no room for its ghosts.
         BackendError: the transport does not work here.
@@ -90,40 +92,35 @@ class HaloExchange(Operation):
         fields: Sequence[GhostField],
         **options: Any,
     ) -> None:
-        if decomposition.ranks != comm.size:
-            raise InputError(
-                f"{decomposition.ranks} blocks for {comm.size} ranks; give one block per rank"
-            )
-        if unknown := sorted(options.keys() - DEFAULTS.keys()):
-            raise TypeError(f"{', '.join(unknown)}: no such option of a halo exchange")
+        _require_valid(decomposition, comm, options)
         self.closed, self._backend, self._comm = False, backend, comm
-        self._decomposition, self._how = decomposition, {**DEFAULTS, **options}
-        plan = self._plan(fields)  # pattern: which rank needs which values of which rank
-        comm.collective_try(plan.require_room)
-        request = self._request(plan)  # packing: the boxes of each message
+        self._decomposition, self._options = decomposition, {**DEFAULTS, **options}
+        pattern = self._pattern(fields)  # which rank needs which values of which rank
+        comm.collective_try(pattern.require_room)
+        request = self._request(pattern)  # packing: the boxes of each message
 
-        def make() -> None:  # transport and launches of the operation
-            self._transfer = connect(request, self._how["transport"], self._how["codec"])
-            self._parts = [self._transfer]
-            self._set_up(plan, self._poison_of(plan))
+        def make() -> None:  # transport, and launches of the operation
+            self.transfer = connect(request, self._options["transport"], self._options["codec"])
+            self._parts = [self.transfer]
+            self._set_up(pattern, self._poison_of(pattern))
 
         comm.collective_try(make)
-        self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
+        self.path, self.in_graph = self.transfer.path, self.transfer.in_graph
+        self.peers, self.reason = self.transfer.peers, self.transfer.reason
         self.bytes = sum(s.bytes for message in request.messages for s in message.sends)
-        self.peers = peers_of(request.messages)
-        self.reason = reason_for(comm, self._how["transport"])
 
-    def _plan(self, fields: Sequence[GhostField]) -> HaloMessages:
+    def _pattern(self, fields: Sequence[GhostField]) -> HaloMessages:
         return HaloMessages(self._backend, self._decomposition, self._comm.rank, fields)
 
-    def _request(self, plan: HaloMessages) -> TransferRequest:
-        messages = plan.messages(aggregate=self._how["aggregate"])
-        return TransferRequest(self._backend, self._comm, messages, plan.own_copies())
+    def _request(self, pattern: HaloMessages) -> TransferRequest:
+        messages = pattern.messages(aggregate=self._options["aggregate"])
+        return TransferRequest(self._backend, self._comm, messages, pattern.own_copies())
 
-    def _poison_of(self, plan: HaloMessages) -> CopyLaunch:
+    def _poison_of(self, pattern: HaloMessages) -> CopyLaunch:
         """Copies of NaN to ghosts of floating-point fields, if requested."""
         address = self._backend.address
-        boxes = list(plan.surroundings()) if self._how["poison"] or debugging() else []
+        wanted = self._options["poison"] or debugging()
+        boxes = list(pattern.surroundings()) if wanted else []
         boxes = [box for box in boxes if np.issubdtype(box[0].array.dtype, np.inexact)]
         types = sorted({field.dtype for field, *_ in boxes})
         nan = {t: self._backend.to_device(np.full((1,), np.nan, t)) for t in types}
@@ -134,12 +131,13 @@ class HaloExchange(Operation):
         ]
         return CopyLaunch(self._backend, copies, kept=nan)
 
-    def _set_up(self, plan: HaloMessages, poison: CopyLaunch) -> None:
+    def _set_up(self, pattern: HaloMessages, poison: CopyLaunch) -> None:
         """Set the launches for the bound transfer and poison."""
-        self._arrays = [field.array for field in plan.fields]  # tables contain only their addresses
-        self._layout, self._addresses, self._poison = plan.layout(), plan.addresses, poison
-        self.start = self._kept([*poison.launches, *self._transfer.start])
-        self.finish = self._kept(self._transfer.finish)
+        self._arrays = [f.array for f in pattern.fields]  # tables contain only their addresses
+        self._layout, self._addresses = pattern.layout(), pattern.addresses
+        self._poison = poison
+        self.start = self._kept([*poison.launches, *self.transfer.start])
+        self.finish = self._kept(self.transfer.finish)
 
     def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
         """Launches that keep the exchange alive, and with it arrays and buffers."""
@@ -150,12 +148,12 @@ class HaloExchange(Operation):
     @property
     def rebindable(self) -> bool:
         """Whether `bind` can replace the arrays."""
-        return self._transfer.rebindable
+        return self.transfer.rebindable
 
     def is_bound(self, fields: Sequence[GhostField]) -> bool:
         """Whether it currently exchanges these fields."""
-        plan = self._plan(fields)
-        return plan.layout() == self._layout and plan.addresses == self._addresses
+        pattern = self._pattern(fields)
+        return pattern.layout() == self._layout and pattern.addresses == self._addresses
 
     def bind(self, fields: Sequence[GhostField]) -> bool:
         """Replace the fields, without communication. Launches may change.
@@ -172,22 +170,22 @@ class HaloExchange(Operation):
         Raises:
             InputError: an array has no room for its ghosts, or the exchange is not `rebindable`.
         """
-        plan = self._plan(fields)
-        shifts = [new - old for new, old in zip(plan.addresses, self._addresses, strict=True)]
-        is_same_layout = plan.layout() == self._layout
+        pattern = self._pattern(fields)
+        shifts = [new - old for new, old in zip(pattern.addresses, self._addresses, strict=True)]
+        is_same_layout = pattern.layout() == self._layout
         if not self.rebindable and (any(shifts) or not is_same_layout):
             raise InputError(f"an exchange by {self.path} cannot be bound to other arrays")
         if is_same_layout:
-            for table in (*self._poison.tables, *self._transfer.tables) if any(shifts) else ():
+            for table in (*self._poison.tables, *self.transfer.tables) if any(shifts) else ():
                 table.move(shifts)
-            self._addresses = plan.addresses
+            self._addresses = pattern.addresses
             self._arrays = [field.array for field in fields]
             return False
-        plan.require_room()
+        pattern.require_room()
         self._backend.synchronize()  # running launches use the tables that are replaced
-        poison = self._poison_of(plan)
-        self._transfer.bind(self._request(plan))
-        self._set_up(plan, poison)
+        poison = self._poison_of(pattern)
+        self.transfer.bind(self._request(pattern))
+        self._set_up(pattern, poison)
         return True
 
     def release(self) -> None:
@@ -198,20 +196,15 @@ class HaloExchange(Operation):
     @property
     def launches(self) -> list[Launch]:
         """The whole exchange."""
-        return self._kept([*self._poison.launches, *self._transfer.launches])
+        return self._kept([*self._poison.launches, *self.transfer.launches])
 
     @property
-    def parts(self) -> tuple[list[Launch], list[Launch]]:
-        """`start` and `finish`; launches between them run during the exchange.
+    def forked(self) -> tuple[list[Launch], list[Launch]]:
+        """`start` and `finish` in streams of their own; launches between them run meanwhile.
 
         They must neither write points that are sent nor read ghosts.
         """
         return self._backend.fork(self.start), self._backend.join(self.finish)
-
-    @property
-    def coded(self) -> CodedTransfer | None:
-        """The transfer that compresses messages, if any."""
-        return self._transfer if isinstance(self._transfer, CodedTransfer) else None
 
     def overlap_with(
         self, *, boundary: Sequence[Launch], interior: Sequence[Launch]
@@ -225,7 +218,7 @@ class HaloExchange(Operation):
         """
         if not boundary:
             return [*interior, *self.launches]
-        fork, join = self.parts
+        fork, join = self.forked
         return [*boundary, *fork, *interior, *join]
 
     def __call__(self) -> None:
@@ -238,6 +231,13 @@ class HaloExchange(Operation):
             self.closed = True
             self._backend.synchronize()
             super().close()
+
+
+def _require_valid(blocks: Decomposition, comm: Communicator, options: Mapping[str, Any]) -> None:
+    if blocks.ranks != comm.size:
+        raise InputError(f"{blocks.ranks} blocks for {comm.size} ranks; give one block per rank")
+    if unknown := sorted(options.keys() - DEFAULTS.keys()):
+        raise TypeError(f"{', '.join(unknown)}: no such option of a halo exchange")
 
 
 def _call(launch: Launch, exchange: HaloExchange) -> None:

@@ -125,23 +125,25 @@ class _Span(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def receives(cut: Decomposition, rank: int, ghosts: Ghosts) -> tuple[Piece, ...]:
+def receives(decomposition: Decomposition, rank: int, ghosts: Ghosts) -> tuple[Piece, ...]:
     """The ghost points of a rank as boxes, in an order that is the same on all ranks."""
-    where, pieces = cut.coordinates(rank), list[Piece]()
+    where, pieces = decomposition.coordinates(rank), list[Piece]()
     most = len(where) if ghosts.corners else 1
-    for box in product(*(_spans(cut, axis, n, ghosts) for axis, n in enumerate(where))):
+    for box in product(*(_spans(decomposition, axis, n, ghosts) for axis, n in enumerate(where))):
         here, there, shape, owner, is_ghost = zip(*box, strict=True)
         if 1 <= sum(is_ghost) <= most and all(shape):
-            pieces.append(Piece(cut.rank_at(owner), here, there, shape))
+            pieces.append(Piece(decomposition.rank_at(owner), here, there, shape))
     return tuple(pieces)
 
 
-def partners(cut: Decomposition, rank: int, ghosts: Ghosts) -> list[int]:
+def partners(decomposition: Decomposition, rank: int, ghosts: Ghosts) -> list[int]:
     """The ranks that may need points of this rank or own points that it needs, ascending."""
-    return sorted({piece.owner for piece in receives(cut, rank, ghosts.widest)})
+    return sorted({piece.owner for piece in receives(decomposition, rank, ghosts.widest)})
 
 
-def traffic(cut: Decomposition, fields: Iterable[tuple[Ghosts, int]]) -> NDArray[np.int64]:
+def traffic(
+    decomposition: Decomposition, fields: Iterable[tuple[Ghosts, int]]
+) -> NDArray[np.int64]:
     """Bytes of one exchange from rank to rank, (ranks, ranks); the diagonal is zero.
 
     Args:
@@ -150,33 +152,35 @@ def traffic(cut: Decomposition, fields: Iterable[tuple[Ghosts, int]]) -> NDArray
     bytes_of: Counter[Ghosts] = Counter()
     for ghosts, size in fields:
         bytes_of[ghosts] += size
-    sent = np.zeros((cut.ranks, cut.ranks), np.int64)
-    for (ghosts, size), rank in product(bytes_of.items(), range(cut.ranks)):
-        for piece in receives(cut, rank, ghosts):
+    sent = np.zeros((decomposition.ranks, decomposition.ranks), np.int64)
+    for (ghosts, size), rank in product(bytes_of.items(), range(decomposition.ranks)):
+        for piece in receives(decomposition, rank, ghosts):
             sent[piece.owner, rank] += prod(piece.shape) * size
     np.fill_diagonal(sent, 0)
     return sent
 
 
-def _spans(cut: Decomposition, axis: int, where: int, ghosts: Ghosts) -> Iterator[_Span]:
+def _spans(decomposition: Decomposition, axis: int, where: int, ghosts: Ghosts) -> Iterator[_Span]:
     """The block's own points along an axis, and the ghosts at both ends."""
-    start, stop = (int(cut.edges[axis][where + n]) for n in (0, 1))
+    start, stop = (int(decomposition.edges[axis][where + n]) for n in (0, 1))
     first, last = start, stop  # range of own points that need ghosts next to them
     if ghosts.within and (within := ghosts.within[axis]) is not None:
         first, last = within
-        if cut.periodic[axis] or start > 0:
+        if decomposition.periodic[axis] or start > 0:
             first = max(first, start)
-        if cut.periodic[axis] or stop < cut.shape[axis]:
+        if decomposition.periodic[axis] or stop < decomposition.shape[axis]:
             last = min(last, stop)
     yield _Span(first - start, first - start, max(last - first, 0), where, False)
     for begin, end in ((start - ghosts.low[axis], start), (stop, stop + ghosts.high[axis])):
-        yield from _owned_runs(cut, axis, start, begin, end)
+        yield from _owned_runs(decomposition, axis, start, begin, end)
 
 
-def _owned_runs(cut: Decomposition, axis: int, start: int, begin: int, end: int) -> Iterator[_Span]:
+def _owned_runs(
+    decomposition: Decomposition, axis: int, start: int, begin: int, end: int
+) -> Iterator[_Span]:
     """Global indices begin .. end - 1, wrapped or clipped, split by owner."""
-    edges, points = cut.edges[axis], cut.shape[axis]
-    if not cut.periodic[axis]:
+    edges, points = decomposition.edges[axis], decomposition.shape[axis]
+    if not decomposition.periodic[axis]:
         begin, end = max(begin, 0), min(end, points)
     while begin < end:
         inside = begin % points
@@ -184,9 +188,6 @@ def _owned_runs(cut: Decomposition, axis: int, start: int, begin: int, end: int)
         count = min(end - begin, int(edges[owner + 1]) - inside)
         yield _Span(begin - start, inside - int(edges[owner]), count, owner, True)
         begin += count
-
-
-# --- one rank's block -----------------------------------------------------------------------------
 
 
 class GhostedBlock:
@@ -287,14 +288,15 @@ def _short(values: Sequence[Any]) -> Any:
 # --- order of computation, for overlap ------------------------------------------------------------
 
 
-def open_sides(cut: Decomposition, rank: int) -> list[tuple[bool, bool]]:
+def open_sides(decomposition: Decomposition, rank: int) -> list[tuple[bool, bool]]:
     """For each axis, whether there are points beyond the block's low and high side."""
-    where = zip(cut.coordinates(rank), cut.processes, cut.periodic, strict=True)
+    coords, counts = decomposition.coordinates(rank), decomposition.processes
+    where = zip(coords, counts, decomposition.periodic, strict=True)
     return [(wraps or c > 0, wraps or c < n - 1) for c, n, wraps in where]
 
 
 def boundary_first(
-    cut: Decomposition, rank: int, thickness: Sequence[int], *, wanted: bool
+    decomposition: Decomposition, rank: int, thickness: Sequence[int], *, wanted: bool
 ) -> tuple[list[Box], list[Box]]:
     """The points of a block to compute before an exchange, and those to compute during it.
 
@@ -304,9 +306,9 @@ def boundary_first(
     Args:
         thickness: see `split`.
     """
-    shape = cut.block(rank).shape
-    boundary, interior = split(shape, open_sides(cut, rank), thickness)
-    if cut.ranks == 1 or not wanted or not interior:
+    shape = decomposition.block(rank).shape
+    boundary, interior = split(shape, open_sides(decomposition, rank), thickness)
+    if decomposition.ranks == 1 or not wanted or not interior:
         return [], [Box((0,) * len(shape), shape)]
     return boundary, interior
 

@@ -45,7 +45,7 @@ class Plan:
         self._interop, self._owners, self._comm = interop, tuple(owners), comm
         self._exchange: Exchange | None = exchange
         self.under_way = False
-        self._whole, self._parts = exchange.launches, exchange.parts
+        self._whole, self._forked = exchange.launches, exchange.forked
 
     @property
     def path(self) -> str:
@@ -94,7 +94,7 @@ class Plan:
                 "exchange them once before the capture, or capture a plan of these arrays"
             )
         if not capturing and exchange.bind(*arrays):
-            self._whole, self._parts = exchange.launches, exchange.parts
+            self._whole, self._forked = exchange.launches, exchange.forked
         self._run(streams)
         exchange.release()
 
@@ -104,14 +104,14 @@ class Plan:
         self._interop.wait_for_user(self._interop.user_streams(stream, self._owners))
         self.under_way = True
         self._comm.begin_exchange()
-        in_order(self._parts[0])()
+        in_order(self._forked[0])()
 
     def finish(self, stream: Any = None) -> None:
         """Receive, and fill the ghost layers; later work in the stream may read them."""
         self._require(under_way=True)
         streams = self._interop.user_streams(stream, self._owners)
         self.under_way = False  # also after an error: it cannot be repeated
-        in_order(self._parts[1])()
+        in_order(self._forked[1])()
         self._interop.make_user_wait(streams)
 
     def check(self) -> None:
@@ -133,7 +133,7 @@ class Plan:
             return
         self._require(under_way=False)
         exchange, self._exchange, self._owners = self._exchange, None, ()
-        self._whole, self._parts = [], ([], [])
+        self._whole, self._forked = [], ([], [])
         exchange.close()
 
     def __enter__(self) -> Plan:

@@ -20,13 +20,11 @@ from groundswell.exchange.messages import (
     pack,
     unpack,
 )
+from groundswell.exchange.transports import MessageTransport
 from groundswell.exchange.transports.peer_memory import Exports, PeerMemory
 
 DIRECT_BYTES = 128  # smallest row for direct stores: shorter rows waste link bandwidth,
 SCATTERED_BYTES = 1 << 18  # unless all rows together are at most this: a mailbox costs a round trip
-
-# Moves messages from sent buffers to received buffers.
-Transport = Callable[[TransferRequest, Sequence[Buffer], Sequence[Buffer]], Operation]
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ class BufferedTransfer(Transfer):
     def __init__(
         self,
         request: TransferRequest,
-        transport: Transport,
+        transport: MessageTransport,
         *,
         copies: Callable[..., CopyLaunch] = CopyLaunch,
         on_host: bool = False,
@@ -143,9 +141,6 @@ class BufferedTransfer(Transfer):
             finish=[*self._transport.finish, *unpacking.launches],
             tables=[*packing.tables, *unpacking.tables],
         )
-
-
-# --- memory of other ranks ------------------------------------------------------------------------
 
 
 class PeerTransfer(Transfer):
@@ -223,9 +218,6 @@ def _exports(backend: Backend, message: Message) -> Exports:
             handle, offset = backend.export_handle(place.address)
             found[number] = handle, Place(offset, place.strides)
     return found
-
-
-# --- two transports -------------------------------------------------------------------------------
 
 
 class HybridTransfer(Transfer):

@@ -1,8 +1,7 @@
-"""Finds the transports that work between the ranks of this job, and the fastest way to exchange.
+"""Measures the possible ways to exchange, and selects the fastest one.
 
-A transport works if its requirements are met and a test exchange of known values succeeds. The time
-of a candidate is the maximum over ranks, because the slowest rank determines the time of a step;
-the median over repetitions is taken. Results are cached on disk, by machine and problem.
+The time of a candidate is the maximum over ranks, because the slowest rank determines the time of a
+step; the median over repetitions is taken. Results are cached on disk, by machine and problem.
 """
 
 from __future__ import annotations
@@ -14,11 +13,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
-from math import inf, prod
+from math import inf
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from groundswell import __version__
 from groundswell.backends import Backend
@@ -26,40 +22,16 @@ from groundswell.backends.base import in_order
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.source import digest
 from groundswell.errors import GroundswellError, known_to_all
-from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import (
-    BY_MEMORY,
-    TRANSPORTS,
-    Obstacle,
-    first_obstacle,
-    mpi_version,
-    obstacle,
-    usual,
-)
-from groundswell.exchange.decomposition import Block, decompose
+from groundswell.exchange.connect import BY_MEMORY, TRANSPORTS, mpi_version, usual
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.transfers import Connection
-from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import Operation
-from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.waiting import timeout_of, timeout_seconds
+from groundswell.exchange.probing import find_obstacles
 
 REPEATS = 5
 REPEAT_SECONDS = 0.02  # shortest duration of a repeat
 CUTOFF = 1.5  # candidates slower than the best by this factor are not repeated
-
-ONE_PROCESS = (
-    "a single process has nothing to exchange; start several, for example with mpiexec -n 4"
-)
-TEST_SECONDS = 30.0  # time-out of a test
-PROBE_SECONDS = 120.0  # smallest time-out of ranks that wait for the test of another rank
-ROUNDS = 2  # of a test, so that buffers are reused
-GHOSTS = Ghosts((2, 1, 1), (1, 2, 1), corners=True)
-TYPES = ("float32", "float64")
-PRIME = 16_777_213  # single precision represents smaller whole numbers exactly
 
 Timer = Callable[[int], float]  # exchanges n times; returns this rank's time, s
 
@@ -185,22 +157,26 @@ def tune(
         return cached
     found, best = list[Measurement](), inf
     for choice in choices:
-        try:
-            timer = comm.collective_try(partial(timer_of, choice))
-        except GroundswellError as error:
-            if not known_to_all(error):
-                raise
-            found.append(Measurement(choice, None, str(error)))
-        else:
-            seconds = _seconds(comm, timer, best)
-            found.append(Measurement(choice, seconds))
-            best = min(best, seconds)
+        found.append(_measure(comm, choice, timer_of, best))
+        best = min(best, inf if found[-1].seconds is None else found[-1].seconds)
     if best == inf:
         timer_of(choices[0])
     tuning = Tuning(tuple(sorted(found, key=lambda m: (m.seconds is None, m.seconds))))
     if cache and comm.first:
         _save(cache, tuning)
     return tuning
+
+
+def _measure(
+    comm: Communicator, choice: Choice, timer_of: Callable[[Choice], Timer], best: float
+) -> Measurement:
+    try:
+        timer = comm.collective_try(partial(timer_of, choice))
+    except GroundswellError as error:
+        if not known_to_all(error):
+            raise
+        return Measurement(choice, None, str(error))
+    return Measurement(choice, _seconds(comm, timer, best))
 
 
 def _seconds(comm: Communicator, timer: Timer, best: float) -> float:
@@ -275,75 +251,3 @@ def _save(path: Path, tuning: Tuning) -> None:
     with suppress(OSError, GroundswellError):
         path.unlink(missing_ok=True)  # it is unreadable or has other choices
         KernelCache(path.parent).get(path.name, lambda out: out.write_text(text, "utf-8"))
-
-
-# --- tests of transports --------------------------------------------------------------------------
-
-
-def find_obstacles(
-    backend: Backend, comm: Communicator, names: Iterable[str] | None = None
-) -> dict[str, Obstacle]:
-    """For each transport, the reason why it does not work between all ranks; None if it works.
-
-    Collective; all ranks get the same result.
-
-    Args:
-        names: names of the transports, keys of TRANSPORTS; by default, all of the backend.
-
-    Raises:
-        BackendError: the kernels of an exchange cannot be compiled.
-    """
-    wanted = list(TRANSPORTS[backend.name] if names is None else names)
-    if not isinstance(comm, MpiCommunicator):
-        return dict.fromkeys(wanted, ONE_PROCESS)
-    with timeout_of(max(timeout_seconds(), PROBE_SECONDS)):
-        # Before the tests, because their time-outs are short.
-        comm.collective_try(lambda: compile_kernels(backend))
-        return {n: obstacle(n, backend, comm) or _test(n, backend, comm) for n in wanted}
-
-
-# Late messages may still arrive in the memory of a failed test, so it is never freed.
-_FAILED: list[Any] = []
-
-
-def _test(name: str, backend: Backend, job: MpiCommunicator) -> Obstacle:
-    """Exchange known values; returns the reason why they do not arrive on some rank."""
-    used: list[Any] = []
-    reason = first_obstacle(job, lambda: _exchange(name, backend, job, used))
-    if reason:
-        _FAILED.append(used)
-    else:
-        comm, halo = used
-        halo.close()
-        comm.mpi_comm.Free()
-    return reason
-
-
-def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]) -> Obstacle:
-    """Exchange two types in one call and in two, several times; `used` keeps objects alive."""
-    with timeout_of(TEST_SECONDS):
-        # A rank that gives up makes its communicator unusable, so the test has its own one.
-        used.append(comm := MpiCommunicator(job.mpi_comm))
-        # Blocks have uneven sizes. Rows are undivided, so they are long enough for direct stores
-        # in ghost layers.
-        cut = decompose((2 * comm.size + 3, 2 * comm.size + 1, 40), comm.size, True, (0, 0, 1))
-        # Values are the global indices of points.
-        whole = np.arange(prod(cut.shape)).reshape(cut.shape)
-        padded = np.pad(whole, [*zip(GHOSTS.low, GHOSTS.high, strict=True)], mode="wrap")
-        block = cut.block(comm.rank)
-        known = padded[Block(block.start, GHOSTS.padded(block.shape)).slices]
-        arrays = [backend.zeros(known.shape, dtype) for dtype in TYPES]
-        fields = [GhostField(array, GHOSTS.low, GHOSTS) for array in arrays]
-        halo = HaloExchange(backend, comm, cut, fields, transport=name, poison=True)
-        used.append(halo)
-        wrong = 0
-        for n, call in enumerate([halo.launches, [*halo.start, *halo.finish]] * ROUNDS):
-            values = (known + n) % PRIME
-            for array in arrays:
-                backend.assign(array, values.astype(array.dtype))
-            for launch in call:  # fills the ghosts with NaN before the exchange
-                launch()
-            backend.synchronize()
-            halo.check()
-            wrong += sum(int((backend.to_host(array) != values).sum()) for array in arrays)
-    return f"{wrong} values of a test arrived wrong" if wrong else None

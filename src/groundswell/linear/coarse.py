@@ -82,7 +82,7 @@ class CoarseSolver(Composite):
         self._vectors, comm = vectors, vectors.comm
         self.b, self.x = vectors.zeros(), vectors.zeros()
         mine = Contribution(sharing.ids, sharing.ids[fixed], *assemble_entries(sharing, matrices))
-        gathered = [Contribution(*each) for each in comm.gather(tuple(mine))]
+        gathered = comm.gather(mine)
         all_ids = [each.ids for each in gathered]
         ids = np.unique(np.concatenate(all_ids)) if gathered else sharing.ids
         # Rank 0 alone knows the indices of each rank's values among all.

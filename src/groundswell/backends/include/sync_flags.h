@@ -49,6 +49,8 @@ INLINE long long nanoseconds_now() {
   return now;
 }
 INLINE void yield_thread() {}
+// Whether a wait checks the clock and `stop` in this turn. Both are slow: `stop` may lie behind a bus.
+INLINE bool is_check_due(int turn) { return turn % 1024 == 0; }
 
 #else
 
@@ -70,15 +72,16 @@ INLINE long long nanoseconds_now() {
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 INLINE void yield_thread() { sched_yield(); }
+// More often than on a GPU, because a turn may last a time slice of other processes.
+INLINE bool is_check_due(int turn) { return turn % 16 == 0; }
 
 #endif
 
-// Reading the clock and `stop`, which may lie behind a bus, is slow, so both are checked rarely.
 INLINE bool wait_for_flag(const long long* flag, long long value, const Timeout& timeout) {
   const long long start = nanoseconds_now();
   for (int turn = 1; read_flag(flag) < value; ++turn) {
     yield_thread();
-    if (turn % 1024 == 0 &&
+    if (is_check_due(turn) &&
         (read_flag(timeout.stop) || nanoseconds_now() - start > timeout.nanoseconds))
       return false;
   }

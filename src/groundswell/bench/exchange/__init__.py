@@ -10,7 +10,7 @@ from groundswell.bench.exchange.draw import draw
 from groundswell.bench.exchange.tables import TABLES
 from groundswell.bench.rig import Rig
 from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.tuning import find_obstacles
+from groundswell.exchange.probing import find_obstacles
 
 __all__ = ["BENCHMARK", "Sizes", "draw"]
 

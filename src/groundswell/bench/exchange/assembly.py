@@ -35,7 +35,8 @@ def box_ids(elements: int, degree: int, rank: int) -> NDArray[np.int64]:
     across = elements * degree + 1
     z, y, x = inside + rank * elements * degree, inside, inside
     planes = z[:, None, None, :, None, None] * across + y[None, :, None, None, :, None]
-    return (planes * across + x[None, None, :, None, None, :]).astype(np.int64).ravel()
+    ids: NDArray[np.int64] = planes * across + x[None, None, :, None, None, :]
+    return ids.ravel()
 
 
 def measure_local(rig: Rig, elements: int) -> Iterator[Row]:

@@ -54,7 +54,7 @@ def draw(measured: Mapping[str, Any], path: Path) -> Path:
         _links(panels[0, 0], measured["links"])
         _overlaps(panels[0, 1], measured)
         for axes, along, name in ((panels[1, 0], -1, "slow"), (panels[1, 1], 0, "fast")):
-            _ladder(axes, measured["ladder"], along, name)
+            _versions(axes, measured["optimisations"], along, name)
         _same_height(panels[1])
         _legend(figure, measured)
         device = measured["devices"][0].split(",")[0]
@@ -69,7 +69,9 @@ def draw(measured: Mapping[str, Any], path: Path) -> Path:
 def _legend(figure: Any, measured: Mapping[str, Any]) -> None:
     from matplotlib.patches import Patch
 
-    found = {r["transport"] for part in ("links", "overlaps", "ladder") for r in measured[part]}
+    found = {
+        r["transport"] for part in ("links", "overlaps", "optimisations") for r in measured[part]
+    }
     used = [name for name in COLOURS if name in found]
     handles = [Patch(color=COLOURS[name], label=_name(measured, name)) for name in used]
     if handles:
@@ -171,12 +173,12 @@ def _overlaps(axes: Axes, measured: Mapping[str, Any]) -> None:
     _title(axes, "k-Wave: cubes cut along one axis (dots: three)")
 
 
-def _ladder(axes: Axes, rows: Rows, along: int, name: str) -> None:
+def _versions(axes: Axes, rows: Rows, along: int, name: str) -> None:
     """Time of an exchange by version, blocks cut along one axis."""
     cut = [row for row in rows if row["grid"][along] > 1 == sorted(row["grid"])[1]]
     shown = [{**row, "ms": 1e3 * row["seconds"]} for row in cut]
-    rungs = _bars(axes, shown, "rung", "ms")
-    axes.set_xticks(range(len(rungs)), [STEPS[rung] for rung in rungs], fontsize=9)
+    versions = _bars(axes, shown, "version", "ms")
+    axes.set_xticks(range(len(versions)), [STEPS[version] for version in versions], fontsize=9)
     axes.set_ylabel("ms an exchange")
     axes.grid(axis="y", color=BAND, lw=0.8)
     axes.set_axisbelow(True)

@@ -16,7 +16,7 @@ from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.pattern import Ghosts, uniform
 
-STAGED = "mpi"  # the way through the host, with which others are compared
+STAGED = "mpi"  # MPI through the host, with which others are compared
 
 
 def measure_overlaps(rig: Rig, edge: int, widths: Sequence[int]) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from statistics import geometric_mean
 from groundswell.bench import Session
 from groundswell.bench.exchange import published
 from groundswell.bench.exchange.assembly import measure_all_pairs, measure_local, measure_routes
-from groundswell.bench.exchange.ladder import measure_ladder
+from groundswell.bench.exchange.cavity import measure_versions
 from groundswell.bench.exchange.links import measure_links, measure_neighbours
 from groundswell.bench.exchange.overlaps import STAGED, measure_overlaps
 from groundswell.bench.exchange.progress import measure_progress
@@ -33,13 +33,13 @@ LINES = 24  # characters of a time with its rate and share
 between = partial(Table, ranks="several")
 
 
-def _ways(measured: Measured) -> Sequence[str]:
+def _transports(measured: Measured) -> Sequence[str]:
     found: Sequence[str] = measured["transports"]
     return found
 
 
 def _with_copies(measured: Measured) -> Sequence[str]:
-    return ["copy", *_ways(measured)]
+    return ["copy", *_transports(measured)]
 
 
 def _seconds(row: Row) -> str:
@@ -73,8 +73,8 @@ LINKS = between(
 
 
 def _paths(session: Session) -> Iterator[Row]:
-    ways = {row["transport"]: row for row in session.measured["links"]}
-    for name, row in ways.items():
+    paths = {row["transport"]: row for row in session.measured["links"]}
+    for name, row in paths.items():
         yield {"transport": name, "path": row["path"], "in_graph": row["in_graph"]}
 
 
@@ -83,7 +83,7 @@ PATHS = between(
     "Transports",
     [
         field("transport", 10, head=""),
-        field("path", 44, head="way of the bytes"),
+        field("path", 44, head="path of the bytes"),
         Column(
             "replayed in a graph",
             lambda row: "yes" if row["in_graph"] else "no: the host takes part",
@@ -95,7 +95,8 @@ PATHS = between(
 
 def _who(row: Row) -> str:
     grid = "x".join(map(str, row["processes"]))
-    return f"{grid}: itself {row['own']} times, {row['ranks']} other" + "s" * (row["ranks"] != 1)
+    others = "other" if row["ranks"] == 1 else "others"
+    return f"{grid}: itself {row['own']} times, {row['ranks']} {others}"
 
 
 NEIGHBOURS = between(
@@ -123,7 +124,7 @@ def _grid(row: Row) -> str:
 
 def _efficiency(ending: str) -> Callable[[Row], str]:
     def cell(row: Row) -> str:
-        key = (row["rung"] + ending, tuple(row["grid"]))
+        key = (row["version"] + ending, tuple(row["grid"]))
         if key not in published.STRONG:
             return ""
         return f"{published.STRONG[key][1]} %, {published.WEAK[key][1]} %"
@@ -131,19 +132,19 @@ def _efficiency(ending: str) -> Callable[[Row], str]:
     return cell
 
 
-LADDER = between(
-    "ladder",
+OPTIMISATIONS = between(
+    "optimisations",
     "Cavity, 5 fields of 8 bytes, walls: an exchange (published: efficiency of two P100 in the "
     "strong and the weak sense)",
     [
         Column("grid (i, j, k)", _grid),
-        field("rung", 8, head="version"),
+        field("version", 8),
         Column("sent", lambda row: size_of(row["sent"]), 8),
     ],
-    lambda s: measure_ladder(s.rig, s.sizes.cavity),
+    lambda s: measure_versions(s.rig, s.sizes.cavity),
     Spread(
         "transport",
-        _ways,
+        _transports,
         _seconds,
         after=[Column(head, _efficiency(ending), 14) for head, ending in PUBLISHED.items()],
     ),
@@ -153,18 +154,18 @@ LADDER = between(
 
 def _gains(session: Session) -> Iterator[Row]:
     """Baseline over V3."""
-    rows = session.measured["ladder"]
-    ours = {(row["transport"], row["rung"], tuple(row["grid"])): row["seconds"] for row in rows}
+    rows = session.measured["optimisations"]
+    ours = {(row["transport"], row["version"], tuple(row["grid"])): row["seconds"] for row in rows}
     for grid in dict.fromkeys(tuple(row["grid"]) for row in rows):
         for transport in dict.fromkeys(row["transport"] for row in rows):
-            before, after = (ours.get((transport, rung, grid)) for rung in ENDS)
+            before, after = (ours.get((transport, version, grid)) for version in ENDS)
             if before and after:
                 yield {"grid": grid, "transport": transport, "gain": before / after}
 
 
 def _lost(ending: str) -> Callable[[Row], str]:
     def cell(row: Row) -> str:
-        keys = [(rung + ending, tuple(row["grid"])) for rung in ENDS]
+        keys = [(version + ending, tuple(row["grid"])) for version in ENDS]
         if not all(key in published.STRONG for key in keys):
             return ""
         before, after = (published.lost_seconds(published.STRONG[key][0]) for key in keys)
@@ -180,7 +181,7 @@ GAINS = between(
     _gains,
     Spread(
         "transport",
-        _ways,
+        _transports,
         lambda row: f"{row['gain']:.3g}x",
         after=[Column(head, _lost(ending), 11) for head, ending in PUBLISHED.items()],
     ),
@@ -207,7 +208,7 @@ OVERLAPS = between(
     lambda s: measure_overlaps(s.rig, s.sizes.cube, s.sizes.overlaps),
     Spread(
         "transport",
-        _ways,
+        _transports,
         lambda row: _seconds(row) + (f", {row['speedup']:.2f}x" if row["speedup"] else ""),
         15,
         [Column("published", _range)],
@@ -285,7 +286,7 @@ ROUTES = between(
 
 ALL_PAIRS = between(
     "all-pairs",
-    "Routes where each rank shares a value with every other, over a described network",
+    "Routes where each rank shares a value with every other, over an emulated network",
     [Column("a message costs", lambda row: time_of(row["gap"]))],
     lambda s: measure_all_pairs(s.rig),
     Spread("route", lambda measured: ["pairwise", "crystal"], lambda row: time_of(row["remote"])),
@@ -293,6 +294,6 @@ ALL_PAIRS = between(
 )
 
 TABLES = [
-    *(LINKS, PATHS, NEIGHBOURS, LADDER, GAINS, OVERLAPS, SPEEDUPS, PROGRESS),
+    *(LINKS, PATHS, NEIGHBOURS, OPTIMISATIONS, GAINS, OVERLAPS, SPEEDUPS, PROGRESS),
     *(ASSEMBLY, ROUTES, ALL_PAIRS),
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
@@ -19,7 +20,8 @@ from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import TransferRequest
 from groundswell.exchange.pattern import Ghosts
-from groundswell.exchange.transfer import BufferedTransfer, Maker, Transfer, Transport
+from groundswell.exchange.transfer import BufferedTransfer, Maker, Transfer
+from groundswell.exchange.transports import MessageTransport
 from groundswell.exchange.transports.mpi import MpiTransport
 from groundswell.exchange.transports.nccl import NcclTransport
 
@@ -60,6 +62,7 @@ class VersionExchange:
 
     Args:
         fields: fields that need no corners, which no version exchanges.
+        options: those of a `HaloExchange`; the version replaces all except the transport.
 
     Raises:
         InputError, BackendError: see `HaloExchange`.
@@ -72,10 +75,9 @@ class VersionExchange:
         comm: Communicator,
         cut: Decomposition,
         fields: Sequence[GhostField],
-        *,
-        transport: str,
-        **_: object,
+        **options: Any,
     ) -> None:
+        transport = options["transport"]
         used = [axis for axis in AXES if cut.processes[axis] > 1 or cut.periodic[axis]] or [0]
         packed = [axis for axis in used if axis in version.packed]
         copied = [axis for axis in used if axis not in version.packed]
@@ -160,7 +162,7 @@ def _through_host(request: TransferRequest) -> Transfer:
 
 
 def _by_copies(
-    request: TransferRequest, transport: Transport, *, on_host: bool = False
+    request: TransferRequest, transport: MessageTransport, *, on_host: bool = False
 ) -> Transfer:
     return BufferedTransfer(request, transport, copies=StridedCopies, on_host=on_host)
 

@@ -153,8 +153,8 @@ class GatherScatter(Operation):
         return [*fork, *interior, *self.local, *join]
 
     @property
-    def parts(self) -> tuple[list[Launch], list[Launch]]:
-        """The launches up to sending, and the remaining launches."""
+    def forked(self) -> tuple[list[Launch], list[Launch]]:
+        """`start` with the local part, and `finish`; see `HaloExchange.forked`."""
         start = [*self._backend.fork(self.start), *self.local]
         return start, self._backend.join(self.finish)
 

@@ -91,9 +91,7 @@ def find_sharing(comm: Communicator, ids: ArrayLike) -> Sharing:
     """
     numbers, distinct, by_id = comm.collective_try(lambda: _number(_checked(ids)))
     answers = _query_directory(comm, distinct, by_id)
-    return comm.collective_try(  # type: ignore[no-any-return]
-        lambda: _arrange(comm, numbers, distinct, by_id, answers)
-    )
+    return comm.collective_try(lambda: _arrange(comm, numbers, distinct, by_id, answers))
 
 
 def _checked(ids: ArrayLike) -> Numbers:
@@ -156,21 +154,26 @@ def _arrange(
     owner[shared] = owners
     group = np.full(len(distinct), UNSHARED, np.int8)
     group[shared] = np.where(owners == comm.rank, OWNED, GHOST)
-    sizes = tables.padded_size(np.bincount(numbers[numbers >= 0], minlength=len(group)))
-    parts = [np.flatnonzero(group == which) for which in (UNSHARED, OWNED, GHOST)]
-    order = np.concatenate([part[tables.sort_in_windows(sizes[part])] for part in parts])
+    order = _order(group, np.bincount(numbers[numbers >= 0], minlength=len(group)))
     index = np.empty(len(order) + 1, np.int64)
     index[order] = np.arange(len(order))
     index[-1] = NO_ID  # the last element is the one that number NO_ID selects
     return Sharing(
         comm,
         ids=distinct[order],
-        own=len(parts[UNSHARED]) + len(parts[OWNED]),
-        unshared=len(parts[UNSHARED]),
+        own=int((group != GHOST).sum()),
+        unshared=int((group == UNSHARED).sum()),
         indices=index[numbers],
         shared_with={int(r): index[shared[rank == r]] for r in np.unique(rank)},
         owner=owner[order],
     )
+
+
+def _order(group: NDArray[np.int8], copies: Numbers) -> Numbers:
+    """The order of ids by group and, within windows, by number of copies."""
+    sizes = tables.padded_size(copies)
+    parts = [np.flatnonzero(group == which) for which in (UNSHARED, OWNED, GHOST)]
+    return np.concatenate([part[tables.sort_in_windows(sizes[part])] for part in parts])
 
 
 # --- the directory --------------------------------------------------------------------------------

@@ -67,26 +67,30 @@ class _PointToPoint(_OwnCommunicator):
         part: int,
     ) -> None:
         super().__init__(request)
-        comm, messages, backend = self._mpi_comm, request.messages, request.backend
-        self._lengths = backend.pinned_bytes(8 * len(messages)).view(np.int64)
-        first = int(self._lengths.ctypes.data)
-        self._fetch_lengths: list[Launch] = [  # lengths that only the device knows
-            backend.copy_bytes(first + 8 * n, message.length, 8)
-            for n, message in enumerate(messages)
-            if message.length
-        ]
+        comm, messages = self._mpi_comm, request.messages
+        self._lengths = request.backend.pinned_bytes(8 * len(messages)).view(np.int64)
         self._sends = [
-            _SendPart(comm, message, piece, begin, self._lengths[n : n + 1])
+            _SendPart(comm, message, chunk, begin, self._lengths[n : n + 1])
             for n, (message, buffer) in enumerate(zip(messages, sent, strict=True))
-            for begin, piece in _pieces(buffer, part)
+            for begin, chunk in _chunks(buffer, part)
         ]
         self._receives = [
-            comm.Recv_init(_memory_of(piece), message.peer, message.tag)
+            comm.Recv_init(_memory_of(chunk), message.peer, message.tag)
             for message, buffer in zip(messages, received, strict=True)
-            for _, piece in _pieces(buffer, part)
+            for _, chunk in _chunks(buffer, part)
         ]
         sends = [part.persistent for part in self._sends if part.persistent is not None]
         self._persistent = [*sends, *self._receives]
+        self._fetch_lengths = self._copies_of_lengths(messages)
+
+    def _copies_of_lengths(self, messages: Sequence[Message]) -> list[Launch]:
+        """Copies of the lengths that only the device knows to the host."""
+        first = int(self._lengths.ctypes.data)
+        return [
+            self._backend.copy_bytes(first + 8 * n, message.length, 8)
+            for n, message in enumerate(messages)
+            if message.length
+        ]
 
 
 class MpiTransport(_PointToPoint):
@@ -306,7 +310,7 @@ def _vector(ranks: int, peers: Sequence[int], buffers: Sequence[Buffer]) -> list
     return [memory, sizes, offsets, byte]
 
 
-def _pieces(buffer: Buffer, part: int) -> list[tuple[int, Buffer]]:
+def _chunks(buffer: Buffer, part: int) -> list[tuple[int, Buffer]]:
     """Parts of a buffer of limited size, each with its offset."""
     return [
         (begin, Buffer(buffer.address + begin, min(part, buffer.size - begin)))
@@ -319,5 +323,5 @@ def _copies(backend: Backend, targets: Sequence[Buffer], sources: Sequence[Buffe
     return [
         backend.copy_bytes(to.address, source.address, to.size)
         for both in zip(targets, sources, strict=True)
-        for (_, to), (_, source) in zip(*(_pieces(b, STAGE) for b in both), strict=True)
+        for (_, to), (_, source) in zip(*(_chunks(b, STAGE) for b in both), strict=True)
     ]

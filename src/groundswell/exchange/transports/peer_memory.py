@@ -28,6 +28,7 @@ COLUMNS = 7  # of MessageFlags in signals.h
 # Boxes in which a peer may store, by index of the segment in its message: the handle of the
 # allocation that contains the box, and the box with an address relative to the allocation.
 Exports = Mapping[int, tuple[Any, Place]]
+_Key = tuple[int, int]  # peer and tag of a message
 
 
 class _Receiver(NamedTuple):
@@ -75,31 +76,35 @@ class PeerMemory:
         self, request: TransferRequest, *, reserved: int = 0, exports: Sequence[Exports] = ()
     ) -> None:
         self._backend, self._comm = backend, comm = request.backend, request.comm
-        self._messages, self._fixed = messages, fixed = request.messages, request.fixed_buffers
-        boxes, size = offsets_of([m.receive_bytes for m in messages])
-        # One value for all ranks: a kernel adds it to addresses of mailboxes of any rank.
-        half = max(comm.allgather(reserved + size))
-        self.flip, flags = 0 if fixed else half, FLAG * len(messages)
-        ends = zip(messages, boxes, exports or [{}] * len(messages), strict=True)
-        offered = {
-            (m.peer, m.tag): _Receiver(FLAG * n, flags + reserved + box, exported)
-            for n, (m, box, exported) in enumerate(ends)
-        }
-        total = flags + half + self.flip
-        self._memory = comm.collective_try(lambda: backend.allocate_shared(total))
-        self.address = self._memory.address + flags
-        self._here = {key: offer.at(self._memory.address) for key, offer in offered.items()}
-        self._there: dict[tuple[int, int], _Receiver] = {}
+        self._messages, self._fixed = request.messages, request.fixed_buffers
+        self._there: dict[_Key, _Receiver] = {}
         self._attached: dict[Any, SharedMemory] = {}
         self._failure: Array | None = None
         self._remove_callback: Callable[[], None] = lambda: None
         self._closed = False
+        offered = self._allocate(reserved, exports or [{}] * len(request.messages))
         comm.collective_try(lambda: self._connect(offered))
         ranks = len(sharers(backend, comm))
         self.blocks_at_once = max(1, backend.processors // (1 if backend.on_host else ranks))
         self.path = f"peer memory by {backend.sharing_mechanism}"
 
-    def _connect(self, offered: dict[tuple[int, int], _Receiver]) -> None:
+    def _allocate(self, reserved: int, exports: Sequence[Exports]) -> dict[_Key, _Receiver]:
+        """Allocate flags and mailboxes; returns their offsets for each message."""
+        boxes, size = offsets_of([m.receive_bytes for m in self._messages])
+        # One value for all ranks: a kernel adds it to addresses of mailboxes of any rank.
+        half = max(self._comm.allgather(reserved + size))
+        self.flip, flags = 0 if self._fixed else half, FLAG * len(self._messages)
+        offered = {
+            (m.peer, m.tag): _Receiver(FLAG * n, flags + reserved + box, exported)
+            for n, (m, box, exported) in enumerate(zip(self._messages, boxes, exports, strict=True))
+        }
+        total = flags + half + self.flip
+        self._memory = self._comm.collective_try(lambda: self._backend.allocate_shared(total))
+        self.address = self._memory.address + flags
+        self._here = {key: offer.at(self._memory.address) for key, offer in offered.items()}
+        return offered
+
+    def _connect(self, offered: dict[_Key, _Receiver]) -> None:
         """Map the memory of the peers, and allocate the state of the signals."""
         opened(self)  # first: ranks must close it together, even if one of them fails
         backend = self._backend

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from groundswell.backends import Backend
 from groundswell.exchange.boxes import ITEMSIZE, Place
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import connect, reason_for
+from groundswell.exchange.connect import connect
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.messages import (
     Buffer,
@@ -110,7 +110,7 @@ class SharedTraces(Operation):
         self.open, self.start, self.finish = made.open, made.start, made.finish
         if is_exact:
             self.sent, self.received = made.sent, made.received
-        self.reason = reason_for(comm, choice.transport)
+        self.reason = made.reason
 
     def _stage(
         self, backend: Backend, sizes: Mapping[int, int], form: TraceFormat

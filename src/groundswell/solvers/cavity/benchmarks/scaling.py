@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from groundswell.bench.exchange.ladder import grids
+from groundswell.bench.exchange.cavity import grids
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
 from groundswell.solvers.cavity.benchmarks.speed import alone, make_case, on_ranks, speed

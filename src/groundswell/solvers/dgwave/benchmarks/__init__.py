@@ -16,7 +16,7 @@ from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
 from groundswell.exchange.connect import obstacle
 from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.tuning import find_obstacles
+from groundswell.exchange.probing import find_obstacles
 from groundswell.grids.cartesian import Triple
 from groundswell.solvers.dgwave.benchmarks.draw import draw
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2, Configuration

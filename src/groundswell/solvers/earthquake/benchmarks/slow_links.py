@@ -156,7 +156,8 @@ class Study:
         """Compression ratio and speed of a codec for the ghosts of a step."""
         self.solver.set_exchange(Choice(self._transport, codec=codec))
         self._exchange()
-        coded = [x.coded for x in self.solver.exchanges if x.coded]
+        transfers = [exchange.transfer for exchange in self.solver.exchanges]
+        coded = [each for each in transfers if isinstance(each, CodedTransfer)]
         sent = sum(exchange.bytes for exchange in self.solver.exchanges)
         shorter = sum(length for code in coded for _, length in self._lengths(code).values())
         row = {"codec": codec, "bytes": sent, "ratio": sent / shorter}
@@ -186,8 +187,9 @@ class Study:
         layers = (velocity_halo(), stress_halo(solver.setup, solver.decomposition))
         totals: dict[str, NDArray[np.int64]] = {}
         for found, exchange in zip(layers, solver.exchanges, strict=True):
-            lengths_here = self._lengths(exchange.coded) if exchange.coded else {}
-            of_ranks = self._rig.comm.allgather(lengths_here)
+            transfer = exchange.transfer
+            here = self._lengths(transfer) if isinstance(transfer, CodedTransfer) else {}
+            of_ranks = self._rig.comm.allgather(here)
             for key, (name, _) in enumerate(found):
                 lengths = np.sum([lengths.get(key, (0, 0)) for lengths in of_ranks], axis=0)
                 totals[name] = totals.get(name, 0) + lengths

@@ -13,7 +13,7 @@ from typing import Any
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
 from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.tuning import find_obstacles
+from groundswell.exchange.probing import find_obstacles
 from groundswell.solvers.ultrasound.benchmarks.draw import draw
 from groundswell.solvers.ultrasound.benchmarks.tables import TABLES
 

@@ -24,24 +24,24 @@ WIDTHS = (2, 1, 1, 1, 1)  # ghost layers that the stencils of the fields read
 WIDEST = 2
 
 
-def measure_ladder(rig: Rig, edge: int) -> Iterator[Row]:
-    """Every rung on every process grid and transport.
+def measure_versions(rig: Rig, edge: int) -> Iterator[Row]:
+    """Every version on every process grid and transport.
 
     Args:
         edge: points along an edge of the cavity, which all ranks share.
 
     Yields:
-        Rows: `grid` (processes along i, j, k, as the paper writes them), `rung`, `transport`,
+        Rows: `grid` (processes along i, j, k, as the paper writes them), `version`, `transport`,
         `seconds`, and `sent`: the largest number of bytes that a rank sends.
     """
     for processes in grids(rig.comm.size):
         cut = Decomposition((edge,) * 3, processes, (False,) * 3)
         arrays = allocate(rig, cut)
-        for rung in VERSIONS.values():
+        for version in VERSIONS.values():
             for transport in rig.transports:
-                make = partial(rung_exchange, rig, transport, cut, arrays, rung)
+                make = partial(version_exchange, rig, transport, cut, arrays, version)
                 if row := rig.exchange(transport, make):
-                    yield {"grid": processes[::-1], "rung": rung.name} | row
+                    yield {"grid": processes[::-1], "version": version.name} | row
 
 
 def grids(ranks: int) -> list[Index]:
@@ -66,7 +66,7 @@ def allocate(rig: Rig, cut: Decomposition) -> list[Array]:
     return [rig.filled(shape, "float64") for _ in range(FIELDS)]
 
 
-def rung_exchange(
+def version_exchange(
     rig: Rig, transport: str, cut: Decomposition, arrays: Sequence[Array], version: Version
 ) -> VersionExchange:
     """The exchange of one version of the paper."""
