@@ -36,6 +36,7 @@ from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.materials.brick_media import build_media
 from groundswell.solvers.dgwave.materials.statistics import ElementStatistics, element_statistics
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
+from groundswell.solvers.dgwave.mesh.case import POINTS_PER_WAVELENGTH
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.recording.lattice import surface_bytes
 from groundswell.solvers.dgwave.recording.volumes import final_field_bytes, volume_bytes
@@ -46,9 +47,6 @@ from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import decay_step, dg_step
 
-# Points per wavelength along an axis for an error of a few per cent after about twenty wavelengths
-# (Ainsworth, J. Comput. Phys. 198:106, 2004).
-POINTS_PER_WAVELENGTH = 5.0
 Floats = NDArray[np.float64]
 SAMPLES_PER_STEP = 4  # of source time functions, which are linear between samples
 
