@@ -102,6 +102,33 @@ def test_elements_as_advised_resolve_the_sources() -> None:
     assert setup(grid__spacing=[200, 200, [200, *[400 / finer] * finer]], **more).warnings() == []
 
 
+@pytest.mark.parametrize(
+    ("refinement", "advised"),
+    [
+        ({"frequency": 1}, {"frequency"}),
+        ({"frequency": 9, "levels": 1}, {"levels"}),
+        ({"frequency": 9, "levels": 1, "points": 2}, {"frequency", "levels"}),
+    ],
+)
+def test_refinement_as_advised_resolves_the_sources(
+    refinement: dict[str, Any], advised: set[str]
+) -> None:
+    pulse = {"kind": "gaussian", "sigma": "0.05 s"}
+    more = {"medium": LAYERS, "time__duration": 3, "source__0__time_function": pulse}
+    [warning] = setup(refinement=refinement, **more).warnings()
+    found = dict(re.findall(r"refinement\.(\w+) to ([0-9.]+)", warning))
+    assert set(found) == advised
+    better = {key: float(text) if "." in text else int(text) for key, text in found.items()}
+    assert setup(refinement=refinement | better, **more).warnings() == []
+
+
+def test_refinement_has_a_limit() -> None:
+    pulse = {"kind": "gaussian", "sigma": "0.003 s"}
+    more = {"time": {"duration": 0.1, "step": 0.001}, "source__0__time_function": pulse}
+    warnings = setup(grid__spacing=[800, 800, 600], refinement={"frequency": 1}, **more).warnings()
+    assert "refinement.levels to 6 and divide grid.spacing by 2," in warnings[0]
+
+
 # --- media ----------------------------------------------------------------------------------------
 
 
@@ -229,7 +256,7 @@ def test_damping_follows_the_thickness_of_each_layer() -> None:
     _, profiles = sponge_damping(found, found.elements(1, 0))
     ends = [2 * edge for edges in (X, Y) for edge in (edges[0], edges[-1])] + [2 * Z[-1]]
     outer = [profiles[2 * n : 2 * n + 2].max() for n in range(5)]
-    assert np.allclose(outer, 3 * 3000 * np.log(1 / 0.05) / (2 * np.array(ends)))
+    assert np.allclose(outer, 9 * 3000 / np.array(ends))
     assert found.decay == pytest.approx(outer[0] + outer[3] + outer[4])  # the thinnest of each axis
 
 

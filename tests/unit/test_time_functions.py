@@ -120,6 +120,20 @@ def test_corner_of_a_gaussian_and_of_brune() -> None:
     assert corner(make("brune")) == pytest.approx(x / (2 * np.pi * 0.1), rel=0.01)
 
 
+@pytest.mark.parametrize(("kind", "peak"), [("gaussian", 0.36), ("ricker", 0.6)])
+def test_corner_of_a_source_that_the_run_cuts_off(kind: str, peak: float) -> None:
+    """A step to zero at the end of the run would have energy far above the corner."""
+    function = make(kind)
+
+    def until(end: float, step: float = 1e-4) -> float:
+        return corner_frequency(function(step * np.arange(round(end / step) + 1)), step)
+
+    assert until(peak) == pytest.approx(corner(function), rel=0.02)
+    for end in peak * np.linspace(0.8, 1.5, 8):
+        assert until(end) < 3 * corner(function)
+        assert until(end) == pytest.approx(until(end, 4e-4), rel=0.02)
+
+
 @ALL
 def test_corner_scales_with_the_inverse_of_time(kind: str) -> None:
     name, value = next(iter(PARAMETERS[kind].items()))

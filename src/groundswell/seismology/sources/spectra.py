@@ -14,10 +14,11 @@ Array = NDArray[np.float64]
 Reals = NDArray[np.floating]
 
 MAX_SPECTRA = 256  # number of sources whose spectra are computed, evenly spread over all
+ENDED = 0.01  # last sample of a source that has ended, over its largest; see _spectral_energy
 
 
 def highest_frequency(sources: Sequence[PointSource]) -> float:
-    """Frequency below which every source has 99 % of its spectral energy, Hz."""
+    """Frequency below which every source has 99 % of its spectral energy in the run, Hz."""
     return max(corner_frequency(source.samples, source.step) for source in _sample(sources))
 
 
@@ -60,7 +61,13 @@ def radiated_energy_below(frequency: float, samples: Reals, step: float) -> floa
 
 
 def _spectral_energy(samples: Reals, step: float) -> tuple[Array, Array]:
-    """Frequencies (Hz) and spectral energy density of samples."""
+    """Frequencies (Hz) and spectral energy density of samples.
+
+    If the run ends before the source does, a step to zero would add high frequencies that it does
+    not radiate. The samples then continue as their own mirror image, without a step.
+    """
+    if abs(samples[-1]) > ENDED * np.abs(samples).max():
+        samples = np.concatenate([samples, samples[::-1]])
     padded = 8 * len(samples)
     density = np.abs(np.fft.rfft(samples, padded)) ** 2
     return np.asarray(np.fft.rfftfreq(padded, step), float), np.asarray(density, float)

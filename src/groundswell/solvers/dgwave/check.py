@@ -16,6 +16,11 @@ from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
 from groundswell.seismology.receivers import instruments
 from groundswell.seismology.sources.quantities import source_quantities
+from groundswell.solvers.dgwave.mesh.case import (
+    MAX_LEVELS,
+    POINTS_PER_WAVELENGTH,
+    RefinementSection,
+)
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 MESH, WAVES, SOURCES = "Elements and time steps", "What the elements resolve", "Sources, receivers"
 DEPTH_ROUNDING = 1e-3  # m
 ROUNDING = 1e-9  # relative, of edges and frequencies
+ROUNDED_UP = 1.005  # so that three digits are no less than the value
 STEP_RATIO = 1.3  # longest stable step over the chosen one
 LEAST_UPWIND = 0.5  # weight of the Riemann flux, see `require_dissipation`
 FLUXES = {0.0: "central", 1.0: "Riemann"}
@@ -104,12 +110,13 @@ def warnings(setup: Setup) -> Iterator[str]:
     resolved, emitted = setup.resolved_frequency, setup.source_frequency
     if emitted > resolved:
         place, element = _coarsest(setup)
-        finer = _shorter_edges(setup, element, resolved / emitted)
-        there = " there" if place else ""
+        finer = _finer_elements(setup, element) + " there" * bool(place)
+        if isinstance(setup.case.refinement, RefinementSection):
+            finer = _finer_refinement(setup)
         yield (
             f"the sources have energy up to {emitted:.3g} Hz, but the elements{place} resolve "
-            f"{resolved:.3g} Hz; low-pass the results at that frequency, lengthen the source, use "
-            f"elements of at most {finer}{there}, or raise method.degree"
+            f"{resolved:.3g} Hz; low-pass the results at that frequency, lengthen the source, "
+            f"{finer}, or raise method.degree"
         )
     if mixed := setup.statistics.mixed:
         yield (
@@ -135,12 +142,30 @@ def _coarsest(setup: Setup) -> tuple[str, int]:
     return place, element
 
 
-def _shorter_edges(setup: Setup, element: int, ratio: float) -> str:
-    """A fraction of an element's longest edge, and the axes along which its edges are longer."""
+def _finer_elements(setup: Setup, element: int) -> str:
+    """Advice on the edges of an element that do not resolve the sources, and their axes."""
+    ratio = setup.resolved_frequency / setup.source_frequency
     edge = float(setup.longest[element]) * ratio
     longer = [] if setup.is_curved else setup.edges[element] > edge * (1 + ROUNDING)
     axes = [axis for axis, is_longer in zip("xyz", longer, strict=False) if is_longer]
-    return f"{edge:.3g} m" + f" along {' and '.join(axes)}" * (0 < len(axes) < AXES)
+    along = f" along {' and '.join(axes)}" * (0 < len(axes) < AXES)
+    return f"use elements of at most {edge:.3g} m{along}"
+
+
+def _finer_refinement(setup: Setup) -> str:
+    """Changes to `[refinement]`, and to `[grid]` if need be, that resolve the sources."""
+    section, emitted = setup.case.refinement, setup.source_frequency
+    halvings = np.ceil(np.log2(emitted / setup.resolved_frequencies)).clip(min=0)
+    levels = int((setup.forest.levels + halvings).max())
+    frequency = emitted * POINTS_PER_WAVELENGTH / section.points
+    changes = []
+    if frequency > section.frequency:
+        changes.append(f"raise refinement.frequency to {frequency * ROUNDED_UP:.3g} Hz")
+    if levels > section.levels:
+        changes.append(f"raise refinement.levels to {min(levels, MAX_LEVELS)}")
+    if levels > MAX_LEVELS:
+        changes.append(f"divide grid.spacing by {2 ** (levels - MAX_LEVELS)}")
+    return " and ".join(changes)
 
 
 def _in_region(setup: Setup, elements: Numbers) -> Numbers:

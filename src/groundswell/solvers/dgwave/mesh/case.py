@@ -20,6 +20,11 @@ from groundswell.seismology.case.grid import (
     uneven,
 )
 
+# Points per wavelength along an axis for an error of a few per cent after about twenty wavelengths
+# (Ainsworth, J. Comput. Phys. 198:106, 2004).
+POINTS_PER_WAVELENGTH = 5.0
+MAX_LEVELS = 6
+
 _ONE = TypeAdapter(PositiveLength)
 _EACH = TypeAdapter(Annotated[tuple[PositiveLength, ...], NotEmpty])
 
@@ -97,8 +102,8 @@ class RefinementSection(Section):
     """
 
     frequency: Annotated[Frequency, Positive]
-    levels: Annotated[int, Field(ge=1, le=6, strict=True)] = 2
-    points: Annotated[Number, Field(ge=2, le=50)] = 5.0
+    levels: Annotated[int, Field(ge=1, le=MAX_LEVELS, strict=True)] = 2
+    points: Annotated[Number, Field(ge=2, le=50)] = POINTS_PER_WAVELENGTH
 
 
 class ForestSection(Section):

@@ -36,20 +36,17 @@ from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.materials.brick_media import build_media
 from groundswell.solvers.dgwave.materials.statistics import ElementStatistics, element_statistics
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
-from groundswell.solvers.dgwave.mesh.curved import METRICS
+from groundswell.solvers.dgwave.mesh.case import POINTS_PER_WAVELENGTH
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.recording.lattice import surface_bytes
 from groundswell.solvers.dgwave.recording.volumes import final_field_bytes, volume_bytes
 from groundswell.solvers.dgwave.setup.costs import element_costs
 from groundswell.solvers.dgwave.setup.element_materials import ElementMaterials
-from groundswell.solvers.dgwave.setup.memory import device_memory
+from groundswell.solvers.dgwave.setup.memory import device_memory, nodal_tables
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 from groundswell.time_integration.step_limits import decay_step, dg_step
 
-# Points per wavelength along an axis for an error of a few per cent after about twenty wavelengths
-# (Ainsworth, J. Comput. Phys. 198:106, 2004).
-POINTS_PER_WAVELENGTH = 5.0
 Floats = NDArray[np.float64]
 SAMPLES_PER_STEP = 4  # of source time functions, which are linear between samples
 
@@ -299,9 +296,8 @@ class Setup(ElementMaterials):
 
     @property
     def _tables(self) -> float:
-        """Values per node of metric terms, materials and face impedances."""
-        at_faces = 2 * AXES * self.equations.impedances / (self.degree + 1)
-        return METRICS * self.is_curved + (self.equations.moduli + at_faces) * self.is_nodal
+        """Values per node of tables that vary among nodes, see `nodal_tables`."""
+        return nodal_tables(self) / (self.degree + 1) ** AXES
 
     @cached_property
     def _memory_variables(self) -> float:

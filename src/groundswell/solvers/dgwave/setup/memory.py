@@ -40,25 +40,29 @@ def device_memory(setup: Setup, elements: RankElements) -> int:
     return values * np.dtype(setup.dtype).itemsize + addresses * ADDRESS + buffers
 
 
+def nodal_tables(setup: Setup) -> int:
+    """Values of an element that vary among its nodes: metric terms, materials and impedances."""
+    equations, on_face = setup.equations, (setup.degree + 1) ** 2
+    inside = METRICS * setup.is_curved + equations.moduli * setup.is_nodal
+    at_faces = FACES * equations.impedances * setup.is_nodal
+    return inside * (setup.degree + 1) ** AXES + at_faces * on_face
+
+
 def _element_values(setup: Setup) -> int:
-    """Values of an element: variables, traces, and tables of materials, faces and metric terms."""
+    """Values of an element: variables, traces and tables."""
     equations, nodes = setup.equations, (setup.degree + 1) ** AXES
     variables = pitch(setup.degree, len(equations.fields))
     bodies = len(setup.relaxation.tau) if setup.relaxation else 0
     variables += bodies * equations.strains * nodes
-    tables = METRICS * nodes * setup.is_curved + bodies * equations.impedances
-    return REGISTERS * variables + COPIES * FACES * _trace_values(setup) + tables + _material(setup)
+    tables = nodal_tables(setup) + _uniform_tables(setup) + bodies * equations.impedances
+    return REGISTERS * variables + COPIES * FACES * _trace_values(setup) + tables
 
 
-def _material(setup: Setup) -> int:
-    """Values of the material and the fluxes of an element."""
-    equations, on_face = setup.equations, (setup.degree + 1) ** 2
-    moduli, impedances = equations.moduli, equations.impedances
-    if setup.is_nodal:
-        inside, at_face = moduli * (setup.degree + 1) ** AXES, impedances * on_face
-    else:
-        inside, at_face = moduli + impedances, 2 * impedances
-    return inside + AXES + FACES * (at_face + FLUX)
+def _uniform_tables(setup: Setup) -> int:
+    """Values of an element that its nodes share: edges, fluxes, and a uniform material."""
+    own, at_faces = setup.equations.impedances, 2 * FACES * setup.equations.impedances
+    material = 0 if setup.is_nodal else setup.equations.moduli + own + at_faces
+    return AXES + FACES * FLUX + material
 
 
 def _mortar_values(setup: Setup) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import ceil, cos, radians, sin
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -46,19 +46,27 @@ class Packet:
         kind: "P" or "S".
         angle: angle of propagation from the vertical, degrees.
         length: wavelength in elements.
+        width: of the layer in elements.
     """
 
     kind: str
     angle: float
     length: float
+    width: int = WIDTH
+
+    medium: ClassVar[HomogeneousMedium] = ROCK
+    measured: ClassVar[slice] = slice(-AXES, None)  # of the fields: velocity
 
     @property
     def wave(self) -> PlaneWave:
         """The plane wave, which propagates downward."""
-        along, down = sin(radians(self.angle)), cos(radians(self.angle))
+        return self.plane_wave(sin(radians(self.angle)), cos(radians(self.angle)))
+
+    def plane_wave(self, along: float, down: float) -> PlaneWave:
+        """The plane wave that propagates along a direction (x, 0, z)."""
         if self.kind == "P":
-            return PlaneWave.p(ROCK, (along, 0.0, down))
-        return PlaneWave.s(ROCK, (along, 0.0, down), (down, 0.0, -along))
+            return PlaneWave.p(self.medium, (along, 0.0, down))
+        return PlaneWave.s(self.medium, (along, 0.0, down), (down, 0.0, -along))
 
     @property
     def half_width(self) -> float:
@@ -78,7 +86,7 @@ class Packet:
     @property
     def duration(self) -> float:
         """Time until the whole reflection is in the strip, s."""
-        return (self.depth + 2 * WIDTH) * H / self.speed
+        return (self.depth + 2 * self.width) * H / self.speed
 
     @property
     def spacing(self) -> tuple[float, float, float]:
@@ -89,30 +97,22 @@ class Packet:
 
     def fields(self, points: Floats) -> Floats:
         """The initial fields, (9, ...), at points (3, ...)."""
-        return self.enveloped(self.wave, points)
-
-    def enveloped(self, wave: PlaneWave, points: Floats) -> Floats:
-        """The stress and velocity of a plane wave within the envelope, (9, ...)."""
-        omega = 2 * np.pi / (self.length * H * float(np.linalg.norm(wave.slowness)))
-        waves = PlaneWaves([wave], Harmonic(omega))
+        omega = 2 * np.pi / (self.length * H * float(np.linalg.norm(self.wave.slowness)))
+        waves = PlaneWaves([self.wave], Harmonic(omega))
         envelope = np.exp(-(((points[2] - self.depth * H / 2) / self.half_width) ** 2) * 4)
         return envelope * np.concatenate([waves.stress(points, 0.0), waves.velocity(points, 0.0)])
 
     def returned(self, backend: Backend) -> float:
         """Amplitude of the reflection relative to the packet."""
-        deep = self.depth + ceil(self.duration * ROCK.vp / H / 2) + WIDTH
+        deep = self.depth + ceil(self.duration * ROCK.vp / H / 2) + self.width
         layered = Setup.from_case(self._case(self.depth, "pml", "auto"))
         reference = Setup.from_case(self._case(deep, "absorbing", layered.dt))
-        return self.reflected(backend, layered, reference)
+        start, with_layer = self.motion(DgWave(layered, backend))
+        _, without = self.motion(DgWave(reference, backend))
+        return norm(with_layer - without) / norm(start)
 
-    def reflected(self, backend: Backend, layered: Setup, reference: Setup) -> float:
-        """The difference of the final motion above the layer, relative to the packet."""
-        start, with_layer = self._motion(DgWave(layered, backend))
-        _, without = self._motion(DgWave(reference, backend))
-        return _norm(with_layer - without) / _norm(start)
-
-    def _motion(self, found: DgWave) -> tuple[Floats, Floats]:
-        """Initial and final velocity above the layer, each (elements, 3, nodes)."""
+    def motion(self, found: DgWave) -> tuple[Floats, Floats]:
+        """Initial and final motion above the layer, each (elements, measured fields, nodes)."""
         setup, backend, numbers = found.setup, found.backend, found.elements.numbers
         points = positions(setup.hexahedra, DEGREE, numbers)
         fields = self.fields(np.moveaxis(points, -1, 0)).swapaxes(0, 1)
@@ -124,20 +124,28 @@ class Packet:
         x, _, z = np.round(points.mean(axis=1), 6).T
         kept = np.lexsort((x, z))
         kept = kept[z[kept] < self.depth * H]
-        return fields[kept, -AXES:], u[kept, -AXES:]
+        return fields[kept, self.measured], u[kept, self.measured]
 
     def _case(self, depth: int, bottom: str, step: float | Literal["auto"]) -> DgWaveCase:
-        edge = self.spacing[0]
-        along = sin(radians(self.angle))
-        across = round(self.length * H / along / edge) if along else 1
         ends = {"top": "absorbing", "sides": "periodic", "bottom": bottom}
+        grid = {"size": (self.across * self.spacing[0], H, depth * H), "spacing": self.spacing}
+        return self.make_case(step, grid=grid, boundary={**ends, "width": self.width})
+
+    @property
+    def across(self) -> int:
+        """Number of elements along x, in one period."""
+        along = sin(radians(self.angle))
+        return round(self.length * H / along / self.spacing[0]) if along else 1
+
+    def make_case(self, step: float | Literal["auto"], **sections: Any) -> DgWaveCase:
+        """A case with the medium, without sources."""
+        medium = {name: getattr(self.medium, name) for name in ("vp", "vs", "rho")}
         return make_case(
-            grid={"size": (across * edge, H, depth * H), "spacing": self.spacing},
             time={"duration": self.duration, "step": step},
-            medium={"kind": "homogeneous", "vp": ROCK.vp, "vs": ROCK.vs, "rho": ROCK.rho},
+            medium={"kind": "homogeneous", **medium},
             method={"degree": DEGREE},
-            boundary={**ends, "width": WIDTH},
             source=[SILENCE],
+            **sections,
         )
 
 
@@ -150,5 +158,6 @@ def reflection(backend: Backend, full: bool) -> Iterator[Check]:
             yield Check.at_most(name, found, limit, "%", f"{WIDTH} elements of degree {DEGREE}")
 
 
-def _norm(velocity: Floats) -> float:
-    return float(np.linalg.norm(velocity * np.sqrt(gll(DEGREE).cube_weights)))
+def norm(motion: Floats) -> float:
+    """Norm of fields (elements, fields, nodes) of elements of the same volume."""
+    return float(np.linalg.norm(motion * np.sqrt(gll(DEGREE).cube_weights)))
