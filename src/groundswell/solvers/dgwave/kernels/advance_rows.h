@@ -99,9 +99,16 @@ constexpr int AT_FACE = CURVED || NODAL ? NODES : PITCH;
 template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Material& m, index_t e, Element& element) {
   constexpr int STEP = AXIS == 0 ? NODES : 1, STEP_OF_U = AXIS == 0 ? PITCH : 1;  // along the fast axis
   alignas(64) FaceValues others;
+  UNROLL
   for (int face = 2 * AXIS; face < 2 * AXIS + 2; ++face) {
     const long long entry = all.neighbour(e, face);
     if (entry) load_other_side(all, e, face, entry, others);
+#if MORTARS
+    if (entry & 2) {
+      memcpy(element.jumps[face], others, sizeof(FaceValues));
+      continue;
+    }
+#endif
     for (int slow = 0; slow < NODES; ++slow) {
       const int first = node_of_face(face, slow * NODES);
       const real* const u = element.u[0][0][0] + first / NODES * PITCH + first % NODES;
