@@ -11,43 +11,66 @@
 // Jacobian. For uniform fields, these products are polynomials of the elements' degree, like the normals.
 #pragma once
 #include "elements.h"
-#include "spectral_elements/kernels/contract.h"
+#if defined(__CUDACC__)
+typedef real Part;  // what a thread computes at a time: one value on a GPU, a vector of a row on a CPU
+constexpr int FACE_PITCH = NODES, PARTS = NODES;
+INLINE real& part_at(real* row, int n) { return row[n]; }
+INLINE real part_at(const real* row, int n) { return row[n]; }
+#else
+#include "spectral_elements/kernels/cpu_rows.h"
+typedef Lanes Part;
+constexpr int FACE_PITCH = PITCH, PARTS = VECTORS;
+INLINE Lanes& part_at(real* row, int n) { return lanes_at(row, n); }
+INLINE Lanes part_at(const real* row, int n) { return lanes_at(row, n); }
+#endif
+
+typedef real FaceValues[TRACE][NODES][FACE_PITCH];
+typedef real Matrix[2][NODES][FACE_PITCH];
 
 // Interpolation from the nodes of a line to those of its lower and its upper half, and the adjoints. Each matrix is
 // followed by its transpose.
-TABLE real TO_HALF[2][2][NODES][NODES] = TO_HALVES;
-TABLE real FROM_HALF[2][2][NODES][NODES] = FROM_HALVES;
-
-typedef real FaceValues[TRACE][PLANE];
-typedef real Matrix[2][NODES][NODES];
-
-// Number of values of a line that a thread computes at a time: one on a GPU, a vector on a CPU.
-constexpr int AT_ONCE = LINES_PER_THREAD(NODES);
+alignas(64) TABLE Matrix TO_HALF[2] = TO_HALVES;
+alignas(64) TABLE Matrix FROM_HALF[2] = FROM_HALVES;
 
 // Multiplies the values of a face by one matrix along its fast axis and another along its slow axis; `between` stores
 // the first product. All threads of the block call this. If `add`, the result is added to `to`.
-template <class Source>
-INLINE void multiply_face(const Matrix& fast, const Matrix& slow, const Source& from, FaceValues& between,
+INLINE void multiply_face(const Matrix& fast, const Matrix& slow, const FaceValues& from, FaceValues& between,
                           FaceValues& to, bool add) {
-  FOR_THREADS(t, TRACE * PLANE / AT_ONCE) {
-    const int p = t * AT_ONCE % PLANE, n = t * AT_ONCE / PLANE, row = p / NODES, a = p % NODES;
-    real sums[AT_ONCE] = {};
-    for (int w = 0; w < NODES; ++w)
-      VECTORIZED
-      for (int i = 0; i < AT_ONCE; ++i) sums[i] = FMA(fast[1][w][a + i], from(n, row * NODES + w), sums[i]);
-    for (int i = 0; i < AT_ONCE; ++i) between[n][p + i] = sums[i];
+  FOR_THREADS(t, TRACE * NODES * PARTS) {
+    const int part = t % PARTS, row = t / PARTS % NODES, n = t / (PARTS * NODES);
+    Part sum{};
+    for (int w = 0; w < NODES; ++w) sum = FMA(from[n][row][w], part_at(fast[1][w], part), sum);
+    part_at(between[n][row], part) = sum;
   }
   BARRIER();
-  FOR_THREADS(t, TRACE * PLANE / AT_ONCE) {
-    const int p = t * AT_ONCE % PLANE, n = t * AT_ONCE / PLANE, row = p / NODES, a = p % NODES;
-    real sums[AT_ONCE];
-    for (int i = 0; i < AT_ONCE; ++i) sums[i] = add ? to[n][p + i] : REAL(0);
-    for (int w = 0; w < NODES; ++w)
-      VECTORIZED
-      for (int i = 0; i < AT_ONCE; ++i) sums[i] = FMA(slow[0][row][w], between[n][w * NODES + a + i], sums[i]);
-    for (int i = 0; i < AT_ONCE; ++i) to[n][p + i] = sums[i];
+  FOR_THREADS(t, TRACE * NODES * PARTS) {
+    const int part = t % PARTS, row = t / PARTS % NODES, n = t / (PARTS * NODES);
+    Part sum = add ? part_at(to[n][row], part) : Part{};
+    for (int w = 0; w < NODES; ++w) sum = FMA(slow[0][row][w], part_at(between[n][w], part), sum);
+    part_at(to[n][row], part) = sum;
   }
   BARRIER();
+}
+
+// Calls body(slow, fast) for the nodes of a face.
+template <class Body> INLINE void for_face_nodes(const Body& body) {
+#if defined(__CUDACC__)
+  FOR_THREADS(p, PLANE) body(p / NODES, p % NODES);
+#else
+  for (int slow = 0; slow < NODES; ++slow)
+    PRAGMA(omp simd)
+    for (int fast = 0; fast < NODES; ++fast) body(slow, fast);
+#endif
+}
+
+// Calls body(n, slow, fast) for the values n of a trace and the nodes of a face.
+template <class Body> INLINE void for_trace(const Body& body) {
+#if defined(__CUDACC__)
+  FOR_THREADS(t, TRACE * PLANE) body(t / PLANE, t % PLANE / NODES, t % NODES);
+#else
+  for (int n = 0; n < TRACE; ++n)
+    for_face_nodes([&](int slow, int fast) { body(n, slow, fast); });
+#endif
 }
 
 // Element and face of a mortar. Further arguments of the mortar kernels:
@@ -81,18 +104,18 @@ struct Mortar {
 INLINE void load_trace(const Elements& all, const Mortar& mortar, FaceValues& own) {
   const real* const values = all.u + mortar.e * PITCH_OF_ELEMENTS;
 #if CURVED
-  FOR_THREADS(p, PLANE) {
-    const int node = node_of_face(mortar.face, p);
+  for_face_nodes([&](int slow, int fast) {
+    const int node = node_of_face(mortar.face, slow * NODES + fast);
     real normal[3], trace[TRACE];
     find_scaled_normal(all.metrics_of(mortar.e), mortar.face, node, normal);
     find_trace(normal, [&](int field) { return values[field * CUBE + node]; }, trace);
-    for (int n = 0; n < TRACE; ++n) own[n][p] = trace[n];
-  }
+    for (int n = 0; n < TRACE; ++n) own[n][slow][fast] = trace[n];
+  });
 #else
-  FOR_THREADS(t, TRACE * PLANE) {
-    const int field = traced_field(mortar.face / 2, t / PLANE);
-    own[t / PLANE][t % PLANE] = values[field * CUBE + node_of_face(mortar.face, t % PLANE)];
-  }
+  for_trace([&](int n, int slow, int fast) {
+    const int field = traced_field(mortar.face / 2, n);
+    own[n][slow][fast] = values[field * CUBE + node_of_face(mortar.face, slow * NODES + fast)];
+  });
 #endif
 }
 
@@ -123,14 +146,16 @@ struct Quarters {
 #endif
 };
 
-// The interpolated trace of this side at node p of a quarter.
-INLINE void load_node(const FaceValues& part, int p, real (&trace)[TRACE]) {
-  for (int n = 0; n < TRACE; ++n) trace[n] = part[n][p];
+// The interpolated trace of this side at a node of a quarter.
+INLINE void load_node(const FaceValues& quarter, int slow, int fast, real (&trace)[TRACE]) {
+  for (int n = 0; n < TRACE; ++n) trace[n] = quarter[n][slow][fast];
 }
 #if CURVED
 // The same for the unit normal. Values that change sign with the normal are divided by the surface Jacobian.
-INLINE void load_node(const FaceValues& part, int p, const Normal& normal, real (&trace)[TRACE]) {
-  for (int n = 0; n < TRACE; ++n) trace[n] = sign_of_other(n) < 0 ? part[n][p] / normal.area : part[n][p];
+INLINE void load_node(const FaceValues& quarter, int slow, int fast, const Normal& normal, real (&trace)[TRACE]) {
+  load_node(quarter, slow, fast, trace);
+  for (int n = 0; n < TRACE; ++n)
+    if (sign_of_other(n) < 0) trace[n] /= normal.area;
 }
 #endif
 
@@ -140,7 +165,7 @@ KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, in
   FOR_BLOCKS(b, count) {
     SHARED(FaceValues, own, );
     SHARED(FaceValues, between, );
-    SHARED(FaceValues, part, );
+    SHARED(FaceValues, interpolated, );
     const index_t m = first + b;
     const Mortar mortar{mortar_faces[2 * m], mortar_faces[2 * m + 1]};
 #if CURVED
@@ -150,19 +175,20 @@ KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, in
     load_trace(all, mortar, own);
     BARRIER();
     for (int q = 0; q < 4; ++q) {
-      multiply_face(TO_HALF[q % 2], TO_HALF[q / 2], [&](int n, int p) { return own[n][p]; }, between, part, false);
+      multiply_face(TO_HALF[q % 2], TO_HALF[q / 2], own, between, interpolated, false);
       const index_t row = (buffer_of((all.stage + 1) % STAGES) * mortars + m) * 4 + q;
       real* const to = all.locate(quarters[row], true);
 #if CURVED
-      FOR_THREADS(p, PLANE) {
+      for_face_nodes([&](int slow, int fast) {
+        const int p = slow * NODES + fast;
         const Normal normal = at.normal(m * 4 + q, p);
         real trace[TRACE];
-        load_node(part, p, normal, trace);
+        load_node(interpolated, slow, fast, normal, trace);
         remove_shear(at.own(material, m * 4 + q, p), normal, trace);
         for (int n = 0; n < TRACE; ++n) to[n * PLANE + p] = trace[n];
-      }
+      });
 #else
-      FOR_THREADS(t, TRACE * PLANE) { to[t] = part[t / PLANE][t % PLANE]; }
+      for_trace([&](int n, int slow, int fast) { to[n * PLANE + slow * NODES + fast] = interpolated[n][slow][fast]; });
 #endif
       BARRIER();
     }
@@ -175,50 +201,52 @@ KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
   FOR_BLOCKS(m, mortars) {
     SHARED(FaceValues, own, );
     SHARED(FaceValues, between, );
-    SHARED(FaceValues, part, );
+    SHARED(FaceValues, at_quarter, );  // the interpolated trace, then the jump
     SHARED(FaceValues, sum, );
     const Mortar mortar{mortar_faces[2 * m], mortar_faces[2 * m + 1]};
     const Quarters at QUARTERS;
     const Material material = all.materials[mortar.e];
     load_trace(all, mortar, own);
-    FOR_THREADS(t, TRACE * PLANE) { sum[t / PLANE][t % PLANE] = 0; }
+    for_trace([&](int n, int slow, int fast) { sum[n][slow][fast] = 0; });
     BARRIER();
     for (int q = 0; q < 4; ++q) {
-      multiply_face(TO_HALF[q % 2], TO_HALF[q / 2], [&](int n, int p) { return own[n][p]; }, between, part, false);
+      multiply_face(TO_HALF[q % 2], TO_HALF[q / 2], own, between, at_quarter, false);
       const index_t quarter = m * 4 + q;
       const real* const other = all.locate(fine[(buffer_of(all.stage) * mortars + m) * 4 + q], false);
-      FOR_THREADS(p, PLANE) {
+      for_face_nodes([&](int slow, int fast) {
+        const int p = slow * NODES + fast;
         real here[TRACE], there[TRACE], jump[JUMP];
         const Impedances& z = at.own(material, quarter, p);
         const Face& side = at.side(z, quarter, p);
         for (int n = 0; n < TRACE; ++n) there[n] = other[n * PLANE + p];
 #if CURVED
         const Normal normal = at.normal(quarter, p);
-        real interpolated[TRACE];
-        load_node(part, p, normal, interpolated);
-        load_node(part, p, normal, here);
+        real before[TRACE];
+        load_node(at_quarter, slow, fast, normal, before);
+        load_node(at_quarter, slow, fast, normal, here);
         remove_shear(z, normal, here);
         for (int n = 0; n < TRACE; ++n) there[n] *= sign_of_other(n);
         find_jump(z, side, normal, here, there, jump);
-        add_removed_shear(normal, interpolated, here, jump);
+        add_removed_shear(normal, before, here, jump);
 #else
-        load_node(part, p, here);
+        load_node(at_quarter, slow, fast, here);
         find_jump(z, side, mortar.face / 2, mortar.face % 2 ? REAL(1) : REAL(-1), here, there, jump);
 #endif
         add_own(mortar.face, here, jump);
-        for (int n = 0; n < TRACE; ++n) part[n][p] = jump[n];
-      }
+        for (int n = 0; n < TRACE; ++n) at_quarter[n][slow][fast] = jump[n];
+      });
       BARRIER();
-      multiply_face(FROM_HALF[q % 2], FROM_HALF[q / 2], [&](int n, int p) { return part[n][p]; }, between, sum, true);
+      multiply_face(FROM_HALF[q % 2], FROM_HALF[q / 2], at_quarter, between, sum, true);
     }
-    FOR_THREADS(p, PLANE) {
+    for_face_nodes([&](int slow, int fast) {
+      const int p = slow * NODES + fast;
       real here[TRACE], jump[JUMP];
       for (int n = 0; n < TRACE; ++n) {
-        here[n] = -own[n][p];
-        jump[n] = sum[n][p];
+        here[n] = -own[n][slow][fast];
+        jump[n] = sum[n][slow][fast];
       }
       add_own(mortar.face, here, jump);
       for (int n = 0; n < JUMP; ++n) jumps[(m * JUMP + n) * PLANE + p] = jump[n];
-    }
+    });
   }
 }

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 # docs/performance/dgwave.md. Attenuation and curved elements need no weight, because all elements
 # have them or none has.
 MATCHED_LAYER = 0.3  # for each axis to which a matched layer is normal
-MORTAR = 0.6  # for each face with finer neighbours
-CURVED_MORTAR = 0.3  # the same, relative to an element that is not a brick
+MORTAR = 1.0  # for each face with finer neighbours
+CURVED_MORTAR = 0.5  # the same, relative to an element that is not a brick
 
 
 def element_costs(setup: Setup) -> NDArray[np.float64]:
