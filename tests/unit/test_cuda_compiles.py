@@ -222,7 +222,7 @@ TERMS_SPILLS = {**FUSED_SPILLS, "accelerate": 264}  # with velocity sources
 SPILLS = {"inject_moments": 16, "inject_forces": 32}
 SPILLS["assemble"] = 96
 SPILLS["receive_rows"] = 32
-SPILLS["project_jumps"] = 8  # acoustic, single precision: two values, with 32 registers
+SPILLS["project_jumps"] = 16  # acoustic, single precision: a few values, with 32 registers
 SPILLS["advance_rows"] = 176  # of ten iterations' steps; less of these takes longer
 # Of high degrees a few values, where twice as many threads are worth more (see kernel_variants.py).
 SPILLS["apply_elements"] = 256
