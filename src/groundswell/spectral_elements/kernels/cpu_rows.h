@@ -14,8 +14,13 @@ ALLOW_FP_CONTRACT
 #define PART INLINE
 #endif
 
+// Bytes of the widest vectors; kernels may choose narrower ones before they include this file.
+#ifndef WIDEST_BYTES
+#define WIDEST_BYTES VECTOR_BYTES
+#endif
+
 // The number of values of a row, if vectors can be that short.
-constexpr int WIDEST = VECTOR_BYTES / sizeof(real);
+constexpr int WIDEST = WIDEST_BYTES / sizeof(real);
 constexpr int LEAST = NODES > 8 ? 16 : NODES > 4 ? 8 : NODES > 2 ? 4 : 2;
 constexpr int VECTOR = LEAST < WIDEST ? LEAST : WIDEST, VECTORS = (NODES + VECTOR - 1) / VECTOR;
 constexpr int PITCH = VECTORS * VECTOR;  // of rows

@@ -1,6 +1,10 @@
 // A stage on a CPU: one element at a time, row by row along x. Rows are padded to whole vectors; the values of the
 // padding are arbitrary and never stored.
 #pragma once
+// Rows of 9 to 12 values of 8 bytes: three vectors of 4 are faster than two of 8, a quarter or more of which is padding.
+#if defined(DOUBLE_PRECISION) && NODES > 8 && NODES < 13
+#define WIDEST_BYTES 32
+#endif
 #include "partial_store.h"
 #include "spectral_elements/kernels/cpu_rows.h"
 
