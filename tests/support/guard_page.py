@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from groundswell.backends.cpu import READABLE, CpuBackend
+from groundswell.backends.cpu import READABLE_BYTES, CpuBackend
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
@@ -33,8 +33,8 @@ def guarded(host: NDArray[Any], readable: int = 0) -> NDArray[Any]:
 
 
 class GuardedBackend(CpuBackend):
-    """A CPU on which kernels that read more than READABLE bytes beyond an array end the process."""
+    """A CPU on which a kernel that reads beyond the READABLE_BYTES of an array ends the process."""
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """Zeros with NaN beyond the end."""
-        return guarded(np.zeros(shape, dtype), READABLE)
+        return guarded(np.zeros(shape, dtype), READABLE_BYTES)
