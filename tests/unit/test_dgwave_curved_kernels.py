@@ -10,8 +10,9 @@ import pytest
 from dg_curved_problems import CURVED, CurvedProblem, CurvedVariant
 from dg_problems import CLOSED, error
 from emulated_backend import EmulatedBackend
+from guard_page import GuardedBackend
 
-from groundswell.backends import Backend, open_backend
+from groundswell.backends import Backend
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
 
 TOLERANCE = {"float64": 1e-13, "float32": 4e-6}
@@ -19,7 +20,7 @@ TOLERANCE = {"float64": 1e-13, "float32": 4e-6}
 
 @pytest.fixture(scope="module")
 def backend() -> Backend:
-    return open_backend("cpu")
+    return GuardedBackend()
 
 
 def check(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from pathlib import Path
 from typing import Any
 
@@ -91,42 +90,6 @@ def test_unstable_steps_are_those_of_the_limiting_element() -> None:
     closed = {"boundary": {"sides": "rigid", "bottom": "rigid"}}
     with pytest.raises(InputError, match="for elements of 120 m, degree 2 and waves of 3000 m/s"):
         setup(**changes, **closed, time__step=0.05)
-
-
-def test_elements_as_advised_resolve_the_sources() -> None:
-    pulse = {"kind": "gaussian", "sigma": "0.15 s"}
-    more = {"time__duration": 3, "source__0__time_function": pulse}
-    [warning] = setup(grid__spacing=[200, 200, [200, 400]], **more).warnings()
-    edge = float(re.search(r"at most ([0-9.]+) m along z there", warning)[1])
-    finer = round(400 / edge + 0.5)
-    assert setup(grid__spacing=[200, 200, [200, *[400 / finer] * finer]], **more).warnings() == []
-
-
-@pytest.mark.parametrize(
-    ("refinement", "advised"),
-    [
-        ({"frequency": 1}, {"frequency"}),
-        ({"frequency": 9, "levels": 1}, {"levels"}),
-        ({"frequency": 9, "levels": 1, "points": 2}, {"frequency", "levels"}),
-    ],
-)
-def test_refinement_as_advised_resolves_the_sources(
-    refinement: dict[str, Any], advised: set[str]
-) -> None:
-    pulse = {"kind": "gaussian", "sigma": "0.05 s"}
-    more = {"medium": LAYERS, "time__duration": 3, "source__0__time_function": pulse}
-    [warning] = setup(refinement=refinement, **more).warnings()
-    found = dict(re.findall(r"refinement\.(\w+) to ([0-9.]+)", warning))
-    assert set(found) == advised
-    better = {key: float(text) if "." in text else int(text) for key, text in found.items()}
-    assert setup(refinement=refinement | better, **more).warnings() == []
-
-
-def test_refinement_has_a_limit() -> None:
-    pulse = {"kind": "gaussian", "sigma": "0.003 s"}
-    more = {"time": {"duration": 0.1, "step": 0.001}, "source__0__time_function": pulse}
-    warnings = setup(grid__spacing=[800, 800, 600], refinement={"frequency": 1}, **more).warnings()
-    assert "refinement.levels to 6 and divide grid.spacing by 2," in warnings[0]
 
 
 # --- media ----------------------------------------------------------------------------------------

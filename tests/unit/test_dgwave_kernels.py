@@ -7,11 +7,12 @@ from itertools import product
 
 import pytest
 from dg_problems import CLOSED, TORUS, Problem, Variant, error
+from guard_page import GuardedBackend
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from variants import long_variants
 
-from groundswell.backends import Backend, open_backend
+from groundswell.backends import Backend
 
 TOLERANCE = {"float64": 1e-13, "float32": 2e-6}
 
@@ -62,7 +63,7 @@ LONG = [
 
 @pytest.fixture(scope="module")
 def backend() -> Backend:
-    return open_backend("cpu")
+    return GuardedBackend()
 
 
 def check(backend: Backend, variant: Variant, dtype: str, steps: int = 3) -> None:

@@ -12,9 +12,10 @@ from dg_layers import Layered
 from dg_problems import CLOSED, TORUS, Problem, Variant, error, poison
 from dg_scheme import advanced
 from emulated_backend import EmulatedBackend
+from guard_page import GuardedBackend
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, open_backend
+from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.solvers.dgwave.boundaries.matched_layers import MatchedLayers
@@ -93,7 +94,7 @@ def check(backend: Backend, variant: Variant, dtype: str, shape: KernelShape | N
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_layers_are_those_of_the_scheme(variant: Variant, dtype: str) -> None:
-    check(open_backend("cpu"), variant, dtype)
+    check(GuardedBackend(), variant, dtype)
 
 
 @pytest.mark.parametrize(

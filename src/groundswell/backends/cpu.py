@@ -49,8 +49,8 @@ FLAGS = (
 PAGE = 4096
 STAGGER = 5 * ROW_ALIGNMENT
 
-# Bytes behind an array that can be read: kernels read whole vectors at the ends of rows.
-READABLE = 64
+# Bytes beyond the end of an array that kernels may read, because they load whole vectors.
+READABLE_BYTES = 64
 
 NO_COMPILER = (
     "no C++ compiler was found (looked for $CXX, g++, clang++); install one, for example "
@@ -207,7 +207,7 @@ class CpuBackend(Backend):
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        raw = np.zeros(size + PAGE + READABLE, np.uint8)
+        raw = np.zeros(size + PAGE + READABLE_BYTES, np.uint8)
         self._allocated += 1
         start = (self._allocated * STAGGER - raw.ctypes.data) % PAGE
         return raw[start : start + size].view(dtype).reshape(shape)

@@ -63,8 +63,8 @@ def radiated_energy_below(frequency: float, samples: Reals, step: float) -> floa
 def _spectral_energy(samples: Reals, step: float) -> tuple[Array, Array]:
     """Frequencies (Hz) and spectral energy density of samples.
 
-    If the run ends before the source does, a step to zero would add high frequencies that it does
-    not radiate. The samples then continue as their own mirror image, without a step.
+    If the run ends before the source does, a step to zero would add high frequencies that the
+    source does not radiate. The samples then continue as their own mirror image, without a step.
     """
     if abs(samples[-1]) > ENDED * np.abs(samples).max():
         samples = np.concatenate([samples, samples[::-1]])

@@ -154,10 +154,13 @@ def _finer_elements(setup: Setup, element: int) -> str:
 
 def _finer_refinement(setup: Setup) -> str:
     """Changes to `[refinement]`, and to `[grid]` if need be, that resolve the sources."""
-    section, emitted = setup.case.refinement, setup.source_frequency
-    halvings = np.ceil(np.log2(emitted / setup.resolved_frequencies)).clip(min=0)
+    section, ratios = setup.case.refinement, setup.source_frequency / setup.resolved_frequencies
+    halvings = np.ceil(np.log2(ratios)).clip(min=0)
     levels = int((setup.forest.levels + halvings).max())
-    frequency = emitted * POINTS_PER_WAVELENGTH / section.points
+    per_point = setup.source_frequency * POINTS_PER_WAVELENGTH
+    frequency = per_point / section.points * _speed_ratio(setup, np.flatnonzero(halvings))
+    if levels <= section.levels:  # then the frequency is too low
+        frequency = max(frequency, section.frequency * float(ratios.max()))
     changes = []
     if frequency > section.frequency:
         changes.append(f"raise refinement.frequency to {frequency * ROUNDED_UP:.3g} Hz")
@@ -166,6 +169,16 @@ def _finer_refinement(setup: Setup) -> str:
     if levels > MAX_LEVELS:
         changes.append(f"divide grid.spacing by {2 ** (levels - MAX_LEVELS)}")
     return " and ".join(changes)
+
+
+def _speed_ratio(setup: Setup, elements: Numbers) -> float:
+    """Largest speed of the slowest wave in the average material over that at the nodes, at least 1.
+
+    `[refinement]` divides elements by their average material.
+    """
+    average, at_nodes = setup.material(elements), setup.statistics.slowest[elements]
+    slowest = np.where(average.vs > 0, average.vs, average.vp)
+    return float((slowest / at_nodes).max(initial=1.0))
 
 
 def _in_region(setup: Setup, elements: Numbers) -> Numbers:

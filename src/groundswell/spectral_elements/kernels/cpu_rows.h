@@ -1,6 +1,6 @@
-// Derivatives of an element's nodal values on a CPU. Each row of nodes along r is padded with zeros to
-// whole vectors. Lines along t and s are differentiated many at once. Rows are multiplied by the full
-// matrix, because their even and odd parts lie across vectors.
+// Derivatives of an element's nodal values on a CPU. Each row of nodes along r is padded to whole
+// vectors. Lines along t and s are differentiated many at once. Rows are multiplied by the full matrix,
+// because their even and odd parts lie across vectors.
 #pragma once
 #include "differentiate.h"
 

@@ -102,7 +102,7 @@ struct Block {
     for (int node = t; node < CUBE; node += THREADS) {
       real fields[FIELDS];
       if (stage.a != 0)
-        for (int n = 0; n < FIELDS; ++n) prefetch_line(r + n * CUBE + node);  // `update` loads them
+        for (int n = 0; n < FIELDS; ++n) prefetch(r + n * CUBE + node);  // `update` loads them
       load_metric(node);
       load_all(u + node, CUBE, load_real, fields);
       UNROLL

@@ -8,8 +8,8 @@
 #include "partial_store.h"
 #include "spectral_elements/kernels/cpu_rows.h"
 
-// Reads a whole vector, also beyond the end of a row, which is faster than a partial load. Arrays are readable beyond
-// their ends.
+// Loads a whole vector, also beyond the end of a row, which is faster than a partial load. The bytes beyond the end of
+// an array are readable, see READABLE_BYTES in cpu.py.
 INLINE Lanes load_lanes(const real* row, int n) {
   Lanes lanes;
   memcpy(&lanes, row + n * VECTOR, sizeof(Lanes));
@@ -26,7 +26,7 @@ INLINE void store_lanes(real* row, int n, const Lanes& lanes) {
 
 // The old values of an element, the jumps at its faces, and derivative matrices scaled by its edges.
 struct Element {
-  alignas(64) Cube u[FIELDS];
+  alignas(64) Cube u[FIELDS];  // `find_jumps` also reads the rows that follow, as padding
 #if CURVED
   alignas(64) Cube differentiated[COLUMNS];
   METHOD const Cube& column(int n) const { return differentiated[n]; }
@@ -75,7 +75,6 @@ PART void find_columns(const Elements& all, index_t e, Element& element) {
     }
   }
 }
-
 #endif
 
 typedef real FaceValues[TRACE][NODES][PITCH];
@@ -97,8 +96,8 @@ INLINE void load_other_side(const Elements& all, index_t e, int face, long long 
 #endif
 }
 
-// Nodes of a row of a face that are processed at a time, with padding if tables of nodes are not read.
-constexpr int AT_FACE = CURVED || NODAL ? NODES : PITCH;
+// Number of jumps that are computed for a row of a face: those of its padding too, unless tables of nodes are read.
+constexpr int ROW_OF_FACE = CURVED || NODAL ? NODES : PITCH;
 
 template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Material& m, index_t e, Element& element) {
   constexpr int STEP = AXIS == 0 ? NODES : 1, STEP_OF_U = AXIS == 0 ? PITCH : 1;  // along the fast axis
@@ -117,7 +116,7 @@ template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Mate
       const int first = node_of_face(face, slow * NODES);
       const real* const u = element.u[0][0][0] + first / NODES * PITCH + first % NODES;
       PRAGMA(omp simd)
-      for (int fast = 0; fast < AT_FACE; ++fast) {
+      for (int fast = 0; fast < ROW_OF_FACE; ++fast) {
         OtherSide side;
         side.entry = entry;
 #if NODAL
@@ -215,8 +214,7 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
     for (int c = 0; c < FIELDS; ++c) rates[c] -= decay * lanes_at(element.u[c][k][j], n);
 #if MECHANISMS
   all.memory.advance(
-      e, (k * NODES + j) * NODES, stage, moduli, slopes, decay,
-      load, store, rates);
+      e, (k * NODES + j) * NODES, stage, moduli, slopes, decay, load, store, rates);
 #endif
   const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
   const index_t at = e * PITCH_OF_ELEMENTS + (k * NODES + j) * NODES;

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groundswell.solvers.dgwave.boundaries.layers import sponge_decay
 
-LAYERS = 400  # of uniform damping, which divide a sponge
+N_LAYERS = 400  # thin layers of uniform damping in a sponge
 
 
 def reflection_coefficient(
@@ -36,12 +36,12 @@ def reflection_coefficient(
     angle = np.radians(angle)
     frequency = 2 * np.pi * np.asarray(wavelengths)  # angular; c = rho = 1, thickness = 1
     along = frequency * np.sin(angle)
-    depths = (np.arange(LAYERS) + 0.5) / LAYERS
+    depths = (np.arange(N_LAYERS) + 0.5) / N_LAYERS
     admittance = np.ones(np.broadcast(angle, frequency).shape, np.complex128)
     for rate in sponge_decay(depths[None], np.ones(1), fastest)[0, ::-1]:
         g = rate - 1j * frequency
         q = np.sqrt(g**2 + along**2)  # its real part is positive
         own = q / g
-        reflected = (own - admittance) / (own + admittance) * np.exp(-2 * q / LAYERS)
+        reflected = (own - admittance) / (own + admittance) * np.exp(-2 * q / N_LAYERS)
         admittance = own * (1 - reflected) / (1 + reflected)
     return (np.cos(angle) - admittance) / (np.cos(angle) + admittance)

@@ -157,11 +157,11 @@ def write_mesh(path: Path, box: Box) -> None:
 
 def reflection(backend: Backend, full: bool) -> Iterator[Check]:
     """Oblique sound at sponges: grids reflect as much as in theory, and meshes no more."""
+    note = f"{LENGTH:g} elements per wavelength, degree {DEGREE}"
     for angle, width in PACKETS[full]:
         sound = Sound("P", angle, LENGTH, width)
         of_grid, of_mesh = sound.returned(backend), sound.of_mesh(backend, WARP)
         name = f"sound at {angle} degrees: amplitude returned by {width} elements"
-        note = f"{LENGTH:g} elements per wavelength, degree {DEGREE}"
         yield Check.at_most(f"{name}, grid", 100 * of_grid, LIMITS[angle, width], "%", note)
         ratio = of_grid / sound.expected
         yield Check.near(f"{name}, grid over theory", ratio, 1.0, THEORY_TOLERANCE)

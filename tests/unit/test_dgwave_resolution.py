@@ -1,0 +1,71 @@
+"""Elements that do not resolve the sources: the changes that `check` advises resolve them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from dgwave_cases import setup
+
+SOFT, ROCK = {"vp": 1800, "vs": 900, "rho": 2000}, {"vp": 3000, "vs": 1700, "rho": 2500}
+LAYERS = {"kind": "layered", "layers": [{"top": 0, **SOFT}, {"top": 100, **ROCK}]}
+PULSE = {"kind": "gaussian", "sigma": "0.05 s"}
+
+
+def advice(found: Any) -> dict[str, float]:
+    """The changes to `[refinement]` that the only warning of a set-up advises."""
+    [warning] = found.warnings()
+    changes = re.findall(r"refinement\.(\w+) to ([0-9.]+)", warning)
+    return {key: float(text) if "." in text else int(text) for key, text in changes}
+
+
+def test_elements_as_advised_resolve_the_sources() -> None:
+    pulse = {"kind": "gaussian", "sigma": "0.15 s"}
+    more = {"time__duration": 3, "source__0__time_function": pulse}
+    [warning] = setup(grid__spacing=[200, 200, [200, 400]], **more).warnings()
+    edge = float(re.search(r"at most ([0-9.]+) m along z there", warning)[1])
+    finer = round(400 / edge + 0.5)
+    assert setup(grid__spacing=[200, 200, [200, *[400 / finer] * finer]], **more).warnings() == []
+
+
+@pytest.mark.parametrize(
+    ("refinement", "advised"),
+    [
+        ({"frequency": 1}, {"frequency"}),
+        ({"frequency": 9, "levels": 1}, {"levels"}),
+        ({"frequency": 9, "levels": 1, "points": 2}, {"frequency", "levels"}),
+    ],
+)
+def test_refinement_as_advised_resolves_the_sources(
+    refinement: dict[str, Any], advised: set[str]
+) -> None:
+    more = {"medium": LAYERS, "time__duration": 3, "source__0__time_function": PULSE}
+    better = advice(setup(refinement=refinement, **more))
+    assert set(better) == advised
+    assert setup(refinement=refinement | better, **more).warnings() == []
+
+
+@pytest.mark.parametrize(("degree", "levels", "spacing"), [(3, 2, 300), (6, 1, 200)])
+def test_refinement_as_advised_resolves_the_slowest_nodes(
+    degree: int, levels: int, spacing: float
+) -> None:
+    """Waves at the top of an element are slower than in its average material."""
+    ends = [{"top": 0, **SOFT}, {"top": 600, "vp": 5000, "vs": 2900, "rho": 2700}]
+    more = {
+        "grid": {"size": [600, 600, 1200], "spacing": spacing},
+        "medium": {"kind": "layered", "interpolation": "linear", "layers": ends},
+        "method": {"degree": degree, "material": "node"},
+        "time__duration": 3,
+        "source__0__time_function": PULSE,
+    }
+    given = {"frequency": 5.9, "levels": levels}
+    better = advice(setup(refinement=given, **more))
+    assert better and setup(refinement=given | better, **more).warnings() == []
+
+
+def test_refinement_has_a_limit() -> None:
+    pulse = {"kind": "gaussian", "sigma": "0.003 s"}
+    more = {"time": {"duration": 0.1, "step": 0.001}, "source__0__time_function": pulse}
+    warnings = setup(grid__spacing=[800, 800, 600], refinement={"frequency": 1}, **more).warnings()
+    assert "refinement.levels to 6 and divide grid.spacing by 2," in warnings[0]
