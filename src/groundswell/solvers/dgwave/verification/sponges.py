@@ -35,7 +35,7 @@ LENGTH = 2.5  # wavelength, elements
 # By angle of incidence, degrees, and width of the sponge, elements: largest amplitude, %.
 LIMITS = {(45, 10): 0.075, (30, 10): 0.085, (60, 10): 0.105, (45, 5): 0.13}
 ROCK_LIMIT = 0.035  # of P and S waves, %
-THEORY_TOLERANCE, WARPED_RATIO = 0.02, 1.02
+THEORY_TOLERANCE, WARPED_RATIO = 0.02, 1.1
 PACKETS = {False: [*LIMITS][:1], True: [*LIMITS]}
 SPAN = 4.0  # half width of a packet along the vertical, vertical wavelengths
 DEVIATIONS = np.linspace(-4, 4, 41)  # of vertical wavenumbers, standard deviations
@@ -156,7 +156,7 @@ def write_mesh(path: Path, box: Box) -> None:
 
 
 def reflection(backend: Backend, full: bool) -> Iterator[Check]:
-    """Oblique sound at sponges: grids reflect as much as in theory, and meshes no more."""
+    """Oblique sound at sponges: grids reflect as much as in theory, meshes at most 10 % more."""
     note = f"{LENGTH:g} elements per wavelength, degree {DEGREE}"
     for angle, width in PACKETS[full]:
         sound = Sound("P", angle, LENGTH, width)
