@@ -37,7 +37,7 @@ WAVELENGTH = 1000.0  # m, of the incident wave
 DEPTH = 4  # wavelengths, of the interface, and below it
 MARGIN = 2  # wavelengths; numerical errors from the boundaries precede the fastest wave
 PERIODS = 0.25
-COUNTS = {False: (3, 5), True: (4, 6)}  # elements per wavelength, quick and full
+COUNTS = {False: (3, 5), True: (6, 9)}  # elements per wavelength, quick and full
 DEGREES = {False: (4,), True: (3, 4, 5)}
 
 CASES = (

@@ -116,10 +116,10 @@ FLUID = HomogeneousMedium(vp=1000.0, vs=0.0, rho=1000.0)
 # The media above and below, and the thickness of the upper one, wavelengths.
 INTERFACES: dict[str, tuple[HomogeneousMedium | None, HomogeneousMedium, int]] = {
     "Rayleigh wave": (None, SEDIMENT, 0),
-    "Scholte wave": (FLUID, SEDIMENT, 6),
-    "Stoneley wave": (HEAVY, SEDIMENT, 6),
+    "Scholte wave": (FLUID, SEDIMENT, 10),
+    "Stoneley wave": (HEAVY, SEDIMENT, 10),
 }
-LOWER = 6  # wavelengths: thickness of the lower medium; waves decay to nothing within it
+LOWER = 10  # wavelengths: thickness of the lower medium; waves decay to nothing within it
 INTERFACE_DEGREES = {False: (2, 4), True: (2, 3, 4, 5)}
 
 
