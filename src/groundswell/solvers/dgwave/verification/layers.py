@@ -36,7 +36,8 @@ LENGTHS = (1.25, 2.5, 5.0)  # wavelengths in elements: 5, 10 and 20 points per w
 # Largest reflected amplitude, %, by angle of incidence, degrees. Normal incidence is not tested:
 # the boundary behind the layer would absorb these waves even without the layer.
 LIMITS = {False: {45: 0.1}, True: {30: 0.1, 45: 0.1, 60: 1.0}}
-SHORT_S = 0.25  # the same, for S waves of 5 points per wavelength at 30 degrees
+# The same where it differs, by kind, angle and wavelength: S waves of 5 points per wavelength.
+EXCEPTIONS = {("S", 30, LENGTHS[0]): 0.25}
 
 
 @dataclass(frozen=True)
@@ -155,9 +156,8 @@ def reflection(backend: Backend, full: bool) -> Iterator[Check]:
     for angle, limit in LIMITS[full].items():
         for kind, length in product("PS", LENGTHS):
             found = 100 * Packet(kind, angle, length).returned(backend)
-            is_short_s = (kind, angle, length) == ("S", 30, LENGTHS[0])
             name = f"{kind} wave of {length:g} elements at {angle} degrees: returned amplitude"
-            most = SHORT_S if is_short_s else limit
+            most = EXCEPTIONS.get((kind, angle, length), limit)
             yield Check.at_most(name, found, most, "%", f"{WIDTH} elements of degree {DEGREE}")
 
 
