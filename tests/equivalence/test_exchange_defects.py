@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import json
 import math
-import os
 import shlex
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 from halo_oracle import after, before, numbered
-from ranks import AS_ROOT, SOURCE, launcher, run_on_ranks
+from ranks import environment, launcher, run_on_ranks
 from variants import long_variants
 
 from groundswell.backends import Blocks, open_backend
@@ -122,8 +121,7 @@ def test_a_rank_is_killed_and_the_others_end(transport: str, phase: str, tmp_pat
     """The launcher leaves them alone, and may hang itself after two calls of MPI_Abort."""
     program = [sys.executable, str(SUPPORT / "killed_program.py"), transport, phase, str(tmp_path)]
     command = [launcher(), "--continuous", "--oversubscribe", "-n", "3", *program]
-    environment = {**os.environ, **AS_ROOT, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(command, env=environment) as process:
+    with subprocess.Popen(command, env=environment()) as process:
         try:
             await_end(process, tmp_path, seconds=30)
         finally:
@@ -168,7 +166,7 @@ def test_a_full_shared_memory_folder_does_not_matter() -> None:
     command = [launcher(), "--oversubscribe", "-n", "2", sys.executable, "-c", EXCHANGE]
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", f"{small} && exec {shlex.join(command)}"],
-        env={**os.environ, **AS_ROOT, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"},
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=30,

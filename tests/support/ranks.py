@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,10 @@ CASES_PROGRAM = Path(__file__).with_name("cases_program.py")
 
 # Containers run as root, which Open MPI otherwise refuses; its ranks must not spin for each other.
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+# A killed mpiexec leaves its folder, named after its process ID. A later mpiexec with the same ID
+# and the same parent folder would fail to start its PMIx server.
+SESSION_FOLDERS = tempfile.TemporaryDirectory(prefix="mpiexec-", ignore_cleanup_errors=True)
 
 
 def launcher() -> str:
@@ -30,12 +35,21 @@ def launcher() -> str:
     return shutil.which("mpiexec") or pytest.skip("needs mpiexec")
 
 
+def environment(**given: str) -> dict[str, str]:
+    """Variables of one mpiexec, whose ranks find the package and run one thread each."""
+    searched = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
+    own = {
+        "PYTHONPATH": searched,
+        "OMP_NUM_THREADS": "1",
+        "PRTE_MCA_prte_tmpdir_base": tempfile.mkdtemp(dir=SESSION_FOLDERS.name),
+    }
+    return {**os.environ, **AS_ROOT, **own, **given}
+
+
 def start_on_ranks(
-    ranks: int, *arguments: str | Path, errors: Any = subprocess.PIPE, **environment: str
+    ranks: int, *arguments: str | Path, errors: Any = subprocess.PIPE, **variables: str
 ) -> subprocess.Popen[str]:
     """Start `python arguments...` on so many ranks, one thread each; the process is mpiexec's."""
-    searched = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
-    known = {"PYTHONPATH": searched, "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
         [
             launcher(),
@@ -45,7 +59,7 @@ def start_on_ranks(
             sys.executable,
             *map(str, arguments),
         ],
-        env={**os.environ, **AS_ROOT, **known, **environment},
+        env=environment(**variables),
         stdout=subprocess.PIPE,
         stderr=errors,
         text=True,
@@ -53,10 +67,10 @@ def start_on_ranks(
 
 
 def run_on_ranks(
-    ranks: int, *arguments: str | Path, timeout: float = 240, **environment: str
+    ranks: int, *arguments: str | Path, timeout: float = 240, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """The same, to their end."""
-    with start_on_ranks(ranks, *arguments, **environment) as process:
+    with start_on_ranks(ranks, *arguments, **variables) as process:
         try:
             out, err = process.communicate(timeout=timeout)
         except BaseException:
