@@ -32,6 +32,8 @@
 //   MAY_ALIAS                                    for structs that access memory of other types
 //   UNROLL                                       unrolls the loop that follows
 //   prefetch(addresses...)                       prefetches cache lines into the second-level cache
+//   forget(n)                                    (GPUs) the same int; the compiler computes anew what depends
+//                                                on it instead of keeping it in registers
 //
 // The backend prepends preprocessor constants: sizes, physics switches, and for a GPU optionally
 // MAX_THREADS_PER_BLOCK and MIN_BLOCKS_PER_SM (__launch_bounds__). docs/kernels.md explains how each loop
@@ -116,6 +118,11 @@ INLINE double fast_sqrt(double x) {
 
 INLINE void prefetch_line(const void* address) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+}
+
+INLINE int forget(int n) {
+  asm volatile("" : "+r"(n));
+  return n;
 }
 
 #define ONE_THREAD                                                                \
