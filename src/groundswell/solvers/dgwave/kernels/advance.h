@@ -28,7 +28,7 @@ KERNEL store_traces(ELEMENT_ARGUMENTS, index_t first, index_t count) {
     const index_t e = first + b;
     FOR_THREADS(at, FACE_NODES) {
       const int face = at / PLANE, p = at % PLANE;
-      real* const target = all.target(e, face);
+      real* const target = all.locate(all.targets_of(e)[face], true);
       if (target) {
 #if CURVED
         const int node = node_of_face(face, p);

@@ -104,7 +104,7 @@ template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Mate
   alignas(64) FaceValues others;
   UNROLL
   for (int face = 2 * AXIS; face < 2 * AXIS + 2; ++face) {
-    const long long entry = all.neighbour(e, face);
+    const long long entry = all.neighbours_of(e)[face];
     if (entry) load_other_side(all, e, face, entry, others);
 #if MORTARS
     if (entry & 2) {
@@ -118,6 +118,7 @@ template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Mate
       PRAGMA(omp simd)
       for (int fast = 0; fast < ROW_OF_FACE; ++fast) {
         OtherSide side;
+        side.face = all.faces + e * FACES + face;
         side.entry = entry;
 #if NODAL
         side.load_impedances(all, e, face, slow * NODES + fast);
@@ -242,7 +243,7 @@ template <int AXIS> INLINE void store_traces_along(const Elements& all, index_t 
   constexpr int STEP = AXIS == 0 ? NODES : 1;  // along the fast axis
   const real* const u = all.u + e * PITCH_OF_ELEMENTS;
   for (int face = 2 * AXIS; face < 2 * AXIS + 2; ++face) {
-    real* const target = all.target(e, face);
+    real* const target = all.locate(all.targets_of(e)[face], true);
     if (!target) continue;
     for (int slow = 0; slow < NODES; ++slow) {
       const int first = node_of_face(face, slow * NODES);

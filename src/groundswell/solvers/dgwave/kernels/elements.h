@@ -85,13 +85,11 @@ struct Elements {
     const long long bytes = slots * (TRACE * PLANE * static_cast<int>(sizeof(real)));
     return reinterpret_cast<real*>(entry & 1 ? entry - 1 + ((time + next) & 1) * bytes : entry);
   }
-  METHOD long long entry(const long long* table, bool next, index_t row, int columns, int column) const {
-    const int buffer = buffer_of(next ? (stage + 1) % STAGES : stage);
-    return table[(buffer * count + row) * columns + column];
-  }
-  METHOD long long neighbour(index_t e, int face) const { return entry(neighbours, false, e, FACES, face); }
-  METHOD real* target(index_t e, int face) const {
-    return locate(entry(targets, true, e, FACES, face), true);
+  // Entries of an element's faces for the traces that this stage reads, and for those that it stores.
+  METHOD const long long* neighbours_of(index_t e) const { return entries(neighbours, buffer_of(stage), e); }
+  METHOD const long long* targets_of(index_t e) const { return entries(targets, buffer_of((stage + 1) % STAGES), e); }
+  METHOD const long long* entries(const long long* table, int buffer, index_t e) const {
+    return table + (buffer * count + e) * FACES;
   }
 };
 
@@ -100,6 +98,7 @@ INLINE long long trace_of(long long entry) { return MORTARS && entry & 2 ? entry
 
 // The values that a face reads at one node: the trace of the other side, a jump, or nothing at a boundary.
 struct OtherSide {
+  const FaceEntry* face;  // in `faces`, or a copy
   long long entry;
   real values[TRACE];
 #if NODAL
@@ -112,7 +111,7 @@ struct OtherSide {
   static_assert(!MORTARS || JUMP == TRACE, "mortars compute velocity and traction");
 
   METHOD void load(const Elements& all, index_t e, int face, int p) {
-    entry = all.neighbour(e, face);
+    entry = all.neighbours_of(e)[face];
 #if NODAL
     load_impedances(all, e, face, p);
 #endif
@@ -150,10 +149,10 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
 #endif
 #if NODAL
   const Impedances z = impedances_of(all.moduli_at<real>(m, e, node, [](const real* from) { return *from; }));
-  const Face sides{weigh(z, side.impedances), all.faces[e * FACES + face]};
+  const Face sides{weigh(z, side.impedances), *side.face};
 #else
   const Impedances& z = m;
-  const Face sides = all.faces[e * FACES + face];
+  const Face& sides = *side.face;
 #endif
   real own[TRACE], other[TRACE];
 #if CURVED
