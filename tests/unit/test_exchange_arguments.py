@@ -55,7 +55,7 @@ BAD_DOMAINS: list[tuple[dict[str, Any], str]] = [
     ({"blocks": ((6,), (4,))}, "add up to the 5 points"),
     ({"blocks": (1, 1)}, "the lengths of its blocks"),
     ({"blocks": ((6,), (5,)), "processes": (2, 1)}, "give only one of them"),
-    ({"transprot": "mpi"}, "transprot: no such argument.* transport, aggregate, poison, codec"),
+    ({"ghost": 2}, "ghost: no such argument; .* ghosts, .* transport, .* processes, blocks"),
     ({"comm": "world"}, "mpi4py"),
     ({"device": "gpu"}, "cpu"),
     ({"device": "cuda:x"}, "cuda:0"),

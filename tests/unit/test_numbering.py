@@ -67,6 +67,7 @@ def test_plans_are_kept() -> None:
         (lambda n: overlapping(n), "arrays that overlap in memory"),
         (lambda n: n.plan("halo", np.ones(3), route="ring"), "route = 'ring' does not exist"),
         (lambda n: n.plan("halo", np.ones(3), transport="x"), "transport = 'x' does not exist"),
+        (lambda n: n.plan("halo", np.ones(3), rute="x"), "rute: no such argument; allowed: target"),
     ],
 )
 def test_what_does_not_fit(act: Any, words: str) -> None:
@@ -111,7 +112,13 @@ def test_arrays_that_cannot_be_written_may_be_read() -> None:
             numbering.gather(before, out=whole)
 
 
-@pytest.mark.parametrize(("dtype", "components"), [("float16", None), ("f8", 0), ("complex", 2)])
-def test_zeros_of_another_kind(dtype: str, components: int | None) -> None:
-    with Numbering(IDS) as numbering, pytest.raises(InputError, match="give 1 or more, of float32"):
+@pytest.mark.parametrize(
+    ("dtype", "components", "words"),
+    [
+        *((kind, 1, f"dtype = '{kind}': give one of float32") for kind in ("float16", "flot")),
+        *(("f8", n, f"components = {n!r}: give a whole number above zero") for n in (0, 1.5, "a")),
+    ],
+)
+def test_zeros_of_another_kind(dtype: str, components: Any, words: str) -> None:
+    with Numbering(IDS) as numbering, pytest.raises(InputError, match=words):
         numbering.zeros(dtype, components)

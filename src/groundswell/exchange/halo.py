@@ -22,7 +22,7 @@ from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, CopyLaunch, Place
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect, transport_of
-from groundswell.exchange.decomposition import Decomposition, flag
+from groundswell.exchange.decomposition import Decomposition, flag, require_arguments
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
 from groundswell.exchange.messages import Operation, TransferRequest
 
@@ -51,11 +51,7 @@ DEFAULTS: Options = {"transport": "auto", "aggregate": True, "poison": False, "c
 
 def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of an exchange, with defaults for those that are not given."""
-    if unknown := sorted(given.keys() - DEFAULTS.keys()):
-        raise InputError(
-            f"{', '.join(unknown)}: no such argument; options of exchanges are "
-            f"{', '.join(DEFAULTS)}"
-        )
+    require_arguments(given, [*DEFAULTS])
     options = {**DEFAULTS, **given}
     return {
         "transport": transport_of(backend, options["transport"]),
@@ -236,8 +232,7 @@ class HaloExchange(Operation):
 def _require_valid(blocks: Decomposition, comm: Communicator, options: Mapping[str, Any]) -> None:
     if blocks.ranks != comm.size:
         raise InputError(f"{blocks.ranks} blocks for {comm.size} ranks; give one block per rank")
-    if unknown := sorted(options.keys() - DEFAULTS.keys()):
-        raise TypeError(f"{', '.join(unknown)}: no such option of a halo exchange")
+    require_arguments(options, [*DEFAULTS])
 
 
 def _call(launch: Launch, exchange: HaloExchange) -> None:
