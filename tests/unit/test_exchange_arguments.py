@@ -186,6 +186,19 @@ def test_a_type_that_nothing_is_sent_as(domain: Domain, name: Any) -> None:
         domain.exchange(Field(domain.zeros("float32"), sent_as=name))
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [[("int32", None)], [("float32", None), ("float64", None)], [("float32", "float16")]],
+    ids=str,
+)
+def test_values_that_no_codec_compresses_on_any_number_of_ranks(fields: Any) -> None:
+    domain = Domain((6, 5), 1, codec="mpc")
+    domain.exchange(domain.zeros("float32"))
+    arrays = [Field(domain.zeros(dtype), sent_as=narrow) for dtype, narrow in fields]
+    with pytest.raises(InputError, match="compressed"):
+        domain.plan(*arrays)
+
+
 def test_the_environment_asks_for_poison(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDSWELL_DEBUG", "1")
     domain = Domain((6, 5), 1, periodic=True, corners=False)

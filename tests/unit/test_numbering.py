@@ -66,6 +66,7 @@ def test_plans_are_kept() -> None:
         (lambda n: n.plan("gather-scatter", np.ones(7), np.ones(7)), "give the same array"),
         (lambda n: overlapping(n), "arrays that overlap in memory"),
         (lambda n: n.plan("halo", np.ones(3), route="ring"), "route = 'ring' does not exist"),
+        (lambda n: n.plan("halo", np.ones(3, int), codec="mpc"), "int64 cannot be compressed"),
         (lambda n: n.plan("halo", np.ones(3), transport="x"), "transport = 'x' does not exist"),
         (lambda n: n.plan("halo", np.ones(3), rute="x"), "rute: no such argument; allowed: target"),
     ],
