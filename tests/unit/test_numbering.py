@@ -26,6 +26,11 @@ def test_the_four_operations() -> None:
         assert u.tolist() == [4, 15, 4, 4, 5, 15, 15]
 
 
+def test_its_repr_names_what_it_has() -> None:
+    words = "<Numbering: 7 values of 3 ids, 3 of them own, rank 0 of 1, device cpu, transport mpi, "
+    assert repr(Numbering(IDS, transport="mpi")) == f"{words}route pairwise, codec none>"
+
+
 def test_components_and_types() -> None:
     numbering = Numbering(IDS)
     u = np.arange(14, dtype="int32").reshape(2, 7)
@@ -40,7 +45,7 @@ def test_a_plan_in_halves() -> None:
     with numbering.plan("gather", u, v, op="sum") as plan:
         plan.start()
         plan.finish()
-        assert v.tolist() == [1, 2, 3] and plan.path == "none: one rank" and plan.bytes == 0
+        assert v.tolist() == [1, 2, 3] and plan.path == "copies within one rank" and plan.bytes == 0
         u[:] = 2
         plan()
         assert v.tolist() == [2, 4, 6]

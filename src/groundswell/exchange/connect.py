@@ -142,10 +142,13 @@ def by_memory(backend: Backend, comm: Communicator, transport: str = "auto") -> 
 
 
 def reason_for(comm: Communicator, transport: str | Maker) -> str:
-    """The reason for the choice of a transport, for messages."""
+    """The reason for the choice of a transport, for messages; collective."""
     if comm.size == 1:
         return ""
-    return "the usual transport here" if transport in AUTOMATIC else "as requested"
+    if transport not in AUTOMATIC:
+        return "as requested"
+    where = "all ranks are on one host" if usual(comm) == "peer" else "ranks are on several hosts"
+    return f"by default, as {where}"
 
 
 # --- requirements ---------------------------------------------------------------------------------

@@ -80,6 +80,14 @@ class Numbering(PlanCache):
         self._connection = self.comm.collective_try(complete)
         self.ids, self.own = self._sharing.ids, self._sharing.own
 
+    def __repr__(self) -> str:
+        values, ids = len(self._sharing.indices), len(self.ids)
+        options = ", ".join(f"{name} {value}" for name, value in asdict(self._connection).items())
+        return (
+            f"<Numbering: {values} values of {ids} ids, {self.own} of them own, rank {self.rank} "
+            f"of {self.size}, device {self.backend.name}, {options}>"
+        )
+
     def zeros(self, dtype: Any = "float64", components: int | None = None) -> Array:
         """Zero assembled values as a NumPy or CuPy array, (values,) or (components, values).
 

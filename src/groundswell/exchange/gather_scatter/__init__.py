@@ -79,6 +79,8 @@ class GatherScatter(Operation):
         self.bytes = self._pattern.route.sent * source.components * source.array.dtype.itemsize
         self.peers = sorted(sharing.shared_with)
         self.reason = reason_for(comm, connection.transport)
+        if connection.route == "alltoall" and comm.size > 1:
+            self.reason = "as the route requires"
         comm.collective_try(lambda: self._set_up(source, target))
 
     def _checked(self, source: Array, target: Array) -> tuple[Values, Values]:
