@@ -240,21 +240,22 @@ def get_communicator() -> Communicator:
     if started == 1:
         return SerialCommunicator()
     exclude_libfabric()
-    variables = launcher_variables()
+    count, variables = f"at least {started}" if started else "several", launcher_variables()
     try:
         from mpi4py import MPI
     except ImportError as error:
         raise BackendError(
-            f"{started or 'several'} processes were started ({variables}), but mpi4py is not "
+            f"{count} processes were started ({variables}), but mpi4py is not "
             "installed; `pip install 'groundswell[mpi]'`, or start one process without a launcher"
         ) from error
     if MPI.COMM_WORLD.size > 1:
         return MpiCommunicator(MPI.COMM_WORLD)
     if started > 1:
         raise BackendError(
-            f"{started} processes were started ({variables}), but each is alone in the MPI of "
-            f"mpi4py ({MPI.Get_library_version().split(',')[0].splitlines()[0]}); use the mpiexec "
-            f"of that library, or unset {variables} to run each process separately"
+            f"{count} processes were started ({variables}), but each is alone in the MPI of mpi4py "
+            f"({MPI.Get_library_version().split(',')[0].splitlines()[0]}); use the mpiexec of that "
+            "library, or build mpi4py with the launcher's MPI (`pip install --no-binary mpi4py "
+            f"mpi4py`), or unset {variables} to run each process separately"
         )
     return SerialCommunicator()
 
@@ -267,9 +268,13 @@ def ranks_of(comm: Any) -> Communicator:
     """
     if comm is None:
         return get_communicator()
-    if not comm or not hasattr(comm, "Dup"):
-        raise InputError(f"comm = {comm!r}: give an mpi4py communicator that this rank is in")
-    return MpiCommunicator(comm) if comm.size > 1 else SerialCommunicator()
+    if not comm or not hasattr(comm, "Is_inter") or comm.Is_inter():
+        raise InputError(f"comm = {comm!r}: give an mpi4py intracommunicator that this rank is in")
+    if comm.size > 1:
+        return MpiCommunicator(comm)
+    from mpi4py import MPI
+
+    return get_communicator() if comm == MPI.COMM_WORLD else SerialCommunicator()
 
 
 def cartesian(comm: Any) -> tuple[Sequence[int] | None, Sequence[bool] | bool]:
