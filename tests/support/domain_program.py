@@ -291,6 +291,9 @@ def check_disagreement(device: str, rng: np.random.Generator) -> None:
     domain = Domain((8, 8), 1, device=device)
     u = domain.zeros("float32" if domain.rank else "float64")
     require_refusal("same types", lambda: domain.exchange(u))
+    require_refusal("same type and components", lambda: domain.gather(u))
+    other = domain.zeros(components=2 + domain.rank)
+    require_refusal("same type and components", lambda: domain.gather(other))
 
 
 def main() -> None:

@@ -397,7 +397,8 @@ def test_ranks_of_an_unknown_launcher_find_each_other(name: str) -> None:
 def test_different_calls_are_refused_on_all_ranks() -> None:
     """At once, and so is all that follows."""
     error = "raised RunFailed: ranks are out of step; all must make the same calls, but call: "
-    error += "rank 0 gather, rank 1 bcast, rank 2 gather"
+    error += "rank 0 gather after exchange 0, rank 1 bcast after exchange 0, "
+    error += "rank 2 gather after exchange 0"
     expected = [f"rank {n} {call} {error}" for n in range(3) for call in ("first", "second")]
     assert lines_of(3, "different") == expected
 

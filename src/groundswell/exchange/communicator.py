@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from groundswell.errors import (
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 T = TypeVar("T")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Communicator(ABC):
@@ -85,6 +87,9 @@ class Communicator(ABC):
 
     def begin_exchange(self) -> None:  # noqa: B027, as above
         """Count an exchange of all ranks, so that ranks which omit it are detected."""
+
+    def give_up(self, error: BaseException) -> None:  # noqa: B027, as above
+        """Make all later calls fail on all ranks, because this rank has given up an exchange."""
 
     @property
     def same_host(self) -> list[int]:
@@ -160,6 +165,28 @@ class Communicator(ABC):
             errors = [failure]
         if raised := [e for e in (error, *errors) if e is not None]:
             raise now_known(raised[0])
+
+
+def reported(method: Method) -> Method:
+    """Decorate a method that all ranks of its object's `comm` call: an error is reported to them.
+
+    If all ranks raise an error alike, they may go on. Otherwise, the other ranks raise one, too,
+    and do not take values of a later exchange for those of the one that failed.
+    """
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(self, *args, **kwargs)
+        except Exception as error:
+            if not known_to_all(error):
+                text = f"rank {self.comm.rank} failed: {type(error).__name__}: {error}"
+                kind = InputError if isinstance(error, InputError) else RunFailed
+                with suppress(GroundswellError):
+                    self.comm._allgather("try", kind(text))
+            raise now_known(error)  # noqa: B904, the same error
+
+    return cast(Method, call)
 
 
 class SerialCommunicator(Communicator):
