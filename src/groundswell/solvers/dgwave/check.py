@@ -15,6 +15,7 @@ from groundswell.errors import InputError, listed
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
+from groundswell.seismology.media.material import Values
 from groundswell.seismology.media.profile import Profile, find_profile
 from groundswell.seismology.receivers import instruments
 from groundswell.seismology.sources.quantities import source_quantities
@@ -27,8 +28,6 @@ from groundswell.solvers.dgwave.mesh.case import (
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
-
-Floats = NDArray[np.float64]
 
 MESH, WAVES, SOURCES = "Elements and time steps", "What the elements resolve", "Sources, receivers"
 DEPTH_ROUNDING = 1e-3  # m
@@ -169,7 +168,7 @@ def _aligned(setup: Setup) -> str:
     return f"{cure}: give the edges along depth as a list in grid.spacing, {', '.join(runs)}"
 
 
-def _changes_phase(profile: Profile, depths: Floats, bottom: float) -> NDArray[np.bool_]:
+def _changes_phase(profile: Profile, depths: Values, bottom: float) -> NDArray[np.bool_]:
     """At which of ascending `depths` of interfaces the medium changes between fluid and solid."""
     edges = np.concatenate([[0.0], depths, [bottom]])
     fluid = profile.sample((edges[1:] + edges[:-1]) / 2).vs == 0
