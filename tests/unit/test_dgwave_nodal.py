@@ -103,6 +103,20 @@ def test_elements_of_fluid_and_solid_have_their_average() -> None:
     assert any("contain fluid and solid" in warning for warning in found.warnings())
 
 
+def test_elements_of_fluid_and_solid_are_counted_with_both_materials() -> None:
+    """One metre of water makes an element a fluid; edges that end at the sea floor cure it."""
+    medium = layers(WATER, ROCK, thickness=201)
+    found = [setup(medium=medium, method=m, source=[EXPLOSION]) for m in (NODES, {"degree": 3})]
+    below = np.isclose(found[0].forest.boxes()[0][:, 2], 200)
+    for each in found:
+        assert np.array_equal(each.statistics.is_mixed, below)
+        (told,) = (warning for warning in each.warnings() if "contain fluid and solid" in warning)
+        assert "1 of 201 m down to 201 m, 2 of 199.5 m down to 600 m" in told
+    edges = [200, 200, [201, 199.5, 199.5]]
+    cured = setup(medium=medium, grid__spacing=edges, source=[EXPLOSION])
+    assert cured.statistics.mixed == 0 and 0 < cured.statistics.fluid < cured.count
+
+
 @pytest.mark.parametrize("kind", ["arrays", "awp"])
 def test_media_of_cells_are_refused(tmp_path: Path, kind: str) -> None:
     array = np.full((3, 4, 4), 3000.0)

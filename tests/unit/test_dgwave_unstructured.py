@@ -152,12 +152,19 @@ def test_tops_of_meshes() -> None:
 
 VOLUMES = {"sea": SEA, "rock": ROCK}
 SURFACES = {"top": "free-surface", "rest": "absorbing"}
+AIRGUN = {
+    **{"kind": "airgun", "x": 430, "y": 450, "depth": 5000, "strength": "20 bar m"},
+    "time_function": {"kind": "ricker", "frequency": 4},
+}
+AWP = {"kind": "awp", "file": "a.msh", "points": 1, "steps": 3, "step": 0.02, "format": "text"}
 MISFITS = [
     ({"medium__volumes": {**VOLUMES, "ice": ROCK}}, "has no physical volume 'ice'; it has rock, s"),
     ({"medium__volumes": {"sea": SEA}}, "medium.volumes lacks the physical volume 'rock' of the"),
     ({"boundary__surfaces": {**SURFACES, "tip": "rigid"}}, "has no physical surface 'tip'; it has"),
     ({"boundary__surfaces": {"top": "rigid"}}, "boundary.surfaces lacks the physical surface 'res"),
     ({"source__0__x": 900}, r"source\[0\] lies outside the mesh, at x = 900 m"),
+    ({"source": [AIRGUN]}, r"source\[0\]: the source lies outside the mesh, .* depth of 5000 m"),
+    ({"source": [AWP]}, r"source\[0\]: positions .* \"awp\" are indices of the cells of a grid"),
     ({"receiver": [{"name": "A", "x": 9, "y": 9, "depth": 601}]}, "receiver A lies outside the m"),
 ]
 
@@ -166,7 +173,7 @@ MISFITS = [
 def test_what_does_not_fit_is_told(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     path = write(tmp_path / "a.msh")
     with pytest.raises(InputError, match=message):
-        prepare(build(tmp_path, **on_mesh(path), **changes))
+        prepare(build(tmp_path, **{**on_mesh(path), **changes}))
 
 
 def test_bad_elements_are_told(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from scipy.spatial import cKDTree
 
 from groundswell.errors import InputError, reason_of
 from groundswell.meshes.gll import Floats
+from groundswell.meshes.hanging import find_hanging
 from groundswell.meshes.hexahedra import AXES, Numbers, tangents
 from groundswell.meshes.mesh import CORNERS, Mesh, reverse_r
 
@@ -257,6 +258,7 @@ def _tag_boundary(mesh: Mesh, points: Floats, names: dict[int, str]) -> tuple[Me
     keys, number = mesh.faces
     outside = keys[np.bincount(number.ravel()) == 1]
     _require_merged(points[np.unique(outside)])
+    _require_conforming(mesh, points)
     _require_sides(mesh, outside)
     rest = outside[~_is_among(outside, mesh.sides)]
     tags = sorted(set(mesh.side_tags.tolist()))
@@ -292,6 +294,18 @@ def _require_merged(points: Floats) -> None:
             f"{len(pairs)} pairs of nodes coincide, the first at "
             f"{_format_point(points[pairs[0, 0]])}, so elements are not connected there; merge "
             "them with Coherence Mesh in Gmsh, or surfaces with Coherence before meshing"
+        )
+
+
+def _require_conforming(mesh: Mesh, points: Floats) -> None:
+    """Refuse faces that vertices of other elements divide: they have no neighbours."""
+    divided, vertices = find_hanging(mesh, points)
+    if len(divided):
+        raise InputError(
+            f"{len(np.unique(divided))} faces have vertices of other elements inside, the first at "
+            f"{_format_point(points[vertices[0]])}, so elements are not connected there; use a "
+            "conforming mesh. In Gmsh, join volumes with BooleanFragments or Coherence before "
+            "meshing, and give curves that they share one number of transfinite points"
         )
 
 

@@ -72,11 +72,11 @@ def check_rigidity(rupture: Srf, medium: Array, name: str) -> Iterator[str]:
         name: name of the file.
 
     Raises:
-        InputError: the moments differ by a factor of 50 or more.
+        InputError: all slip is in a fluid, or the moments differ by a factor of 50 or more.
     """
     own, potency = rupture.rigidity, rupture.area * np.linalg.norm(rupture.integrated_slip, axis=1)
     given = ~np.isnan(own)
-    yield from _slip_in_fluid(~given & (medium == 0) & (potency > 0), name)
+    yield from _slip_in_fluid(~given & (medium == 0), potency, name)
     moments = [float((potency * mu)[given].sum()) for mu in (own, medium)]
     ratio = _ratio(*moments)
     if ratio < _NOTABLE_RATIO:
@@ -93,12 +93,24 @@ def check_rigidity(rupture: Srf, medium: Array, name: str) -> Iterator[str]:
     )
 
 
-def _slip_in_fluid(in_fluid: NDArray[np.bool_], name: str) -> Iterator[str]:
+def _slip_in_fluid(is_fluid: NDArray[np.bool_], potency: Array, name: str) -> Iterator[str]:
+    """Yield a warning of slip in a fluid, with its part of the potency (slip times area).
+
+    Raises:
+        InputError: all slip is in a fluid.
+    """
+    in_fluid = is_fluid & (potency > 0)
+    if in_fluid.any() and in_fluid.sum() == (potency > 0).sum():
+        raise InputError(
+            f"{name}: all {in_fluid.sum()} subfaults that slip lie in a fluid, where slip has no "
+            "moment; move the rupture, or correct the medium"
+        )
     if in_fluid.any():
+        part = potency[in_fluid].sum() / potency.sum()
         yield (
             f"{name}: {in_fluid.sum()} of {in_fluid.size} subfaults lie in a fluid, where slip has "
-            f"no moment (the first is subfault {int(in_fluid.argmax()) + 1}); move the rupture, or "
-            "give vs and density in the file"
+            f"no moment (the first is subfault {int(in_fluid.argmax()) + 1}); {100 * part:.2g} % "
+            "of the potency, slip times area, is lost. Move the rupture, or correct the medium"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +15,14 @@ from groundswell.errors import InputError, listed
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
+from groundswell.seismology.media.material import Values
+from groundswell.seismology.media.profile import Profile, find_profile
 from groundswell.seismology.receivers import instruments
 from groundswell.seismology.sources.quantities import source_quantities
 from groundswell.solvers.dgwave.mesh.case import (
     MAX_LEVELS,
     POINTS_PER_WAVELENGTH,
+    MeshSection,
     RefinementSection,
 )
 
@@ -119,10 +123,15 @@ def warnings(setup: Setup) -> Iterator[str]:
             f"{finer}, or raise method.degree"
         )
     if mixed := setup.statistics.mixed:
+        first = int(_in_region(setup, np.flatnonzero(setup.statistics.is_mixed))[0])
+        fluid = int((setup.statistics.is_mixed & (setup.statistics.vs == 0)).sum())
         yield (
-            f"{mixed:,} elements contain fluid and solid, so their nodes have the average material "
-            "of the element; let elements end at the sea floor, or refine them there"
+            f"{mixed:,} elements contain fluid and solid, so they have their average material, "
+            f"which is fluid in {fluid:,} of them; the first is around {position(setup, first)}. "
+            f"{_aligned(setup)}"
         )
+    for n, entry in enumerate(setup.source_entries):
+        yield from (f"source[{n}]: {warning}" for warning in entry.warnings)
     remedy = "narrow attenuation.band, or raise method.mechanisms"
     yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)
     if setup.stability_limit > STEP_RATIO * setup.dt:
@@ -140,6 +149,30 @@ def _coarsest(setup: Setup) -> tuple[str, int]:
     element = int(examples[len(examples) // 2])
     place = f" around {position(setup, element)}" if len(lowest) < setup.count else ""
     return place, element
+
+
+def _aligned(setup: Setup) -> str:
+    """Advice on elements that contain fluid and solid: edges along depth, if the medium is flat."""
+    cure = "Let elements end at the sea floor, or use smaller ones there"
+    profile, spacing = find_profile(setup.media[0]), setup.grid.spacing[2]
+    on_mesh = isinstance(setup.case.grid, MeshSection)
+    if on_mesh or profile is None or isinstance(spacing, tuple):
+        return cure
+    bottom = setup.extent[2]
+    depths = profile.interfaces[(profile.interfaces > 0) & (profile.interfaces < bottom)]
+    cuts = [0.0, *depths[_changes_phase(profile, depths, bottom)].tolist(), bottom]
+    runs = []
+    for top, end in pairwise(cuts):
+        count = max(1, round((end - top) / spacing))
+        runs.append(f"{count} of {(end - top) / count:.12g} m down to {end:.12g} m")
+    return f"{cure}: give the edges along depth as a list in grid.spacing, {', '.join(runs)}"
+
+
+def _changes_phase(profile: Profile, depths: Values, bottom: float) -> NDArray[np.bool_]:
+    """At which of ascending `depths` of interfaces the medium changes between fluid and solid."""
+    edges = np.concatenate([[0.0], depths, [bottom]])
+    fluid = profile.sample((edges[1:] + edges[:-1]) / 2).vs == 0
+    return np.asarray(fluid[1:] != fluid[:-1])
 
 
 def _finer_elements(setup: Setup, element: int) -> str:
@@ -228,9 +261,15 @@ def require_shear_in_solids(setup: Setup) -> None:
     for n, entry in enumerate(setup.source_entries):
         moments = np.array([p.moment for p in entry.points if p.moment is not None])
         places = np.array([p.position for p in entry.points if p.moment is not None])
-        if moments.size and (_has_shear(moments) & (setup.rigidity(*places.T) == 0)).any():
+        if not moments.size:
+            continue
+        wrong = np.flatnonzero(_has_shear(moments) & (setup.rigidity(*places.T) == 0))
+        if wrong.size:
+            x, y, z = places[wrong[0]]
+            some = f" with {len(wrong):,} of its {len(moments):,} moments" * (len(moments) > 1)
             raise InputError(
-                f"source[{n}] lies in a fluid, but its moment tensor is not isotropic; use an "
+                f"source[{n}] lies in a fluid{some}, but its moment tensor is not isotropic (the "
+                f"first place is x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m); use an "
                 "explosion or a force, or move it to a solid"
             )
 

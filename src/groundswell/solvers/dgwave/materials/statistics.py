@@ -111,7 +111,7 @@ def _extremes(elements: ElementMaterials, leaves: Numbers) -> ElementStatistics:
         qp=qp.min(axis=1),
         qs=qs.min(axis=1),
         qp_qs=_qp_qs(nodes, qp, qs).max(axis=1),
-        is_mixed=is_mixed,
+        is_mixed=is_mixed if elements.is_nodal else elements.fluid_with_solid(leaves),
     )
 
 

@@ -13,6 +13,7 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.attenuation import Relaxation
+from groundswell.seismology.case.media import HomogeneousSection
 from groundswell.seismology.media.material import Material, Values, sample_points
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies, unrelaxed
 from groundswell.solvers.dgwave.materials.brick_media import (
@@ -22,6 +23,7 @@ from groundswell.solvers.dgwave.materials.brick_media import (
     USED,
     read_material,
 )
+from groundswell.solvers.dgwave.materials.case import CellwiseSection
 from groundswell.solvers.dgwave.setup.geometry import ElementGeometry
 
 Floats = NDArray[np.float64]
@@ -32,7 +34,8 @@ class ElementMaterials(ElementGeometry):
 
     Materials are averages over elements or, with `method.material = "node"`, the values of the
     medium at the nodes. An element is either fluid or solid. If its nodes and its average are not
-    all fluid or all solid, it has its average at all nodes. Quality factors are always averages.
+    all fluid or all solid, it has its average at all nodes, which is fluid if any part of it is.
+    Quality factors are always averages.
     """
 
     @cached_property
@@ -91,6 +94,19 @@ class ElementMaterials(ElementGeometry):
         is_mixed = _is_mixed(nodes, averages)
         return Material(**found | _average_if_mixed(is_mixed, found, nodes)), is_mixed
 
+    def fluid_with_solid(self, leaves: Numbers) -> NDArray[np.bool_]:
+        """Which elements are fluid on average, but have solid at a place of a node, (elements,)."""
+        found = self.material(leaves).vs == 0
+        if not self._varies_inside:
+            return np.zeros_like(found)
+        found[found] = (self._sample(leaves[found], self._lattice).vs > 0).any(axis=1)
+        return found
+
+    @property
+    def _varies_inside(self) -> bool:
+        """Whether the medium may vary inside elements."""
+        return not isinstance(self.case.medium, CellwiseSection | HomogeneousSection)
+
     def unrelaxed(self, leaves: Numbers) -> Material:
         """The average material of elements, with the wave speeds at infinite frequency."""
         return self._unrelaxed(self.material(leaves))
@@ -131,9 +147,13 @@ class ElementMaterials(ElementGeometry):
 
     def _material_at(self, x: Any, y: Any, z: Any) -> Material:
         points = np.stack(np.broadcast_arrays(x, y, z), axis=-1).reshape(-1, AXES)
-        leaves, places = self.locate(points)
+        leaves, places = self._locate_inside(points)
         found = self.material_at(leaves, places[:, None])
         return Material(**{n: values[:, 0] for n, values in found.given().items()})
+
+    def _locate_inside(self, points: Floats) -> tuple[Numbers, Floats]:
+        """See `locate`."""
+        return self.locate(points)
 
     # --- at nodes ---------------------------------------------------------------------------------
 
@@ -150,13 +170,18 @@ class ElementMaterials(ElementGeometry):
     @cached_property
     def _nodes(self) -> Floats:
         """Positions at which materials vary in an element, (1, places, 3); see `material_at`."""
-        line = gll(self.degree).points if self.is_nodal else np.zeros(1)
+        return self._lattice if self.is_nodal else np.zeros((1, 1, AXES))
+
+    @cached_property
+    def _lattice(self) -> Floats:
+        """Reference coordinates of the nodes of an element, (1, nodes, 3)."""
+        line = gll(self.degree).points
         z, y, x = np.meshgrid(line, line, line, indexing="ij")
         return np.stack([x.ravel(), y.ravel(), z.ravel()], axis=-1)[None]
 
     def chunks(self, leaves: Numbers) -> list[Numbers]:
         """Split elements into chunks, so that the material at their nodes takes little memory."""
-        step = max(1, SAMPLES // self._nodes.shape[1])
+        step = max(1, SAMPLES // self._lattice.shape[1])
         return [leaves[first : first + step] for first in range(0, len(leaves), step)]
 
     def _sample(self, leaves: Numbers, places: Floats) -> Material:

@@ -19,6 +19,7 @@ from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.morton import BITS, encode
 from groundswell.meshes.separate import SeparateElements
 from groundswell.seismology.case.media import HomogeneousSection
+from groundswell.seismology.case.sources import AwpRupture
 from groundswell.seismology.media.build import build_sampled
 from groundswell.seismology.media.cellwise import ArrayMedium
 from groundswell.seismology.media.material import Material
@@ -69,7 +70,7 @@ class UnstructuredSetup(Setup):
             InputError: see `Setup.from_case`; or the mesh cannot be read; or the case does not list
                 exactly the physical volumes and surfaces of the mesh.
         """
-        _require_no_lattice(case.output)
+        _require_no_lattice(case)
         groups = _sorted(read_gmsh_groups(case.grid.file), down=case.grid.vertical == "down")
         media = _media(case, groups)
         _require_same("boundary.surfaces", case.boundary.surfaces, groups.sides, "surface")
@@ -87,12 +88,24 @@ class UnstructuredSetup(Setup):
         places = self._positions
         missing = np.flatnonzero(self.locate(np.array([p for _, p in places]))[0] == NOWHERE)
         if missing.size:
-            name, (x, y, depth) = places[missing[0]]
-            ends = " x ".join(f"{low:g} to {high:g}" for low, high in self._ends)
-            raise InputError(
-                f"{name} lies outside the mesh, at x = {x:g} m, y = {y:g} m and a depth of "
-                f"{depth:g} m below its surface; the mesh extends over {ends} m, z down"
-            )
+            name, place = places[missing[0]]
+            raise InputError(f"{name} {self._outside(place)}")
+
+    def _outside(self, place: Iterable[float]) -> str:
+        """That a position x, y, depth, m, is outside the mesh, for messages."""
+        x, y, depth = place
+        ends = " x ".join(f"{low:g} to {high:g}" for low, high in self._ends)
+        return (
+            f"lies outside the mesh, at x = {x:g} m, y = {y:g} m and a depth of {depth:g} m below "
+            f"its surface; the mesh extends over {ends} m, z down"
+        )
+
+    def _locate_inside(self, points: Floats) -> tuple[Numbers, Floats]:
+        """See `ElementMaterials`; sources need their material before positions are checked."""
+        leaves, places = self.locate(points)
+        if (missing := np.flatnonzero(leaves == NOWHERE)).size:
+            raise InputError(f"the source {self._outside(points[missing[0]])}")
+        return leaves, places
 
     @cached_property
     def _positions(self) -> list[tuple[str, tuple[float, float, float]]]:
@@ -138,7 +151,12 @@ class UnstructuredSetup(Setup):
     @property
     def is_nodal(self) -> bool:
         """See `ElementMaterials`."""
-        return super().is_nodal and not all(self.volume_media.is_uniform)
+        return super().is_nodal and self._varies_inside
+
+    @property
+    def _varies_inside(self) -> bool:
+        """See `ElementMaterials`."""
+        return not all(self.volume_media.is_uniform)
 
     def material(self, leaves: Numbers) -> Material:
         """See `ElementMaterials`."""
@@ -284,10 +302,16 @@ def _media_sections(case: Any, groups: GmshGroups) -> tuple[list[Any], Numbers]:
     )
 
 
-def _require_no_lattice(output: Any) -> None:
+def _require_no_lattice(case: Any) -> None:
     for key in ("shaking_map", "surface"):
-        if getattr(output, key):
+        if getattr(case.output, key):
             raise InputError(f"output.{key} is available only on a grid of bricks; remove it")
+    for n, source in enumerate(case.source):
+        if isinstance(source, AwpRupture):
+            raise InputError(
+                f'source[{n}]: positions in a file of kind "awp" are indices of the cells of a '
+                "grid, which a mesh lacks; use an SRF file or point sources, or a grid of bricks"
+            )
 
 
 def _require_same(key: str, given: Iterable[str], there: Iterable[str], kind: str) -> None:
