@@ -19,6 +19,7 @@ from groundswell.seismology.media.material import Values
 from groundswell.seismology.media.profile import Profile, find_profile
 from groundswell.seismology.receivers import instruments
 from groundswell.seismology.sources.quantities import source_quantities
+from groundswell.seismology.time_steps import STEP_RATIO, sampling_warnings
 from groundswell.solvers.dgwave.mesh.case import (
     MAX_LEVELS,
     POINTS_PER_WAVELENGTH,
@@ -33,7 +34,6 @@ MESH, WAVES, SOURCES = "Elements and time steps", "What the elements resolve", "
 DEPTH_ROUNDING = 1e-3  # m
 ROUNDING = 1e-9  # relative, of edges and frequencies
 ROUNDED_UP = 1.005  # so that three digits are no less than the value
-STEP_RATIO = 1.3  # longest stable step over the chosen one
 LEAST_UPWIND = 0.5  # weight of the Riemann flux, see `require_dissipation`
 FLUXES = {0.0: "central", 1.0: "Riemann"}
 
@@ -55,6 +55,8 @@ def _mesh(setup: Setup) -> Iterator[Quantity]:
     limit = f"{dt:.4g} s; stable up to {setup.stability_limit:.4g} s"
     yield Quantity("dt", dt, "time step", "s", limit, MESH)
     yield Quantity("stability_limit", setup.stability_limit, unit="s", group=MESH)
+    cause = setup.step_limit.cause
+    yield Quantity("step_limit", cause, "step limited by", text=cause, group=MESH)
     count = f"{steps:,} for {steps * dt:.6g} s of motion"
     yield Quantity("steps", steps, "steps", text=count, group=MESH)
     interval = setup.sampling_stride * dt
@@ -134,10 +136,18 @@ def warnings(setup: Setup) -> Iterator[str]:
         yield from (f"source[{n}]: {warning}" for warning in entry.warnings)
     remedy = "narrow attenuation.band, or raise method.mechanisms"
     yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)
-    if setup.stability_limit > STEP_RATIO * setup.dt:
+    yield from _step(setup)
+
+
+def _step(setup: Setup) -> Iterator[str]:
+    """A time step that is far shorter than need be."""
+    interval, limit = setup.sampling_interval, setup.stability_limit
+    if setup.case.time.step == "auto":
+        yield from sampling_warnings(limit, interval, setup.dt)
+    elif limit > STEP_RATIO * setup.dt:
         yield (
-            f"the time step of {setup.dt:.3g} s is far shorter than the stable "
-            f"{setup.stability_limit:.3g} s; lengthen time.step, or sample seismograms less often"
+            f"time.step = {setup.dt:.3g} s is far shorter than the stable {limit:.3g} s; "
+            'lengthen it, or use "auto"'
         )
 
 
@@ -145,7 +155,7 @@ def _coarsest(setup: Setup) -> tuple[str, int]:
     """Where the resolution is lowest, and an element there; no position if it is uniform."""
     frequencies = setup.resolved_frequencies
     lowest = np.flatnonzero(frequencies <= frequencies.min() * (1 + ROUNDING))
-    examples = _in_region(setup, lowest)
+    examples = in_region(setup, lowest)
     element = int(examples[len(examples) // 2])
     place = f" around {position(setup, element)}" if len(lowest) < setup.count else ""
     return place, element
@@ -214,7 +224,7 @@ def _speed_ratio(setup: Setup, elements: Numbers) -> float:
     return float((slowest / at_nodes).max(initial=1.0))
 
 
-def _in_region(setup: Setup, elements: Numbers) -> Numbers:
+def in_region(setup: Setup, elements: Numbers) -> Numbers:
     """The elements that are not in absorbing layers, or all if none lies outside the layers."""
     grid = setup.grid
     if grid.cells == grid.region:
@@ -225,9 +235,10 @@ def _in_region(setup: Setup, elements: Numbers) -> Numbers:
 
 
 def position(setup: Setup, element: int) -> str:
-    """The middle of an element, for messages."""
-    x, y, z = setup.hexahedra.geometry_nodes(np.array([element]))[0].mean(axis=0)
-    return f"x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m"
+    """The middle of an element and its depth below the surface, for messages."""
+    middle = setup.hexahedra.geometry_nodes(np.array([element])).mean(axis=1)
+    x, y, depth = setup.below_surface(middle)[0]
+    return f"x = {x:.6g} m, y = {y:.6g} m, depth = {depth:.6g} m"
 
 
 def require_above_the_bottom(setup: Setup) -> None:

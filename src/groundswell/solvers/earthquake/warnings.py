@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import floor, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from groundswell.seismology.anelasticity import attenuation_warnings
 from groundswell.seismology.sources.spectra import energy_below
+from groundswell.seismology.time_steps import sampling_warnings
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
 
 # Thresholds
-STEP_RATIO = 1.3  # longest stable step over the chosen one
 INTERVAL_SHIFT = 0.1  # relative change of a sampling interval
 MAGNITUDE_ERROR = 0.1
 LONG_WAVES = 0.1  # fraction of a source's energy below the frequencies that the layers absorb
@@ -114,21 +113,9 @@ def _unreached(setup: Setup) -> Iterator[str]:
 
 def _step(setup: Setup) -> Iterator[str]:
     """A sampling interval that shortens the time step considerably."""
-    if setup.case.time.step == "auto" and setup.longest_stable_step > STEP_RATIO * setup.dt:
-        interval, longest = setup.case.output.seismograms.interval, setup.longest_stable_step
-        below = int(interval / longest)
-        better = " or ".join(f"{_rounded_down(n * longest):g} s" for n in (below, below + 1) if n)
-        yield (
-            f"output.seismograms.interval = {interval:g} s shortens the time step from "
-            f"{longest:.3g} s to {setup.dt:.3g} s, because the interval is a whole number of "
-            f"steps; an interval of {better} needs fewer steps"
-        )
-
-
-def _rounded_down(value: float) -> float:
-    """A positive number with three significant digits that does not exceed `value`."""
-    unit = 10.0 ** (floor(log10(value)) - 2)
-    return floor(value / unit) * unit
+    if setup.case.time.step == "auto":
+        interval = setup.case.output.seismograms.interval
+        yield from sampling_warnings(setup.longest_stable_step, interval, setup.dt)
 
 
 def _sampling(setup: Setup) -> Iterator[str]:

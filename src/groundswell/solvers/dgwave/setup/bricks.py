@@ -30,7 +30,6 @@ from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import dividing_step
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.dgwave import check
-from groundswell.solvers.dgwave.attenuation import fastest_relaxation, largest_decay
 from groundswell.solvers.dgwave.boundaries.layers import build_grid
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.materials.brick_media import build_media
@@ -43,9 +42,9 @@ from groundswell.solvers.dgwave.recording.volumes import final_field_bytes, volu
 from groundswell.solvers.dgwave.setup.costs import element_costs
 from groundswell.solvers.dgwave.setup.element_materials import ElementMaterials
 from groundswell.solvers.dgwave.setup.memory import device_memory, nodal_tables
+from groundswell.solvers.dgwave.setup.step_limit import StepLimit
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
-from groundswell.time_integration.step_limits import decay_step, dg_step
 
 Floats = NDArray[np.float64]
 SAMPLES_PER_STEP = 4  # of source time functions, which are linear between samples
@@ -162,21 +161,19 @@ class Setup(ElementMaterials):
     # --- time -------------------------------------------------------------------------------------
 
     @cached_property
+    def step_limit(self) -> StepLimit:
+        """The longest time step and what limits it."""
+        return StepLimit.of(self)
+
+    @property
     def stability_limit(self) -> float:
-        """Longest time step, s; see `dg_step` and `decay_step`."""
-        relaxed = decay_step(self._total_decay + fastest_relaxation(self.relaxation))
-        return float(min(self._element_steps.min(), relaxed))
+        """Longest time step, s."""
+        return self.step_limit.seconds
 
     @property
-    def _total_decay(self) -> float:
-        """An upper bound for the rate of decay in layers and by attenuation, 1/s."""
-        return self.decay + largest_decay(self.relaxation, self.statistics)
-
-    @property
-    def _element_steps(self) -> Floats:
-        """The longest time step of waves in each element, s."""
-        flux, decay = self.case.method.flux, self._total_decay
-        return dg_step(self.edges, self.fastest, self.degree, flux, decay)
+    def sampling_interval(self) -> float | None:
+        """Interval between samples of seismograms, s; None for every step, or if there are none."""
+        return self.case.output.seismograms.interval if self.receivers else None
 
     @cached_property
     def dt(self) -> float:
@@ -185,15 +182,13 @@ class Setup(ElementMaterials):
         Raises:
             InputError: the step of the case is unstable, or the sampling interval is too short.
         """
-        step, limit = self.case.time.step, self.stability_limit
+        step, limit = self.case.time.step, self.step_limit
         if step == "auto":
-            return dividing_step(limit, self.case.output.seismograms.interval)
-        if step > limit:
-            element = int(self._element_steps.argmin())
+            return dividing_step(limit.seconds, self.sampling_interval)
+        if step > limit.seconds:
             raise InputError(
-                f"time.step = {step:g} s is unstable: the limit is {limit:.6g} s for elements of "
-                f"{self.edges[element].min():g} m, degree {self.degree} and waves of "
-                f'{self.fastest[element]:g} m/s; shorten it, or use "auto"'
+                f"time.step = {step:g} s is unstable: the limit is {limit.seconds:.6g} s because "
+                f'of {limit.cause}; shorten it, use "auto", or {limit.cure}'
             )
         return float(step)
 
@@ -209,7 +204,7 @@ class Setup(ElementMaterials):
         Raises:
             InputError: the interval is not a whole number of steps.
         """
-        interval = self.case.output.seismograms.interval
+        interval = self.sampling_interval
         steps = 1 if interval is None else max(1, round(interval / self.dt))
         if interval is not None and abs(steps * self.dt - interval) > 1e-6 * interval:
             raise InputError(

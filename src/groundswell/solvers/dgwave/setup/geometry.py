@@ -146,6 +146,14 @@ class ElementGeometry:
         """Coordinates x, y, z of positions (x, y, depth below the surface), (n, 3), m."""
         return points if self.surface is None else self.surface.place(points)
 
+    def below_surface(self, points: Floats) -> Floats:
+        """The inverse of `place`: x, y and depth below the surface of positions, (n, 3), m."""
+        if self.surface is None:
+            return points
+        x, y, z = points.T
+        beside = (np.clip(at, 0.0, end) for at, end in zip((x, y), self.extent, strict=False))
+        return np.column_stack([x, y, z + self.surface.height(*beside)])
+
     # --- absorbing layers -------------------------------------------------------------------------
 
     @cached_property

@@ -178,6 +178,11 @@ class UnstructuredSetup(Setup):
         tops = find_surface(self.mesh, points[:, :2])
         return np.column_stack([points[:, :2], tops + points[:, 2]])
 
+    def below_surface(self, points: Floats) -> Floats:
+        """See `Setup`."""
+        tops = find_surface(self.mesh, points[:, :2])
+        return np.column_stack([points[:, :2], points[:, 2] - tops])
+
     @cached_property
     def sponges(self) -> SurfaceSponges:
         """The sponges at surfaces."""
