@@ -125,7 +125,7 @@ def warnings(setup: Setup) -> Iterator[str]:
             f"{finer}, or raise method.degree"
         )
     if mixed := setup.statistics.mixed:
-        first = int(_in_region(setup, np.flatnonzero(setup.statistics.is_mixed))[0])
+        first = int(in_region(setup, np.flatnonzero(setup.statistics.is_mixed))[0])
         fluid = int((setup.statistics.is_mixed & (setup.statistics.vs == 0)).sum())
         yield (
             f"{mixed:,} elements contain fluid and solid, so they have their average material, "
