@@ -213,8 +213,7 @@ using FlushDenormals = RunOnce;
   for (index_t n = 0; n < (count); ++n)
 #define FOR_BLOCKS(e, count)                                                      \
   PRAGMA(omp parallel for schedule(static))                                       \
-  for (index_t e = 0; e < (count); ++e)                                           \
-    for (FlushDenormals flush; flush.first();)
+  for (index_t e = 0; e < (count); ++e)
 #define FOR_THREADS(t, count) for (int t = 0; t < (count); ++t)
 #define FOR_WARPS(w, count) FOR_THREADS(w, count)
 #define FOR_LANES(n, count) FOR_THREADS(n, count)

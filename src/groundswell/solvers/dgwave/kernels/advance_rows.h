@@ -273,6 +273,7 @@ PART void store_element_traces(const Elements& all, index_t e) {
 
 INLINE void advance_block(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
                           index_t first, int count) {
+  const FlushDenormals flush;
   Element element;
   for (index_t e = first; e < first + count; ++e) {
     advance_element(all, sources, damping, stage, e, element);
