@@ -17,6 +17,9 @@ SAID = {
     "SIGSTOP": "rank 1 has sent no (data|message) for 3 s",
     "SIGKILL": "rank 1 .* has (ended before its work was done|died)",
 }
+# The launcher, too, notices a killed rank, and on a busy machine ends the others before they can
+# say so.
+ATTEMPTS = 3
 QUICK = [("dgwave", "SIGSTOP", "peer"), ("dgwave", "SIGKILL", "mpi")]
 LONG = [
     (solver, signal, transport)
@@ -31,13 +34,16 @@ LONG = [
 def test_all_ranks_end_and_the_run_can_be_continued(
     tmp_path: Path, solver: str, signal: str, transport: str
 ) -> None:
-    case = write_small_case(tmp_path, solver, run={"transport": transport})
-    program = (PROGRAM, signal, "1", "40", "run", case, "-q", "--no-pictures")
-    # Far more than the ranks' own time-out, far less than that of their launcher, which has none.
-    ended = run_on_ranks(3, *program, timeout=120, GROUNDSWELL_TIMEOUT="3")
-    assert ended.returncode != 0
-    # The launcher, too, notices a killed rank, and may end the others before they can say so.
-    if signal != "SIGKILL" or "noticed that process rank 1" not in ended.stderr:
-        assert re.search(SAID[signal], ended.stderr), ended.stderr
-        assert f"--resume, from {tmp_path / 'results' / 'checkpoint.h5'}" in ended.stderr
-    assert not (tmp_path / "results" / "summary.json").exists()
+    for attempt in range(ATTEMPTS):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        case = write_small_case(folder, solver, run={"transport": transport})
+        program = (PROGRAM, signal, "1", "40", "run", case, "-q", "--no-pictures")
+        # Far more than the time-out of the ranks; their launcher has none.
+        ended = run_on_ranks(3, *program, timeout=120, GROUNDSWELL_TIMEOUT="3")
+        assert ended.returncode != 0
+        assert not (folder / "results" / "summary.json").exists()
+        if re.search(SAID[signal], ended.stderr):
+            break
+    assert re.search(SAID[signal], ended.stderr), ended.stderr
+    assert f"--resume, from {folder / 'results' / 'checkpoint.h5'}" in ended.stderr

@@ -12,7 +12,7 @@ from groundswell.meshes.mesh import FACES, Mesh
 _NEAR = 1e-3  # distance of a hanging vertex from a face, over the element's least thickness
 _PLACES = 1e-3  # tolerance of places in faces, which extend from 0 to 1
 _ITERATIONS = 8  # of Newton's method; faces are nearly parallelograms
-_PAIRS = 2**20  # of faces and vertices at a time
+_BATCH = 2**14  # faces at a time
 
 
 def find_hanging(mesh: Mesh, points: Floats) -> tuple[Numbers, Numbers]:
@@ -35,9 +35,8 @@ def find_hanging(mesh: Mesh, points: Floats) -> tuple[Numbers, Numbers]:
     middle = at.mean(axis=1)
     radius = np.linalg.norm(at - middle[:, None], axis=2).max(axis=1) * (1 + _PLACES)
     tree, found = cKDTree(points[vertices]), [np.empty((0, 2), np.int64)]
-    step = max(1, _PAIRS // 64)
-    for first in range(0, len(corners), step):
-        chosen = np.arange(first, min(first + step, len(corners)))
+    for first in range(0, len(corners), _BATCH):
+        chosen = np.arange(first, min(first + _BATCH, len(corners)))
         near = tree.query_ball_point(middle[chosen], radius[chosen])
         face = np.repeat(chosen, [len(some) for some in near])
         vertex = vertices[np.concatenate(near).astype(np.int64)]

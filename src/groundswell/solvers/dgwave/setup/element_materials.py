@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.mesh import CORNERS
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.case.media import HomogeneousSection
@@ -95,11 +96,11 @@ class ElementMaterials(ElementGeometry):
         return Material(**found | _average_if_mixed(is_mixed, found, nodes)), is_mixed
 
     def fluid_with_solid(self, leaves: Numbers) -> NDArray[np.bool_]:
-        """Which elements are fluid on average, but have solid at a place of a node, (elements,)."""
+        """Which elements are fluid on average, but solid at a corner, (elements,)."""
         found = self.material(leaves).vs == 0
         if not self._varies_inside:
             return np.zeros_like(found)
-        found[found] = (self._sample(leaves[found], self._lattice).vs > 0).any(axis=1)
+        found[found] = (self._sample(leaves[found], _places(1)).vs > 0).any(axis=1)
         return found
 
     @property
@@ -170,18 +171,11 @@ class ElementMaterials(ElementGeometry):
     @cached_property
     def _nodes(self) -> Floats:
         """Positions at which materials vary in an element, (1, places, 3); see `material_at`."""
-        return self._lattice if self.is_nodal else np.zeros((1, 1, AXES))
-
-    @cached_property
-    def _lattice(self) -> Floats:
-        """Reference coordinates of the nodes of an element, (1, nodes, 3)."""
-        line = gll(self.degree).points
-        z, y, x = np.meshgrid(line, line, line, indexing="ij")
-        return np.stack([x.ravel(), y.ravel(), z.ravel()], axis=-1)[None]
+        return _places(self.degree) if self.is_nodal else np.zeros((1, 1, AXES))
 
     def chunks(self, leaves: Numbers) -> list[Numbers]:
         """Split elements into chunks, so that the material at their nodes takes little memory."""
-        step = max(1, SAMPLES // self._lattice.shape[1])
+        step = max(1, SAMPLES // max(self._nodes.shape[1], CORNERS))
         return [leaves[first : first + step] for first in range(0, len(leaves), step)]
 
     def _sample(self, leaves: Numbers, places: Floats) -> Material:
@@ -194,6 +188,13 @@ class ElementMaterials(ElementGeometry):
         found = sample_points(self.media[0], points.reshape(-1, AXES))
         shape = points.shape[:2]
         return Material(**{n: getattr(found, n).reshape(shape) for n in USED})
+
+
+def _places(degree: int) -> Floats:
+    """Reference coordinates of the nodes of an element, (1, nodes, 3); of degree 1, the corners."""
+    line = gll(degree).points
+    z, y, x = np.meshgrid(line, line, line, indexing="ij")
+    return np.stack([x.ravel(), y.ravel(), z.ravel()], axis=-1)[None]
 
 
 def _average_if_mixed(
