@@ -121,10 +121,19 @@ class Problem:
         rates = rng.standard_normal(len(self.equations.fields))
         if self.variant.elastic and self.fluid[element]:
             rates[1:6] = [*rates[:1]] * 2 + [0] * 3
-        rates /= np.abs(delta(self.scheme, element, place)).max() * self.dt
+        below = int(rng.integers(1, 3))
+        rates /= np.abs(delta(self.scheme, element, place, below)).max() * self.dt
         start, step = rng.uniform(-0.5, 1.5) * self.dt, rng.uniform(0.1, 0.9) * self.dt
         volume = self._volume(element)
-        return ElementSource(element, place, rates, start, step, rng.uniform(1, 2, 4), volume)
+        degree = max(self.variant.degree - below, 1)
+        samples = rng.uniform(1, 2, 4)
+        return ElementSource(element, place, degree, rates, start, step, samples, volume)
+
+    def _share(self, source: ElementSource) -> Floats:
+        """What a source adds to the rates of the fields, per unit of its time function."""
+        below = self.variant.degree - source.projection
+        values = delta(self.scheme, source.element, source.place, below)
+        return injection(self.scheme, source.element, source.rates, values)
 
     def _volume(self, element: int) -> float:
         return float(self.scheme.bricks.sizes[element].prod())
@@ -158,11 +167,7 @@ class Problem:
 
     def expected(self, steps: int) -> Floats:
         """The fields and memory variables after some steps; see `pack`."""
-        shares = [
-            injection(self.scheme, s.element, s.rates, delta(self.scheme, s.element, s.place))
-            for s in self.sources
-        ]
-
+        shares = [self._share(source) for source in self.sources]
         anelastic = Anelastic(self.scheme, self.omega, *self.fractions)
 
         def rates(state: Floats, t: float) -> Floats:

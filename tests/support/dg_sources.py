@@ -16,19 +16,23 @@ from groundswell.meshes.gll import gll
 Floats = NDArray[np.float64]
 
 
-def delta(scheme: Scheme, element: int, place: ArrayLike) -> Floats:
-    """Nodal values of a delta function in its element, 1/m^3, (n, n, n)."""
-    along = [projection(scheme.degree, xi) for xi in np.asarray(place)]
+def delta(scheme: Scheme, element: int, place: ArrayLike, below: int = 1) -> Floats:
+    """Nodal values of a delta function in its element, 1/m^3, (n, n, n).
+
+    Args:
+        below: the projection is on polynomials of degree N - `below`.
+    """
+    along = [projection(scheme.degree, xi, below) for xi in np.asarray(place)]
     return np.einsum("i,j,k->kji", *along) / scheme.jacobians[element]
 
 
-def projection(degree: int, place: float) -> Floats:
-    """The polynomial p of degree N - 1, at least 1, at the nodes, with integral(p q) = q(place).
+def projection(degree: int, place: float, below: int) -> Floats:
+    """Nodal values of a polynomial p with integral(p q) = q(place) for all q of its degree.
 
-    q is any polynomial of that degree. The sum over Legendre's polynomials has a closed form
+    The degree is N - below, or 1. The sum over Legendre's polynomials has a closed form
     (Christoffel and Darboux).
     """
-    n, x = max(degree - 1, 1), gll(degree).points
+    n, x = max(degree - below, 1), gll(degree).points
     high, low = (lambda y, k=k: eval_legendre(k, y) for k in (n + 1, n))
     near = np.abs(x - place) < 1e-4  # where the closed form cancels
     apart = np.where(near, 1.0, x - place)

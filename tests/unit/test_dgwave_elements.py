@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from dg_problems import Problem, Variant, halve
 from dg_sources import delta
+from dgwave_cases import EXPLOSION, WATER, setup
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groundswell.meshes.octree import uniform_forest
 from groundswell.meshes.octree_faces import FaceKind, find_faces
 from groundswell.seismology.media.material import Material
+from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import (
     ALIGNMENT,
@@ -27,7 +29,7 @@ from groundswell.solvers.dgwave.kernel_shapes import (
     pitch,
 )
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, Links, RankElements
-from groundswell.solvers.dgwave.terms import ElementSource, Terms
+from groundswell.solvers.dgwave.terms import ElementSource, Terms, projection_degree
 
 # --- elements of ranks ----------------------------------------------------------------------------
 
@@ -186,14 +188,39 @@ def test_a_source_acts_as_a_delta_function() -> None:
         row = source.shape(3)
         along = row[:12].reshape(3, 4)
         share = np.einsum("i,j,k->kji", *along)
-        expected = delta(problem.scheme, source.element, source.place)
+        below = 3 - source.projection
+        expected = delta(problem.scheme, source.element, source.place, below)
         found = share * row[12:, None, None, None]
         wanted = source.rates[:, None, None, None] * expected
         assert np.allclose(found, wanted, rtol=1e-13, atol=1e-13 * np.abs(wanted).max())
 
 
+def test_degrees_of_sources() -> None:
+    degrees = (1, 2, 3, 4, 5, 6, 15)
+    assert [projection_degree(n, solid_stress=False) for n in degrees] == [1, 1, 2, 3, 4, 5, 14]
+    assert [projection_degree(n, solid_stress=True) for n in degrees] == [1, 1, 2, 3, 3, 4, 13]
+
+
+def test_only_stresses_in_solids_have_a_lower_degree() -> None:
+    layers = [{"top": 0, **WATER}, {"top": 200, "vp": 3000, "vs": 1700, "rho": 2500}]
+    layers[0].pop("kind")
+    force = {"kind": "force", "force": [0, 0, 1e9], "time_function": EXPLOSION["time_function"]}
+    places = [{"x": 430, "y": 450, "depth": depth} for depth in (110, 310, 310)]
+    sources = [
+        {**kind, **at} for kind, at in zip((EXPLOSION, EXPLOSION, force), places, strict=True)
+    ]
+    medium = {"kind": "layered", "layers": layers}
+    ready = setup(medium=medium, source=sources, method__degree=6)
+    found = discretise(ready, ready.elements(1, 0)).terms.sources
+    assert [(s.projection, bool(s.rates[:6].any())) for s in found] == [
+        (5, True),
+        (4, True),
+        (5, False),
+    ]
+
+
 def source(element: int, samples: list[float]) -> ElementSource:
-    return ElementSource(element, np.zeros(3), np.ones(4), 0.5, 0.1, np.array(samples), 8.0)
+    return ElementSource(element, np.zeros(3), 1, np.ones(4), 0.5, 0.1, np.array(samples), 8.0)
 
 
 def test_sources_are_found_by_element() -> None:

@@ -19,7 +19,7 @@ from groundswell.solvers.dgwave.kernel_shapes import KernelVariant
 from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
-from groundswell.solvers.dgwave.terms import ElementSource, Terms
+from groundswell.solvers.dgwave.terms import ElementSource, Terms, projection_degree
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
@@ -192,10 +192,13 @@ def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
 def _source(
     setup: Setup, source: PointSource, element: int, leaf: Numbers, place: Floats
 ) -> ElementSource:
+    material = setup.material_at(np.array([leaf]), place[None, None])
+    by_stress = source.force is None and setup.equations.elastic and bool(material.vs.all())
     return ElementSource(
         element,
         place,
-        _rates(setup, source, leaf, place),
+        projection_degree(setup.degree, solid_stress=by_stress),
+        _rates(setup.equations, source, material.rho.item()),
         source.start,
         source.step,
         source.samples,
@@ -203,13 +206,12 @@ def _source(
     )
 
 
-def _rates(setup: Setup, source: PointSource, leaf: Numbers, place: Floats) -> Floats:
+def _rates(equations: Equations, source: PointSource, rho: float) -> Floats:
     """Rates of the fields per unit of the time function, times m^3."""
-    rates = np.zeros(len(setup.equations.fields))
+    rates = np.zeros(len(equations.fields))
     if source.force is not None:
-        [[rho]] = setup.material_at(np.array([leaf]), place[None, None]).rho
         rates[-AXES:] = source.force / rho
-    elif source.moment is not None and setup.equations.elastic:
+    elif source.moment is not None and equations.elastic:
         rates[:-AXES] = -source.moment[list(TENSOR)]  # the stress glut
     elif source.moment is not None:
         rates[0] = source.moment[:AXES].mean()

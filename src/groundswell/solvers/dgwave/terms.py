@@ -22,6 +22,7 @@ class ElementSource:
     Args:
         element: index of the element within the rank.
         place: reference coordinates in the element, -1 to 1 along x, y, z, (3,).
+        projection: degree of the polynomial that represents it, see `projection_degree`.
         rates: rates of the fields per unit of the time function, times m^3, (fields,).
         start, step: time of the first sample and interval between samples, s.
         samples: samples of the time function.
@@ -30,6 +31,7 @@ class ElementSource:
 
     element: int
     place: Floats
+    projection: int
     rates: Floats
     start: float
     step: float
@@ -38,21 +40,34 @@ class ElementSource:
 
     def shape(self, degree: int) -> Floats:
         """The row of the source in kernels/terms.h."""
-        along = delta_function(degree, self.place)
+        along = delta_function(degree, self.place, self.projection)
         return np.concatenate([along.ravel(), self.rates * 2**AXES / self.volume])
 
 
-def delta_function(degree: int, places: Floats) -> Floats:
-    """Nodal values of delta functions at reference coordinates on a line, (places, N + 1).
+def projection_degree(degree: int, *, solid_stress: bool) -> int:
+    """Degree of the polynomial that represents a point source in an element of degree N.
 
-    They are projections on polynomials of degree N - 1, or 1 if N = 1. A projection on degree N
-    would excite the Legendre polynomial of that degree. Its derivative vanishes at the inner nodes,
-    so a part of the motion near the source would neither propagate nor decay.
+    It is N - 1, or 1 if N = 1. A projection on degree N would excite the Legendre polynomial of
+    that degree. Its derivative vanishes at the inner nodes, so a part of the motion near the source
+    would neither propagate nor decay.
+
+    For a source of stress in a solid it is N - 2 from N = 5 on. Normal stresses whose degree across
+    their own direction is higher relax slowly by the Riemann flux, in up to a hundred travel times
+    through the element. They move the elements in line with the source. For lower N, the error of
+    the waves would grow more than that motion falls.
     """
-    degrees = np.arange(max(degree - 1, 1) + 1)
-    at_nodes, at_places = (
-        legendre.legvander(x, len(degrees) - 1) for x in (gll(degree).points, places)
-    )
+    highest = max(degree - 2, 3) if solid_stress else degree
+    return max(min(highest, degree - 1), 1)
+
+
+def delta_function(degree: int, places: Floats, projection: int) -> Floats:
+    """Projections of delta functions at reference coordinates on a line, (places, N + 1).
+
+    Returns:
+        Nodal values of polynomials of degree `projection`.
+    """
+    degrees = np.arange(projection + 1)
+    at_nodes, at_places = (legendre.legvander(x, projection) for x in (gll(degree).points, places))
     return np.asarray((at_places * (degrees + 0.5)) @ at_nodes.T)
 
 
@@ -107,4 +122,4 @@ class Terms:
 
 
 # Kernels without sources do not read these tables.
-_NO_SOURCE = ElementSource(0, np.zeros(AXES), np.zeros(1), 0.0, 1.0, np.zeros(1), 1.0)
+_NO_SOURCE = ElementSource(0, np.zeros(AXES), 1, np.zeros(1), 0.0, 1.0, np.zeros(1), 1.0)

@@ -14,7 +14,7 @@ DEGREE = 6
 # Elements along an edge of the region: odd, so that the source is near the middle of an element.
 # The nearest receiver is 720 m away, which is 1.4 elements in the quick form. Then the limits of
 # envelope and phase misfit, %.
-ELEMENTS, LIMITS = {False: 9, True: 17}, {False: (3.0, 1.5), True: (1.0, 0.5)}
+ELEMENTS, LIMITS = {False: 9, True: 17}, {False: (2.0, 1.0), True: (0.6, 0.2)}
 LENGTH = 2 * fullspace.RADIUS
 
 
