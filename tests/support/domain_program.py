@@ -248,11 +248,11 @@ def check_lonely_error(device: str, rng: np.random.Generator) -> None:
     """An array or an option that one rank cannot have is an error on all, at once."""
     domain = Domain((8, 8), 1, device=device, processes=np.array([get_communicator().size, 0]))
     u = domain.zeros()
-    require_refusal("no array that can", lambda: domain.exchange([1, 2] if domain.rank else u))
+    require_refusal("not a supported array", lambda: domain.exchange([1, 2] if domain.rank else u))
     domain.exchange(u)
     layers = -1 if domain.rank else 1
     require_refusal("at least 0", lambda: Domain((8, 8), layers, device=device))
-    require_refusal("same shape", lambda: Domain((8 + domain.rank, 8), device=device))
+    require_refusal("^shape must be the same", lambda: Domain((8 + domain.rank, 8), device=device))
     require_refusal("no such argument", lambda: Domain((8, 8), **{"way": 1} if domain.rank else {}))
     way = "pear" if domain.rank else "auto"
     require_refusal("transport = 'pear'", lambda: domain.plan(u, transport=way))
@@ -285,7 +285,10 @@ def check_disagreement(device: str, rng: np.random.Generator) -> None:
     """Arrays of other types on one rank are an error on all, not a wrong answer."""
     domain = Domain((8, 8), 1, device=device)
     u = domain.zeros("float32" if domain.rank else "float64")
-    require_refusal("same types", lambda: domain.exchange(u))
+    require_refusal("dtype of array 0 must be the same on all ranks", lambda: domain.exchange(u))
+    way = "mpi" if domain.rank else "peer"
+    words = r"transport must be the same on all ranks, but is 'peer' on rank 0, 'mpi' on rank 1"
+    require_refusal(words, lambda: domain.plan(u, transport=way))
 
 
 def main() -> None:

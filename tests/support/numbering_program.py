@@ -41,9 +41,13 @@ def main() -> None:
         try:
             numbering.gather(local.astype("int64" if comm.rank else "int32"))
         except InputError as error:
-            assert "all must request the same" in str(error)
+            assert "dtype must be the same on all ranks" in str(error)
         else:
             raise AssertionError("ranks disagreed, and nobody noticed")
+        try:
+            numbering.plan("halo", mass, **({"rute": "crystal"} if comm.rank else {}))
+        except (InputError, TypeError) as error:
+            assert "rute: no such argument; allowed: target, op, transport, route" in str(error)
         path = plan.path
     if comm.rank == 0:
         print("all holds:", path)

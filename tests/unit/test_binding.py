@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundswell.backends.links import BANDWIDTH, NVLINK_BANDWIDTH
-from groundswell.exchange.devices import bind
+from groundswell.backends.links import BANDWIDTH, NVLINK_BANDWIDTH, bind
 
 Times = NDArray[np.float64]
 Traffic = NDArray[np.int64]

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from ranks import run_on_ranks
@@ -66,6 +67,28 @@ def test_one_process_raises_its_own_error() -> None:
     with pytest.raises(InputError) as caught:
         SerialCommunicator().collective_try(act)
     assert caught.value is error
+
+
+class Reported(SerialCommunicator):
+    """The first rank of several whose values are known."""
+
+    def __init__(self, others: list[Any]) -> None:
+        self._others = others
+
+    def _allgather(self, kind: str, value: Any) -> list[Any]:
+        return [value, *self._others]
+
+
+def test_a_disagreement_names_the_setting_and_the_ranks_of_each_value() -> None:
+    mine = {"shape": (8, 8), "transport": "peer", "array 0": 1}
+    same = {"shape": "(8, 8)", "transport": "'peer'", "array 0": "1"}
+    Reported([same] * 3).require_same(mine)
+    other, fewer = {**same, "transport": "'mpi'"}, {"shape": "(8, 8)", "transport": "'peer'"}
+    words = "transport must be the same on all ranks, but is 'peer' on rank 0, 1, 3 and 2 more, "
+    with pytest.raises(InputError, match=f"^{words}'mpi' on rank 2$"):
+        Reported([same, other, *[same] * 3]).require_same(mine)
+    with pytest.raises(InputError, match=r"^array 0 must .*, but is 1 on rank 0, nothing on"):
+        Reported([fewer]).require_same(mine)
 
 
 def test_other_exceptions_keep_their_type() -> None:

@@ -16,8 +16,8 @@ from fake_nvml import BUSES, SHORT, SWITCH, FakeNvml, pretend, wire
 
 from groundswell.backends import links
 from groundswell.backends.links import Links, read_links
-from groundswell.errors import BackendError, GroundswellError, InputError
-from groundswell.exchange import devices
+from groundswell.errors import BackendError, GroundswellError
+from groundswell.exchange import Domain, devices
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.devices import open_device
@@ -67,6 +67,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
         seen: Sequence[BusIds | BackendError], hosts: str = "", matrix: Any = None
     ) -> list[Any]:
         meet, found = threading.Barrier(len(seen)), [None] * len(seen)
+        sent = None if matrix is None else lambda ranks: np.asarray(matrix)[np.ix_(ranks, ranks)]
         said: list[Any] = [None] * len(seen)
 
         def buses() -> list[str]:
@@ -78,7 +79,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
         def work(rank: int) -> None:
             try:
                 comm = Rank(rank, hosts or "a" * len(seen), said, meet)
-                found[rank] = open_device("cuda", comm, matrix)  # type: ignore[call-overload]
+                found[rank] = open_device("cuda", comm, sent)  # type: ignore[call-overload]
             except GroundswellError as error:
                 found[rank] = error  # type: ignore[call-overload]
 
@@ -261,19 +262,6 @@ def test_a_rank_without_gpu_ends_all(nvml: FakeNvml, taken: Taken) -> None:
     assert [str(error) for error in found] == ["no GPU here"] * 3
 
 
-def test_traffic_of_another_job(nvml: FakeNvml, taken: Taken) -> None:
-    for error in taken([SHORT] * 4, matrix=np.zeros((3, 3))):
-        assert isinstance(error, InputError) and "4 ranks" in str(error)
-
-
-@pytest.mark.parametrize("bad", [-1, np.nan, np.inf])
-def test_traffic_that_is_no_number_of_bytes(nvml: FakeNvml, taken: Taken, bad: float) -> None:
-    matrix = np.zeros((4, 4))
-    matrix[1, 2] = bad
-    for error in taken([SHORT] * 4, matrix=matrix):
-        assert isinstance(error, InputError) and "0 or more" in str(error)
-
-
 def test_one_process_takes_the_current_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "open_backend", lambda *arguments: arguments)
     assert open_device("cuda", SerialCommunicator()) == ("cuda",)
@@ -316,3 +304,13 @@ def test_traffic_counts_every_ghost_point(seed: int) -> None:
     np.fill_diagonal(expected, 0)
     found = traffic(cut, [*fields, fields[0]])
     assert np.array_equal(found, expected)
+    some = sorted(rng.permutation(cut.ranks)[: 1 + cut.ranks // 2].tolist())
+    assert np.array_equal(traffic(cut, [*fields, fields[0]], some), expected[np.ix_(some, some)])
+
+
+def test_only_gpus_need_the_traffic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The traffic between all ranks of a large job takes long, and much memory."""
+    asked: list[Any] = []
+    monkeypatch.setattr("groundswell.exchange.domain.traffic", lambda *_: asked.append(1))
+    Domain((8, 8), device="cpu").close()
+    assert not asked

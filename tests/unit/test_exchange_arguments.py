@@ -55,7 +55,7 @@ BAD_DOMAINS: list[tuple[dict[str, Any], str]] = [
     ({"blocks": ((6,), (4,))}, "add up to the 5 points"),
     ({"blocks": (1, 1)}, "the lengths of its blocks"),
     ({"blocks": ((6,), (5,)), "processes": (2, 1)}, "give only one of them"),
-    ({"transprot": "mpi"}, "transprot: no such argument.* transport, aggregate, poison, codec"),
+    ({"ghost": 2}, "ghost: no such argument; .* ghosts, .* transport, .* processes, blocks"),
     ({"comm": "world"}, "mpi4py"),
     ({"device": "gpu"}, "cpu"),
     ({"device": "cuda:x"}, "cuda:0"),
@@ -184,6 +184,19 @@ def test_own_points_beyond_the_array(domain: Domain) -> None:
 def test_a_type_that_nothing_is_sent_as(domain: Domain, name: Any) -> None:
     with pytest.raises(InputError, match=r"cannot be sent as .*; allowed: float16, bfloat16"):
         domain.exchange(Field(domain.zeros("float32"), sent_as=name))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [[("int32", None)], [("float32", None), ("float64", None)], [("float32", "float16")]],
+    ids=str,
+)
+def test_values_that_no_codec_compresses_on_any_number_of_ranks(fields: Any) -> None:
+    domain = Domain((6, 5), 1, codec="mpc")
+    domain.exchange(domain.zeros("float32"))
+    arrays = [Field(domain.zeros(dtype), sent_as=narrow) for dtype, narrow in fields]
+    with pytest.raises(InputError, match="compressed"):
+        domain.plan(*arrays)
 
 
 def test_the_environment_asks_for_poison(monkeypatch: pytest.MonkeyPatch) -> None:

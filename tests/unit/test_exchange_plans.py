@@ -157,7 +157,8 @@ def test_halves_come_in_turn_and_nothing_after_the_end() -> None:
     domain = Domain((6, 5), 1, periodic=True)
     u = domain.zeros()
     with domain.plan(u) as plan:
-        assert plan.path == "none: one rank" and plan.bytes == 0
+        assert plan.path == "copies within one rank" and plan.bytes == 0
+        assert repr(plan) == "<Plan of <HaloExchange: no messages; copies within one rank>>"
         with pytest.raises(InputError, match="start it first"):
             plan.finish()
         domain.interior(u)[...] = 2

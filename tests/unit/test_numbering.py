@@ -26,6 +26,11 @@ def test_the_four_operations() -> None:
         assert u.tolist() == [4, 15, 4, 4, 5, 15, 15]
 
 
+def test_its_repr_names_what_it_has() -> None:
+    words = "<Numbering: 7 values of 3 ids, 3 of them own, rank 0 of 1, device cpu, transport mpi, "
+    assert repr(Numbering(IDS, transport="mpi")) == f"{words}route pairwise, codec none>"
+
+
 def test_components_and_types() -> None:
     numbering = Numbering(IDS)
     u = np.arange(14, dtype="int32").reshape(2, 7)
@@ -40,7 +45,7 @@ def test_a_plan_in_halves() -> None:
     with numbering.plan("gather", u, v, op="sum") as plan:
         plan.start()
         plan.finish()
-        assert v.tolist() == [1, 2, 3] and plan.path == "none: one rank" and plan.bytes == 0
+        assert v.tolist() == [1, 2, 3] and plan.path == "copies within one rank" and plan.bytes == 0
         u[:] = 2
         plan()
         assert v.tolist() == [2, 4, 6]
@@ -66,7 +71,9 @@ def test_plans_are_kept() -> None:
         (lambda n: n.plan("gather-scatter", np.ones(7), np.ones(7)), "give the same array"),
         (lambda n: overlapping(n), "arrays that overlap in memory"),
         (lambda n: n.plan("halo", np.ones(3), route="ring"), "route = 'ring' does not exist"),
+        (lambda n: n.plan("halo", np.ones(3, int), codec="mpc"), "int64 cannot be compressed"),
         (lambda n: n.plan("halo", np.ones(3), transport="x"), "transport = 'x' does not exist"),
+        (lambda n: n.plan("halo", np.ones(3), rute="x"), "rute: no such argument; allowed: target"),
     ],
 )
 def test_what_does_not_fit(act: Any, words: str) -> None:
@@ -111,7 +118,13 @@ def test_arrays_that_cannot_be_written_may_be_read() -> None:
             numbering.gather(before, out=whole)
 
 
-@pytest.mark.parametrize(("dtype", "components"), [("float16", None), ("f8", 0), ("complex", 2)])
-def test_zeros_of_another_kind(dtype: str, components: int | None) -> None:
-    with Numbering(IDS) as numbering, pytest.raises(InputError, match="give 1 or more, of float32"):
+@pytest.mark.parametrize(
+    ("dtype", "components", "words"),
+    [
+        *((kind, 1, f"dtype = '{kind}': give one of float32") for kind in ("float16", "flot")),
+        *(("f8", n, f"components = {n!r}: give a whole number above zero") for n in (0, 1.5, "a")),
+    ],
+)
+def test_zeros_of_another_kind(dtype: str, components: Any, words: str) -> None:
+    with Numbering(IDS) as numbering, pytest.raises(InputError, match=words):
         numbering.zeros(dtype, components)

@@ -135,7 +135,7 @@ def test_an_exchange_that_cannot_be_bound_goes_on_as_before(poison: bool) -> Non
 
 def test_an_option_that_does_not_exist_is_refused() -> None:
     domain = Domain((6, 5), 1, periodic=True)
-    with pytest.raises(TypeError, match="agregate"):
+    with pytest.raises(InputError, match="agregate"):
         halo_of(domain, domain.zeros(), agregate=True)
 
 

@@ -78,6 +78,8 @@ def test_a_candidate_that_does_not_work_has_a_reason() -> None:
     assert found.best == SLOW
     last = found.measurements[-1]
     assert last.seconds is None and last.reason == "no such link"
+    assert str(found).startswith(f"{found.measurements[0]}") and "us" in str(found)
+    assert "no such link" not in str(found)
     with pytest.raises(BackendError, match="no such link"):
         tune(SerialCommunicator(), [FAST], make)
 

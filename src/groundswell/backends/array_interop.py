@@ -302,6 +302,14 @@ def _require_values(array: Any) -> None:
         )
 
 
+def as_dtype(given: DTypeLike) -> np.dtype[Any]:
+    """The type that NumPy knows by this name; `object`, which is not supported, if none."""
+    try:
+        return np.dtype(given)
+    except (TypeError, ValueError):
+        return np.dtype(object)
+
+
 def is_supported_dtype(dtype: np.dtype[Any]) -> bool:
     """Whether values of a type are plain numbers of a size that kernels can copy."""
     plain = not (dtype.hasobject or dtype.names or dtype.subdtype)
@@ -331,7 +339,7 @@ def _numpy_view(array: Any) -> NDArray[Any]:
     if hasattr(array, "__array_interface__") or is_immutable(array):
         return np.asarray(array)
     if not hasattr(array, "__dlpack__"):
-        raise InputError(f"{_name(array)} is no array that can be viewed; allowed: {SUPPORTED}")
+        raise InputError(f"{_name(array)} is not a supported array; give one of {SUPPORTED}")
     try:
         imported = np.from_dlpack(array)
         # NumPy before 2.1 marks all arrays imported by DLPack as read-only.

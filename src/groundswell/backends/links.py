@@ -1,4 +1,4 @@
-"""The visible NVIDIA GPUs and the links between them, read through NVML."""
+"""The visible NVIDIA GPUs, the links between them, read through NVML, and the best use of these."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import combinations, takewhile
+from itertools import combinations, permutations, takewhile
+from math import factorial, perm
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ NVIDIA gives 900 GB/s for the 18 links of an H100, counting both directions. A l
 20e9 and one of version 5 has 50e9, which is far above PCIe too."""
 
 SWITCH = "NVSwitch"
+MOST_BINDINGS = factorial(8)  # largest number of trials; 8 GPUs take 0.1 s
+ROUNDING = 1e-9  # relative difference of times that count as equal
 NUMA_WORDS = 16  # words of 64 bits in a mask of NUMA nodes
 
 MISSING = (
@@ -273,3 +276,34 @@ def _count_nvlinks(nvml: Any, a: Gpu, b: Gpu) -> tuple[int, bool]:
     status = _query(nvml, nvml.nvmlDeviceGetP2PStatus, a[1], b[1], nvml.NVML_P2P_CAPS_INDEX_NVLINK)
     works = status == nvml.NVML_P2P_STATUS_OK
     return (through, True) if works else (0, False)
+
+
+# --- the binding of ranks to GPUs -----------------------------------------------------------------
+
+
+def bind(times: NDArray[np.float64], traffic: NDArray[Any]) -> list[int]:
+    """The GPU of each rank that minimises the sum of the times of all messages.
+
+    Slow links are shared, above all the one between sockets: the sum is smallest where few bytes
+    cross them. The authors of k-Wave report the effect on two sockets with four GPUs each: with the
+    best binding 4 overlaps cross the link between the sockets, with the worst all of them.
+
+    Of equal bindings the first in the order of ranks is taken. Ranks keep their order without a
+    search if all links are equal or unknown, or there are too many bindings to try (more than 8
+    GPUs with as many ranks). On fewer GPUs, equal groups of consecutive ranks share one.
+
+    Args:
+        times: seconds per byte between GPUs, (gpus, gpus).
+        traffic: bytes from rank to rank, (ranks, ranks).
+    """
+    ranks, gpus = len(traffic), len(times)
+    count = min(ranks, gpus)
+    groups = np.arange(ranks) * count // ranks
+    links = times[~np.eye(gpus, dtype=bool)]
+    if len(set(links)) > 1 and perm(gpus, count) <= MOST_BINDINGS:
+        sent = np.zeros((count, count))
+        np.add.at(sent, (groups[:, None], groups), traffic)
+        bindings = np.array(list(permutations(range(gpus), count)))
+        total = np.tensordot(times[bindings[:, :, None], bindings[:, None]], sent)
+        groups = bindings[np.argmax(total <= total.min() * (1 + ROUNDING))][groups]
+    return [int(gpu) for gpu in groups]

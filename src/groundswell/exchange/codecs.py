@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -49,7 +49,8 @@ class CodedTransfer(Transfer):
 
     def _coders(self, codec: str) -> tuple[list[Coder | None], list[Coder | None]]:
         """For each message, the coders for sending and receiving; None for an empty direction."""
-        dtype = common_type(self.messages)
+        segments = chain(*(m.sends for m in self.messages), *(m.receives for m in self.messages))
+        dtype = common_type((s.dtype, s.wire_dtype) for s in segments) or TYPES[0]
 
         def of(segments: Sequence[Segment]) -> Coder | None:
             sizes = strip_sizes([segment.shape for segment in segments])
@@ -102,16 +103,23 @@ def _box(segment: Segment) -> Box:
     return Box(place.address, place.strides, shape)
 
 
-def common_type(messages: Sequence[Message]) -> str:
-    """The type of values to compress together; raises InputError if this is not possible."""
-    segments = [s for m in messages for s in (*m.sends, *m.receives)]
-    types = sorted({segment.dtype for segment in segments})
+def common_type(values: Iterable[tuple[str, str]]) -> str:
+    """The type of values to compress together, "" without values.
+
+    Args:
+        values: types of values in memory and in messages.
+
+    Raises:
+        InputError: such values cannot be compressed together.
+    """
+    pairs = {*values}
+    types = sorted({dtype for dtype, _ in pairs})
     if len(types) > 1:
         raise InputError(
             f"fields of types {', '.join(types)} cannot be compressed together; "
             "use one exchange per type"
         )
-    if narrow := next((s.wire_dtype for s in segments if s.wire_dtype != s.dtype), None):
+    if narrow := next((wire for dtype, wire in pairs if wire != dtype), None):
         raise InputError(
             f"values that are sent as {narrow} cannot also be compressed; choose sent_as or codec"
         )
@@ -119,4 +127,4 @@ def common_type(messages: Sequence[Message]) -> str:
         raise InputError(
             f"values of type {types[0]} cannot be compressed; allowed: {', '.join(TYPES)}"
         )
-    return types[0] if types else "float32"
+    return types[0] if types else ""

@@ -7,9 +7,11 @@ together.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from groundswell.errors import (
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 T = TypeVar("T")
+SHOWN = 3  # ranks in a message
 
 
 class Communicator(ABC):
@@ -106,14 +109,16 @@ class Communicator(ABC):
         """Whether this is rank 0, which writes files and messages."""
         return self.rank == 0
 
-    def require_same(self, given: Any, cure: str) -> None:
-        """Raise InputError on all ranks unless all gave the same value; collective."""
-        found = self.allgather(given)
-        for rank, other in enumerate(found):
-            if other != found[0]:
-                raise InputError(
-                    f"rank {rank} requests {other}, but rank 0 requests {found[0]}; {cure}"
-                )
+    def require_same(self, settings: Mapping[str, Any]) -> None:
+        """Raise InputError on all ranks unless all gave the same values; collective."""
+        found = self.allgather({name: repr(value) for name, value in settings.items()})
+        for name in dict.fromkeys(chain(*found)):
+            ranks_of = defaultdict[str, list[int]](list)
+            for rank, other in enumerate(found):
+                ranks_of[other.get(name, "nothing")].append(rank)
+            if len(ranks_of) > 1:
+                given = ", ".join(f"{v} on {_ranks(ranks)}" for v, ranks in ranks_of.items())
+                raise InputError(f"{name} must be the same on all ranks, but is {given}")
 
     # --- errors on all ranks ----------------------------------------------------------------------
 
@@ -160,6 +165,12 @@ class Communicator(ABC):
             errors = [failure]
         if raised := [e for e in (error, *errors) if e is not None]:
             raise now_known(raised[0])
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    """The first of some ranks, and how many more there are."""
+    more = f" and {len(ranks) - SHOWN} more" if len(ranks) > SHOWN else ""
+    return f"rank {', '.join(map(str, ranks[:SHOWN]))}{more}"
 
 
 class SerialCommunicator(Communicator):

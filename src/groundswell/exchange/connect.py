@@ -19,7 +19,7 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.compression import VARIABLE_LENGTH, require_codec
 from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed
-from groundswell.exchange.codecs import CodedTransfer, common_type
+from groundswell.exchange.codecs import CodedTransfer
 from groundswell.exchange.communicator import Communicator, all_or_nothing
 from groundswell.exchange.devices import gpu_buses, sharers
 from groundswell.exchange.messages import TransferRequest, peers_of
@@ -88,8 +88,7 @@ def connect(
 
 def _maker(request: TransferRequest, transport: str, codec: str) -> Maker:
     """The function that creates the transfer on a transport of this name."""
-    if require_codec(codec) != "none":
-        request.comm.collective_try(lambda: common_type(request.messages))
+    require_codec(codec)
     *near, far = resolved(request.backend, request.comm, transport).split("+")
     between = partial(_transfer, name=far, codec=codec)
     if not near:
@@ -143,10 +142,13 @@ def by_memory(backend: Backend, comm: Communicator, transport: str = "auto") -> 
 
 
 def reason_for(comm: Communicator, transport: str | Maker) -> str:
-    """The reason for the choice of a transport, for messages."""
+    """The reason for the choice of a transport, for messages; collective."""
     if comm.size == 1:
         return ""
-    return "the usual transport here" if transport in AUTOMATIC else "as requested"
+    if transport not in AUTOMATIC:
+        return "as requested"
+    where = "all ranks are on one host" if usual(comm) == "peer" else "ranks are on several hosts"
+    return f"by default, as {where}"
 
 
 # --- requirements ---------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ last axis have consecutive ranks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -301,6 +301,13 @@ def _kinds(edges: NDArray[np.int64], periodic: bool) -> set[tuple[int, int]]:
 
 
 # --- checks of users' arguments -------------------------------------------------------------------
+
+
+def require_arguments(given: Iterable[str], allowed: Sequence[str]) -> None:
+    """Require known names of keyword arguments."""
+    if unknown := sorted(set(given) - set(allowed)):
+        names = ", ".join(allowed)
+        raise InputError(f"{', '.join(unknown)}: no such argument; allowed: {names}")
 
 
 def is_sequence(given: Any) -> bool:

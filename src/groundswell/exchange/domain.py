@@ -11,7 +11,7 @@ same order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from math import isfinite
 from numbers import Real
@@ -21,7 +21,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.backends import Array, Backend
-from groundswell.backends.array_interop import ITEM_SIZES, is_immutable, is_supported_dtype
+from groundswell.backends.array_interop import (
+    ITEM_SIZES,
+    as_dtype,
+    is_immutable,
+    is_supported_dtype,
+)
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import (
     BlockLengths,
@@ -32,15 +37,18 @@ from groundswell.exchange.decomposition import (
     flag,
     integers,
     is_sequence,
+    require_arguments,
     whole_numbers,
 )
 from groundswell.exchange.devices import find_device
-from groundswell.exchange.ghost_field import Field, GhostField
+from groundswell.exchange.ghost_field import TERMS, Field, GhostField
 from groundswell.exchange.halo import HaloExchange, Options, complete_options
 from groundswell.exchange.mpi_communicator import cartesian, ranks_of
 from groundswell.exchange.pattern import GhostedBlock, Ghosts, Layers, as_ghosts, traffic
 from groundswell.exchange.plan import Plan, PlanCache
 from groundswell.exchange.tuning import Choice, halo_candidates
+
+ARGUMENTS = ("ghosts", "periodic", "corners", "comm", "device")
 
 
 class DomainOptions(Options, total=False):
@@ -105,16 +113,16 @@ class Domain(GhostedBlock, PlanCache):
         lengths = options.pop("processes", None), options.pop("blocks", None)
 
         def checked() -> tuple[Decomposition, Ghosts]:
+            require_arguments(options, [*ARGUMENTS, *DomainOptions.__annotations__])
             found = decompose_for(shape, ranks.size, cartesian(comm), periodic, *lengths)
             return found, as_ghosts(ghosts, len(found.shape), flag("corners", corners))
 
         decomposition, layers = ranks.collective_try(checked)
-        cure = "all must give the same shape, ghosts, periodic and blocks"
-        ranks.require_same((decomposition, layers), cure)
+        ranks.require_same({**asdict(decomposition), "ghosts": layers})
         GhostedBlock.__init__(self, decomposition, ranks.rank, layers)
 
         def opened() -> tuple[Backend, dict[str, Any]]:
-            backend = find_device(device, ranks, traffic(decomposition, [(layers, 8)]))
+            backend = find_device(device, ranks, partial(traffic, decomposition, [(layers, 8)]))
             return backend, complete_options(backend, options)
 
         backend, self._options = ranks.collective_try(opened)
@@ -256,8 +264,12 @@ class Domain(GhostedBlock, PlanCache):
     ) -> Plan:
         """A plan, which keeps its owners alive."""
         terms = [field.terms for field in fields]
-        cure = "all must give arrays of the same types, in the same order, with the same options"
-        self.comm.require_same((self.decomposition, terms, options), cure)
+        named = {
+            f"{name} of array {n}": value
+            for n, term in enumerate(terms)
+            for name, value in zip(TERMS, term, strict=True)
+        }
+        self.comm.require_same({**options, "number of arrays": len(terms), **named})
         choices = [Choice(options["transport"], aggregate=options["aggregate"])]
         if options["transport"] == "fastest":
             choices = halo_candidates(self.backend, self.comm, overlap=False)
@@ -322,10 +334,7 @@ def _as_fields(arrays: Sequence[Any]) -> list[Field]:
 
 def _value_type(given: DTypeLike) -> np.dtype[Any]:
     """The type of values."""
-    try:
-        dtype = np.dtype(given)
-    except (TypeError, ValueError):
-        dtype = np.dtype(object)
+    dtype = as_dtype(given)
     if not is_supported_dtype(dtype):
         raise InputError(
             f"dtype = {given!r}: give a type of plain numbers that NumPy knows, such as "

@@ -16,6 +16,8 @@ from groundswell.exchange.decomposition import AXES, Decomposition, Index
 from groundswell.exchange.messages import Message, Segment
 from groundswell.exchange.pattern import Ghosts, Layers, Piece, partners, receives
 
+TERMS = ("dtype", "origin", "ghosts", "sent_as")
+
 
 @dataclass(frozen=True, eq=False)
 class Field:
@@ -84,7 +86,7 @@ class GhostField:
 
     @property
     def terms(self) -> tuple[Any, ...]:
-        """The properties that must agree on all ranks."""
+        """The properties that must agree on all ranks, with names in TERMS."""
         return self.array.dtype.str, self.origin, self.ghosts, self.sent_as
 
     def key(self, backend: Backend) -> tuple[Any, ...]:

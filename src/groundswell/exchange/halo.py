@@ -20,9 +20,10 @@ from groundswell.backends.base import debugging
 from groundswell.compression import require_codec
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, CopyLaunch, Place
+from groundswell.exchange.codecs import common_type
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect, transport_of
-from groundswell.exchange.decomposition import Decomposition, flag
+from groundswell.exchange.decomposition import Decomposition, flag, require_arguments
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
 from groundswell.exchange.messages import Operation, TransferRequest
 
@@ -51,11 +52,7 @@ DEFAULTS: Options = {"transport": "auto", "aggregate": True, "poison": False, "c
 
 def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of an exchange, with defaults for those that are not given."""
-    if unknown := sorted(given.keys() - DEFAULTS.keys()):
-        raise InputError(
-            f"{', '.join(unknown)}: no such argument; options of exchanges are "
-            f"{', '.join(DEFAULTS)}"
-        )
+    require_arguments(given, [*DEFAULTS])
     options = {**DEFAULTS, **given}
     return {
         "transport": transport_of(backend, options["transport"]),
@@ -96,7 +93,7 @@ class HaloExchange(Operation):
         self.closed, self._backend, self._comm = False, backend, comm
         self._decomposition, self._options = decomposition, {**DEFAULTS, **options}
         pattern = self._pattern(fields)  # which rank needs which values of which rank
-        comm.collective_try(pattern.require_room)
+        comm.collective_try(partial(_require_fitting, pattern, self._options["codec"]))
         request = self._request(pattern)  # packing: the boxes of each message
 
         def make() -> None:  # transport, and launches of the operation
@@ -236,8 +233,13 @@ class HaloExchange(Operation):
 def _require_valid(blocks: Decomposition, comm: Communicator, options: Mapping[str, Any]) -> None:
     if blocks.ranks != comm.size:
         raise InputError(f"{blocks.ranks} blocks for {comm.size} ranks; give one block per rank")
-    if unknown := sorted(options.keys() - DEFAULTS.keys()):
-        raise TypeError(f"{', '.join(unknown)}: no such option of a halo exchange")
+    require_arguments(options, [*DEFAULTS])
+
+
+def _require_fitting(pattern: HaloMessages, codec: str) -> None:
+    pattern.require_room()
+    if codec != "none":  # also without messages, so that it does not depend on the number of ranks
+        common_type((field.dtype, field.sent_as or field.dtype) for field in pattern.fields)
 
 
 def _call(launch: Launch, exchange: HaloExchange) -> None:

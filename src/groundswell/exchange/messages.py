@@ -55,10 +55,9 @@ class Operation:
         return [*self.open, *self.start, *self.finish]
 
     def __repr__(self) -> str:
-        ranks = ", ".join(map(str, self.peers)) or "none"
-        chosen = f"; {self.reason}" if self.reason else ""
-        name, size = type(self).__name__, f"{self.bytes:,} bytes"
-        return f"<{name}: {size} to ranks {ranks} by {self.path}{chosen}>"
+        ranks, chosen = ", ".join(map(str, self.peers)), f"; {self.reason}" if self.reason else ""
+        sent = f"{self.bytes:,} bytes to rank {ranks} by" if ranks else "no messages;"
+        return f"<{type(self).__name__}: {sent} {self.path}{chosen}>"
 
     def check(self, after: Event | None = None) -> None:
         """Check that no wait of the device timed out before `after` (default: until now).

@@ -10,19 +10,21 @@ All ranks must make the same calls, as for `Domain`.
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from functools import cache, partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.backends import Array, Backend
+from groundswell.backends.array_interop import as_dtype
 from groundswell.compression import require_codec
 from groundswell.errors import InputError
 from groundswell.exchange.connect import transport_of
+from groundswell.exchange.decomposition import integers, require_arguments
 from groundswell.exchange.devices import find_device
-from groundswell.exchange.gather_scatter import GatherScatter
+from groundswell.exchange.gather_scatter import DEFAULT, GatherScatter
 from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.rows import TYPES
 from groundswell.exchange.gather_scatter.sharing import find_sharing
@@ -71,11 +73,20 @@ class Numbering(PlanCache):
     ) -> None:
         ranks = ranks_of(comm)
         self._sharing = find_sharing(ranks, ids)
-        backend = find_device(device, ranks, np.zeros((ranks.size, ranks.size), np.int64))
+        backend = find_device(device, ranks)
         super().__init__(ranks, backend, frees_comm=comm is not None)
-        wanted = Connection(transport, route, codec)
-        self._connection = self.comm.collective_try(lambda: self._checked(wanted))
+        options = {"transport": transport, "route": route, "codec": codec}
+        complete = partial(self._complete, DEFAULT, options)
+        self._connection = self.comm.collective_try(complete)
         self.ids, self.own = self._sharing.ids, self._sharing.own
+
+    def __repr__(self) -> str:
+        values, ids = len(self._sharing.indices), len(self.ids)
+        options = ", ".join(f"{name} {value}" for name, value in asdict(self._connection).items())
+        return (
+            f"<Numbering: {values} values of {ids} ids, {self.own} of them own, rank {self.rank} "
+            f"of {self.size}, device {self.backend.name}, {options}>"
+        )
 
     def zeros(self, dtype: Any = "float64", components: int | None = None) -> Array:
         """Zero assembled values as a NumPy or CuPy array, (values,) or (components, values).
@@ -83,13 +94,12 @@ class Numbering(PlanCache):
         Raises:
             InputError: the type is not supported, or `components` is invalid.
         """
-        kind = np.dtype(dtype).name
-        if kind not in TYPES or (components is not None and components < 1):
-            raise InputError(
-                f"{components} components of {kind}: give 1 or more, of {', '.join(TYPES)}"
-            )
-        shape = (len(self.ids),) if components is None else (components, len(self.ids))
-        return self._interop.zeros(shape, np.dtype(dtype))
+        kind, leading = as_dtype(dtype), () if components is None else integers([components])
+        if kind.name not in TYPES:
+            raise InputError(f"dtype = {dtype!r}: give one of {', '.join(TYPES)}")
+        if leading is None or min(leading, default=1) < 1:
+            raise InputError(f"components = {components!r}: give a whole number above zero")
+        return self._interop.zeros((*leading, len(self.ids)), kind)
 
     # --- the four operations ----------------------------------------------------------------------
 
@@ -149,10 +159,8 @@ class Numbering(PlanCache):
             InputError: arrays do not fit, or a value is not allowed.
             BackendError: the transport does not work here.
         """
-        given = {name: value for name, value in options.items() if value is not None}
-        wanted: Connection = replace(self._connection, **given)
         self._require_open()
-        connection = self.comm.collective_try(lambda: self._checked(wanted))
+        connection = self.comm.collective_try(lambda: self._complete(self._connection, options))
         return self._new_plan(kind, (source, source if target is None else target), op, connection)
 
     # --- plans ------------------------------------------------------------------------------------
@@ -169,9 +177,14 @@ class Numbering(PlanCache):
     def _new_plan(self, kind: str, given: tuple[Any, Any], op: str, connection: Connection) -> Plan:
         """A plan, which keeps the given arrays alive."""
         arrays = self.comm.collective_try(lambda: self._views(*given))
-        terms = (kind, op, arrays[0].dtype.str, arrays[0].shape[:-1], *astuple(connection))
-        cure = "all must request the same operation, of arrays with the same type and components"
-        self.comm.require_same(terms, cure)
+        terms = {
+            "operation": kind,
+            "reduction": op,
+            "dtype": arrays[0].dtype.str,
+            "components": arrays[0].shape[:-1],
+            **asdict(connection),
+        }
+        self.comm.require_same(terms)
         choices = gather_scatter_candidates(self.backend, self.comm, connection)
 
         def make(choice: Choice, arrays: tuple[Array, Array] = arrays) -> GatherScatter:
@@ -196,7 +209,11 @@ class Numbering(PlanCache):
         view = self._interop.view(array, writable=False)
         return self._interop.zeros((*view.shape[:-1], values), view.dtype)
 
-    def _checked(self, wanted: Connection) -> Connection:
+    def _complete(self, usual: Connection, given: Mapping[str, str | None]) -> Connection:
+        """The usual connection, with the given changes."""
+        require_arguments(given, ("target", "op", "transport", "route", "codec"))
+        changes = {name: value for name, value in given.items() if value is not None}
+        wanted: Connection = replace(usual, **changes)
         if wanted.route not in (*ROUTES, "fastest"):
             raise InputError(
                 f"route = {wanted.route!r} does not exist; give {', '.join(ROUTES)}, or fastest"

@@ -142,20 +142,25 @@ def partners(decomposition: Decomposition, rank: int, ghosts: Ghosts) -> list[in
 
 
 def traffic(
-    decomposition: Decomposition, fields: Iterable[tuple[Ghosts, int]]
+    decomposition: Decomposition,
+    fields: Iterable[tuple[Ghosts, int]],
+    ranks: Sequence[int] | None = None,
 ) -> NDArray[np.int64]:
     """Bytes of one exchange from rank to rank, (ranks, ranks); the diagonal is zero.
 
     Args:
         fields: ghost layers of each field, and size of a value in a message, bytes.
+        ranks: the ranks to consider; by default, all.
     """
     bytes_of: Counter[Ghosts] = Counter()
     for ghosts, size in fields:
         bytes_of[ghosts] += size
-    sent = np.zeros((decomposition.ranks, decomposition.ranks), np.int64)
-    for (ghosts, size), rank in product(bytes_of.items(), range(decomposition.ranks)):
+    index = {rank: n for n, rank in enumerate(ranks or range(decomposition.ranks))}
+    sent = np.zeros((len(index), len(index)), np.int64)
+    for (ghosts, size), rank in product(bytes_of.items(), index):
         for piece in receives(decomposition, rank, ghosts):
-            sent[piece.owner, rank] += prod(piece.shape) * size
+            if piece.owner in index:
+                sent[index[piece.owner], index[rank]] += prod(piece.shape) * size
     np.fill_diagonal(sent, 0)
     return sent
 

@@ -222,7 +222,7 @@ class PlanCache:
             measured = trial or make
             tuning = fastest(self.backend, self.comm, problem, choices, lambda c: [measured(c)])
             exchange = make(tuning.best)
-            exchange.reason = "measured to be the fastest"
+            exchange.reason = f"the fastest of {tuning}"
         plan = Plan(self._interop, exchange, owners, self.comm)
         self._plans = [*(p for p in self._plans if not p.closed), plan]
         return plan

@@ -89,7 +89,7 @@ Maker = Callable[[TransferRequest], Transfer]
 class LocalTransfer(Transfer):
     """A single rank: on periodic axes, ghost layers are copies of its own points."""
 
-    path = "none: one rank"
+    path = "copies within one rank"
     in_graph = True
 
     def __init__(self, request: TransferRequest) -> None:

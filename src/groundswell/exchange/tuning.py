@@ -58,6 +58,12 @@ class Measurement:
     seconds: float | None
     reason: str = ""
 
+    def __str__(self) -> str:
+        route = "" if self.choice.route == "pairwise" else f" {self.choice.route}"
+        separate = "" if self.choice.aggregate else " without aggregation"
+        result = self.reason if self.seconds is None else f"{self.seconds * 1e6:.3g} us"
+        return f"{self.choice.transport}{route}{separate}: {result}"
+
 
 @dataclass(frozen=True)
 class Tuning:
@@ -70,6 +76,10 @@ class Tuning:
     def best(self) -> Choice:
         """The fastest candidate."""
         return self.measurements[0].choice
+
+    def __str__(self) -> str:
+        measured = ", ".join(str(m) for m in self.measurements if m.seconds is not None)
+        return measured + " (measured earlier)" * self.cached
 
 
 # --- candidates -----------------------------------------------------------------------------------

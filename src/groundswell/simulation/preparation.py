@@ -195,7 +195,8 @@ def open_solver(
     with phase("read"):
         shares = job.collective_try(lambda: setup.decompose(job.size))
     with phase("measure bandwidth"):
-        backend = open_device(setup.case.run.backend, job, shares.traffic)
+        sent = shares.traffic
+        backend = open_device(setup.case.run.backend, job, lambda r: sent[r][:, r])
         bandwidth = _measure_bandwidth(backend, job) if measure else 0.0
     with phase("build"), compilation_progress(quiet=quiet):
         # All ranks read the free memory before any of them allocates.

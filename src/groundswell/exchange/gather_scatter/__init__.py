@@ -15,6 +15,7 @@ from typing import Any
 from groundswell.backends import Backend, KernelLaunch, Launch
 from groundswell.backends.base import Array
 from groundswell.errors import InputError
+from groundswell.exchange.codecs import common_type
 from groundswell.exchange.communicator import opened
 from groundswell.exchange.connect import reason_for
 from groundswell.exchange.gather_scatter.pattern import PHASES, ROUTES, ExchangePattern
@@ -67,6 +68,9 @@ class GatherScatter(Operation):
         self._kind, self._reduction, comm = kind, reduction, sharing.comm
         comm.collective_try(lambda: _require_known(kind, reduction, connection.route))
         source, target = comm.collective_try(lambda: self._checked(*arrays))
+        if connection.codec != "none":  # also without messages
+            types = [str(array.dtype) for array in arrays]
+            comm.collective_try(lambda: common_type(zip(types, types, strict=True)))
         self._pattern = ExchangePattern.plan(sharing, kind, connection.route)
         self._transfer = connect_rows(backend, self._pattern, source, reduction, connection)
         self._parts = [self._transfer]
@@ -75,6 +79,8 @@ class GatherScatter(Operation):
         self.bytes = self._pattern.route.sent * source.components * source.array.dtype.itemsize
         self.peers = sorted(sharing.shared_with)
         self.reason = reason_for(comm, connection.transport)
+        if connection.route == "alltoall" and comm.size > 1:
+            self.reason = "as the route requires"
         comm.collective_try(lambda: self._set_up(source, target))
 
     def _checked(self, source: Array, target: Array) -> tuple[Values, Values]:
