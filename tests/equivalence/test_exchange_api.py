@@ -142,7 +142,7 @@ for a in (u, v):
     a[:2] = a[-2:] = -1
 plan()
 assert set(np.unique(u)) == set(np.unique(v)) == {1, 2}
-assert "measured to be the fastest" in repr(plan)
+assert "the fastest of " in repr(plan) and " us" in repr(plan)
 if domain.rank == 0:
     print("way:", plan.path)
 """

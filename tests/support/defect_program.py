@@ -247,9 +247,9 @@ def operations_show_themselves(at: ExchangeSetup) -> None:
     halo = at.exchange(cut := decompose((8,), 2, True), [at.part(cut, "float32", uniform(1, 1))])
     total, other = PeerAllReduce(at.backend, at.job, 3), 1 - at.job.rank
     for operation, size in ((halo, 8), (halo.transfer, 256)):
-        expected = f": {size} bytes to ranks {other} by {halo.path}; as requested>"
+        expected = f": {size} bytes to rank {other} by {halo.path}; as requested>"
         assert repr(operation).endswith(expected), repr(operation)
-    assert repr(total) == f"<PeerAllReduce: 128 bytes to ranks {other} by {total.path}>"
+    assert repr(total) == f"<PeerAllReduce: 128 bytes to rank {other} by {total.path}>"
     total.close()
     halo.close()
 

@@ -252,7 +252,7 @@ def check_lonely_error(device: str, rng: np.random.Generator) -> None:
     domain.exchange(u)
     layers = -1 if domain.rank else 1
     require_refusal("at least 0", lambda: Domain((8, 8), layers, device=device))
-    require_refusal("^shape must be the same", lambda: Domain((8 + domain.rank, 8), device=device))
+    require_refusal("shape must be the same", lambda: Domain((8 + domain.rank, 8), device=device))
     require_refusal("no such argument", lambda: Domain((8, 8), **{"way": 1} if domain.rank else {}))
     way = "pear" if domain.rank else "auto"
     require_refusal("transport = 'pear'", lambda: domain.plan(u, transport=way))

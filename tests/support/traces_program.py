@@ -91,7 +91,7 @@ def wrong_values(transport: str, dtype: str, sent_as: str | None, codec: str) ->
             wrong += int((view(buffer, dtype) != expected).sum())
     size = {"bfloat16": 2, "float32": 4}.get(sent_as or dtype, 8)
     assert shared.bytes == sum(counts.values()) * form.values * form.nodes * size
-    assert shared.peers == list(counts) and f"{shared.bytes:,} bytes to ranks" in repr(shared)
+    assert shared.peers == list(counts) and f"{shared.bytes:,} bytes to rank" in repr(shared)
     shared.close()
     return wrong
 

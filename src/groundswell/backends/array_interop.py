@@ -316,6 +316,18 @@ def is_supported_dtype(dtype: np.dtype[Any]) -> bool:
     return plain and dtype.itemsize in ITEM_SIZES
 
 
+def value_type(given: DTypeLike) -> np.dtype[Any]:
+    """The type of values."""
+    dtype = as_dtype(given)
+    if not is_supported_dtype(dtype):
+        raise InputError(
+            f"dtype = {given!r}: give a type of plain numbers that NumPy knows, such as "
+            f'"float32", of {", ".join(map(str, ITEM_SIZES))} bytes each; for others, such as '
+            "bfloat16 of PyTorch, integers of the same size"
+        )
+    return dtype
+
+
 def _require_supported(name: str, array: Array) -> None:
     dtype = array.dtype
     if not is_supported_dtype(dtype):

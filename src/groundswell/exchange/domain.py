@@ -13,32 +13,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from math import isfinite
-from numbers import Real
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from groundswell.backends import Array, Backend
-from groundswell.backends.array_interop import (
-    ITEM_SIZES,
-    as_dtype,
-    is_immutable,
-    is_supported_dtype,
+from groundswell.arguments import (
+    flag,
+    integers,
+    is_sequence,
+    real_numbers,
+    require_arguments,
+    whole_numbers,
 )
+from groundswell.backends import Array, Backend
+from groundswell.backends.array_interop import is_immutable, value_type
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import (
     BlockLengths,
     Decomposition,
     Index,
-    broadcast,
     decompose_for,
-    flag,
-    integers,
-    is_sequence,
-    require_arguments,
-    whole_numbers,
 )
 from groundswell.exchange.devices import find_device
 from groundswell.exchange.ghost_field import TERMS, Field, GhostField
@@ -141,7 +136,7 @@ class Domain(GhostedBlock, PlanCache):
         leading = integers(components if is_sequence(components) else (components,))
         if leading is None or min(leading, default=0) < 0:
             raise InputError(f"components = {components!r}: give whole numbers, 0 or more")
-        return self._interop.zeros((*leading, *self.local_shape), _value_type(dtype))
+        return self._interop.zeros((*leading, *self.local_shape), value_type(dtype))
 
     def interior(self, array: Any) -> Any:
         """The own points of an array: a view, if the library supports views."""
@@ -170,8 +165,8 @@ class Domain(GhostedBlock, PlanCache):
         ghosts: bool = False,
     ) -> tuple[Array, ...]:
         """origin + spacing * `indices`; both arguments are for each axis or for all axes."""
-        first = _real_numbers("origin", origin, len(self.own))
-        steps = _real_numbers("spacing", spacing, len(self.own))
+        first = real_numbers("origin", origin, len(self.own))
+        steps = real_numbers("spacing", spacing, len(self.own))
         along = zip(self._indices(ghosts), first, steps, strict=True)
         return tuple(self._interop.to_device(o + h * n) for n, o, h in along)
 
@@ -330,23 +325,3 @@ def _as_fields(arrays: Sequence[Any]) -> list[Field]:
     if not arrays:
         raise InputError("exchange without arrays; give at least one")
     return [a if isinstance(a, Field) else Field(a) for a in arrays]
-
-
-def _value_type(given: DTypeLike) -> np.dtype[Any]:
-    """The type of values."""
-    dtype = as_dtype(given)
-    if not is_supported_dtype(dtype):
-        raise InputError(
-            f"dtype = {given!r}: give a type of plain numbers that NumPy knows, such as "
-            f'"float32", of {", ".join(map(str, ITEM_SIZES))} bytes each; for others, such as '
-            "bfloat16 of PyTorch, integers of the same size"
-        )
-    return dtype
-
-
-def _real_numbers(name: str, given: Any, axes: int) -> tuple[Any, ...]:
-    """A finite number for each axis, given for each or once for all."""
-    values = broadcast(name, given, axes)
-    if not all(isinstance(value, Real) and isfinite(value) for value in values):
-        raise InputError(f"{name} = {given!r}: give a finite number, or one for each axis")
-    return values

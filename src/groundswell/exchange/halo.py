@@ -15,6 +15,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from groundswell.arguments import flag, require_arguments
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import debugging
 from groundswell.compression import require_codec
@@ -23,7 +24,7 @@ from groundswell.exchange.boxes import Copy, CopyLaunch, Place
 from groundswell.exchange.codecs import common_type
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect, transport_of
-from groundswell.exchange.decomposition import Decomposition, flag, require_arguments
+from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
 from groundswell.exchange.messages import Operation, TransferRequest
 

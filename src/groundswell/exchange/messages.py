@@ -56,7 +56,11 @@ class Operation:
 
     def __repr__(self) -> str:
         ranks, chosen = ", ".join(map(str, self.peers)), f"; {self.reason}" if self.reason else ""
-        sent = f"{self.bytes:,} bytes to rank {ranks} by" if ranks else "no messages;"
+        sent = (
+            f"{self.bytes:,} bytes to rank{'s' * (len(self.peers) > 1)} {ranks} by"
+            if ranks
+            else "no messages;"
+        )
         return f"<{type(self).__name__}: {sent} {self.path}{chosen}>"
 
     def check(self, after: Event | None = None) -> None:

@@ -17,12 +17,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from groundswell.arguments import integers, require_arguments
 from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import as_dtype
 from groundswell.compression import require_codec
 from groundswell.errors import InputError
 from groundswell.exchange.connect import transport_of
-from groundswell.exchange.decomposition import integers, require_arguments
 from groundswell.exchange.devices import find_device
 from groundswell.exchange.gather_scatter import DEFAULT, GatherScatter
 from groundswell.exchange.gather_scatter.pattern import ROUTES

@@ -19,15 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arguments import broadcast, flag, integers, whole_numbers
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import (
     Block,
     Decomposition,
     Index,
-    broadcast,
-    flag,
-    integers,
-    whole_numbers,
 )
 
 Box = Block  # points of a rank's block, by local index

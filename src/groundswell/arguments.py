@@ -1,0 +1,73 @@
+"""Checks of the arguments that users give to functions and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from math import isfinite
+from numbers import Real
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from groundswell.errors import InputError
+
+
+def require_arguments(given: Iterable[str], allowed: Sequence[str]) -> None:
+    """Require known names of keyword arguments."""
+    if unknown := sorted(set(given) - set(allowed)):
+        names = ", ".join(allowed)
+        raise InputError(f"{', '.join(unknown)}: no such argument; allowed: {names}")
+
+
+def is_sequence(given: Any) -> bool:
+    """Whether it is a sequence or an array with axes, but not text."""
+    some = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+    return some or getattr(given, "ndim", 0) > 0
+
+
+def broadcast(name: str, given: Any, count: int, what: str = "axes") -> tuple[Any, ...]:
+    """One value for each axis, given for each or once for all; `what` names other things."""
+    values = tuple(given) if is_sequence(given) else (given,) * count
+    if len(values) != count:
+        raise InputError(f"{name} = {given!r}: give one value, or one for each of {count} {what}")
+    return values
+
+
+def integers(given: Any) -> tuple[int, ...] | None:
+    """The whole numbers of a sequence; None if it is not a sequence of whole numbers."""
+    if not is_sequence(given) or any(isinstance(value, bool) for value in given):
+        return None
+    with suppress(TypeError):
+        return tuple(map(index, given))
+    return None
+
+
+def whole_numbers(
+    name: str, given: Any, axes: int, below: tuple[int, ...] | None = None
+) -> tuple[int, ...]:
+    """A whole number for each axis, 0 or more."""
+    numbers = integers(given)
+    most = (n < end for n, end in zip(numbers or (), below or (), strict=False))
+    if numbers is None or len(numbers) != axes or min(numbers) < 0 or not all(most):
+        end = "" if below is None else f" and below {below}"
+        raise InputError(
+            f"{name} = {given!r}: give a whole number for each of {axes} axes, 0 or more{end}"
+        )
+    return numbers
+
+
+def flag(name: str, given: Any) -> bool:
+    """True or False, or 1 or 0."""
+    if not isinstance(given, (int, np.bool_, np.integer)) or given not in (0, 1):
+        raise InputError(f"{name} = {given!r}: give True or False")
+    return bool(given)
+
+
+def real_numbers(name: str, given: Any, axes: int) -> tuple[Any, ...]:
+    """A finite number for each axis, given for each or once for all."""
+    values = broadcast(name, given, axes)
+    if not all(isinstance(value, Real) and isfinite(value) for value in values):
+        raise InputError(f"{name} = {given!r}: give a finite number, or one for each axis")
+    return values
