@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,19 +30,21 @@ SIZE_VARIABLES = (
     "OMPI_COMM_WORLD_SIZE PMI_SIZE MV2_COMM_WORLD_SIZE SLURM_STEP_NUM_TASKS FLUX_JOB_SIZE "
     "JSM_NAMESPACE_SIZE"
 ).split()
-# Variables that reveal a launcher; some launchers do not set the number of processes.
-LAUNCHER_VARIABLES = (
-    "PMIX_RANK PMI_RANK PMI_FD PMI_PORT MPI_LOCALRANKID OMPI_COMM_WORLD_RANK MV2_COMM_WORLD_RANK "
-    "PALS_RANKID ALPS_APP_PE FLUX_TASK_RANK JSM_NAMESPACE_RANK"
+# The rank of this process; one above 0 reveals other processes.
+RANK_VARIABLES = (
+    "PMIX_RANK PMI_RANK MPI_LOCALRANKID OMPI_COMM_WORLD_RANK MV2_COMM_WORLD_RANK PALS_RANKID "
+    "ALPS_APP_PE FLUX_TASK_RANK JSM_NAMESPACE_RANK"
 ).split()
+# Variables that reveal a launcher; some launchers do not set the number of processes.
+LAUNCHER_VARIABLES = [*RANK_VARIABLES, "PMI_FD", "PMI_PORT"]
 
 
 def started_ranks() -> int:
-    """The number of processes that were started together.
+    """The number of processes that were started together, or a lower bound if only a rank is known.
 
     1 without a launcher; 0 if there is a launcher, but only MPI knows the number.
     """
-    counts = list(_sizes().values())
+    counts = list(_counts().values())
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized():
         counts.append(mpi.COMM_WORLD.size)
@@ -50,7 +53,7 @@ def started_ranks() -> int:
 
 def launcher_variables() -> str:
     """The names of the variables that indicate several processes."""
-    several = [name for name, size in _sizes().items() if size > 1]
+    several = [name for name, count in _counts().items() if count > 1]
     return ", ".join(several or _launcher())
 
 
@@ -65,9 +68,19 @@ def exclude_libfabric() -> None:
         os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 
 
-def _sizes() -> dict[str, int]:
-    """The numbers of processes by variable."""
-    values = {name: os.environ.get(name, "") for name in SIZE_VARIABLES}
+def _counts() -> dict[str, int]:
+    """The numbers of processes by variable; those that follow from a rank are lower bounds."""
+    # torchrun sets both; WORLD_SIZE alone may be meant for a program that a script starts later.
+    torch = ["WORLD_SIZE"] if "RANK" in os.environ else []
+    # The script of a Slurm job has rank 0, too, but srun has not started it.
+    ranks = _numbers([*RANK_VARIABLES, "SLURM_PROCID"])
+    above = {name: rank + 1 for name, rank in ranks.items() if rank}
+    return _numbers([*SIZE_VARIABLES, *torch]) | above
+
+
+def _numbers(names: Iterable[str]) -> dict[str, int]:
+    """The variables that are set to whole numbers."""
+    values = {name: os.environ.get(name, "") for name in names}
     return {name: int(value) for name, value in values.items() if value.isdigit()}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import json
 import math
+import re
 import shlex
 import subprocess
 import sys
@@ -110,6 +111,35 @@ def test_a_plan_that_one_rank_has_and_another_lacks_ends_all(case: str) -> None:
     done = run_on_ranks(3, SUPPORT / "diverging_ranks_program.py", *case.split(), timeout=60)
     assert done.returncode != 0 and "not noticed" not in done.stdout
     assert "out of step" in done.stderr and "has ended" not in done.stderr, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("transport", ["peer", "mpi"])
+@pytest.mark.parametrize(
+    "what", ["array", "close_plan", *long_variants(["keyword", "start", "close"])]
+)
+def test_a_call_that_fails_on_one_rank_fails_on_all(transport: str, what: str) -> None:
+    """At once, and so do later ones; no rank takes the values of the next exchange."""
+    program = SUPPORT / "lonely_error_program.py"
+    done = run_on_ranks(3, program, transport, what, timeout=60)
+    lines = [line for line in done.stdout.splitlines() if " call " in line]
+    assert len(lines) == 6 and "right" not in done.stdout and "wrong" not in done.stdout, lines
+    cause = "rank 1 closes" if what.startswith("close") else "rank 1 failed: "
+    assert all(cause in line for line in lines if "rank 1 call" not in line), lines
+
+
+@pytest.mark.parametrize("transport", ["peer", "mpi"])
+def test_a_late_rank_alone_is_named_and_no_exchange_is_skipped(transport: str) -> None:
+    program = SUPPORT / "lonely_error_program.py"
+    done = run_on_ranks(3, program, transport, "late", timeout=60, GROUNDSWELL_TIMEOUT="1.5")
+    lines = [line for line in done.stdout.splitlines() if re.match("rank [02] call", line)]
+    assert len(lines) == 6 and all("rank 1 has sent no data" in line for line in lines), lines
+    assert "wrong" not in done.stdout
+
+
+def test_ranks_go_on_after_errors_that_all_of_them_raise() -> None:
+    done = run_on_ranks(3, SUPPORT / "lonely_error_program.py", "peer", "alike", timeout=60)
+    assert done.returncode == 0 and done.stdout.count("InputError") == 12, done.stderr[-2000:]
+    assert done.stdout.count("call 4 right") == 3
 
 
 PHASES = ("set-up", "tuning", "start", "collective", "gather-scatter", "close")

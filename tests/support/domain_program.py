@@ -224,6 +224,11 @@ def check_communicators(device: str, rng: np.random.Generator) -> None:
     left_open = Domain((6, 7), 1)
     left_open.exchange(left_open.zeros())
     require_refusal("that this rank is in", lambda: Domain((6, 7), 1, comm=MPI.COMM_NULL))
+    colour = MPI.COMM_WORLD.rank % 2
+    if MPI.COMM_WORLD.size > 1:
+        part = MPI.COMM_WORLD.Split(colour)
+        between = part.Create_intercomm(0, MPI.COMM_WORLD, 1 - colour)
+        require_refusal("mpi4py intracommunicator", lambda: Domain((6, 7), 1, comm=between))
 
 
 def check_blocks(device: str, rng: np.random.Generator) -> None:
@@ -289,6 +294,9 @@ def check_disagreement(device: str, rng: np.random.Generator) -> None:
     way = "mpi" if domain.rank else "peer"
     words = r"transport must be the same on all ranks, but is 'peer' on rank 0, 'mpi' on rank 1"
     require_refusal(words, lambda: domain.plan(u, transport=way))
+    require_refusal("dtype must be the same on all ranks", lambda: domain.gather(u))
+    other = domain.zeros(components=2 + domain.rank)
+    require_refusal("components must be the same on all ranks", lambda: domain.gather(other))
 
 
 def main() -> None:

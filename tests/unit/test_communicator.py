@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ranks import run_on_ranks
+from ranks import environment, run_on_ranks
 
 from groundswell.errors import BackendError, InputError, RunFailed
 from groundswell.exchange import mpi_communicator as module
@@ -29,6 +30,7 @@ from groundswell.exchange.waiting import (
 )
 from groundswell.processes import (
     LAUNCHER_VARIABLES,
+    RANK_VARIABLES,
     SIZE_VARIABLES,
     Process,
     exclude_libfabric,
@@ -100,7 +102,7 @@ def test_other_exceptions_keep_their_type() -> None:
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """A process without a communicator yet, which no launcher has started."""
-    for name in (*SIZE_VARIABLES, *LAUNCHER_VARIABLES):
+    for name in (*SIZE_VARIABLES, *LAUNCHER_VARIABLES, "RANK", "WORLD_SIZE", "SLURM_PROCID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delitem(sys.modules, "mpi4py.MPI", raising=False)
     module.get_communicator.cache_clear()
@@ -193,6 +195,50 @@ def test_processes_of_another_mpi_are_refused(launched: pytest.MonkeyPatch) -> N
     launched.setenv("PMI_SIZE", "4")
     with pytest.raises(BackendError, match=r"4 processes.*Some MPI 4.2\).*unset PMI_SIZE"):
         module.get_communicator()
+
+
+@pytest.mark.parametrize("name", [*RANK_VARIABLES, "SLURM_PROCID"])
+def test_a_rank_above_0_is_never_alone(launched: pytest.MonkeyPatch, name: str) -> None:
+    """Of a launcher that sets no number of ranks, and that MPI does not know."""
+    with_mpi(launched, 1)
+    launched.setenv(name, "2")
+    with pytest.raises(BackendError, match=f"at least 3 processes.*no-binary.*unset {name}"):
+        module.get_communicator()
+
+
+@pytest.mark.parametrize(
+    "variables, alone",
+    [
+        ({"RANK": "0", "WORLD_SIZE": "2"}, False),  # torchrun
+        ({"WORLD_SIZE": "2"}, True),
+        ({"RANK": "0", "WORLD_SIZE": "1"}, True),
+        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, True),  # a script of a job, without srun
+    ],
+)
+def test_scripts_of_jobs_are_alone_but_torchrun_is_not(
+    launched: pytest.MonkeyPatch, variables: dict[str, str], alone: bool
+) -> None:
+    for name, value in variables.items():
+        launched.setenv(name, value)
+    assert (started_ranks() == 1) == alone
+
+
+def test_a_mismatched_world_is_refused_when_it_is_given(launched: pytest.MonkeyPatch) -> None:
+    """As the communicator of a domain, like the default one; the process itself may be alone."""
+    from mpi4py import MPI
+
+    launched.setenv("PALS_RANKID", "1")
+    with pytest.raises(BackendError, match="PALS_RANKID"):
+        module.ranks_of(MPI.COMM_WORLD)
+    assert module.ranks_of(MPI.COMM_SELF).size == 1
+
+
+@pytest.mark.parametrize("variables", [{"PALS_RANKID": "1"}, {"RANK": "1", "WORLD_SIZE": "2"}])
+def test_the_command_line_refuses_unknown_launchers(variables: dict[str, str]) -> None:
+    pytest.importorskip("mpi4py")
+    command = [sys.executable, "-m", "groundswell", "info"]
+    done = subprocess.run(command, env=environment(**variables), capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.count("at least 2 processes") == 1, done.stderr
 
 
 # --- deadlines ----------------------------------------------------------------------------------
@@ -374,7 +420,8 @@ def test_ranks_of_an_unknown_launcher_find_each_other(name: str) -> None:
 def test_different_calls_are_refused_on_all_ranks() -> None:
     """At once, and so is all that follows."""
     error = "raised RunFailed: ranks are out of step; all must make the same calls, but call: "
-    error += "rank 0 gather, rank 1 bcast, rank 2 gather"
+    error += "rank 0 gather after exchange 0, rank 1 bcast after exchange 0, "
+    error += "rank 2 gather after exchange 0"
     expected = [f"rank {n} {call} {error}" for n in range(3) for call in ("first", "second")]
     assert lines_of(3, "different") == expected
 

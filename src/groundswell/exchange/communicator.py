@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from functools import wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SHOWN = 3  # ranks in a message
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Communicator(ABC):
@@ -88,6 +90,9 @@ class Communicator(ABC):
 
     def begin_exchange(self) -> None:  # noqa: B027, as above
         """Count an exchange of all ranks, so that ranks which omit it are detected."""
+
+    def give_up(self, error: BaseException) -> None:  # noqa: B027, as above
+        """Make all later calls fail on all ranks, because this rank has given up an exchange."""
 
     @property
     def same_host(self) -> list[int]:
@@ -171,6 +176,28 @@ def _ranks(ranks: Sequence[int]) -> str:
     """The first of some ranks, and how many more there are."""
     more = f" and {len(ranks) - SHOWN} more" if len(ranks) > SHOWN else ""
     return f"rank {', '.join(map(str, ranks[:SHOWN]))}{more}"
+
+
+def reported(method: Method) -> Method:
+    """Decorate a method that all ranks of its object's `comm` call: an error is reported to them.
+
+    If all ranks raise an error alike, they may go on. Otherwise, the other ranks raise one, too,
+    and do not take values of a later exchange for those of the one that failed.
+    """
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(self, *args, **kwargs)
+        except Exception as error:
+            if not known_to_all(error):
+                text = f"rank {self.comm.rank} failed: {type(error).__name__}: {error}"
+                kind = InputError if isinstance(error, InputError) else RunFailed
+                with suppress(GroundswellError):
+                    self.comm._allgather("try", kind(text))
+            raise now_known(error)  # noqa: B904, the same error
+
+    return cast(Method, call)
 
 
 class SerialCommunicator(Communicator):

@@ -29,6 +29,7 @@ from groundswell.arguments import (
 from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import is_immutable, value_type
 from groundswell.errors import InputError
+from groundswell.exchange.communicator import reported
 from groundswell.exchange.decomposition import (
     BlockLengths,
     Decomposition,
@@ -170,21 +171,24 @@ class Domain(GhostedBlock, PlanCache):
         along = zip(self._indices(ghosts), first, steps, strict=True)
         return tuple(self._interop.to_device(o + h * n) for n, o, h in along)
 
+    @reported
     def gather(self, array: Any) -> NDArray[Any] | None:
         """The whole array, without ghosts, on rank 0; None elsewhere.
 
         Raises:
+            InputError: types or components differ between ranks.
             RunFailed: a rank is late or lost, see `check`; on all ranks.
         """
         self._require_open()
         self.comm.collective_try(self.check)
         self._interop.wait_for_user(self._interop.user_streams(None, [array]))
         view = self.interior(self._interop.view(array, writable=False))
+        components = view.shape[: -len(self.own)]
+        self.comm.require_same({"dtype": str(view.dtype), "shape of components": components})
         blocks = self.comm.gather(self.backend.to_host(view))
         if not self.comm.first:
             return None
-        leading = blocks[0].shape[: -len(self.own)]
-        whole: NDArray[Any] = np.empty((*leading, *self.decomposition.shape), blocks[0].dtype)
+        whole: NDArray[Any] = np.empty((*components, *self.decomposition.shape), blocks[0].dtype)
         for rank, values in enumerate(blocks):
             where: tuple[Any, ...] = (..., *self.decomposition.block(rank).slices)
             whole[where] = values
@@ -192,6 +196,7 @@ class Domain(GhostedBlock, PlanCache):
 
     # --- exchanges --------------------------------------------------------------------------------
 
+    @reported
     def exchange(self, *arrays: Any, stream: Any = None) -> Any:
         """Fill the ghost layers of arrays, or of `Field`s.
 
@@ -213,7 +218,7 @@ class Domain(GhostedBlock, PlanCache):
         self._require_open()
         fields = _as_fields(arrays)
         streams = self._interop.user_streams(stream, [f.array for f in fields])
-        written, groups = self._try_at_first(lambda: self._views(fields))
+        written, groups = self._views(fields)
         ghost_fields = [component for group in groups for component in group]
         if self._by_address:
             key, owners = [f.key(self.backend) for f in ghost_fields], [f.array for f in written]
@@ -227,6 +232,7 @@ class Domain(GhostedBlock, PlanCache):
         ]
         return results[0] if len(results) == 1 else tuple(results)
 
+    @reported
     def plan(self, *arrays: Any, **options: Unpack[Options]) -> Plan:
         """Prepare the exchange of arrays, or of `Field`s.
 

@@ -26,7 +26,10 @@ Integers = NDArray[np.int64]
 
 KINDS = ("allgather", "gather", "bcast", "alltoallv", "try", "close")
 MAY_FAIL = ("try", "close")  # kinds of calls whose value is an error or None
-KIND, SIZE, INLINE = range(3)  # positions in a header; short contents begin at INLINE
+CLOSES = (
+    "rank {} closes or has ended its program before the others; all ranks must make the same calls"
+)
+KIND, EXCHANGES, SIZE, INLINE = range(4)  # positions in a header; short contents begin at INLINE
 HEADER = 16  # int64
 SHORT = 8 * (HEADER - INLINE)  # longest content that a header contains, bytes
 # Largest size that an MPI call moves to or from a rank, bytes: many libraries count in 32 bits.
@@ -75,7 +78,10 @@ class MpiCommunicator(Communicator):
         content = np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
         on_first = kind == "gather"
         with self._breaking():
-            headers = self._headers(kind, len(content), content)
+            cause = value if kind in MAY_FAIL else None
+            if kind == "close":
+                cause = value or RunFailed(CLOSES.format(self.rank))
+            headers = self._headers(kind, len(content), content, cause)
             found = self._contents(headers, headers[:, SIZE], content, only_first=on_first)
         is_here = self.first or not on_first
         return [pickle.loads(values.data) for values in found] if is_here else []
@@ -86,18 +92,19 @@ class MpiCommunicator(Communicator):
             longest = int(self._headers("alltoallv", longest)[:, SIZE].max())
             return self._exchange_parts(parts, longest) if longest else {}
 
-    def _headers(self, kind: str, size: int, content: Content = EMPTY) -> Integers:
+    def _headers(
+        self, kind: str, size: int, content: Content = EMPTY, cause: GroundswellError | None = None
+    ) -> Integers:
         """Begin a call; returns the headers (size, HEADER) of all ranks."""
-        if kind != "close":  # a rank that ends its program closes as well
-            self._progress.begin(calls=1)
+        exchanges = self._progress.begin(calls=1, cause=cause)
         mine, found = np.zeros(HEADER, np.int64), np.empty((self.size, HEADER), np.int64)
-        mine[:INLINE] = KINDS.index(kind), size
+        mine[:INLINE] = KINDS.index(kind), exchanges, size
         if len(content) <= SHORT:
             mine[INLINE:].view(np.uint8)[: len(content)] = content
         self._wait(self.mpi_comm.Iallgather(mine, found))
         # A rank may have given up this call after its header.
         self._progress.require_no_error(later_calls=False)
-        if (found[:, KIND] != mine[KIND]).any():
+        if (found[:, :SIZE] != mine[:SIZE]).any():
             raise self._out_of_step(found, content)
         return found
 
@@ -162,11 +169,10 @@ class MpiCommunicator(Communicator):
         try:
             yield
         except BaseException as error:
-            self._break(error)
+            self.give_up(error)
             raise
 
-    def _break(self, error: BaseException) -> None:
-        """Make all later calls fail on all ranks."""
+    def give_up(self, error: BaseException) -> None:
         if not isinstance(error, GroundswellError):
             error = RunFailed(f"rank {self.rank} gave up a call: {error!r}")
         if self._error is None:
@@ -181,12 +187,11 @@ class MpiCommunicator(Communicator):
         errors = (pickle.loads(value.data) for value in found if len(value))
         if error := next((error for error in errors if error is not None), None):
             return error  # type: ignore[no-any-return]
-        if closing := [str(rank) for rank, kind in enumerate(kinds) if kind == "close"]:
-            return RunFailed(
-                f"rank {', '.join(closing)} closes or has ended its program before the others; "
-                "all ranks must make the same calls"
-            )
-        calls = ", ".join(f"rank {rank} {kind}" for rank, kind in enumerate(kinds))
+        closing = [str(rank) for rank, kind in enumerate(kinds) if kind == "close"]
+        if 0 < len(closing) < self.size:
+            return RunFailed(CLOSES.format(", ".join(closing)))
+        done = zip(kinds, headers[:, EXCHANGES], strict=True)
+        calls = ", ".join(f"rank {n} {kind} after exchange {e}" for n, (kind, e) in enumerate(done))
         return RunFailed(f"ranks are out of step; all must make the same calls, but call: {calls}")
 
     def require_alive(self) -> None:
@@ -199,7 +204,7 @@ class MpiCommunicator(Communicator):
                         "its work was done; see its messages above"
                     )
         except GroundswellError as error:
-            self._break(error)
+            self.give_up(error)
             raise
 
     def _is_alive(self, rank: int) -> bool:
@@ -207,6 +212,8 @@ class MpiCommunicator(Communicator):
         return rank not in self.same_host or self._processes[rank].alive
 
     def begin_exchange(self) -> None:
+        if self._error is not None:
+            raise now_known(self._error)
         self._progress.begin(exchanges=1)
 
     def abort(self, code: int) -> None:
@@ -240,21 +247,22 @@ def get_communicator() -> Communicator:
     if started == 1:
         return SerialCommunicator()
     exclude_libfabric()
-    variables = launcher_variables()
+    count, variables = f"at least {started}" if started else "several", launcher_variables()
     try:
         from mpi4py import MPI
     except ImportError as error:
         raise BackendError(
-            f"{started or 'several'} processes were started ({variables}), but mpi4py is not "
+            f"{count} processes were started ({variables}), but mpi4py is not "
             "installed; `pip install 'groundswell[mpi]'`, or start one process without a launcher"
         ) from error
     if MPI.COMM_WORLD.size > 1:
         return MpiCommunicator(MPI.COMM_WORLD)
     if started > 1:
         raise BackendError(
-            f"{started} processes were started ({variables}), but each is alone in the MPI of "
-            f"mpi4py ({MPI.Get_library_version().split(',')[0].splitlines()[0]}); use the mpiexec "
-            f"of that library, or unset {variables} to run each process separately"
+            f"{count} processes were started ({variables}), but each is alone in the MPI of mpi4py "
+            f"({MPI.Get_library_version().split(',')[0].splitlines()[0]}); use the mpiexec of that "
+            "library, or build mpi4py with the launcher's MPI (`pip install --no-binary mpi4py "
+            f"mpi4py`), or unset {variables} to run each process separately"
         )
     return SerialCommunicator()
 
@@ -267,9 +275,13 @@ def ranks_of(comm: Any) -> Communicator:
     """
     if comm is None:
         return get_communicator()
-    if not comm or not hasattr(comm, "Dup"):
-        raise InputError(f"comm = {comm!r}: give an mpi4py communicator that this rank is in")
-    return MpiCommunicator(comm) if comm.size > 1 else SerialCommunicator()
+    if not comm or not hasattr(comm, "Is_inter") or comm.Is_inter():
+        raise InputError(f"comm = {comm!r}: give an mpi4py intracommunicator that this rank is in")
+    if comm.size > 1:
+        return MpiCommunicator(comm)
+    from mpi4py import MPI
+
+    return get_communicator() if comm == MPI.COMM_WORLD else SerialCommunicator()
 
 
 def cartesian(comm: Any) -> tuple[Sequence[int] | None, Sequence[bool] | bool]:

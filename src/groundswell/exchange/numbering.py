@@ -22,6 +22,7 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import as_dtype
 from groundswell.compression import require_codec
 from groundswell.errors import InputError
+from groundswell.exchange.communicator import reported
 from groundswell.exchange.connect import transport_of
 from groundswell.exchange.devices import find_device
 from groundswell.exchange.gather_scatter import DEFAULT, GatherScatter
@@ -144,6 +145,7 @@ class Numbering(PlanCache):
         self._do("halo", assembled, assembled, "sum", stream)
         return assembled
 
+    @reported
     def plan(
         self, kind: str, source: Any, target: Any = None, *, op: str = "sum", **options: str | None
     ) -> Plan:
@@ -165,11 +167,12 @@ class Numbering(PlanCache):
 
     # --- plans ------------------------------------------------------------------------------------
 
+    @reported
     def _do(self, kind: str, source: Any, target: Any, op: str, stream: Any) -> None:
         self._require_open()
         given, connection = (source, target), self._connection
         streams = self._interop.user_streams(stream, given)
-        arrays = self._try_at_first(lambda: self._views(*given))
+        arrays = self._views(*given)
         # The same on all ranks, so that either all or none find a plan.
         key = (kind, op, source is target, *((a.dtype.str, a.shape[:-1]) for a in arrays))
         self._run_cached(key, lambda: self._new_plan(kind, given, op, connection), streams, *arrays)

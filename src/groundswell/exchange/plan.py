@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any, Self, TypeAlias
 
-from groundswell.backends import Backend
+from groundswell.backends import Backend, Launch
 from groundswell.backends.array_interop import ArrayInterop, StreamHandles, array_interop
 from groundswell.backends.base import in_order
 from groundswell.errors import GroundswellError, InputError
 from groundswell.exchange import waiting
-from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.communicator import Communicator, reported
 from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import MpiCommunicator
@@ -36,13 +36,14 @@ class Plan:
     legacy default stream, unless another one is current.
 
     Attributes:
+        comm: the ranks.
         under_way: whether it has been started and must be finished.
     """
 
     def __init__(
         self, interop: ArrayInterop, exchange: Exchange, owners: Iterable[Any], comm: Communicator
     ) -> None:
-        self._interop, self._owners, self._comm = interop, tuple(owners), comm
+        self._interop, self._owners, self.comm = interop, tuple(owners), comm
         self._exchange: Exchange | None = exchange
         self.under_way = False
         self._whole, self._forked = exchange.launches, exchange.forked
@@ -65,6 +66,7 @@ class Plan:
         """Whether it has been closed."""
         return self._exchange is None
 
+    @reported
     def __call__(self, stream: Any = None) -> None:
         """Fill the ghost layers."""
         self._run(self._interop.user_streams(stream, self._owners))
@@ -72,8 +74,8 @@ class Plan:
     def _run(self, streams: StreamHandles) -> None:
         self._require(under_way=False)
         self._interop.wait_for_user(streams)
-        self._comm.begin_exchange()
-        in_order(self._whole)()
+        self.comm.begin_exchange()
+        self._launch(self._whole)
         self._interop.make_user_wait(streams)
 
     def run_with(self, streams: StreamHandles, *arrays: Any, capturing: bool) -> None:
@@ -98,20 +100,30 @@ class Plan:
         self._run(streams)
         exchange.release()
 
+    def _launch(self, launches: Sequence[Launch]) -> None:
+        """Run a part of an exchange that has begun; after an error, it cannot be repeated."""
+        try:
+            in_order(launches)()
+        except BaseException as error:
+            self.comm.give_up(error)
+            raise
+
+    @reported
     def start(self, stream: Any = None) -> None:
         """Send. Until `finish`, do not write points that are sent, and do not read ghosts."""
         self._require(under_way=False)
         self._interop.wait_for_user(self._interop.user_streams(stream, self._owners))
         self.under_way = True
-        self._comm.begin_exchange()
-        in_order(self._forked[0])()
+        self.comm.begin_exchange()
+        self._launch(self._forked[0])
 
+    @reported
     def finish(self, stream: Any = None) -> None:
         """Receive, and fill the ghost layers; later work in the stream may read them."""
         self._require(under_way=True)
         streams = self._interop.user_streams(stream, self._owners)
         self.under_way = False  # also after an error: it cannot be repeated
-        in_order(self._forked[1])()
+        self._launch(self._forked[1])
         self._interop.make_user_wait(streams)
 
     def check(self) -> None:
@@ -122,6 +134,7 @@ class Plan:
         """
         self._open.check()
 
+    @reported
     def close(self) -> None:
         """Release memory and handles of other ranks; collective, before MPI ends.
 
@@ -134,7 +147,9 @@ class Plan:
         self._require(under_way=False)
         exchange, self._exchange, self._owners = self._exchange, None, ()
         self._whole, self._forked = [], ([], [])
-        exchange.close()
+        with ExitStack() as rest:
+            rest.callback(exchange.close)  # also after an error
+            self.comm.fail_together(None, "close")  # a rank that still uses it must not wait
 
     def __enter__(self) -> Plan:
         return self
@@ -174,13 +189,6 @@ class PlanCache:
         self._frees_comm = frees_comm
         _OPEN.append(self)
 
-    def _try_at_first(self, act: Callable[[], Any]) -> Any:
-        """Call a function; before the first plan, an error on one rank is raised on all.
-
-        Later, other ranks may already have a plan, and would not wait for a report of the error.
-        """
-        return act() if self._plans else self.comm.collective_try(act)
-
     def _run_cached(
         self, key: Any, make: Callable[[], Plan], streams: StreamHandles, *arrays: Any
     ) -> None:
@@ -193,6 +201,7 @@ class PlanCache:
                     "a graph is being captured, and there is no plan for these arrays; exchange "
                     "them once before the capture, or capture a plan of them"
                 )
+            self.comm.fail_together(None)  # another rank may report that its array is wrong
             plan = make()
         if not capturing:  # otherwise the graph owns this plan
             self._cached[key] = plan  # most recently used last
@@ -237,6 +246,7 @@ class PlanCache:
             if not plan.closed:
                 plan.check()
 
+    @reported
     def close(self) -> None:
         """Close all plans; collective, before MPI ends. The normal end of a script does this.
 

@@ -165,6 +165,7 @@ class Position(NamedTuple):
     calls: int = 0
     state: int = RUNNING
     error: GroundswellError | None = None  # why the rank has given up a call
+    cause: GroundswellError | None = None  # what its present call reports if others do not make it
 
     def why_not(self, other: Position) -> str | None:
         """The reason why a wait of this rank for the other one cannot end, following "rank n"."""
@@ -203,12 +204,16 @@ class Progress:
         self._requests: list[Any] = []
         _ALL[:] = [*(progress for progress in _ALL if progress._comm), self]  # drops freed ones
 
-    def begin(self, *, exchanges: int = 0, calls: int = 0) -> None:
-        """Count exchanges or collective calls of all ranks."""
+    def begin(
+        self, *, exchanges: int = 0, calls: int = 0, cause: GroundswellError | None = None
+    ) -> int:
+        """Count exchanges or collective calls of all ranks; returns the number of exchanges."""
         here = self._here
-        self._move(exchanges=here.exchanges + exchanges, calls=here.calls + calls)
-        if exchanges and self._here.exchanges % READ_EVERY == 0:
+        count = here.exchanges + exchanges
+        self._move(exchanges=count, calls=here.calls + calls, cause=cause)
+        if exchanges and count % READ_EVERY == 0:
             self._read()
+        return count
 
     def check(self) -> None:
         """Send the position of this rank, and check that its wait can end.
@@ -221,7 +226,8 @@ class Progress:
         self.require_no_error()
         for rank, other in self._others.items():
             if reason := self._here.why_not(other):
-                raise RunFailed(f"rank {rank} {reason}")
+                cause = self._here.cause or other.cause if other.state == RUNNING else None
+                raise cause or RunFailed(f"rank {rank} {reason}")
 
     def require_no_error(self, *, later_calls: bool = True) -> None:
         """Raise the error with which another rank gave up a call, if there is any.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,11 +37,16 @@ class _OwnCommunicator(Operation):
         self._backend, self._comm = request.backend, request.comm
         self._peers = peers_of(request.messages)
         self._persistent: list[Request] = []  # to be freed
+        self._expected: list[tuple[int, Request]] = []  # by rank, if there are messages from each
         self._mpi_comm = duplicate(request.comm.mpi_comm, request.comm)
         opened(self)
 
     def _complete(self, requests: Sequence[Request], busy: float = BUSY_SECONDS) -> None:
-        complete(requests, Deadline(self._comm, busy=busy), "data", lambda: self._peers)
+        complete(requests, Deadline(self._comm, busy=busy), "data", self._missing)
+
+    def _missing(self) -> Iterator[int]:
+        """The ranks whose messages have not arrived; if it is not known, all peers."""
+        yield from sorted({n for n, r in self._expected if not r.Test()}) or self._peers
 
     def close(self) -> None:
         if not self._mpi_comm:
@@ -74,11 +79,12 @@ class _PointToPoint(_OwnCommunicator):
             for n, (message, buffer) in enumerate(zip(messages, sent, strict=True))
             for begin, chunk in _chunks(buffer, part)
         ]
-        self._receives = [
-            comm.Recv_init(_memory_of(chunk), message.peer, message.tag)
+        self._expected = [
+            (message.peer, comm.Recv_init(_memory_of(chunk), message.peer, message.tag))
             for message, buffer in zip(messages, received, strict=True)
             for _, chunk in _chunks(buffer, part)
         ]
+        self._receives = [request for _, request in self._expected]
         sends = [part.persistent for part in self._sends if part.persistent is not None]
         self._persistent = [*sends, *self._receives]
         self._fetch_lengths = self._copies_of_lengths(messages)
@@ -189,7 +195,7 @@ class StagedMpiTransport(_PointToPoint):
                 pair[1]()
                 coming.remove(pair)
             if not arrived:
-                deadline.pause("data", self._peers)
+                deadline.pause("data", self._missing())
         self._emptied = self._backend.record_event()
         self._complete(sent)
 
