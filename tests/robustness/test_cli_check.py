@@ -131,7 +131,7 @@ def test_check_of_ranks_on_gpus(
     write_case: Write, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("groundswell.simulation.resources.open_backend", lambda name: CpuBackend())
-    monkeypatch.setattr("groundswell.exchange.devices.gpu_buses", lambda: ["a", "b"])
+    monkeypatch.setattr("groundswell.simulation.resources.gpu_buses", lambda: ["a", "b"])
     case = [str(write_case(tmp_path)), "--backend", "cuda"]
     for ranks, shared in ((2, False), (3, True)):
         assert main(["check", *case, "--ranks", str(ranks)]) == 0

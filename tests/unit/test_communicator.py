@@ -223,14 +223,23 @@ def test_scripts_of_jobs_are_alone_but_torchrun_is_not(
     assert (started_ranks() == 1) == alone
 
 
-def test_a_mismatched_world_is_refused_when_it_is_given(launched: pytest.MonkeyPatch) -> None:
-    """As the communicator of a domain, like the default one; the process itself may be alone."""
-    from mpi4py import MPI
+def test_a_mismatched_world_is_refused_when_it_is_given() -> None:
+    """As the communicator of a domain, like the default one; the process itself may be alone.
 
-    launched.setenv("PALS_RANKID", "1")
-    with pytest.raises(BackendError, match="PALS_RANKID"):
-        module.ranks_of(MPI.COMM_WORLD)
-    assert module.ranks_of(MPI.COMM_SELF).size == 1
+    In a process of its own, because it starts MPI.
+    """
+    pytest.importorskip("mpi4py")
+    program = (
+        "from mpi4py.MPI import COMM_SELF, COMM_WORLD\n"
+        "from groundswell.exchange.mpi_communicator import ranks_of\n"
+        "print(ranks_of(COMM_SELF).size)\n"
+        "ranks_of(COMM_WORLD)"
+    )
+    command = [sys.executable, "-c", program]
+    variables = environment(PALS_RANKID="1")
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout == "1\n", done.stderr
+    assert "BackendError: at least 2 processes were started" in done.stderr
 
 
 @pytest.mark.parametrize("variables", [{"PALS_RANKID": "1"}, {"RANK": "1", "WORLD_SIZE": "2"}])

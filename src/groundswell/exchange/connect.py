@@ -222,11 +222,7 @@ def _gpu_mpi(backend: Any, comm: Communicator) -> Obstacle:
     return f"MPI reports that it cannot read GPU memory; set {GPU_MPI}=1 if it can, as UCX may"
 
 
-REQUIREMENTS: dict[str, Callable[[Any, Communicator], Obstacle]] = {
-    "nccl": _nccl,
-    "mpi-gpu": _gpu_mpi,
-    "mpi-thread": _threads,
-}
+REQUIREMENTS = {"nccl": _nccl, "mpi-gpu": _gpu_mpi, "mpi-thread": _threads}
 
 
 # --- the MPI library of this process --------------------------------------------------------------

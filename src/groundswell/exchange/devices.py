@@ -73,11 +73,6 @@ def sharers(backend: Backend, comm: Communicator) -> list[int]:
     return [rank for rank in comm.same_machine if devices[rank] == devices[comm.rank]]
 
 
-def count_devices(name: str) -> int:
-    """How many devices of a backend the ranks of this machine can share; BackendError if none."""
-    return len(gpu_buses()) if name == "cuda" else 1
-
-
 def gpu_buses() -> list[str]:
     """PCI bus ids of the GPUs that this process may use."""
     from groundswell.backends.cuda import pci_bus_ids

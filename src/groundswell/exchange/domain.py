@@ -30,12 +30,7 @@ from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import is_immutable, value_type
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import reported
-from groundswell.exchange.decomposition import (
-    BlockLengths,
-    Decomposition,
-    Index,
-    decompose_for,
-)
+from groundswell.exchange.decomposition import BlockLengths, Decomposition, Index, decompose_for
 from groundswell.exchange.devices import find_device
 from groundswell.exchange.ghost_field import TERMS, Field, GhostField
 from groundswell.exchange.halo import HaloExchange, Options, complete_options

@@ -94,7 +94,10 @@ class HaloExchange(Operation):
         self.closed, self._backend, self._comm = False, backend, comm
         self._decomposition, self._options = decomposition, {**DEFAULTS, **options}
         pattern = self._pattern(fields)  # which rank needs which values of which rank
-        comm.collective_try(partial(_require_fitting, pattern, self._options["codec"]))
+        comm.collective_try(pattern.require_room)
+        if self._options["codec"] != "none":  # also without messages
+            types = [(field.dtype, field.sent_as or field.dtype) for field in fields]
+            comm.collective_try(lambda: common_type(types))
         request = self._request(pattern)  # packing: the boxes of each message
 
         def make() -> None:  # transport, and launches of the operation
@@ -235,12 +238,6 @@ def _require_valid(blocks: Decomposition, comm: Communicator, options: Mapping[s
     if blocks.ranks != comm.size:
         raise InputError(f"{blocks.ranks} blocks for {comm.size} ranks; give one block per rank")
     require_arguments(options, [*DEFAULTS])
-
-
-def _require_fitting(pattern: HaloMessages, codec: str) -> None:
-    pattern.require_room()
-    if codec != "none":  # also without messages, so that it does not depend on the number of ranks
-        common_type((field.dtype, field.sent_as or field.dtype) for field in pattern.fields)
 
 
 def _call(launch: Launch, exchange: HaloExchange) -> None:

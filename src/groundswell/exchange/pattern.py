@@ -21,11 +21,7 @@ from numpy.typing import NDArray
 
 from groundswell.arguments import broadcast, flag, integers, whole_numbers
 from groundswell.errors import InputError
-from groundswell.exchange.decomposition import (
-    Block,
-    Decomposition,
-    Index,
-)
+from groundswell.exchange.decomposition import Block, Decomposition, Index
 
 Box = Block  # points of a rank's block, by local index
 Slices = tuple[slice, ...]
@@ -295,24 +291,6 @@ def open_sides(decomposition: Decomposition, rank: int) -> list[tuple[bool, bool
     coords, counts = decomposition.coordinates(rank), decomposition.processes
     where = zip(coords, counts, decomposition.periodic, strict=True)
     return [(wraps or c > 0, wraps or c < n - 1) for c, n, wraps in where]
-
-
-def boundary_first(
-    decomposition: Decomposition, rank: int, thickness: Sequence[int], *, wanted: bool
-) -> tuple[list[Box], list[Box]]:
-    """The points of a block to compute before an exchange, and those to compute during it.
-
-    The first list is empty if no rank reads these points, if overlap is not requested, or if the
-    list would contain all points.
-
-    Args:
-        thickness: see `split`.
-    """
-    shape = decomposition.block(rank).shape
-    boundary, interior = split(shape, open_sides(decomposition, rank), thickness)
-    if decomposition.ranks == 1 or not wanted or not interior:
-        return [], [Box((0,) * len(shape), shape)]
-    return boundary, interior
 
 
 def split(

@@ -18,14 +18,14 @@ from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.pattern import Box, Ghosts, boundary_first, traffic
+from groundswell.exchange.pattern import Box, Ghosts, traffic
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Grid, Layout, Part
 from groundswell.outputs.cartesian import CartesianDomain, ghosts_read
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
-from groundswell.simulation.exchanging import ExplicitSolver, part_of
+from groundswell.simulation.exchanging import ExplicitSolver, boundary_first, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.simulation.solver import DecompositionSummary
 

@@ -13,6 +13,7 @@ from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import Operation
+from groundswell.exchange.pattern import Box, open_sides, split
 from groundswell.exchange.tuning import Choice, Timer, Tuning, cache_file, halo_candidates, tune
 from groundswell.grids.cartesian import Field, Grid, Part
 from groundswell.outputs.distributed_array import DistributedArray
@@ -23,6 +24,24 @@ def part_of(grid: Grid, cut: Decomposition, rank: int) -> Part:
     """The cells that a rank holds."""
     block = cut.block(rank)
     return Part.from_block(grid, block.start, block.shape)
+
+
+def boundary_first(
+    decomposition: Decomposition, rank: int, thickness: Sequence[int], *, wanted: bool
+) -> tuple[list[Box], list[Box]]:
+    """The points of a block to compute before an exchange, and those to compute during it.
+
+    The first list is empty if no rank reads these points, if overlap is not requested, or if the
+    list would contain all points.
+
+    Args:
+        thickness: see `split` in exchange/pattern.py.
+    """
+    shape = decomposition.block(rank).shape
+    boundary, interior = split(shape, open_sides(decomposition, rank), thickness)
+    if decomposition.ranks == 1 or not wanted or not interior:
+        return [], [Box((0,) * len(shape), shape)]
+    return boundary, interior
 
 
 class TunableSolver:

@@ -14,7 +14,7 @@ from typing import Any
 from groundswell.backends import open_backend
 from groundswell.case.quantities import byte_size
 from groundswell.errors import BackendError, GroundswellError, InputError
-from groundswell.exchange.devices import count_devices
+from groundswell.exchange.devices import gpu_buses
 from groundswell.formats.atomic import existing_ancestor
 from groundswell.simulation.results_folder import require_writable
 from groundswell.simulation.solver import Setup
@@ -44,7 +44,8 @@ def estimate_resources(
     try:
         backend = open_backend(name)
         bandwidth = backend.measure_bandwidth()
-        ranks = ceil(sharing["ranks_per_host"] / count_devices(name)) if sharing else 1
+        devices = len(gpu_buses()) if name == "cuda" else 1
+        ranks = ceil(sharing["ranks_per_host"] / devices) if sharing else 1
     except BackendError as error:
         problems.insert(0, str(error))
         return {"backend": name, "device": None, **disk, **shared, "problems": problems}

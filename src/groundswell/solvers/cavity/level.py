@@ -16,10 +16,11 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Box, Ghosts, boundary_first, uniform
+from groundswell.exchange.pattern import Box, Ghosts, uniform
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.outputs.cartesian import ghosts_read
+from groundswell.simulation.exchanging import boundary_first
 from groundswell.solvers.cavity.boundary_conditions import boundary_parameters
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS

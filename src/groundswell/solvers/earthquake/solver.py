@@ -20,11 +20,11 @@ from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Box, boundary_first
+from groundswell.exchange.pattern import Box
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.outputs.distributed_array import DistributedArray
-from groundswell.simulation.exchanging import ExplicitSolver, part_of
+from groundswell.simulation.exchanging import ExplicitSolver, boundary_first, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.solvers.earthquake.absorbing_layers import Layers
 from groundswell.solvers.earthquake.halo import (
