@@ -33,7 +33,7 @@ def check(
     """The solver finds what the oracle finds, whatever traces, register and padding hold before."""
     problem = CurvedProblem(variant)
     found = problem.found(problem.propagation(backend, dtype, shape), backend, steps)
-    high = variant.degree > 11 and dtype == "float64"
+    high = variant.degree > 10 and dtype == "float64"
     rounding = (variant.degree / 5) ** 2 if high else 1.0  # of derivatives
     assert error(found, problem.expected(steps)) < TOLERANCE[dtype] * rounding
 
