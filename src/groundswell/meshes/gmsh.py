@@ -214,8 +214,9 @@ def _orient(nodes: Floats, corners: Numbers, order: int) -> tuple[Floats, Number
     determinants[mirrored] *= -1
     sound = determinants.min(axis=1) > _FLAT * determinants.mean(axis=1)
     if (bad := np.flatnonzero(~sound)).size:  # also catches NaN
+        which = "1 element is" if len(bad) == 1 else f"{len(bad)} elements are"
         raise InputError(
-            f"{len(bad)} elements are flat or folded, the first is around "
+            f"{which} flat or folded, the first is around "
             f"{_format_point(nodes[bad[0]].mean(axis=0))}; mesh more finely, or optimise "
             "the mesh in Gmsh"
         )

@@ -19,7 +19,10 @@ from groundswell.formats.atomic import existing_ancestor
 from groundswell.simulation.results_folder import require_writable
 from groundswell.simulation.solver import Setup
 
-SMALLER = "use larger cells, a smaller region, single precision, or ranks on more or other devices"
+SMALLER = (
+    "use larger cells, a smaller region, single instead of double precision, or ranks on more or "
+    "other devices"
+)
 
 
 def estimate_resources(

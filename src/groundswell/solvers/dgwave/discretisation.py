@@ -19,7 +19,7 @@ from groundswell.solvers.dgwave.kernel_shapes import KernelVariant
 from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
-from groundswell.solvers.dgwave.terms import ElementSource, Terms, projection_degree
+from groundswell.solvers.dgwave.terms import ElementSource, SourceKind, Terms, projection_degree
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
@@ -193,17 +193,23 @@ def _source(
     setup: Setup, source: PointSource, element: int, leaf: Numbers, place: Floats
 ) -> ElementSource:
     material = setup.material_at(np.array([leaf]), place[None, None])
-    by_stress = source.force is None and setup.equations.elastic and bool(material.vs.all())
+    is_solid = setup.equations.elastic and bool(material.vs.all())
     return ElementSource(
         element,
         place,
-        projection_degree(setup.degree, solid_stress=by_stress),
+        projection_degree(setup.degree, _kind(source, is_solid=is_solid)),
         _rates(setup.equations, source, material.rho.item()),
         source.start,
         source.step,
         source.samples,
         setup.volume(leaf),
     )
+
+
+def _kind(source: PointSource, *, is_solid: bool) -> SourceKind:
+    if source.force is not None:
+        return "force"
+    return "stress" if is_solid else "pressure"
 
 
 def _rates(equations: Equations, source: PointSource, rho: float) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -13,6 +14,10 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers
 
 Floats = NDArray[np.float64]
+SourceKind = Literal["pressure", "force", "stress"]
+
+# Lowest degree of elements in which a source has a lower degree, see `projection_degree`.
+LOWER_FROM: dict[SourceKind, float] = {"pressure": np.inf, "force": 4, "stress": 5}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,20 +49,24 @@ class ElementSource:
         return np.concatenate([along.ravel(), self.rates * 2**AXES / self.volume])
 
 
-def projection_degree(degree: int, *, solid_stress: bool) -> int:
+def projection_degree(degree: int, kind: SourceKind) -> int:
     """Degree of the polynomial that represents a point source in an element of degree N.
 
     It is N - 1, or 1 if N = 1. A projection on degree N would excite the Legendre polynomial of
     that degree. Its derivative vanishes at the inner nodes, so a part of the motion near the source
-    would neither propagate nor decay.
+    would neither propagate nor decay. From the degrees in LOWER_FROM on, it is N - 2:
 
-    For a source of stress in a solid it is N - 2 from N = 5 on. Normal stresses whose degree across
-    their own direction is higher relax slowly by the Riemann flux, in up to a hundred travel times
-    through the element. They move the elements in line with the source. For lower N, the error of
-    the waves would grow more than that motion falls.
+    - The stress in equilibrium with a force of degree N - 1 has degree N, but strains have degree
+      N - 1. The rest acts at the faces. At a free surface, the radial motion has an error of first
+      order.
+    - Normal stresses of a solid whose degree across their direction is N - 1 relax slowly by the
+      Riemann flux, in up to a hundred travel times through the element. They move the elements in
+      line with the source.
+
+    In elements of lower degree, the error of the waves would grow more than these errors fall.
     """
-    highest = max(degree - 2, 3) if solid_stress else degree
-    return max(min(highest, degree - 1), 1)
+    below = 2 if degree >= LOWER_FROM[kind] else 1
+    return max(degree - below, 1)
 
 
 def delta_function(degree: int, places: Floats, projection: int) -> Floats:
