@@ -35,14 +35,17 @@ class ElementDomain:
     elements: Numbers
 
     def select(self, where: Where, fields: Sequence[RecordableField]) -> PointSelection:
-        """See `Domain`; all ranks must call it. Planes may reach beyond the mesh, points may not.
+        """See `Domain`; all ranks must call it. Parts of planes may lie outside the mesh, points may not.
 
         Raises:
             InputError: a position outside the mesh, or places that elements do not have.
         """
         if isinstance(where, PlaneWhere):
             points, frame = self._plane(where, fields)
-            return self._at(points, fields, frame)
+            selection = self._at(points, fields, frame)
+            if len(selection.missing) == len(points):
+                self._require_found(points, selection.missing)
+            return selection
         if not isinstance(where, PointsWhere | LineWhere):
             raise InputError(f"where.kind = {where.kind!r} is for grids; use points, line or plane")
         points = positions_of(where)
