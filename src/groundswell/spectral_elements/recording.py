@@ -35,10 +35,10 @@ class ElementDomain:
     elements: Numbers
 
     def select(self, where: Where, fields: Sequence[RecordableField]) -> PointSelection:
-        """See `Domain`; all ranks must call it. Parts of planes may lie outside the mesh, points may not.
+        """See `Domain`; all ranks must call it. A part of a plane may lie outside the mesh.
 
         Raises:
-            InputError: a position outside the mesh, or places that elements do not have.
+            InputError: a point or a whole plane outside the mesh, or places that elements do not have.
         """
         if isinstance(where, PlaneWhere):
             points, frame = self._plane(where, fields)
