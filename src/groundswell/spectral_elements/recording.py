@@ -38,7 +38,7 @@ class ElementDomain:
         """See `Domain`; all ranks must call it. A part of a plane may lie outside the mesh.
 
         Raises:
-            InputError: a point or a whole plane outside the mesh, or places that elements do not have.
+            InputError: a point or a whole plane outside the mesh, or places that elements lack.
         """
         if isinstance(where, PlaneWhere):
             points, frame = self._plane(where, fields)
