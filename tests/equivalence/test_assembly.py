@@ -31,7 +31,7 @@ def check(on_ranks: OnRanks, ranks: int, *arguments: str) -> None:
 @pytest.fixture(scope="module")
 def cases(full: bool) -> str:
     """How many random ones a program checks on a CPU."""
-    return "12" if full else "4"
+    return "28" if full else "4"  # full: more than 500 random numberings
 
 
 CONNECTIONS = ("peer pairwise", "mpi alltoall", "peer crystal")

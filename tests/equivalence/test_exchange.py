@@ -19,7 +19,7 @@ OnRanks = Callable[..., str]
 @pytest.mark.parametrize("transport", ["mpi", "mpi-thread", "peer"])
 @pytest.mark.parametrize("ranks", [2, 4, *long_variants([3, 8])])
 def test_ghosts_on_cpus(on_ranks: OnRanks, full: bool, ranks: int, transport: str) -> None:
-    cases = "25" if full else "8"
+    cases = "85" if full else "8"  # full: 1,020 random domains
     assert "all cases hold" in on_ranks(ranks, PROGRAM, "cpu", transport, str(ranks), cases)
 
 
