@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sample_kernels import KERNELS, stencil_source
+from source_collector import dgwave_source
 
 from groundswell.backends import (
     Backend,
@@ -288,6 +289,8 @@ def test_a_gpu_launch_counts_itself(gpu: CudaBackend) -> None:
 
 # --- signatures -----------------------------------------------------------------------------------
 
+F, WRITES = "KERNEL f(T a) {}", (Parameter("a", "writes"),)
+
 
 def access(source: Source, kernel: str) -> dict[str, str | None]:
     found = signature(source.text(), kernel)
@@ -314,6 +317,15 @@ def test_signatures_of_macros() -> None:
     assert written == ["vx", "vy", "vz", "memory_x", "memory_y", "memory_z", "clock"]
 
 
+def test_signatures_of_macros_that_depend_on_constants() -> None:
+    found = access(dgwave_source("float32", 4, elastic=True, upwind=1.0, mechanisms=2), "advance")
+    assert {"u", "r", "theta", "memory_register"} == {n for n, a in found.items() if a == "writes"}
+    found = access(dgwave_source("float32", 4, elastic=True, upwind=1.0, curved=True), "advance")
+    assert {"u", "r"} == {n for n, a in found.items() if a == "writes"} and found[
+        "metrics"
+    ] == "reads"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -325,6 +337,14 @@ def test_signatures_of_macros() -> None:
         ("#define T real *\n#undef T\nKERNEL f(T a) {}", None),
         ("#define T T2\n#define T2 T\nKERNEL f(T a) {}", None),
         ("#define P(a, b) real* a\nKERNEL f(P(x)) {}", None),
+        ("#if 2 > 1 && !defined(A)\n#define T real *\n#else\n#define T int\n#endif\n" + F, WRITES),
+        (
+            "#ifdef A\n#if 1\n#define T int\n#endif\n#elif B || 1\n#define T real *\n#endif\n" + F,
+            WRITES,
+        ),
+        ("#ifndef __CUDACC__\n#define T real *\n#else\n#define T real * \n#endif\n" + F, WRITES),
+        ("#ifdef __CUDACC__\n#define T real *\n#else\n#define T int \n#endif\n" + F, None),
+        ("#if f(1)\n#endif\nKERNEL f(real* a) {}", None),
         ("KERNEL f(real* a) {}\nKERNEL f(const real* a) {}", None),
         ("KERNEL f(real** a) {}", None),
         ("KERNEL f(real a[4]) {}", None),

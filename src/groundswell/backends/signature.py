@@ -6,15 +6,21 @@ A macro or a type that the reader does not understand makes it say nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+import simpleeval
+
 MAX_DEPTH = 20  # of nested macros
+COMPILERS: tuple[tuple[str, ...], ...] = ((), ("__CUDACC__",))  # their macros, for CPUs and GPUs
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DEFINE = re.compile(r"\s*#\s*define\s+(\w+)(?:\(([^)]*)\))?(.*)")
 _UNDEFINE = re.compile(r"\s*#\s*undef\s+(\w+)")
+_CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)")
+_DEFINED = re.compile(r"defined\s*\(?\s*(\w+)\s*\)?")
+_OPERATORS = {"&&": " and ", "||": " or ", "!=": "!=", "!": " not "}
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _QUALIFIERS = re.compile(r"\b(?:__restrict__|volatile)\b")
 _PARAMETER = re.compile(r"(?P<type>[\w\s:]+?)\s*(?P<star>\*?)\s*(?P<name>[A-Za-z_]\w*)")
@@ -49,13 +55,13 @@ class Parameter:
 def signature(text: str, kernel: str) -> tuple[Parameter, ...] | None:
     """The parameters of a kernel in a translation unit; None if they are unclear.
 
-    They are unclear if declarations of the kernel differ, or depend on a macro that has several
-    definitions.
+    They are unclear if declarations of the kernel differ, also between CPUs and GPUs, or depend on
+    a macro that has several definitions.
     """
-    code, macros = _read(text)
     try:
         found = {
             tuple(_parameter(each) for each in _split(_expand(declared, macros)))
+            for code, macros in (_read(text, predefined) for predefined in COMPILERS)
             for declared in _declarations(code, kernel)
         }
     except UnclearError:
@@ -64,11 +70,11 @@ def signature(text: str, kernel: str) -> tuple[Parameter, ...] | None:
 
 
 @lru_cache(maxsize=32)
-def _read(text: str) -> tuple[str, Mapping[str, Macro | None]]:
+def _read(text: str, predefined: tuple[str, ...]) -> tuple[str, Mapping[str, Macro | None]]:
     """The code without directives, and the macros: None if a macro has several definitions."""
-    lines = _COMMENT.sub(" ", text).replace("\\\n", " ").splitlines()
-    macros: dict[str, Macro | None] = {}
-    for line in lines:
+    macros: dict[str, Macro | None] = dict.fromkeys(predefined, Macro(None, "1"))
+    code = []
+    for line in _compiled(_COMMENT.sub(" ", text).replace("\\\n", " ").splitlines(), macros):
         if match := _DEFINE.match(line):
             name, parameters, body = match.groups()
             names = None if parameters is None else tuple(_split(parameters))
@@ -76,8 +82,41 @@ def _read(text: str) -> tuple[str, Mapping[str, Macro | None]]:
             macros[name] = macro if macros.get(name, macro) == macro else None
         elif match := _UNDEFINE.match(line):
             macros[match[1]] = None
-    code = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
-    return code, macros
+        elif not line.lstrip().startswith("#"):
+            code.append(line)
+    return "\n".join(code), macros
+
+
+def _compiled(lines: Iterable[str], macros: Mapping[str, Macro | None]) -> Iterator[str]:
+    """The lines that conditions let through; `macros` are those of the lines so far."""
+    groups = [(True, True)]  # nested ones: whether lines are compiled, and whether a branch was
+    for line in lines:
+        if (match := _CONDITION.match(line)) is None:
+            if groups[-1][0]:
+                yield line
+            continue
+        kind, condition = match.groups()
+        if kind not in ("elif", "else"):
+            if kind == "endif":
+                groups.pop()
+                continue
+            groups.append((False, not groups[-1][0]))
+        done = groups[-1][1]
+        holds = not done and (kind == "else" or _holds(kind, condition, macros))
+        groups[-1] = holds, done or holds
+
+
+def _holds(kind: str, condition: str, macros: Mapping[str, Macro | None]) -> bool:
+    """Whether the condition of a directive holds; names that are not macros are 0."""
+    if kind in ("ifdef", "ifndef"):
+        return (condition.strip() in macros) == (kind == "ifdef")
+    text = _DEFINED.sub(lambda each: str(int(each[1] in macros)), condition)
+    text = _WORD.sub("0", _expand(text, macros))
+    text = re.sub(r"&&|\|\||!=?", lambda each: _OPERATORS[each[0]], text)
+    try:
+        return bool(simpleeval.simple_eval(text.strip()))
+    except (simpleeval.InvalidExpression, SyntaxError) as error:
+        raise UnclearError(f"the condition {condition.strip()} is not simple") from error
 
 
 def _declarations(code: str, kernel: str) -> Iterator[str]:

@@ -87,6 +87,11 @@ class Box:
         given = self.material.given()
         return Material(**{name: v.reshape(len(v), -1) for name, v in given.items()})
 
+    @property
+    def fluid(self) -> NDArray[np.bool_]:
+        """Which elements are fluid, (elements,)."""
+        return np.asarray((self._at_nodes.vs == 0).all(axis=1))
+
     @cached_property
     def elements(self) -> RankElements:
         """All elements, on one rank."""
@@ -151,9 +156,8 @@ class Box:
         shape = (self.forest.count, len(equations.fields), (self.degree + 1) ** AXES)
         u = np.random.default_rng(seed).standard_normal(shape)
         if not self.acoustic:
-            fluid = (self._at_nodes.vs == 0).all(axis=1)
-            u[fluid, 1:3] = u[fluid, :1]
-            u[fluid, 3:6] = 0
+            u[self.fluid, 1:3] = u[self.fluid, :1]
+            u[self.fluid, 3:6] = 0
         return u
 
     def product(self, u: Floats, v: Floats) -> Floats:
