@@ -75,6 +75,7 @@ MISTAKES = [
     ({"run__processes": [2, 1, 1]}, "run.processes", "is not for this solver; leave it out"),
     ({"run__lossy": "zfp16"}, "run.lossy", "is not for this solver; leave it out"),
     ({"run__codec": "zfp16"}, "run.codec", 'auto, none or mpc; to send fewer bits, set'),
+    ({"run__codec": "zfp"}, "run.codec", "must be auto, none or mpc; to send fewer bits, set"),
     ({"run__narrow": "float32"}, "run.narrow", 'must be "bfloat16" where precision = "single"'),
     ({"attenuation": {"model": "constant"}}, "attenuation.model", "needs qp and qs in [medium]"),
 ]  # fmt: skip
