@@ -17,6 +17,7 @@ from groundswell.meshes.gll import gll
 from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.solvers.dgwave.boundaries.layers import sponge_damping
 from groundswell.solvers.dgwave.discretisation import discretise
+from groundswell.solvers.dgwave.mesh import forest
 from groundswell.solvers.dgwave.recording.lattice import surface_axes
 
 X, Y, Z = (100, 300, 150, 250), (400, 200, 200), (50, 50, 200, 300)
@@ -194,6 +195,18 @@ def test_soft_ground_of_halved_elements_is_that_of_small_ones() -> None:
 
 
 # --- refinement -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("free", "part"),
+    [(1e4, "wave speeds of 32 x 32 x 24"), (2e5, "2,560 elements of the next level")],
+)
+def test_refinement_that_needs_too_much_memory(
+    monkeypatch: pytest.MonkeyPatch, free: float, part: str
+) -> None:
+    monkeypatch.setattr(forest, "host_memory", lambda: (int(free), 2 * int(free)))
+    with pytest.raises(InputError, match=rf"\[refinement\]: .*{part}.* would take .* fewer levels"):
+        setup(refinement={"frequency": 99, "levels": 3})
 
 
 def test_halved_elements_have_halves_of_their_own_edges() -> None:

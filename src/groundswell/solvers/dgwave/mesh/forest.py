@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.backends.host_memory import host_memory
 from groundswell.errors import InputError
 from groundswell.grids.axis import Axis
 from groundswell.grids.cartesian import format_extent
@@ -29,6 +31,7 @@ from groundswell.solvers.dgwave.mesh.topography import Surface
 
 Floats = NDArray[np.float64]
 TREE_ROUNDING = 1e-6  # of the size of a forest
+SETUP_BYTES = 640  # of memory for an element during the set-up, as measured
 
 
 def build_forest(
@@ -111,7 +114,10 @@ def _waves_too_short(
     case: Any, grid: Bricks, media: Sequence[Medium], surface: Surface | None
 ) -> Criterion:
     """A criterion for `refine` that divides elements with too few points per wavelength."""
-    speeds, section = _slowest(media), case.refinement
+    section = case.refinement
+    cells = media[-1].cells
+    _require_memory(8 * prod(cells), f"the wave speeds of {format_extent(cells)} smallest elements")
+    speeds = _slowest(media)
 
     def shortest_wave(lower: Floats, upper: Floats) -> Floats:
         found = np.empty(len(lower))
@@ -121,7 +127,29 @@ def _waves_too_short(
         return found / float(section.frequency)
 
     longest = surface.longest_edges if surface else longest_edges
-    return resolve_wavelength(shortest_wave, case.method.degree / section.points, longest)
+    is_long = resolve_wavelength(shortest_wave, case.method.degree / section.points, longest)
+
+    def wanted(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
+        found = is_long(lower, upper)
+        count = 8 * int(found.sum())
+        _require_memory(SETUP_BYTES * count, f"{count:,} elements of the next level")
+        return found
+
+    return wanted
+
+
+def _require_memory(needed: int, what: str) -> None:
+    """Check that a part of the set-up fits into the available memory.
+
+    Raises:
+        InputError: it does not fit.
+    """
+    free = host_memory()[0]
+    if needed > free:
+        raise InputError(
+            f"[refinement]: {what} would take {needed / 1e9:.3g} GB of memory, but {free / 1e9:.3g}"
+            " GB are free; give fewer levels or a lower frequency, or a larger grid.spacing"
+        )
 
 
 def _slowest(media: Sequence[Medium]) -> list[Floats]:
