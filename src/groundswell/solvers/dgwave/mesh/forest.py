@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends.host_memory import host_memory
+from groundswell.case.quantities import byte_size
 from groundswell.errors import InputError
 from groundswell.grids.axis import Axis
 from groundswell.grids.cartesian import format_extent
@@ -147,8 +148,8 @@ def _require_memory(needed: int, what: str) -> None:
     free = host_memory()[0]
     if needed > free:
         raise InputError(
-            f"[refinement]: {what} would take {needed / 1e9:.3g} GB of memory, but {free / 1e9:.3g}"
-            " GB are free; give fewer levels or a lower frequency, or a larger grid.spacing"
+            f"[refinement]: {what} would take {byte_size(needed)} of memory, but {byte_size(free)} "
+            "are free; give fewer levels or a lower frequency, or a larger grid.spacing"
         )
 
 
