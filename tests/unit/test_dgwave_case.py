@@ -273,6 +273,17 @@ def test_ranks_share_the_work_evenly() -> None:
 # --- warnings -------------------------------------------------------------------------------------
 
 
+def test_layers_that_are_wider_than_usual() -> None:
+    slow = {"kind": "gaussian", "sigma": "1 s"}
+    more = {"source__0__time_function": slow, "time__duration": 8}
+    [warning] = setup(boundary__width=12, **more).warnings()
+    assert (
+        "12 elements, so absorbing layers hold 11,712 of 11,760 elements; a width of 4" in warning
+    )
+    sponge = {"sides": "sponge", "bottom": "sponge", "width": 10}
+    assert setup(boundary=sponge, **more).warnings() == []
+
+
 def test_sources_that_elements_do_not_resolve() -> None:
     sharp = {"kind": "gaussian", "sigma": "0.01 s"}
     [warning] = setup(source__0__time_function=sharp).warnings()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +36,7 @@ DEPTH_ROUNDING = 1e-3  # m
 ROUNDING = 1e-9  # relative, of edges and frequencies
 ROUNDED_UP = 1.005  # so that three digits are no less than the value
 LEAST_UPWIND = 0.5  # weight of the Riemann flux, see `require_dissipation`
+USUAL_WIDTH = {"pml": 4, "sponge": 10}  # of layers, elements
 FLUXES = {0.0: "central", 1.0: "Riemann"}
 
 
@@ -136,7 +138,20 @@ def warnings(setup: Setup) -> Iterator[str]:
         yield from (f"source[{n}]: {warning}" for warning in entry.warnings)
     remedy = "narrow attenuation.band, or raise method.mechanisms"
     yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)
+    yield from _wide_layers(setup)
     yield from _step(setup)
+
+
+def _wide_layers(setup: Setup) -> Iterator[str]:
+    """Absorbing layers that are wider than usual, and that hold most of the elements."""
+    grid, width = setup.grid, max(setup.grid.before)
+    usual = USUAL_WIDTH.get(setup.case.boundary.sides, width)
+    inside, cells = prod(grid.region), prod(grid.cells)
+    if width > usual and cells > 2 * inside:
+        yield (
+            f"boundary.width is {width} elements, so absorbing layers hold {cells - inside:,} of "
+            f"{cells:,} elements; a width of {usual} is usual"
+        )
 
 
 def _step(setup: Setup) -> Iterator[str]:
