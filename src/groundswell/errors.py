@@ -90,13 +90,17 @@ def listed(words: Iterable[str]) -> str:
     return f"{', '.join(head)} or {last}" if head else last
 
 
+_SYNONYMS = {"gpu": "cuda"}  # "gpu" is spelled like "cpu"
+
+
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """A suffix for a message that suggests the known word closest to `word`, or ""."""
     import difflib
 
     if not isinstance(word, str) or len(word) > 40:
         return ""
-    close = difflib.get_close_matches(word.lower(), list(known), n=1)
+    word = _SYNONYMS.get(word.lower(), word.lower())
+    close = difflib.get_close_matches(word, list(known), n=1)
     return f' (did you mean "{close[0]}"?)' if close else ""
 
 

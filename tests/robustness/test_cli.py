@@ -112,6 +112,8 @@ def test_wrong_usage(words: list[str], capsys: Capture) -> None:
 def test_a_backend_that_is_none(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
     assert main(["run", str(write_case(tmp_path)), "--backend", "abacus"]) == 2
     assert "cuda" in capsys.readouterr().err
+    assert main(["run", str(write_case(tmp_path)), "--backend", "gpu"]) == 2
+    assert '"cuda"?' in capsys.readouterr().err
 
 
 # --- errors -------------------------------------------------------------------------------------

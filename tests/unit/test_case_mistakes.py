@@ -174,6 +174,8 @@ def test_sections_built_by_keyword_raise_the_same_error() -> None:
         ({"codec": "zip"}, "zfp16"),
         ({"codec": "mpc", "narrow": "bfloat16"}, "choose one of the two"),
         ({"lossy": "mpc"}, "codec with loss"),
+        ({"lossy": "zfp"}, 'must be a codec with loss, as in "zfp16"'),
+        ({"backend": "gpu"}, r'must be "cpu" or "cuda" \(did you mean "cuda"\?\)'),
         ({"lossy": "zfp8", "codec": "mpc"}, "leave it out"),
         ({"link": {"bandwidth": "1 GB/s"}}, "link: is not a key here"),
     ],

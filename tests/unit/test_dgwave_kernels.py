@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from platform import machine
 
+import numpy as np
 import pytest
 from dg_problems import CLOSED, TORUS, Problem, Variant, error
 from guard_page import GuardedBackend
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from variants import long_variants
 
 from groundswell.backends import Backend
+from groundswell.backends.base import in_order
 
 TOLERANCE = {"float64": 1e-13, "float32": 2e-6}
 
@@ -124,3 +127,15 @@ def test_a_uniform_state_does_not_change(backend: Backend) -> None:
     problem.u[...] = problem.u[:1, :, :1, :1, :1]
     found = problem.found(problem.propagation(backend, "float64"), backend, 3)
     assert error(found, problem.u) < 1e-13
+
+
+@pytest.mark.skipif(machine() != "x86_64", reason="only this processor's setting is changed")
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_denormal_numbers_count_as_zero_at_mortars(backend: Backend, dtype: str) -> None:
+    """Decaying waves do not slow a CPU down."""
+    problem = Problem(Variant(2, True, 0.3, TORUS, fluid=0.4, halved=0.3))
+    problem.u = np.finfo(dtype).tiny * np.tanh(problem.u)
+    found = problem.propagation(backend, dtype)
+    step = [launch for launch in found.stage(0) if launch.name == "project_jumps"]
+    in_order([*found.prepare, *step])()
+    assert step and not found.traces.jumps.any()

@@ -257,3 +257,21 @@ def test_unphysical_points_of_a_model_are_named(tmp_path: Path) -> None:
         _ = setup(
             tmp_path, medium={"kind": "netcdf", "file": "model.nc"}, method=NODES
         ).stability_limit
+
+
+def test_gaps_of_a_model_at_corners_of_fluid_elements_do_no_harm(tmp_path: Path) -> None:
+    """In the air and beside the region. Rock at other corners of the water is found."""
+    at = np.arange(-100.0, 1000, 200)  # the middles of elements, and beyond
+    vs = np.where(at < 200, 0.0, 1700.0)[:, None, None] * np.ones((6, 6, 6))
+    vs[1, 3, 3] = 1700
+    complete = {"vp": np.where(vs > 0, 3000.0, 1500.0), "vs": vs, "rho": np.full(vs.shape, 2e3)}
+    outside = np.indices(vs.shape).min(axis=0) == 0
+    found = []
+    for gap in (False, True):
+        values = {n: np.where(outside & gap, np.nan, v) for n, v in complete.items()}
+        data = {name: (("depth", "y", "x"), v) for name, v in values.items()}
+        axes = {"depth": at, "y": at, "x": at}
+        xr.Dataset(data, axes).to_netcdf(tmp_path / f"{gap}.nc", engine="h5netcdf")
+        found.append(setup(tmp_path, medium={"kind": "netcdf", "file": f"{gap}.nc"}))
+    assert 0 < found[0].statistics.mixed < found[0].statistics.fluid < found[0].count
+    assert np.array_equal(*(each.statistics.is_mixed for each in found))

@@ -170,6 +170,7 @@ def test_the_strongest_shaking_is_told_with_its_distance(tmp_path: Path) -> None
     [
         ({}, ""),
         ({"magnitude": 5.93, "event_depth": 2000.0}, "Mw 5.9, 2 km deep. "),
+        ({"event_depth": 8.0}, "Source 8 m deep. "),
         ({"origin_time": "2014-03-29T04:09:42.970000Z"}, "2014-03-29 04:09 UTC. "),
     ],
 )

@@ -90,6 +90,13 @@ def _codec(value: str) -> str:
     return value
 
 
+def _lossy_codec(value: str) -> str:
+    """Validate a codec with loss."""
+    if not _ZFP.fullmatch(value):
+        reject([((), 'must be a codec with loss, as in "zfp16"')])
+    return value
+
+
 CODECS = ("auto", "none", "mpc")
 
 _ZFP = re.compile("zfp([4-9]|[12][0-9]|3[0-2])")
@@ -112,7 +119,7 @@ class RunSection(Section):
     overlap: Flag | Literal["auto"] = "auto"
     narrow: Literal["float32", "bfloat16"] | None = None
     codec: Annotated[str, AfterValidator(_codec)] = "auto"
-    lossy: Annotated[str, AfterValidator(_codec)] | None = None
+    lossy: Annotated[str, AfterValidator(_lossy_codec)] | None = None
 
     @property
     def dtype(self) -> str:
@@ -135,8 +142,6 @@ class RunSection(Section):
             yield ("narrow",), f'cannot be given with codec = "{self.codec}"; choose one of the two'
         if self.lossy and (self.narrow or self.codec != "auto"):
             yield ("lossy",), 'is for codec = "auto" without narrow; leave it out'
-        if self.lossy and not _ZFP.fullmatch(self.lossy):
-            yield ("lossy",), 'must be a codec with loss, as in "zfp16"'
 
 
 def by_file(from_file: type[Section], other: type[Section]) -> PlainValidator:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from groundswell import registry
-from groundswell.errors import listed
+from groundswell.errors import did_you_mean, listed, quoted
 
 app = typer.Typer(
     name="groundswell",
@@ -36,6 +36,19 @@ class Precision(StrEnum):
     double = "double"
 
 
+def _backend(name: str) -> BackendName:
+    """A backend by its name on the command line."""
+    if name not in list(BackendName):
+        hint = did_you_mean(name, BackendName)
+        raise typer.BadParameter(f"{quoted(name)}: must be {listed(BackendName)}{hint}")
+    return BackendName(name)
+
+
+def _backend_option(text: str) -> Any:
+    """The option `--backend` with a help text."""
+    return typer.Option(parser=_backend, metavar=f"<{'|'.join(BackendName)}>", help=text)
+
+
 # typer reads these annotations when the program runs.
 CaseFile = Annotated[Path, typer.Argument(metavar="CASE", help="Case file (TOML).")]
 SOLVERS = listed(registry.names() or ["none is installed"])
@@ -44,7 +57,7 @@ SolverName = Annotated[
     str, typer.Argument(metavar="SOLVER", help=f"The solver: {SOLVERS}.", show_default=False)
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Backend = Annotated[BackendName | None, typer.Option(help="Backend; overrides the case.")]
+Backend = Annotated[BackendName | None, _backend_option("Backend; overrides the case.")]
 Width = Annotated[Precision | None, typer.Option(help="Floating-point type; overrides the case.")]
 
 
@@ -192,7 +205,7 @@ def verify(
     full: Annotated[
         bool, typer.Option("--full", help="Finer and larger problems, for a GPU.")
     ] = False,
-    backend: Annotated[BackendName, typer.Option(help="Backend.")] = BackendName.cpu,
+    backend: Annotated[BackendName, _backend_option("Backend.")] = BackendName.cpu,
     as_json: AsJson = False,
 ) -> None:
     from groundswell.verify import run_problems
@@ -227,7 +240,7 @@ def verify(
 def bench(
     subject: Annotated[str, typer.Argument(metavar="SUBJECT", help=f"{SOLVERS}; or exchange.")],
     backend: Annotated[
-        BackendName | None, typer.Option(help="Backend; by default the GPU if there is one.")
+        BackendName | None, _backend_option("Backend; by default the GPU if there is one.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for measurements and pictures.")
@@ -259,7 +272,7 @@ def info(
         typer.Option(metavar="CASE", help="Show the launches of a step of this case instead."),
     ] = None,
     backend: Annotated[
-        BackendName | None, typer.Option(help="Backend for --step; overrides the case.")
+        BackendName | None, _backend_option("Backend for --step; overrides the case.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -7,10 +7,12 @@ import numpy as np
 from groundswell.grids.axis import Spacings
 from groundswell.seismology.media.material import (
     Counts,
+    Mask,
     Material,
     Medium,
     Values,
     sample_points,
+    solid_at_points,
     volume_average,
 )
 from groundswell.seismology.media.profile import Profile, find_profile
@@ -46,6 +48,10 @@ class CellAverages:
     def sample(self, points: Values) -> Material:
         """The medium on small cells at points; see `SampledMedium`."""
         return sample_points(self._medium, points)
+
+    def is_solid(self, points: Values) -> Mask:
+        """See `SampledMedium`."""
+        return solid_at_points(self._medium, points)
 
     def _mean(self, values: Values) -> Values:
         """Means over blocks of (factor along z, ny * factor, nx * factor)."""

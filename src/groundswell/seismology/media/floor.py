@@ -8,12 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from groundswell.seismology.media.material import (
+    Mask,
     Material,
     Medium,
     Values,
     count_cells,
     find_runs,
     sample_points,
+    solid_at_points,
 )
 from groundswell.seismology.media.profile import Profile, find_profile
 
@@ -60,6 +62,10 @@ class Floor:
     def sample(self, points: Values) -> Material:
         """The bounded medium at points; see `SampledMedium`."""
         return self._bounded(sample_points(self._medium, points))
+
+    def is_solid(self, points: Values) -> Mask:
+        """See `SampledMedium`; bounds leave fluids as they are."""
+        return solid_at_points(self._medium, points)
 
     def _bounded(self, model: Material) -> Material:
         vs = np.where(model.vs > 0, np.maximum(model.vs, self._vs), model.vs)

@@ -15,6 +15,7 @@ from groundswell.grids.axis import Axis, Spacings
 from groundswell.seismology.media.material import (
     UNITS,
     Counts,
+    Mask,
     Material,
     Values,
     find_unphysical,
@@ -91,6 +92,10 @@ class Layered:
     def sample(self, points: Values) -> Material:
         """The profile at points; see `SampledMedium`."""
         return self.profile.sample(points[:, 2])
+
+    def is_solid(self, points: Values) -> Mask:
+        """See `SampledMedium`."""
+        return np.asarray(self.sample(points).vs > 0)
 
     def runs(self) -> list[tuple[int, int]]:
         """First row and length of each run of equal depth rows, from the surface down."""

@@ -69,10 +69,19 @@ class SampledMedium(Medium, Protocol):
         """The material at points x, y, depth, (n, 3), m: arrays (n,)."""
         ...
 
+    def is_solid(self, points: Values) -> Mask:
+        """Whether the medium is solid at points, (n,); False in gaps of a model."""
+        ...
+
 
 def sample_points(medium: Medium, points: Values) -> Material:
     """The material of a `SampledMedium`, or of one that is derived from it, at points (n, 3), m."""
     return cast(SampledMedium, medium).sample(points)
+
+
+def solid_at_points(medium: Medium, points: Values) -> Mask:
+    """Whether such a medium is solid at points (n, 3), m; False in gaps of a model."""
+    return cast(SampledMedium, medium).is_solid(points)
 
 
 def lame(material: Material) -> tuple[Values, Values]:

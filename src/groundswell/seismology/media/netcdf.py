@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -23,6 +23,7 @@ from groundswell.seismology.media.material import (
     PROPERTIES,
     UNITS,
     Counts,
+    Mask,
     Material,
     Values,
     describe_cell,
@@ -140,20 +141,7 @@ class NetcdfMedium:
         Raises:
             InputError: the model has a gap (NaN) or is unphysical, or a rule does not apply.
         """
-        x, y = self._model.project(points[:, 0], points[:, 1], self._geography)
-        depth, y_at, x_at = (
-            _locate(self._model, axis, np.asarray(at), clip=True)
-            for axis, at in enumerate((points[:, 2], y, x))
-        )
-        found = {role: np.empty(len(points)) for role in self._names}
-        for node in np.unique(depth.node):
-            chosen = np.flatnonzero(depth.node == node)
-            row, column = y_at.take(chosen), x_at.take(chosen)
-            above, below = (self._read_layer(int(node) + n, row, column) for n in (0, 1))
-            fraction = within_phase(depth.fraction[chosen], above["vs"], below["vs"])
-            for role, values in found.items():
-                values[chosen] = _interpolate(above[role], below[role], fraction)
-        material = complete_material(found, *self._rules)
+        material = complete_material(self._sample(points, self._names), *self._rules)
         if unphysical := find_unphysical(material):
             place = ", ".join(f"{at:.8g}" for at in points[unphysical.entry[0]])
             raise InputError(
@@ -162,16 +150,39 @@ class NetcdfMedium:
             )
         return material
 
+    def is_solid(self, points: Values) -> Mask:
+        """See `SampledMedium`."""
+        return np.asarray(self._sample(points, ["vs"])["vs"] > 0)
+
+    def _sample(self, points: Values, roles: Iterable[str]) -> dict[str, Values]:
+        """Properties of the file at points; NaN in gaps."""
+        x, y = self._model.project(points[:, 0], points[:, 1], self._geography)
+        depth, y_at, x_at = (
+            _locate(self._model, axis, np.asarray(at), clip=True)
+            for axis, at in enumerate((points[:, 2], y, x))
+        )
+        found: dict[str, Values] = {role: np.empty(len(points)) for role in roles}
+        for node in np.unique(depth.node):
+            chosen = np.flatnonzero(depth.node == node)
+            row, column = y_at.take(chosen), x_at.take(chosen)
+            above, below = (self._read_layer(int(node) + n, row, column, found) for n in (0, 1))
+            fraction = within_phase(depth.fraction[chosen], above["vs"], below["vs"])
+            for role, values in found.items():
+                values[chosen] = _interpolate(above[role], below[role], fraction)
+        return found
+
     def _slabs_at(self, node: int) -> dict[str, Values]:
         """Each property (ny, nx) at a depth of the model; the depth above stays in memory, too."""
         if node not in self._slabs:
             self._slabs = {n: slabs for n, slabs in self._slabs.items() if n == node - 1}
-            self._slabs[node] = self._read_layer(node, self._y, self._x)
+            self._slabs[node] = self._read_layer(node, self._y, self._x, self._names)
         return self._slabs[node]
 
-    def _read_layer(self, node: int, y: _AxisPositions, x: _AxisPositions) -> dict[str, Values]:
-        """Each property at positions at one depth of the model, in SI units."""
-        return {role: self._read_slab(role, node, y, x) for role in self._names}
+    def _read_layer(
+        self, node: int, y: _AxisPositions, x: _AxisPositions, roles: Iterable[str]
+    ) -> dict[str, Values]:
+        """Properties at positions at one depth of the model, in SI units."""
+        return {role: self._read_slab(role, node, y, x) for role in roles}
 
     def _read_slab(self, role: str, node: int, y: _AxisPositions, x: _AxisPositions) -> Values:
         nodes = self._model.read(self._names[role], node, y.window, x.window)

@@ -31,7 +31,8 @@ def event_sentence(attrs: Mapping[str, Any]) -> str:
         words.append(f"Mw {float(attrs['magnitude']):.1f}")
     if "event_depth" in attrs:
         depth = float(attrs["event_depth"])
-        words.append(f"{depth:.3g} m deep" if depth < 100 else f"{depth / 1e3:.3g} km deep")
+        value = f"{depth:.3g} m" if depth < 100 else f"{depth / 1e3:.3g} km"
+        words.append(f"{value} deep" if words else f"Source {value} deep")
     if "origin_time" in attrs:
         words.append(f"{str(attrs['origin_time'])[:16].replace('T', ' ')} UTC")
     return f"{', '.join(words)}. " if words else ""

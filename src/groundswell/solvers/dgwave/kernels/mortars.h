@@ -16,6 +16,7 @@ typedef real Part;  // what a thread computes at a time: one value on a GPU, a v
 constexpr int FACE_PITCH = NODES, PARTS = NODES;
 INLINE real& part_at(real* row, int n) { return row[n]; }
 INLINE real part_at(const real* row, int n) { return row[n]; }
+struct FlushDenormals {};  // GPUs compute with denormal numbers at full speed
 #else
 #include "spectral_elements/kernels/cpu_rows.h"
 typedef Lanes Part;
@@ -163,6 +164,7 @@ INLINE void load_node(const FaceValues& quarter, int slow, int fast, const Norma
 KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, index_t first, index_t count) {
   const Elements all ELEMENTS_AT(stage);
   FOR_BLOCKS(b, count) {
+    [[maybe_unused]] const FlushDenormals flush{};
     SHARED(FaceValues, own, );
     SHARED(FaceValues, between, );
     SHARED(FaceValues, interpolated, );
@@ -199,6 +201,7 @@ KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, in
 KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
   const Elements all ELEMENTS_AT(stage);
   FOR_BLOCKS(m, mortars) {
+    [[maybe_unused]] const FlushDenormals flush{};
     SHARED(FaceValues, own, );
     SHARED(FaceValues, between, );
     SHARED(FaceValues, at_quarter, );  // the interpolated trace, then the jump

@@ -15,7 +15,13 @@ from groundswell.meshes.mesh import CORNERS
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.case.media import HomogeneousSection
-from groundswell.seismology.media.material import Material, Values, sample_points
+from groundswell.seismology.media.material import (
+    Mask,
+    Material,
+    Values,
+    sample_points,
+    solid_at_points,
+)
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies, unrelaxed
 from groundswell.solvers.dgwave.materials.brick_media import (
     INWARDS,
@@ -96,11 +102,14 @@ class ElementMaterials(ElementGeometry):
         return Material(**found | _average_if_mixed(is_mixed, found, nodes)), is_mixed
 
     def fluid_with_solid(self, leaves: Numbers) -> NDArray[np.bool_]:
-        """Which elements are fluid on average, but solid at a corner, (elements,)."""
+        """Which elements are fluid on average, but solid at a corner, (elements,).
+
+        A corner may lie in a gap of a model, because averages need no values there.
+        """
         found = self.material(leaves).vs == 0
         if not self._varies_inside:
             return np.zeros_like(found)
-        found[found] = (self._sample(leaves[found], _places(1)).vs > 0).any(axis=1)
+        found[found] = self._is_solid(leaves[found], _places(1)).any(axis=1)
         return found
 
     @property
@@ -180,14 +189,27 @@ class ElementMaterials(ElementGeometry):
 
     def _sample(self, leaves: Numbers, places: Floats) -> Material:
         """The medium at positions in elements; layers continue the region, see `material_at`."""
+        points = self._points(leaves, places)
+        found = sample_points(self.media[0], points.reshape(-1, AXES))
+        shape = points.shape[:2]
+        return Material(**{n: getattr(found, n).reshape(shape) for n in USED})
+
+    def _is_solid(self, leaves: Numbers, places: Floats) -> Mask:
+        """Whether the medium is solid at positions in elements, (elements, places)."""
+        points = self._points(leaves, places)
+        found = solid_at_points(self.media[0], points.reshape(-1, AXES))
+        return found.reshape(points.shape[:2])
+
+    def _points(self, leaves: Numbers, places: Floats) -> Floats:
+        """Positions in the region, or nearest in it, of places in elements, (elements, places, 3).
+
+        They lie slightly inside the elements, see `INWARDS`.
+        """
         lower, upper = self.forest.boxes(leaves)
         half = (upper - lower)[:, None] / 2
         points = lower[:, None] + half * (1 + (1 - INWARDS) * places)
         low, high = INWARDS * np.array([axis.ends for axis in self.grid.axes]).T / 2
-        points = np.clip(points, low, np.array(self.extent) - high)
-        found = sample_points(self.media[0], points.reshape(-1, AXES))
-        shape = points.shape[:2]
-        return Material(**{n: getattr(found, n).reshape(shape) for n in USED})
+        return np.clip(points, low, np.array(self.extent) - high)
 
 
 def _places(degree: int) -> Floats:

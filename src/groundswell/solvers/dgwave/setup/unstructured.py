@@ -22,7 +22,7 @@ from groundswell.seismology.case.media import HomogeneousSection
 from groundswell.seismology.case.sources import AwpRupture
 from groundswell.seismology.media.build import build_sampled
 from groundswell.seismology.media.cellwise import ArrayMedium
-from groundswell.seismology.media.material import Material
+from groundswell.seismology.media.material import Mask, Material
 from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.boundaries.case import SpongeSection
 from groundswell.solvers.dgwave.boundaries.surface_sponges import SurfaceSponges
@@ -165,6 +165,9 @@ class UnstructuredSetup(Setup):
 
     def _sample(self, leaves: Numbers, places: Floats) -> Material:
         return self.volume_media.sample(leaves, places)
+
+    def _is_solid(self, leaves: Numbers, places: Floats) -> Mask:
+        return np.asarray(self._sample(leaves, places).vs > 0)
 
     def locate(self, points: Floats) -> tuple[Numbers, Floats]:
         """See `Setup`; the element of a position outside the mesh is NOWHERE."""
