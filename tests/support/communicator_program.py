@@ -284,12 +284,13 @@ def killed() -> None:
 
 
 def dead() -> None:
-    """Rank 0 waits for a rank that it takes for dead."""
+    """Rank 0 waits for a rank that it takes for dead, but not when its own program ends."""
     job = world()
     if job.first:
-        dead = job._processes[1]._replace(start_time=0)
-        job._processes[1] = dead
+        alive = job._processes[1]
+        job._processes[1] = alive._replace(start_time=0)
         say(job, "first", outcome(lambda: job.allgather(None)))
+        job._processes[1] = alive
     else:
         time.sleep(2)
         say(job, "second", outcome(lambda: job.allgather(None)))
