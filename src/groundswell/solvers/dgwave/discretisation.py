@@ -20,6 +20,7 @@ from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.terms import ElementSource, SourceKind, Terms, projection_degree
+from groundswell.spectral_elements.geometry import chunks
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
@@ -179,31 +180,29 @@ def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
     """The point sources in a rank's elements; a source on a face belongs to the first leaf."""
     if not setup.sources:
         return []
-    leaves, inside = setup.locate(np.array([source.position for source in setup.sources]))
-    places = {int(leaf): n for n, leaf in enumerate(elements.numbers)}
-    found = [
-        _source(setup, source, places[int(leaf)], leaf, place)
-        for source, leaf, place in zip(setup.sources, leaves, inside, strict=True)
-        if int(leaf) in places
-    ]
+    leaves, places = setup.locate(np.array([source.position for source in setup.sources]))
+    rows = {int(leaf): n for n, leaf in enumerate(elements.numbers)}
+    mine = np.array([n for n, leaf in enumerate(leaves.tolist()) if leaf in rows], np.int64)
+    found = []
+    for part in chunks(len(mine), (setup.degree + 1) ** AXES):
+        numbers = mine[part]
+        material = setup.material_at(leaves[numbers], places[numbers, None])
+        for n, rho, vs in zip(numbers, material.rho[:, 0], material.vs[:, 0], strict=True):
+            leaf, source = int(leaves[n]), setup.sources[n]
+            kind = _kind(source, is_solid=setup.equations.elastic and vs > 0)
+            found.append(
+                ElementSource(
+                    rows[leaf],
+                    places[n],
+                    projection_degree(setup.degree, kind),
+                    _rates(setup.equations, source, float(rho)),
+                    source.start,
+                    source.step,
+                    source.samples,
+                    setup.volume(leaf),
+                )
+            )
     return sorted(found, key=lambda source: source.element)
-
-
-def _source(
-    setup: Setup, source: PointSource, element: int, leaf: Numbers, place: Floats
-) -> ElementSource:
-    material = setup.material_at(np.array([leaf]), place[None, None])
-    is_solid = setup.equations.elastic and bool(material.vs.all())
-    return ElementSource(
-        element,
-        place,
-        projection_degree(setup.degree, _kind(source, is_solid=is_solid)),
-        _rates(setup.equations, source, material.rho.item()),
-        source.start,
-        source.step,
-        source.samples,
-        setup.volume(leaf),
-    )
 
 
 def _kind(source: PointSource, *, is_solid: bool) -> SourceKind:
