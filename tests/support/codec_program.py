@@ -49,8 +49,8 @@ def check_case(
     arrays = [backend.zeros(before(w, cut, job.rank, MARGIN).shape, dtype) for w in wholes]
     origin = (MARGIN,) * len(cut.shape)
     fields = [GhostField(a, origin, g) for a, g in zip(arrays, ghosts, strict=True)]
-    aggregate = bool(rng.integers(2))
-    halo = HaloExchange(backend, job, cut, fields, aggregate=aggregate, **how)
+    choices = {"aggregate": bool(rng.integers(2)), "sweeps": not bound and bool(rng.integers(2))}
+    halo = HaloExchange(backend, job, cut, fields, **how, **choices)
     assert halo.path.startswith(how["codec"]) or job.size == 1
     for turn in range(3):
         for array, whole in zip(arrays, wholes, strict=True):

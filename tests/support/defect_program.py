@@ -229,7 +229,7 @@ def the_path_is_what_is_really_used(at: ExchangeSetup) -> None:
     part = at.part(cut, "float32", uniform(1, 1))
     halo = at.exchange(cut, [part])
     assert halo.path == PATHS[at.transport]
-    with_mpi = hasattr(getattr(halo.transfer, "_transport", None), "_mpi_comm")
+    with_mpi = hasattr(getattr(halo.transfers[0], "_transport", None), "_mpi_comm")
     assert with_mpi == halo.path.startswith("MPI")
     halo.close()
     for other in ("nccl", "mpi-gpu", "direct", "pigeon"):
@@ -246,7 +246,7 @@ def operations_show_themselves(at: ExchangeSetup) -> None:
     """Bytes, ranks, transport and why it was chosen; of an all-reduce, this depends on the host."""
     halo = at.exchange(cut := decompose((8,), 2, True), [at.part(cut, "float32", uniform(1, 1))])
     total, other = PeerAllReduce(at.backend, at.job, 3), 1 - at.job.rank
-    for operation, size in ((halo, 8), (halo.transfer, 256)):
+    for operation, size in ((halo, 8), (halo.transfers[0], 256)):
         expected = f": {size} bytes to rank {other} by {halo.path}; as requested>"
         assert repr(operation).endswith(expected), repr(operation)
     assert repr(total) == f"<PeerAllReduce: 128 bytes to rank {other} by {total.path}>"

@@ -4,7 +4,8 @@
 
 HOW: rank WHO ends its program by sys.exit ("exit") or an exception ("fail"), or exchanges an array
 of another type ("type"), while the others exchange what they have exchanged before, or gather.
-"array": another array of the same type, which is no error. "done": all do the same, and rank WHO,
+"array": another array of the same type, which is no error. "plan": the same two plans in another
+order. "done": all do the same, and rank WHO,
 which has no more to wait for, ends while others wait for the last rank.
 """
 
@@ -26,7 +27,11 @@ def main(transport: str, how: str, who: str, others: str) -> None:
         time.sleep(3 * (domain.rank == 2))
         domain.exchange(u)
         return
-    if domain.rank == int(who):
+    if how == "plan":
+        plans = [domain.plan(u), domain.plan(domain.zeros())]
+        for plan in plans[:: -1 if domain.rank == int(who) else 1]:
+            plan()
+    elif domain.rank == int(who):
         if how == "exit":
             sys.exit(0)
         if how == "fail":

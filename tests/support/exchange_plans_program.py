@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from functools import partial
+from typing import Any
 
 import numpy as np
 from array_layouts import elsewhere
@@ -46,8 +47,9 @@ def fail() -> None:
 def share() -> None:
     """A plan that is bound to other arrays, of other layouts on other ranks."""
     for name in NAMES:
-        for aggregate in (True, False):
-            domain = Domain((24, 26), 2, periodic=True, transport=name, aggregate=aggregate)
+        for aggregate, codec in ((True, "none"), (False, "none"), (True, "mpc")):
+            options: dict[str, Any] = {"aggregate": aggregate, "codec": codec}
+            domain = Domain((24, 26), 2, periodic=True, transport=name, **options)
             rng = np.random.default_rng(domain.rank)
             z, x = domain.indices(ghosts=True)
             expected = (z % 24) * 100 + x % 26
@@ -57,7 +59,7 @@ def share() -> None:
                     domain.interior(array)[...] = expected[domain.own] + 3 * n + step
                 domain.exchange(*arrays)
                 for n, array in enumerate(arrays):
-                    assert np.array_equal(array, expected + 3 * n + step), (name, step)
+                    assert np.array_equal(array, expected + 3 * n + step), (name, codec, step)
             assert len(domain._cached) == 1
             domain.close()
 

@@ -89,8 +89,8 @@ def check_case(backend: Any, job: Communicator, transport: str, rng: np.random.G
         fields.append(GhostField(array, (margin,) * axes, ghosts))
         arrays.append((array, inner))
         oracles.append((values, ghosts))
-    aggregate = bool(rng.integers(2))
-    halo = HaloExchange(backend, job, cut, fields, transport=transport, aggregate=aggregate)
+    how = {"aggregate": bool(rng.integers(2)), "sweeps": bool(rng.integers(2))}
+    halo = HaloExchange(backend, job, cut, fields, transport=transport, **how)
     for turn in range(3):
         halo()
         backend.synchronize()

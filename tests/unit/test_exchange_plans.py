@@ -18,6 +18,7 @@ from groundswell.exchange import domain as module
 from groundswell.exchange import plan as plan_module
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
+from groundswell.exchange.transfer import LocalTransfer
 
 
 @pytest.fixture
@@ -70,17 +71,35 @@ def test_few_plans_are_kept_and_none_keeps_its_arrays() -> None:
     assert not any(found() is not None for found in alive)
 
 
-@pytest.mark.parametrize("options", [{"transport": "fastest"}, {"codec": "zfp16"}])
-def test_plans_of_certain_arrays_keep_them(options: dict[str, Any]) -> None:
+def test_plans_of_certain_arrays_keep_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise new arrays at the same addresses would be taken for them."""
+    monkeypatch.setattr(LocalTransfer, "rebindable", False)
+    domain = Domain((6, 5), 1, periodic=True)
+    u, v = domain.zeros(), domain.zeros()
+    for array in (u, v, u):
+        array[...] = 1
+        array[0] = 0
+        domain.exchange(array)
+        assert (array == 1).all()
+    assert len(domain._cached) == 2
+    alive = [weakref.ref(u), weakref.ref(v)]
+    del u, v, array
+    gc.collect()
+    assert all(found() is not None for found in alive)
+    domain.close()
+    gc.collect()
+    assert all(found() is None for found in alive)
+
+
+@pytest.mark.parametrize("options", [{"transport": "fastest"}, {"codec": "zfp16"}])
+def test_plans_are_shared_with_any_options(options: dict[str, Any]) -> None:
     domain = Domain((6, 5), 1, periodic=True, **options)
-    u = domain.zeros()
-    domain.exchange(u)
+    for _ in range(3):
+        u = domain.zeros()
+        domain.exchange(u)
+    assert len(domain._cached) == 1
     alive = weakref.ref(u)
     del u
-    gc.collect()
-    assert alive() is not None
-    domain.close()
     gc.collect()
     assert alive() is None
 
@@ -103,7 +122,7 @@ def test_strides_along_axes_of_length_1_do_not_matter() -> None:
 def test_an_exchange_of_certain_arrays_is_not_bound_to_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(HaloExchange, "rebindable", False)
+    monkeypatch.setattr(LocalTransfer, "rebindable", False)
     domain = Domain((6, 5), 1, periodic=True)
     fields = [[GhostField(domain.zeros(), (1, 1), domain.ghosts)] for _ in range(2)]
     halo = HaloExchange(domain.backend, domain.comm, domain.decomposition, fields[0])

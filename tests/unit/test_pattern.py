@@ -38,7 +38,7 @@ def ranges(points: int) -> st.SearchStrategy[tuple[int, int] | None]:
     return st.none() | ends.map(lambda pair: (min(pair), max(pair)))
 
 
-def listed(cut: Decomposition, rank: int, ghosts: Ghosts) -> list[Point]:
+def listed(cut: Decomposition, rank: int, ghosts: Ghosts, sweep: int | None = None) -> list[Point]:
     """Every point of every piece."""
     return [
         (
@@ -46,7 +46,7 @@ def listed(cut: Decomposition, rank: int, ghosts: Ghosts) -> list[Point]:
             piece.owner,
             tuple(np.add(piece.there, step).tolist()),
         )
-        for piece in receives(cut, rank, ghosts)
+        for piece in receives(cut, rank, ghosts, sweep)
         for step in np.ndindex(piece.shape)
     ]
 
@@ -156,6 +156,21 @@ def test_partners_know_each_other(
 
 
 @given(problems())
+def test_sweeps_fill_the_same_ghosts(problem: tuple[Decomposition, Ghosts]) -> None:
+    """A piece takes what its owner has: own points, or ghosts of earlier sweeps."""
+    cut, ghosts = problem
+    known: list[dict[Index, tuple[int, Index]]] = [{} for _ in range(cut.ranks)]
+    for axis in range(len(cut.shape)):
+        before = [dict(points) for points in known]
+        for rank, points in enumerate(known):
+            for here, owner, there in listed(cut, rank, ghosts, axis):
+                assert here not in points
+                points[here] = before[owner].get(there, (owner, there))
+    for rank, points in enumerate(known):
+        assert points == {here: (o, there) for here, o, there in listed(cut, rank, ghosts)}
+
+
+@given(problems())
 @settings(max_examples=30)
 def test_no_piece_is_empty_and_none_lies_across_two_owners(
     problem: tuple[Decomposition, Ghosts],
@@ -192,6 +207,17 @@ def test_nobody_needs_anything() -> None:
     cut = decompose((4, 4, 4), 8)
     assert receives(cut, 3, uniform(0)) == () and partners(cut, 3, uniform(0)) == []
     assert receives(decompose((4, 4), 1), 0, uniform(2, 2, corners=True)) == ()
+
+
+def test_sweeps_need_two_neighbours_along_each_axis() -> None:
+    cut = decompose((6, 6, 6), 27)
+    found = [receives(cut, 13, uniform(1, corners=True), axis) for axis in range(3)]
+    assert [len(pieces) for pieces in found] == [2, 2, 2]
+    assert [piece.shape for pieces in found for piece in pieces[:1]] == [
+        (1, 2, 2),
+        (4, 1, 2),
+        (4, 4, 1),
+    ]
 
 
 @pytest.mark.parametrize("corners, neighbours, points", [(False, 6, 6 * 4), (True, 26, 4**3 - 8)])

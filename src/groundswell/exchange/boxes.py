@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from groundswell.backends import Backend, Blocks, Launch, Module, Source
 from groundswell.backends.base import Array
@@ -25,10 +25,10 @@ SOURCE = Path(__file__).parent / "exchange.h"
 THREADS = 256
 CHUNK = 4 * THREADS  # values per block: those that its threads have in flight together
 MOST_VALUES = 2**32 - 2 * CHUNK  # of a box; kernels count slightly beyond it in 32 bits
-ROW, FROM, TO = 13, 3, 8  # numbers of a Box in exchange.h, and its columns of addresses
+ROW, FROM, TO = 13, 3, 8  # numbers of a BoxCopy in strided_boxes.h, and its columns of addresses
 WORDS = (16, 8, 4, 2, 1)  # sizes of words that kernels move, bytes; longer words are faster
 
-# Kinds of exchange.h, by source type and target type.
+# Kinds of strided_boxes.h, by source type and target type.
 RAW = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
 PAIRS = {8: 11, 16: 12}  # complex numbers, by size in bytes, with the alignment of one part
 CONVERSIONS = {
@@ -52,7 +52,7 @@ class Place:
         address: address of the first value.
         strides: bytes between values along each axis.
         flip: offset in bytes in odd epochs.
-        array: index of the array that contains the box, see `Copies.move`; -1 for none.
+        array: index of the array that contains the box, see `AddressTable`; -1 for none.
     """
 
     address: int
@@ -118,7 +118,7 @@ class Copy:
     message: int = 0
 
     def row(self) -> list[int]:
-        """The numbers of the box in the layout of exchange.h."""
+        """The numbers of the box in the layout of strided_boxes.h."""
         shape, source, target = merged(self.shape, self.source, self.target)
         if self.dtype != self.as_dtype:
             kind = CONVERSIONS[self.dtype, self.as_dtype]
@@ -166,32 +166,21 @@ def merged(shape: tuple[int, ...], source: Place, target: Place) -> tuple[Extent
     return extents, source, target
 
 
-class Copies:
-    """Tables of boxes on a device, for the kernels of exchange.h.
+class AddressTable:
+    """A table on a device with addresses in arrays, which can be replaced by others.
 
     Args:
-        messages: number of messages. Copies within a rank belong to no message.
-
-    Attributes:
-        count: number of chunks.
-        per_message: chunks of each message, (messages,).
+        rows: (rows, columns), int64.
+        columns: the columns with addresses.
+        arrays: for each row and each of these columns, the index of the array; -1 for none.
     """
 
-    def __init__(self, backend: Backend, copies: Sequence[Copy], messages: int = 0) -> None:
-        self._backend, self._messages = backend, messages
-        rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), ROW + 1)
-        self._rows, sizes = np.ascontiguousarray(rows[:, :-1]), rows[:, -1]
-        if sizes.max(initial=0) > MOST_VALUES:
-            raise InputError(
-                f"a box of {sizes.max()} values is too large to be exchanged: at most "
-                f"{MOST_VALUES} are allowed; use more ranks"
-            )
-        self._chunks = _chunks(sizes, [copy.message for copy in copies])
-        self.count = len(self._chunks)
-        self.per_message = np.bincount(self._chunks[:, 3], minlength=messages)[:messages]
-        arrays = ((copy.source.array, copy.target.array) for copy in copies)
-        self._arrays = np.array([*arrays], np.int64).reshape(len(copies), 2)
-        self._boxes = backend.to_device(self._rows)
+    def __init__(
+        self, backend: Backend, rows: NDArray[np.int64], columns: Sequence[int], arrays: ArrayLike
+    ) -> None:
+        self._backend, self._rows, self._columns = backend, rows, [*columns]
+        self._arrays = np.array(arrays, np.int64).reshape(len(rows), len(columns))
+        self.on_device = backend.to_device(rows)
 
     def move(self, shifts: Sequence[int]) -> None:
         """Replace the arrays by others with the same layout, in stream order.
@@ -200,14 +189,43 @@ class Copies:
             shifts: for each array, the distance from the old address to the new one, bytes.
         """
         by_array = np.array([*shifts, 0], np.int64)  # the last entry is for index -1: no array
-        self._rows[:, [FROM, TO]] += by_array[self._arrays]
-        self._backend.assign(self._boxes, self._rows)
+        self._rows[:, self._columns] += by_array[self._arrays]
+        self._backend.assign(self.on_device, self._rows)
+
+
+class Copies:
+    """Tables of boxes on a device, for the kernels of exchange.h.
+
+    Args:
+        messages: number of messages. Copies within a rank belong to no message.
+
+    Attributes:
+        boxes: the boxes.
+        count: number of chunks.
+        per_message: chunks of each message, (messages,).
+    """
+
+    def __init__(self, backend: Backend, copies: Sequence[Copy], messages: int = 0) -> None:
+        self._backend, self._messages = backend, messages
+        rows = np.array([copy.row() for copy in copies], np.int64).reshape(len(copies), ROW + 1)
+        sizes = rows[:, -1]
+        if sizes.max(initial=0) > MOST_VALUES:
+            raise InputError(
+                f"a box of {sizes.max()} values is too large to be exchanged: at most "
+                f"{MOST_VALUES} are allowed; use more ranks"
+            )
+        self._chunks = _chunks(sizes, [copy.message for copy in copies])
+        self.count = len(self._chunks)
+        self.per_message = np.bincount(self._chunks[:, 3], minlength=messages)[:messages]
+        arrays = [(copy.source.array, copy.target.array) for copy in copies]
+        boxes = np.ascontiguousarray(rows[:, :-1])
+        self.boxes = AddressTable(backend, boxes, (FROM, TO), arrays)
 
     def arguments(self, blocks: int) -> tuple[Any, ...]:
         """Values of LOAD_ARGUMENTS for kernels with this number of blocks of threads."""
         chunks, shares = in_turns(self._chunks, blocks, self._messages)
         to_device = self._backend.to_device
-        return self._boxes, to_device(chunks), self.count, to_device(shares)
+        return self.boxes.on_device, to_device(chunks), self.count, to_device(shares)
 
 
 def in_turns(
@@ -261,11 +279,11 @@ class CopyLaunch:
     def __init__(self, backend: Backend, copies: Sequence[Copy], kept: object = None) -> None:
         self._kept = kept
         self.launches: list[Launch] = []
-        self.tables: list[Copies] = []
+        self.tables: list[AddressTable] = []
         if copies:
             tables, module = Copies(backend, copies), compile_kernels(backend)
             boxes, chunks, count, _ = tables.arguments(max(tables.count, 1))
             self.launches = [
                 module.launch("copy_boxes", Blocks(count, THREADS), boxes, chunks, count)
             ]
-            self.tables = [tables]
+            self.tables = [tables.boxes]

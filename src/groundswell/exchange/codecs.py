@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import chain
 
 from groundswell.backends import Launch
-from groundswell.backends.base import Array, Event
+from groundswell.backends.base import Event
 from groundswell.compression import TYPES, coder
 from groundswell.compression.base import Coder
 from groundswell.compression.strips import Box, strip_sizes, strip_table
 from groundswell.errors import InputError, RunFailed
-from groundswell.exchange.boxes import CopyLaunch, merged
+from groundswell.exchange.boxes import AddressTable, CopyLaunch, merged
 from groundswell.exchange.messages import Message, Segment, TransferRequest, aligned
 from groundswell.exchange.transfer import Binding, Maker, Transfer
 
@@ -33,7 +33,6 @@ class CodedTransfer(Transfer):
         InputError: segments have different types, or a type that the codec does not support.
     """
 
-    rebindable = False
     encode: Sequence[Launch] = ()
     decode: Sequence[Launch] = ()
 
@@ -65,20 +64,26 @@ class CodedTransfer(Transfer):
         return Message(message.peer, message.tag, sent, received, length)
 
     def prepare(self, request: TransferRequest) -> Binding:
-        moved = self._transfer.prepare(self._request)
-        own = CopyLaunch(request.backend, request.own).launches
-        out = zip(request.messages, self.encoders, self.sent, strict=True)
-        back = zip(request.messages, self._decoders, self.received, strict=True)
-        encode = [c.encode(self._strips(m.sends), at.address) for m, c, at in out if c]
-        decode = [c.decode(at.address, self._strips(m.receives)) for m, c, at in back if c]
+        moved, own = self._transfer.prepare(self._request), CopyLaunch(request.backend, request.own)
+        sent = [self._strips(message.sends) for message in request.messages]
+        received = [self._strips(message.receives) for message in request.messages]
+        out = zip(self.encoders, sent, self.sent, strict=True)
+        back = zip(self._decoders, received, self.received, strict=True)
+        encode = [c.encode(strips.on_device, at.address) for c, strips, at in out if c]
+        decode = [c.decode(at.address, strips.on_device) for c, strips, at in back if c]
         self.encode, self.decode = [*chain(*encode)], [*chain(*decode)]
         return Binding(
-            start=[*moved.open, *self.encode, *own, *moved.start],
+            start=[*moved.open, *self.encode, *own.launches, *moved.start],
             finish=[*moved.finish, *self.decode],
+            tables=[*own.tables, *sent, *received],
         )
 
-    def _strips(self, segments: Sequence[Segment]) -> Array:
-        return self._backend.to_device(strip_table([_box(segment) for segment in segments]))
+    def _strips(self, segments: Sequence[Segment]) -> AddressTable:
+        boxes = [_box(segment) for segment in segments]
+        arrays = [
+            box._replace(address=s.place.array) for box, s in zip(boxes, segments, strict=True)
+        ]
+        return AddressTable(self._backend, strip_table(boxes), [0], strip_table(arrays)[:, 0])
 
     def check(self, after: Event | None = None) -> None:
         super().check(after)

@@ -41,10 +41,12 @@ class Communicator(ABC):
 
     Attributes:
         rank, size: number of this rank, and number of ranks.
+        plans: number of plans that all ranks have created.
     """
 
     rank: int
     size: int
+    plans = 0
 
     @abstractmethod
     def _allgather(self, kind: str, value: Any) -> list[Any]:
@@ -88,8 +90,12 @@ class Communicator(ABC):
             RunFailed: a process has ended; names its rank.
         """
 
-    def begin_exchange(self) -> None:  # noqa: B027, as above
-        """Count an exchange of all ranks, so that ranks which omit it are detected."""
+    def begin_exchange(self, plan: int) -> None:  # noqa: B027, as above
+        """Count an exchange of all ranks, so that ranks which omit it are detected.
+
+        Args:
+            plan: the number of its plan, in the order in which all ranks create plans.
+        """
 
     def give_up(self, error: BaseException) -> None:  # noqa: B027, as above
         """Make all later calls fail on all ranks, because this rank has given up an exchange."""

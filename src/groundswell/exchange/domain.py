@@ -10,7 +10,7 @@ same order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, Unpack
@@ -28,6 +28,7 @@ from groundswell.arguments import (
 )
 from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import is_immutable, value_type
+from groundswell.compression import LOSSLESS
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import reported
 from groundswell.exchange.decomposition import BlockLengths, Decomposition, Index, decompose_for
@@ -119,6 +120,7 @@ class Domain(GhostedBlock, PlanCache):
         backend, self._options = ranks.collective_try(opened)
         PlanCache.__init__(self, ranks, backend, frees_comm=comm is not None)
         self._staged: dict[Any, Array] = {}
+        self._by_address: set[Hashable] = set()  # terms of exchanges that belong to certain arrays
 
     def __repr__(self) -> str:
         device = f"device {self.backend.name}"
@@ -196,8 +198,8 @@ class Domain(GhostedBlock, PlanCache):
         """Fill the ghost layers of arrays, or of `Field`s.
 
         Arrays of the same types, ghosts and origins share a plan, which is created once. The last
-        16 plans are kept, without their arrays. With transport "direct" or "fastest", or with a
-        codec, a plan belongs to certain arrays and keeps them alive.
+        16 plans are kept, without their arrays. With transport "direct", also if it is the
+        "fastest", a plan belongs to certain arrays and keeps them alive.
 
         Args:
             stream: GPU stream, see `Plan`.
@@ -215,12 +217,21 @@ class Domain(GhostedBlock, PlanCache):
         streams = self._interop.user_streams(stream, [f.array for f in fields])
         written, groups = self._views(fields)
         ghost_fields = [component for group in groups for component in group]
-        if self._by_address:
-            key, owners = [f.key(self.backend) for f in ghost_fields], [f.array for f in written]
-        else:  # the same on all ranks, so that all find a plan, or none does
-            key, owners = [(len(group), *(f.terms for f in group[:1])) for group in groups], []
-        make = partial(self._new_plan, ghost_fields, self._options, owners)
-        self._run_cached(tuple(key), make, streams, ghost_fields)
+        # The same on all ranks, so that all find a plan, or none does.
+        terms = tuple((len(group), *(f.terms for f in group[:1])) for group in groups)
+
+        def key() -> Hashable:
+            by_address = terms in self._by_address
+            return terms, tuple(f.key(self.backend) for f in ghost_fields if by_address)
+
+        def make() -> Plan:
+            plan = self._new_plan(ghost_fields, self._options, [])
+            if not plan.rebindable:  # peers store in these arrays
+                self._by_address.add(terms)
+                plan.keep(field.array for field in written)
+            return plan
+
+        self._run_cached(key, make, streams, ghost_fields)
         results = [
             field.array if mine is field else self._interop.to_jax(mine.array)
             for mine, field in zip(written, fields, strict=True)
@@ -249,12 +260,6 @@ class Domain(GhostedBlock, PlanCache):
         self._require_open()
         return self._new_plan(*self.comm.collective_try(prepare))
 
-    @property
-    def _by_address(self) -> bool:
-        """Whether plans belong to certain arrays: peers store in them, or codecs read them."""
-        transport = self._options["transport"]
-        return self._options["codec"] != "none" or "direct" in transport or transport == "fastest"
-
     def _new_plan(
         self, fields: list[GhostField], options: dict[str, Any], owners: list[Any]
     ) -> Plan:
@@ -266,12 +271,15 @@ class Domain(GhostedBlock, PlanCache):
             for name, value in zip(TERMS, term, strict=True)
         }
         self.comm.require_same({**options, "number of arrays": len(terms), **named})
-        choices = [Choice(options["transport"], aggregate=options["aggregate"])]
+        given = {name: options[name] for name in ("transport", "aggregate", "sweeps")}
+        choices = [Choice(**given)]
         if options["transport"] == "fastest":
             choices = halo_candidates(self.backend, self.comm, overlap=False)
+            if _may_sweep(fields, options["codec"]):
+                choices += [replace(choice, sweeps=True) for choice in choices]
 
         def make(choice: Choice) -> HaloExchange:
-            chosen = options | {"transport": choice.transport, "aggregate": choice.aggregate}
+            chosen = options | {name: getattr(choice, name) for name in given}
             return HaloExchange(self.backend, self.comm, self.decomposition, fields, **chosen)
 
         problem = [self.decomposition, *terms, options["codec"], options["poison"]]
@@ -326,3 +334,10 @@ def _as_fields(arrays: Sequence[Any]) -> list[Field]:
     if not arrays:
         raise InputError("exchange without arrays; give at least one")
     return [a if isinstance(a, Field) else Field(a) for a in arrays]
+
+
+def _may_sweep(fields: Sequence[GhostField], codec: str) -> bool:
+    """Whether sweeps fill the same ghosts with the same values, and save messages."""
+    ghosts = [field.ghosts for field in fields]
+    exact = codec in LOSSLESS and not any(g.within for g in ghosts)
+    return exact and any(g.corners for g in ghosts)

@@ -1,28 +1,8 @@
 // The kernels of an exchange. They copy boxes of values: to pack, unpack, convert to narrower types, fill ghosts
 // with NaN, or store values in mailboxes or arrays of the receivers.
 #pragma once
-#include "address.h"
-#include "narrow_floats.h"
 #include "signals.h"
-
-// Source type and target type of a value.
-enum Kind {
-  BYTES_1, BYTES_2, BYTES_4, BYTES_8, BYTES_16,
-  DOUBLE_TO_FLOAT, FLOAT_TO_DOUBLE, FLOAT_TO_HALF, HALF_TO_FLOAT, FLOAT_TO_BRAIN, BRAIN_TO_FLOAT,
-  PAIR_4, PAIR_8  // complex numbers with the alignment of one part
-};
-
-// Address of a box, and distances in bytes between its planes, rows and values. Odd epochs are offset by `flip` bytes,
-// because mailboxes have two halves.
-struct Place {
-  long long address, plane, row, step, flip;
-};
-
-// A box with its source and target; must agree with boxes.py.
-struct Box {
-  long long kind, rows, length;  // planes follow from the number of values
-  Place from, to;
-};
+#include "strided_boxes.h"
 
 // Consecutive values of a box that one block of threads copies; the message to which they belong, and whether the
 // chunk is the first one of that message for the block.
@@ -30,108 +10,12 @@ struct Chunk {
   long long box, first, count, message, opens;
 };
 
-struct Word16 {
-  alignas(16) unsigned int word[4];
-};
-template <class Part> struct Pair {
-  Part first, second;
-};
-
-// --- copying --------------------------------------------------------------------------------------
-
-INLINE long long begin_of(const Place& p, index_t epoch) { return p.address + (epoch & 1) * p.flip; }
-
-#if defined(__CUDACC__)
-
-constexpr int IN_FLIGHT = 4;  // number of values of a thread that are in flight together
-
-// Byte offset of value n of a box. Arguments are passed by value: through a reference, they would be reloaded after
-// every store, which might have changed them.
-struct Offsets {
-  index_t plane, row, step;
-  bits32 rows, length;
-
-  INLINE Offsets(const Place& p, const Box& box)
-      : plane(p.plane), row(p.row), step(p.step), rows(static_cast<bits32>(box.rows)),
-        length(static_cast<bits32>(box.length)) {}
-
-  INLINE index_t operator()(bits32 n) const {
-    if (n < length) return n * step;  // a contiguous box
-    const bits32 line = n / length, layer = line / rows;
-    return layer * plane + (line - layer * rows) * row + (n - line * length) * step;
-  }
-};
-
-template <class From, class To>
-INLINE void copy_values(const Box& box, const Chunk& chunk, index_t epoch) {
-  const long long from = begin_of(box.from, epoch), to = begin_of(box.to, epoch);
-  const Offsets source(box.from, box), target(box.to, box);
-  const bits32 first = static_cast<bits32>(chunk.first), stride = blockDim.x;
-  const bits32 end = first + static_cast<bits32>(chunk.count);
-  for (bits32 n = first + threadIdx.x; n < end; n += IN_FLIGHT * stride) {
-    From values[IN_FLIGHT];
-    UNROLL
-    for (int u = 0; u < IN_FLIGHT; ++u)
-      if (n + u * stride < end) values[u] = *as_pointer<From>(from + source(n + u * stride));
-    UNROLL
-    for (int u = 0; u < IN_FLIGHT; ++u)
-      if (n + u * stride < end) *as_pointer<To>(to + target(n + u * stride)) = To(values[u]);
-  }
+INLINE void copy_chunk(const BoxCopy* boxes, const Chunk& chunk, index_t epoch) {
+  copy_part(boxes[chunk.box], {chunk.first, chunk.count}, epoch);
 }
 
-#else
-
-template <class From, class To>
-INLINE void copy_row(long long from, long long from_step, long long to, long long to_step,
-                     index_t count) {
-  if (from_step == sizeof(From) && to_step == sizeof(To)) {
-    const From* RESTRICT source = as_pointer<From>(from);
-    To* RESTRICT target = as_pointer<To>(to);
-    PRAGMA(omp simd)
-    for (index_t n = 0; n < count; ++n) target[n] = To(source[n]);
-  } else {
-    for (index_t n = 0; n < count; ++n)
-      *as_pointer<To>(to + n * to_step) = To(*as_pointer<From>(from + n * from_step));
-  }
-}
-
-template <class From, class To>
-INLINE void copy_values(const Box& box, const Chunk& chunk, index_t epoch) {
-  const long long from = begin_of(box.from, epoch), to = begin_of(box.to, epoch);
-  const index_t end = chunk.first + chunk.count;
-  for (index_t n = chunk.first, count; n < end; n += count) {
-    const index_t row = n / box.length, in_row = n % box.length;
-    const index_t plane = row / box.rows, in_plane = row % box.rows;
-    count = end - n < box.length - in_row ? end - n : box.length - in_row;
-    const Place &f = box.from, &t = box.to;
-    copy_row<From, To>(from + plane * f.plane + in_plane * f.row + in_row * f.step, f.step,
-                       to + plane * t.plane + in_plane * t.row + in_row * t.step, t.step, count);
-  }
-}
-
-#endif
-
-INLINE void copy_chunk(const Box& box, const Chunk& chunk, index_t epoch) {
-  switch (box.kind) {
-    case BYTES_1: return copy_values<unsigned char, unsigned char>(box, chunk, epoch);
-    case BYTES_2: return copy_values<bits16, bits16>(box, chunk, epoch);
-    case BYTES_4: return copy_values<bits32, bits32>(box, chunk, epoch);
-    case BYTES_8: return copy_values<unsigned long long, unsigned long long>(box, chunk, epoch);
-    case BYTES_16: return copy_values<Word16, Word16>(box, chunk, epoch);
-    case DOUBLE_TO_FLOAT: return copy_values<double, float>(box, chunk, epoch);
-    case FLOAT_TO_DOUBLE: return copy_values<float, double>(box, chunk, epoch);
-    case FLOAT_TO_HALF: return copy_values<float, Half>(box, chunk, epoch);
-    case HALF_TO_FLOAT: return copy_values<Half, float>(box, chunk, epoch);
-    case FLOAT_TO_BRAIN: return copy_values<float, Brain>(box, chunk, epoch);
-    case BRAIN_TO_FLOAT: return copy_values<Brain, float>(box, chunk, epoch);
-    case PAIR_4: return copy_values<Pair<bits32>, Pair<bits32>>(box, chunk, epoch);
-    case PAIR_8:
-      return copy_values<Pair<unsigned long long>, Pair<unsigned long long>>(box, chunk, epoch);
-  }
-}
-
-KERNEL copy_boxes(const Box* boxes, const Chunk* chunks, index_t count) {
-  FOR_BLOCKS(c, count) { copy_chunk(boxes[chunks[c].box], chunks[c], 0); }
+KERNEL copy_boxes(const BoxCopy* boxes, const Chunk* chunks, index_t count) {
+  FOR_BLOCKS(c, count) { copy_chunk(boxes, chunks[c], 0); }
 }
 
 // --- sending and receiving ----------------------------------------------------------------------------
@@ -139,7 +23,7 @@ KERNEL copy_boxes(const Box* boxes, const Chunk* chunks, index_t count) {
 // One direction of an exchange: boxes, their chunks, and the number of chunks of each message that each block of
 // threads copies, (blocks, messages).
 struct Load {
-  const Box* boxes;
+  const BoxCopy* boxes;
   const Chunk* chunks;
   index_t count;
   const long long* shares;
@@ -153,7 +37,7 @@ INLINE void send_share(const Load& load, const Signals& signals, index_t b, long
     const MessageFlags message = signals.messages[chunk.message];
     if (message.allowed && chunk.opens)
       block_waits_for_message(signals, message.allowed, epoch, chunk.message);
-    copy_chunk(load.boxes[chunk.box], chunk, epoch);
+    copy_chunk(load.boxes, chunk, epoch);
   }
   complete_messages(signals, load.shares + b * signals.count, epoch);
 }
@@ -167,13 +51,13 @@ INLINE void receive_share(const Load& load, const Signals& signals, index_t b, l
       const long long arrived = signals.messages[chunk.message].arrived;
       block_waits_for_message(signals, arrived, epoch, chunk.message);
     }
-    copy_chunk(load.boxes[chunk.box], chunk, epoch);
+    copy_chunk(load.boxes, chunk, epoch);
   }
   end_epoch(signals, epoch);
 }
 
 #define LOAD_ARGUMENTS(name)                                                                   \
-  const Box *name##_boxes, const Chunk *name##_chunks, index_t name##_count,                   \
+  const BoxCopy *name##_boxes, const Chunk *name##_chunks, index_t name##_count,                   \
       const long long *name##_shares
 #define LOAD(name)                                                                             \
   Load { name##_boxes, name##_chunks, name##_count, name##_shares }

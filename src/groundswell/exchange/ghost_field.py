@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,6 +94,9 @@ class GhostField:
         return backend.address(self.array), self.array.shape, steps(self.array), *self.terms
 
 
+_FieldPiece = tuple[int, GhostField, Piece]
+
+
 class HaloMessages:
     """The messages of a halo exchange: the ghosts of fields, by the ranks that own them.
 
@@ -102,6 +105,9 @@ class HaloMessages:
 
     Attributes:
         addresses: address of each field's array.
+
+    Methods with `sweep` return the messages or copies of a sweep along this axis, see
+    `pattern.receives`, or of all ghosts.
     """
 
     def __init__(
@@ -122,7 +128,7 @@ class HaloMessages:
             for f, address in zip(self.fields, self.addresses, strict=True)
         ]
 
-    def messages(self, *, aggregate: bool) -> list[Message]:
+    def messages(self, *, aggregate: bool, sweep: int | None = None) -> list[Message]:
         """The messages by tag and then by peer.
 
         Peers are ordered by their distance in the process grid. All ranks therefore send in the
@@ -132,36 +138,39 @@ class HaloMessages:
             aggregate: whether to send one message per peer, instead of one per peer and field.
         """
         where, rank = self.decomposition, self.rank
-        peers = {p for f in self.fields for p in partners(where, rank, f.ghosts)} - {rank}
+        peers = {p for f in self.fields for p in partners(where, rank, f.ghosts, sweep)} - {rank}
         every = range(len(self.fields))
         groups = [every] if aggregate else [range(n, n + 1) for n in every]
         planned = [
             Message.of_segments(
-                peer, tag, self._segments(group, rank, peer), self._segments(group, peer, rank)
+                peer,
+                tag,
+                self._segments(self._pieces(group, rank, peer, sweep), sent=True),
+                self._segments(self._pieces(group, peer, rank, sweep), sent=False),
             )
             for tag, group in enumerate(groups)
             for peer in sorted(peers, key=lambda peer: where.shift(rank, peer))
         ]
         return [message for message in planned if message.sends or message.receives]
 
-    def _segments(self, group: Sequence[int], owner: int, receiver: int) -> list[Segment]:
-        """The ghosts of one rank that another rank owns, at their addresses on this rank."""
+    def _segments(self, pieces: Iterable[_FieldPiece], *, sent: bool) -> list[Segment]:
+        """The pieces at their addresses on this rank, which sends or receives them."""
         return [
             Segment(
-                self._place(n, piece.there if owner == self.rank else piece.here),
+                self._place(n, piece.there if sent else piece.here),
                 piece.shape,
                 field.dtype,
                 field.sent_as or field.dtype,
             )
-            for n, field, piece in self._pieces(group, owner, receiver)
+            for n, field, piece in pieces
         ]
 
     def _pieces(
-        self, group: Sequence[int], owner: int, receiver: int
-    ) -> Iterator[tuple[int, GhostField, Piece]]:
+        self, group: Sequence[int], owner: int, receiver: int, sweep: int | None
+    ) -> Iterator[_FieldPiece]:
         """The ghosts of one rank that another rank owns, with the indices of their fields."""
         for n in group:
-            for piece in receives(self.decomposition, receiver, self.fields[n].ghosts):
+            for piece in receives(self.decomposition, receiver, self.fields[n].ghosts, sweep):
                 if piece.owner == owner:
                     yield n, self.fields[n], piece
 
@@ -170,11 +179,12 @@ class HaloMessages:
         field = self.fields[number]
         return Place.in_array(self.backend, field.array, field.origin, first, number)
 
-    def own_copies(self) -> list[Copy]:
+    def own_copies(self, sweep: int | None = None) -> list[Copy]:
         """Copies of own points to ghosts of the same rank, on periodic axes."""
+        every = range(len(self.fields))
         return [
             Copy(p.shape, self._place(n, p.there), self._place(n, p.here), f.dtype, f.dtype)
-            for n, f, p in self._pieces(range(len(self.fields)), self.rank, self.rank)
+            for n, f, p in self._pieces(every, self.rank, self.rank, sweep)
         ]
 
     def require_room(self) -> None:
@@ -188,6 +198,14 @@ class HaloMessages:
                 )
             pieces = receives(self.decomposition, self.rank, field.ghosts)
             require_room(field.array.shape, field.origin, block, pieces)
+
+    def require_whole_sides(self) -> None:
+        """Raise InputError if ghosts of parts of a side are needed, which sweeps do not support."""
+        if parts := [f.ghosts.within for f in self.fields if f.ghosts.within]:
+            raise InputError(
+                f"sweeps fill the ghosts of whole sides, not of within = {parts[0]}; exchange "
+                "without sweeps, or request ghosts without within"
+            )
 
     def surroundings(self) -> Iterator[tuple[GhostField, Place, Index]]:
         """All boxes of ghosts in the arrays that belong to some block."""

@@ -34,6 +34,7 @@ class Operation:
         peers: the ranks that this rank sends to or receives from.
         bytes: bytes that this rank sends per run, before compression.
         in_graph: whether the device needs no help of the host, so that a graph can contain it.
+        rebindable: whether its arrays can be replaced by others without communication.
         open: launches before kernels that store values in the buffers that `start` sends.
         start: launches that send.
         finish: launches that wait for the other ranks, and store the values that these sent.
@@ -44,6 +45,7 @@ class Operation:
     peers: Sequence[int] = ()
     bytes = 0
     in_graph = False
+    rebindable = True
     open: Sequence[Launch] = ()
     start: Sequence[Launch] = ()
     finish: Sequence[Launch] = ()

@@ -211,10 +211,10 @@ class MpiCommunicator(Communicator):
         """Whether the process of a rank runs, if this one can see it."""
         return rank not in self.same_host or self._processes[rank].alive
 
-    def begin_exchange(self) -> None:
+    def begin_exchange(self, plan: int) -> None:
         if self._error is not None:
             raise now_known(self._error)
-        self._progress.begin(exchanges=1)
+        self._progress.begin(exchanges=1, plan=plan)
 
     def abort(self, code: int) -> None:
         self.mpi_comm.Abort(code)

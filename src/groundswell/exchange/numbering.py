@@ -175,7 +175,8 @@ class Numbering(PlanCache):
         arrays = self._views(*given)
         # The same on all ranks, so that either all or none find a plan.
         key = (kind, op, source is target, *((a.dtype.str, a.shape[:-1]) for a in arrays))
-        self._run_cached(key, lambda: self._new_plan(kind, given, op, connection), streams, *arrays)
+        make = partial(self._new_plan, kind, given, op, connection)
+        self._run_cached(lambda: key, make, streams, *arrays)
 
     def _new_plan(self, kind: str, given: tuple[Any, Any], op: str, connection: Connection) -> Plan:
         """A plan, which keeps the given arrays alive."""

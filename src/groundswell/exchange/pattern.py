@@ -118,20 +118,50 @@ class _Span(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def receives(decomposition: Decomposition, rank: int, ghosts: Ghosts) -> tuple[Piece, ...]:
-    """The ghost points of a rank as boxes, in an order that is the same on all ranks."""
+def receives(
+    decomposition: Decomposition, rank: int, ghosts: Ghosts, sweep: int | None = None
+) -> tuple[Piece, ...]:
+    """The ghost points of a rank as boxes, in an order that is the same on all ranks.
+
+    Args:
+        sweep: only ghosts outside the block along this axis. At edges and corners, their values are
+            ghosts of the owner, which the sweeps along earlier axes have filled.
+    """
     where, pieces = decomposition.coordinates(rank), list[Piece]()
+    spans = [[*_spans(decomposition, axis, n, ghosts)] for axis, n in enumerate(where)]
+    if sweep is not None:
+        spans = [
+            along if axis == sweep else _filled(along, earlier=ghosts.corners and axis < sweep)
+            for axis, along in enumerate(spans)
+        ]
     most = len(where) if ghosts.corners else 1
-    for box in product(*(_spans(decomposition, axis, n, ghosts) for axis, n in enumerate(where))):
+    for box in product(*spans):
         here, there, shape, owner, is_ghost = zip(*box, strict=True)
         if 1 <= sum(is_ghost) <= most and all(shape):
             pieces.append(Piece(decomposition.rank_at(owner), here, there, shape))
     return tuple(pieces)
 
 
-def partners(decomposition: Decomposition, rank: int, ghosts: Ghosts) -> list[int]:
+def _filled(along: Sequence[_Span], *, earlier: bool) -> list[_Span]:
+    """The points along an axis that have values when another axis is swept, as few spans.
+
+    Args:
+        earlier: whether this axis has been swept, so that its ghosts have values.
+    """
+    own, found = along[0], list[_Span]()
+    for span in sorted(along) if earlier else [own]:
+        if found and found[-1].here + found[-1].points == span.here:
+            found[-1] = found[-1]._replace(points=found[-1].points + span.points)
+        else:
+            found.append(own._replace(here=span.here, there=span.here, points=span.points))
+    return found
+
+
+def partners(
+    decomposition: Decomposition, rank: int, ghosts: Ghosts, sweep: int | None = None
+) -> list[int]:
     """The ranks that may need points of this rank or own points that it needs, ascending."""
-    return sorted({piece.owner for piece in receives(decomposition, rank, ghosts.widest)})
+    return sorted({piece.owner for piece in receives(decomposition, rank, ghosts.widest, sweep)})
 
 
 def traffic(

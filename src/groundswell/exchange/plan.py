@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any, Self, TypeAlias
 
@@ -47,6 +47,8 @@ class Plan:
         self._exchange: Exchange | None = exchange
         self.under_way = False
         self._whole, self._forked = exchange.launches, exchange.forked
+        comm.plans += 1
+        self._number = comm.plans
 
     @property
     def path(self) -> str:
@@ -57,6 +59,11 @@ class Plan:
     def bytes(self) -> int:
         """Bytes that this rank sends per exchange, before compression."""
         return self._open.bytes
+
+    @property
+    def rebindable(self) -> bool:
+        """Whether it can exchange other arrays, see `run_with`."""
+        return self._open.rebindable
 
     def __repr__(self) -> str:
         return f"<Plan of {self._exchange!r}>" if self._exchange else "<Plan, closed>"
@@ -74,7 +81,7 @@ class Plan:
     def _run(self, streams: StreamHandles) -> None:
         self._require(under_way=False)
         self._interop.wait_for_user(streams)
-        self.comm.begin_exchange()
+        self.comm.begin_exchange(self._number)
         self._launch(self._whole)
         self._interop.make_user_wait(streams)
 
@@ -114,7 +121,7 @@ class Plan:
         self._require(under_way=False)
         self._interop.wait_for_user(self._interop.user_streams(stream, self._owners))
         self.under_way = True
-        self.comm.begin_exchange()
+        self.comm.begin_exchange(self._number)
         self._launch(self._forked[0])
 
     @reported
@@ -125,6 +132,10 @@ class Plan:
         self.under_way = False  # also after an error: it cannot be repeated
         self._launch(self._forked[1])
         self._interop.make_user_wait(streams)
+
+    def keep(self, owners: Iterable[Any]) -> None:
+        """Keep arrays alive."""
+        self._owners = tuple(owners)
 
     def check(self) -> None:
         """Wait for the device, and check that none of its waits timed out.
@@ -190,11 +201,19 @@ class PlanCache:
         _OPEN.append(self)
 
     def _run_cached(
-        self, key: Any, make: Callable[[], Plan], streams: StreamHandles, *arrays: Any
+        self,
+        key: Callable[[], Hashable],
+        make: Callable[[], Plan],
+        streams: StreamHandles,
+        *arrays: Any,
     ) -> None:
-        """Exchange arrays with the plan kept for this key, or a new one."""
+        """Exchange arrays with the plan kept for this key, or a new one.
+
+        Args:
+            key: returns the key, which may change when `make` has created the plan.
+        """
         capturing = self._interop.is_capturing(streams)
-        plan = self._cached.pop(key, None)
+        plan = self._cached.pop(key(), None)
         if plan is None:
             if capturing:
                 raise InputError(
@@ -204,7 +223,7 @@ class PlanCache:
             self.comm.fail_together(None)  # another rank may report that its array is wrong
             plan = make()
         if not capturing:  # otherwise the graph owns this plan
-            self._cached[key] = plan  # most recently used last
+            self._cached[key()] = plan  # most recently used last
             if len(self._cached) > MOST_PLANS:
                 self._cached.popitem(last=False)[1].close()
         plan.run_with(streams, *arrays, capturing=capturing)

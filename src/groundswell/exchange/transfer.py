@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Blocks, Launch
-from groundswell.exchange.boxes import THREADS, Copies, Copy, CopyLaunch, Place, compile_kernels
+from groundswell.exchange.boxes import (
+    THREADS,
+    AddressTable,
+    Copies,
+    Copy,
+    CopyLaunch,
+    Place,
+    compile_kernels,
+)
 from groundswell.exchange.messages import (
     Buffer,
     Message,
@@ -39,7 +47,7 @@ class Binding:
 
     start: Sequence[Launch] = ()
     finish: Sequence[Launch] = ()
-    tables: Sequence[Copies] = ()
+    tables: Sequence[AddressTable] = ()
     open: Sequence[Launch] = ()
     fused: Sequence[Launch] = ()
 
@@ -53,13 +61,11 @@ class Transfer(Operation):
         received: for each message, the buffer with the data of the peer; valid after `finish`,
             until the next exchange begins.
         tables: the addresses of the segments.
-        rebindable: whether the arrays can be replaced by others.
     """
 
     sent: Sequence[Buffer] = ()
     received: Sequence[Buffer] = ()
-    tables: Sequence[Copies] = ()
-    rebindable = True
+    tables: Sequence[AddressTable] = ()
     _fused: Sequence[Launch] = ()
 
     def bind(self, request: TransferRequest) -> None:
@@ -189,7 +195,7 @@ class PeerTransfer(Transfer):
             open=memory.permission() if request.fixed_buffers else [],
             start=[memory.require_no_timeout, send],
             finish=[*memory.waits(), launch("receive_boxes", *unload)],
-            tables=[outgoing, incoming],
+            tables=[outgoing.boxes, incoming.boxes],
             fused=[] if backend.on_host or request.fixed_buffers else fused,
         )
 

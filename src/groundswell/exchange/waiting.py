@@ -163,6 +163,7 @@ class Position(NamedTuple):
 
     exchanges: int = 0
     calls: int = 0
+    plan: int = 0  # of the last exchange
     state: int = RUNNING
     error: GroundswellError | None = None  # why the rank has given up a call
     cause: GroundswellError | None = None  # what its present call reports if others do not make it
@@ -182,6 +183,11 @@ class Position(NamedTuple):
                 f"calls, this rank {self.exchanges} and {self.calls}; all ranks must make the same "
                 "calls in the same order, and exchange the arrays of earlier calls, or new ones, "
                 "alike"
+            )
+        if self.exchanges == other.exchanges and self.plan != other.plan:
+            return (
+                f"runs another plan: its exchange {other.exchanges} is of plan {other.plan}, this "
+                f"rank's of plan {self.plan}; all ranks must run the same plans in the same order"
             )
         return None
 
@@ -205,12 +211,17 @@ class Progress:
         _ALL[:] = [*(progress for progress in _ALL if progress._comm), self]  # drops freed ones
 
     def begin(
-        self, *, exchanges: int = 0, calls: int = 0, cause: GroundswellError | None = None
+        self,
+        *,
+        exchanges: int = 0,
+        calls: int = 0,
+        plan: int | None = None,
+        cause: GroundswellError | None = None,
     ) -> int:
         """Count exchanges or collective calls of all ranks; returns the number of exchanges."""
         here = self._here
-        count = here.exchanges + exchanges
-        self._move(exchanges=count, calls=here.calls + calls, cause=cause)
+        count, plan = here.exchanges + exchanges, here.plan if plan is None else plan
+        self._move(exchanges=count, calls=here.calls + calls, plan=plan, cause=cause)
         if exchanges and count % READ_EVERY == 0:
             self._read()
         return count

@@ -156,7 +156,7 @@ class Study:
         """Compression ratio and speed of a codec for the ghosts of a step."""
         self.solver.set_exchange(Choice(self._transport, codec=codec))
         self._exchange()
-        transfers = [exchange.transfer for exchange in self.solver.exchanges]
+        transfers = [exchange.transfers[0] for exchange in self.solver.exchanges]
         coded = [each for each in transfers if isinstance(each, CodedTransfer)]
         sent = sum(exchange.bytes for exchange in self.solver.exchanges)
         shorter = sum(length for code in coded for _, length in self._lengths(code).values())
@@ -187,7 +187,7 @@ class Study:
         layers = (velocity_halo(), stress_halo(solver.setup, solver.decomposition))
         totals: dict[str, NDArray[np.int64]] = {}
         for found, exchange in zip(layers, solver.exchanges, strict=True):
-            transfer = exchange.transfer
+            transfer = exchange.transfers[0]
             here = self._lengths(transfer) if isinstance(transfer, CodedTransfer) else {}
             of_ranks = self._rig.comm.allgather(here)
             for key, (name, _) in enumerate(found):
