@@ -256,7 +256,7 @@ class CpuBackend(Backend):
 
     def copy_bytes(self, target: int, source: int, size: int) -> Launch:
         arguments = (target, source, size)
-        return HostCall("copy_bytes", ctypes.memmove, *arguments, extent=f"{size} bytes")
+        return HostCall("copy_bytes", ctypes.memmove, *arguments, extent=f"{size:,} bytes")
 
     def copy_box(
         self, shape: tuple[int, ...], target: StridedPointer, source: StridedPointer

@@ -210,7 +210,7 @@ class CudaBackend(Backend):
 
     def copy_bytes(self, target: int, source: int, size: int) -> Launch:
         arguments = (target, source, size)
-        return HostCall("copy_bytes", self._copy, *arguments, extent=f"{size} bytes")
+        return HostCall("copy_bytes", self._copy, *arguments, extent=f"{size:,} bytes")
 
     def _copy(self, target: int, source: int, size: int) -> None:
         runtime, stream = self._cupy.cuda.runtime, self._streams.current.ptr

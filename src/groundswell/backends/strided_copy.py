@@ -69,7 +69,7 @@ def cuda_copy(
             raise RunFailed(f"the GPU could not copy a box of shape {shape} ({error.name})")
 
     size = length * rows * planes * source[1][-1]
-    return HostCall("copy_box", run, extent=f"{size} bytes")
+    return HostCall("copy_box", run, extent=f"{size:,} bytes")
 
 
 def _pitch(shape: Shape, strides: Strides) -> tuple[int, int]:

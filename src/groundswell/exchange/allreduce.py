@@ -65,6 +65,7 @@ class GatheredAllReduce(Operation):
         self.in_graph = transport == "nccl"
         self.path = "NCCL" if self.in_graph else "MPI_Iallgather"
         self.peers, self.bytes = comm.others, values.nbytes * len(comm.others)
+        self._extent = f"{self.bytes:,} bytes"
         self._mpi_comm: Any = None
         add = comm.collective_try(self._sum)  # before MPI calls, which would wait forever
         self.start = [self._by_nccl() if self.in_graph else self._by_mpi()]
@@ -87,7 +88,7 @@ class GatheredAllReduce(Operation):
 
         gather()  # the first use connects the ranks, which a graph cannot record
         self._backend.synchronize()
-        return HostCall("NCCL allgather", gather)
+        return HostCall("NCCL allgather", gather, extent=self._extent)
 
     def _by_mpi(self) -> Launch:
         self._mpi_comm = duplicate(self._comm.mpi_comm, self._comm)
@@ -99,7 +100,7 @@ class GatheredAllReduce(Operation):
             complete([request], Deadline(self._comm), "sums", lambda: self._comm.others)
             self._backend.assign(self._all, found)
 
-        return HostCall("MPI_Iallgather", gather)
+        return HostCall("MPI_Iallgather", gather, extent=self._extent)
 
     def close(self) -> None:
         if self._mpi_comm:

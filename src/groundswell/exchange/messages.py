@@ -95,6 +95,11 @@ class Buffer(NamedTuple):
     size: int
 
 
+def extent_of(buffers: Sequence[Buffer]) -> str:
+    """The size of buffers, as text."""
+    return f"{sum(buffer.size for buffer in buffers):,} bytes"
+
+
 @dataclass(frozen=True)
 class Segment:
     """A box of values in a message.

@@ -18,6 +18,7 @@ from groundswell.exchange.messages import (
     Operation,
     TransferRequest,
     allocate,
+    extent_of,
     peers_of,
 )
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
@@ -124,8 +125,9 @@ class MpiTransport(_PointToPoint):
         if threaded:
             act = lambda: self._complete(self._pending, THREAD_BUSY_SECONDS)  # noqa: E731
             self._thread = _ProgressThread(act)
-        self.start = [*self._fetch_lengths, HostCall("post MPI messages", self._post)]
-        self.finish = [HostCall("wait for MPI messages", self._wait)]
+        post = HostCall("post MPI messages", self._post, extent=extent_of(sent))
+        self.start = [*self._fetch_lengths, post]
+        self.finish = [HostCall("wait for MPI messages", self._wait, extent=extent_of(received))]
 
     def _post(self) -> None:
         # MPI has no streams: packing, and the last unpacking, must be complete.
@@ -166,9 +168,10 @@ class StagedMpiTransport(_PointToPoint):
         self._uploads = _copies(backend, received, host_received)
         self._downloaded: list[Event] = []
         self._emptied = backend.record_event()  # the memory into which messages arrive
-        download = HostCall("copy messages to the host", self._download)
+        size = extent_of(sent)
+        download = HostCall("copy messages to the host", self._download, extent=size)
         self.start = [*self._fetch_lengths, download]
-        self.finish = [HostCall("send, receive and copy back", self._move)]
+        self.finish = [HostCall("send, receive and copy back", self._move, extent=size)]
 
     def _download(self) -> None:
         self._emptied.wait()
@@ -219,12 +222,15 @@ class AllToAllTransport(_OwnCommunicator):
         peers = [message.peer for message in request.messages]
         self._vectors = [_vector(self._comm.size, peers, buffers) for buffers in (sent, received)]
         self._request: Request = None
-        self.start = [HostCall("post MPI_Ialltoallv", self._post)]
-        self.finish = [HostCall("wait for MPI_Ialltoallv", lambda: self._complete([self._request]))]
+        self.start = [HostCall("post MPI_Ialltoallv", self._post, extent=extent_of(sent))]
+        self.finish = [HostCall("wait for MPI_Ialltoallv", self._wait, extent=extent_of(received))]
 
     def _post(self) -> None:
         self._backend.record_event().wait()  # MPI has no streams
         self._request = self._mpi_comm.Ialltoallv(*self._vectors)
+
+    def _wait(self) -> None:
+        self._complete([self._request])
 
 
 # --- requests and buffers -------------------------------------------------------------------------

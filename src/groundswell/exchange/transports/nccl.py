@@ -9,7 +9,7 @@ from typing import Any
 
 from groundswell.backends import HostCall
 from groundswell.exchange.communicator import Communicator, opened
-from groundswell.exchange.messages import Buffer, Operation, TransferRequest
+from groundswell.exchange.messages import Buffer, Operation, TransferRequest, extent_of
 
 
 class NcclTransport(Operation):
@@ -34,7 +34,7 @@ class NcclTransport(Operation):
             for message, here, there in zip(request.messages, sent, received, strict=True)
         ]
         self._group = communicator(comm, backend)
-        self.start = [HostCall("NCCL sends and receives", self._move)]
+        self.start = [HostCall("NCCL sends and receives", self._move, extent=extent_of(sent))]
         self._remove_callback = backend.add_poll_callback(comm.require_alive)
         try:
             self._move()  # the first use connects the ranks, which a graph cannot record

@@ -216,7 +216,9 @@ class PeerMemory:
                     raise self._late(int(missing[0]))
                 poll()
 
-        return HostCall(name, wait)
+        return HostCall(
+            name, wait, extent=f"{sum(m.receive_bytes for m in self._messages):,} bytes"
+        )
 
     def require_no_timeout(self) -> None:
         """Raise RunFailed if the host knows that a wait of the device timed out."""
