@@ -24,7 +24,7 @@ def fake_measurement() -> dict[str, Any]:
         ],
         "neighbours": [
             row(way, seconds=t, share=8e-6 / t, neighbours=name, bytes=65536, own=8, ranks=1)
-            for name in ("6 faces", "26 neighbours")
+            for name in ("6 faces", "26 neighbours", "26, in sweeps")
             for way, slow in SLOWDOWNS.items()
             for t in [1e-5 * slow]
         ],

@@ -71,9 +71,11 @@ def face_exchange(rig: Rig, transport: str, size: int, faces: int) -> HaloExchan
     return one_field(rig, transport, cut, GhostField(array, (1, 0, 0), ghosts))
 
 
-def one_field(rig: Rig, transport: str, cut: Decomposition, field: GhostField) -> HaloExchange:
+def one_field(
+    rig: Rig, transport: str, cut: Decomposition, field: GhostField, *, sweeps: bool = False
+) -> HaloExchange:
     """An exchange of a single field."""
-    return HaloExchange(rig.backend, rig.comm, cut, [field], transport=transport)
+    return HaloExchange(rig.backend, rig.comm, cut, [field], transport=transport, sweeps=sweeps)
 
 
 def _ring(rig: Rig, size: int, faces: int) -> list[tuple[int, int]]:
@@ -105,11 +107,18 @@ def _limit(rig: Rig, messages: Sequence[tuple[int, int]]) -> Row:
 
 # --- neighbours on three axes ---------------------------------------------------------------------
 
-FIGURES = {"6 faces": False, "26 neighbours": True}  # whether corners are exchanged
+# Whether corners are exchanged, and whether by sweeps.
+FIGURES = {
+    "6 faces": (False, False),
+    "26 neighbours": (True, False),
+    "26, in sweeps": (True, True),
+}
 
 
 def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> Iterator[Row]:
     """Exchange with face neighbours or all neighbours: a float32 cube per rank, fully periodic.
+
+    All neighbours are reached in one round of messages, or by sweeps along one axis after another.
 
     Args:
         blocks: points along an edge of a cube, and ghost layers.
@@ -121,7 +130,7 @@ def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> Iterator[
     """
     for edge, width in blocks:
         array = rig.filled((edge + 2 * width,) * 3, "float32")
-        for name, corners in FIGURES.items():
+        for name, (corners, sweeps) in FIGURES.items():
             cut, ghosts = torus(rig.comm.size, edge), uniform(width, corners=corners)
             field = GhostField(array, (width,) * 3, ghosts)
             pieces = receives(cut, rig.comm.rank, ghosts)
@@ -137,7 +146,7 @@ def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> Iterator[
             if limit:
                 yield about | limit | {"sent": 0, "share": 1.0}
             for transport in rig.transports:
-                make = partial(one_field, rig, transport, cut, field)
+                make = partial(one_field, rig, transport, cut, field, sweeps=sweeps)
                 if row := rig.exchange(transport, make):
                     yield about | row | {"share": _share(limit, row)}
 
