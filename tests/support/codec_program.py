@@ -8,11 +8,12 @@ Without loss every ghost is its owner's value, bit by bit; with it, nearly so.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from halo_oracle import after, before, needed, random_cut, random_ghosts
-from halo_program import device_of
+from halo_program import device_of, other_array
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
@@ -68,6 +69,9 @@ def check_case(
                 assert np.array_equal(found[~where], expected[~where])
                 most = bound * np.abs(whole * (turn + 1)).max()
                 assert np.abs(found - expected).max() <= most, (cut, layers, turn)
+        arrays = [other_array(backend, array, rng) for array in arrays]
+        fields = [replace(f, array=array) for f, array in zip(fields, arrays, strict=True)]
+        halo.bind(fields)
     halo.close()
     job.allgather(None)
 

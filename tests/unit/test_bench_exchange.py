@@ -145,7 +145,7 @@ def test_a_small_measurement(tmp_path: Path, ranks: int) -> None:
     for part in ("links", "neighbours", "optimisations", "overlaps"):
         assert {row["transport"] for row in found[part]} - {"copy"} == ways
         assert all(row["seconds"] > 0 for row in found[part])
-    assert len(found["links"]) == 3 * 4 and len(found["neighbours"]) == 2 * 4
+    assert len(found["links"]) == 3 * 4 and len(found["neighbours"]) == 3 * 4
     grids = 3 + (ranks == 4)
     assert len(found["optimisations"]) == grids * 4 * 3 and len(found["overlaps"]) == 2 * 2 * 3
     assert len(found["gains"]) == grids * 3
