@@ -215,7 +215,8 @@ class Domain(GhostedBlock, PlanCache):
         self._require_open()
         fields = _as_fields(arrays)
         streams = self._interop.user_streams(stream, [f.array for f in fields])
-        written, groups = self._views(fields)
+        written = [self._writable(n, field) for n, field in enumerate(fields)]
+        groups = [self._components(field) for field in written]
         ghost_fields = [component for group in groups for component in group]
         # The same on all ranks, so that all find a plan, or none does.
         terms = tuple((len(group), *(f.terms for f in group[:1])) for group in groups)
@@ -284,11 +285,6 @@ class Domain(GhostedBlock, PlanCache):
 
         problem = [self.decomposition, *terms, options["codec"], options["poison"]]
         return self._planned(make, choices, problem, owners)
-
-    def _views(self, fields: list[Field]) -> tuple[list[Field], list[list[GhostField]]]:
-        """Writable fields, with copies of JAX arrays, and the components of each."""
-        written = [self._writable(n, field) for n, field in enumerate(fields)]
-        return written, [self._components(field) for field in written]
 
     def _components(self, field: Field) -> list[GhostField]:
         view, axes, ghosts = self._interop.view(field.array), len(self.own), self.ghosts

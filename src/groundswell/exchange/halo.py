@@ -54,13 +54,7 @@ class Options(TypedDict, total=False):
     codec: str
 
 
-DEFAULTS: Options = {
-    "transport": "auto",
-    "aggregate": True,
-    "poison": False,
-    "sweeps": False,
-    "codec": "none",
-}
+DEFAULTS = Options(transport="auto", aggregate=True, poison=False, sweeps=False, codec="none")
 
 
 def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -181,8 +181,7 @@ class Position(NamedTuple):
             return (
                 f"is out of step: it has begun {other.exchanges} exchanges and {other.calls} other "
                 f"calls, this rank {self.exchanges} and {self.calls}; all ranks must make the same "
-                "calls in the same order, and exchange the arrays of earlier calls, or new ones, "
-                "alike"
+                "calls, with the arrays of earlier calls, or new ones, alike"
             )
         if self.exchanges == other.exchanges and self.plan != other.plan:
             return (
