@@ -27,7 +27,7 @@ from groundswell.backends import Blocks, open_backend
 from groundswell.backends.cpu import CpuBackend
 from groundswell.backends.cuda_module import geometry
 from groundswell.errors import BackendError, InputError
-from groundswell.exchange.boxes import CHUNK, RAW, Copy, Place, _chunks
+from groundswell.exchange.boxes import CHUNK, RAW, Copy, StridedBox, _chunks
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
@@ -286,11 +286,11 @@ def test_launches_of_many_chunks_use_the_long_axis_of_a_grid() -> None:
 def test_boxes_beyond_2_to_the_31_bytes_are_told_exactly() -> None:
     """A face of 30,000 x 30,000 doubles, in an array of 100 planes: a stride of 7.2 GB."""
     n, step = 30_000, 8
-    inside = Place(2**44 + 8, (n * n * step, n * step, step))
-    packed = Place.packed(2**45, (1, n, n), step)
+    inside = StridedBox(2**44 + 8, (n * n * step, n * step, step))
+    packed = StridedBox.packed(2**45, (1, n, n), step)
     row = Copy((1, n, n), inside, packed, "float64", "float64").row()
     assert row[:3] == [RAW[8], 1, n * n] and row[-1] * 8 == 7_200_000_000 > BEYOND
-    side = Place(2**44, (n * step, n * n * step, step))
+    side = StridedBox(2**44, (n * step, n * n * step, step))
     row = Copy((n, 100, 3), side, packed, "float64", "float32").row()
     assert row[1:3] == [100, 3] and row[4:7] == [n * step, n * n * step, step]
     assert row[-1] == n * 100 * 3
@@ -301,7 +301,7 @@ def test_places_in_huge_arrays_are_found_exactly() -> None:
     one = np.zeros(1, np.float32)
     n = 40_000
     huge = np.lib.stride_tricks.as_strided(one, (n, n, n), (4 * n * n, 4 * n, 4))
-    place = Place.in_array(open_backend("cpu"), huge, (2, 2, 2), (n - 4, -1, 5))
+    place = StridedBox.in_array(open_backend("cpu"), huge, (2, 2, 2), (n - 4, -1, 5))
     assert place.address == one.ctypes.data + 4 * ((n - 2) * n * n + n + 7)
     assert place.strides == (6_400_000_000, 160_000, 4)
 

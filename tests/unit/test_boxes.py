@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
-from groundswell.exchange.boxes import RAW, Copies, Copy, CopyLaunch, Place
+from groundswell.exchange.boxes import RAW, Copies, Copy, CopyLaunch, StridedBox
 
 SOURCE = Path(__file__).parents[2] / "src"
 BY_SIZE = {1: "int8", 2: "float16", 4: "float32", 8: "complex64", 16: "complex128"}
@@ -68,8 +68,8 @@ def run(backend: Backend, copies: Sequence[Copy]) -> None:
         launch()
 
 
-def at(array: View) -> Place:
-    return Place(array.ctypes.data, array.strides)
+def at(array: View) -> StridedBox:
+    return StridedBox(array.ctypes.data, array.strides)
 
 
 def whole(source: View, target: View) -> Copy:
@@ -102,8 +102,8 @@ def test_boxes_arrive_and_nothing_else_changes(backend: Backend, itemsize: int, 
         same_view(target, held, expected)[there] = source[here]
         wanted.append((held, expected))
         places = (
-            Place.in_array(backend, source, first.tolist(), (0,) * axes),
-            Place.in_array(backend, target, (origin + 1).tolist(), (-1,) * axes),
+            StridedBox.in_array(backend, source, first.tolist(), (0,) * axes),
+            StridedBox.in_array(backend, target, (origin + 1).tolist(), (-1,) * axes),
         )
         copies.append(Copy(tuple(shape.tolist()), *places, str(source.dtype), str(target.dtype)))
     assert any((held != expected).any() for held, expected in wanted)
@@ -132,7 +132,10 @@ def test_one_value_into_every_point(backend: Backend, dtype: str) -> None:
     target = rng.normal(size=(9, 40, 11)).astype(dtype)
     before = target.copy()
     inner = target[1:-1, 2:-2, 3:-3]
-    run(backend, [Copy(inner.shape, Place(one.ctypes.data, (0, 0, 0)), at(inner), dtype, dtype)])
+    run(
+        backend,
+        [Copy(inner.shape, StridedBox(one.ctypes.data, (0, 0, 0)), at(inner), dtype, dtype)],
+    )
     assert np.isnan(inner).all() and np.isnan(target).sum() == inner.size
     inner[...] = before[1:-1, 2:-2, 3:-3]
     assert (target == before).all()
@@ -157,12 +160,12 @@ def test_complex_numbers_may_begin_at_multiples_of_eight() -> None:
     program = """
 import numpy as np
 from groundswell.backends import open_backend
-from groundswell.exchange.boxes import Copy, Place, CopyLaunch
+from groundswell.exchange.boxes import Copy, StridedBox, CopyLaunch
 raw = np.arange(402.0)
 raw = raw[1:] if raw.ctypes.data % 16 == 0 else raw
 source, target = raw[:400].view(complex)[::2], np.zeros(100, complex)
 assert source.flags.aligned and source.ctypes.data % 16 == 8
-places = (Place(a.ctypes.data, a.strides) for a in (source, target))
+places = (StridedBox(a.ctypes.data, a.strides) for a in (source, target))
 CopyLaunch(open_backend("cpu"), [Copy((100,), *places, "complex128", "complex128")]).launches[0]()
 assert (source == target).all()
 """
@@ -189,7 +192,7 @@ def test_fields_of_packed_structures_are_refused(
 
 
 def test_a_contiguous_box_is_one_row_of_wide_words() -> None:
-    place = Place(4096, (4 * 6 * 8, 4 * 8, 4))
+    place = StridedBox(4096, (4 * 6 * 8, 4 * 8, 4))
     kind, rows, length, *_ = Copy((5, 6, 8), place, place, "float32", "float32").row()
     assert (kind, rows, length) == (RAW[16], 1, 5 * 6 * 8 * 4 // 16)
 
@@ -199,20 +202,20 @@ def test_a_contiguous_box_is_one_row_of_wide_words() -> None:
     [(4096, 4096, 16), (4096, 4104, 8), (4100, 4096, 4), (4098, 4096, 2), (4096, 4097, 1)],
 )
 def test_words_are_as_wide_as_both_addresses_allow(source: int, target: int, word: int) -> None:
-    places = [Place(address, (64, 4)) for address in (source, target)]
+    places = [StridedBox(address, (64, 4)) for address in (source, target)]
     kind, rows, length, *_, values = Copy((3, 8), places[0], places[1], "int32", "int32").row()
     assert (kind, rows, length) == (RAW[word], 3, 32 // word) and values == rows * length
 
 
 def test_odd_epochs_keep_words_as_narrow_as_they_need() -> None:
     """A mailbox whose second half lies 4 bytes off cannot be filled with words of 16."""
-    source, target = Place(4096, (64, 4)), Place(8192, (32, 4), flip=4 * 100 + 4)
+    source, target = StridedBox(4096, (64, 4)), StridedBox(8192, (32, 4), flip=4 * 100 + 4)
     row = Copy((3, 8), source, target, "int32", "int32").row()
     assert row[0] == RAW[4] and row[12] == 404 and row[7] == 0
 
 
 def test_boxes_beyond_what_the_kernel_counts_are_refused(backend: Backend) -> None:
-    places = (Place(0, (2**28, 2**14, 8)), Place(2**50, (2**28, 2**14, 2)))
+    places = (StridedBox(0, (2**28, 2**14, 8)), StridedBox(2**50, (2**28, 2**14, 2)))
     huge = Copy((16, 2**14, 2**14 + 1), *places, "float32", "float16")
     with pytest.raises(InputError, match="use more ranks"):
         Copies(backend, [huge])

@@ -107,7 +107,7 @@ def test_what_one_rank_sends_the_other_one_receives(
     for (rank, peer, tag), message in messages.items():
         other = messages[peer, rank, tag]
         sent, received = (
-            [(s.shape, s.dtype, s.wire_dtype, s.offset, s.place.array) for s in segments]
+            [(s.shape, s.dtype, s.wire_dtype, s.offset, s.box.array) for s in segments]
             for segments in (message.sends, other.receives)
         )
         assert sent == received and message.send_bytes == other.receive_bytes
@@ -115,7 +115,7 @@ def test_what_one_rank_sends_the_other_one_receives(
         if aggregate:
             assert tag == 0
         else:
-            assert {s.place.array for s in (*message.sends, *message.receives)} == {tag}
+            assert {s.box.array for s in (*message.sends, *message.receives)} == {tag}
 
 
 @pytest.mark.parametrize("aggregate", [True, False])
@@ -129,7 +129,7 @@ def test_every_ghost_of_others_is_in_one_segment(
     messages = planned(backend, cut, wholes, aggregate)
     for rank in range(cut.ranks):
         received = [
-            (peer, segment.place.array, segment.place.address, segment.shape)
+            (peer, segment.box.array, segment.box.address, segment.shape)
             for (at, peer, _), message in messages.items()
             if at == rank
             for segment in message.receives
@@ -157,7 +157,7 @@ def test_segments_lie_apart_and_aligned(backend: Backend, seed: int) -> None:
     for message in planned(backend, cut, wholes, True).values():
         end = 0
         for segment in message.sends:
-            whole = wholes[segment.place.array]
+            whole = wholes[segment.box.array]
             itemsize = size[whole.sent_as] if whole.sent_as else whole.values.itemsize
             assert segment.offset % ALIGNMENT == 0 and end <= segment.offset < end + ALIGNMENT
             end = segment.offset + int(np.prod(segment.shape)) * itemsize

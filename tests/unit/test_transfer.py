@@ -11,7 +11,7 @@ import pytest
 from groundswell.backends import HostCall, open_backend
 from groundswell.errors import InputError
 from groundswell.exchange import Domain
-from groundswell.exchange.boxes import Copy, Place
+from groundswell.exchange.boxes import Copy, StridedBox
 from groundswell.exchange.communicator import SerialCommunicator, opened
 from groundswell.exchange.connect import connect
 from groundswell.exchange.ghost_field import GhostField
@@ -145,7 +145,7 @@ def test_an_option_that_does_not_exist_is_refused() -> None:
 def test_one_rank_receives_what_it_sends_itself() -> None:
     backend = open_backend("cpu")
     values, copy = np.arange(3.0), np.zeros(3)
-    places = (Place(array.ctypes.data, array.strides) for array in (values, copy))
+    places = (StridedBox(array.ctypes.data, array.strides) for array in (values, copy))
     own = [Copy((3,), *places, "float64", "float64")]
     messages = [Message(0, tag, size, size) for tag, size in enumerate((128, 0, 256))]
     request = TransferRequest(backend, SerialCommunicator(), messages, own, fixed_buffers=True)

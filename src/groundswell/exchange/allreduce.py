@@ -43,9 +43,9 @@ class PeerAllReduce(Operation):
         memory = PeerMemory(TransferRequest(backend, comm, messages))
         self._parts, self.path = [memory], memory.path
         self.peers, self.bytes = comm.others, size * len(messages)
-        places = [[memory.outbox(m), memory.inbox(m), n] for n, m in enumerate(messages)]
-        places.insert(comm.rank, [0, 0, -1])
-        table = backend.to_device(np.array(places, np.int64))
+        rows = [[memory.outbox(m), memory.inbox(m), n] for n, m in enumerate(messages)]
+        rows.insert(comm.rank, [0, 0, -1])
+        table = backend.to_device(np.array(rows, np.int64))
         signals = memory.signals([1] * len(messages), 1)
         self.arguments: tuple[Any, ...] = (table, comm.size, memory.flip, *signals)
         self.waits: list[Launch] = memory.waits()

@@ -45,7 +45,7 @@ Extents = tuple[int, int, int]  # planes, rows, and values of a row
 
 
 @dataclass(frozen=True)
-class Place:
+class StridedBox:
     """A box in memory.
 
     Args:
@@ -68,14 +68,14 @@ class Place:
         origin: Sequence[int],
         first: Sequence[int],
         number: int = -1,
-    ) -> Place:
+    ) -> StridedBox:
         """The box of array `number` that begins `first` points from `origin`."""
         steps = zip(origin, first, array.strides, strict=True)
         offset = sum((o + f) * stride for o, f, stride in steps)
         return cls(backend.address(array) + offset, tuple(array.strides), array=number)
 
     @classmethod
-    def packed(cls, address: int, shape: Sequence[int], itemsize: int, flip: int = 0) -> Place:
+    def packed(cls, address: int, shape: Sequence[int], itemsize: int, flip: int = 0) -> StridedBox:
         """A contiguous box."""
         strides = tuple(itemsize * prod(shape[n + 1 :]) for n in range(len(shape)))
         return cls(address, strides, flip)
@@ -111,8 +111,8 @@ class Copy:
     """
 
     shape: tuple[int, ...]
-    source: Place
-    target: Place
+    source: StridedBox
+    target: StridedBox
     dtype: str
     as_dtype: str
     message: int = 0
@@ -127,13 +127,13 @@ class Copy:
         else:
             kind, shape, source, target = _in_words(self.dtype, shape, source, target)
         planes, rows, length = shape
-        places = (n for p in (source, target) for n in (p.address, *p.strides, p.flip))
-        return [kind, rows, length, *places, planes * rows * length]
+        ends = (n for box in (source, target) for n in (box.address, *box.strides, box.flip))
+        return [kind, rows, length, *ends, planes * rows * length]
 
 
 def _in_words(
-    dtype: str, shape: Extents, source: Place, target: Place
-) -> tuple[int, Extents, Place, Place]:
+    dtype: str, shape: Extents, source: StridedBox, target: StridedBox
+) -> tuple[int, Extents, StridedBox, StridedBox]:
     """The box in the widest possible words, and its kind."""
     size = np.dtype(dtype).itemsize
     unit = gcd(source.alignment, target.alignment)
@@ -144,13 +144,15 @@ def _in_words(
         return RAW[word], (*shape[:2], length // word), source, target
     if gcd(unit, source.strides[-1], target.strides[-1]) % size == 0:
         return RAW[size], shape, source, target
-    for place in (source, target):
-        place.require_aligned(dtype, size // 2 if size in PAIRS else size)
+    for box in (source, target):
+        box.require_aligned(dtype, size // 2 if size in PAIRS else size)
     return PAIRS[size], shape, source, target
 
 
-def merged(shape: tuple[int, ...], source: Place, target: Place) -> tuple[Extents, Place, Place]:
-    """The same box with three axes; axes that are contiguous in both places are merged."""
+def merged(
+    shape: tuple[int, ...], source: StridedBox, target: StridedBox
+) -> tuple[Extents, StridedBox, StridedBox]:
+    """The same box with three axes; axes that are contiguous in both are merged."""
     axes: list[tuple[int, int, int]] = []
     for n, s, t in zip(shape, source.strides, target.strides, strict=True):
         if n == 1:

@@ -80,9 +80,7 @@ class CodedTransfer(Transfer):
 
     def _strips(self, segments: Sequence[Segment]) -> AddressTable:
         boxes = [_box(segment) for segment in segments]
-        arrays = [
-            box._replace(address=s.place.array) for box, s in zip(boxes, segments, strict=True)
-        ]
+        arrays = [box._replace(address=s.box.array) for box, s in zip(boxes, segments, strict=True)]
         return AddressTable(self._backend, strip_table(boxes), [0], strip_table(arrays)[:, 0])
 
     def check(self, after: Event | None = None) -> None:
@@ -103,9 +101,9 @@ def _box(segment: Segment) -> Box:
     axes = list(range(len(segment.shape)))
     if segment.shape[-1] < SHORT_ROW:
         axes.sort(key=lambda axis: segment.shape[axis])
-    along = replace(segment.place, strides=tuple(segment.place.strides[axis] for axis in axes))
-    shape, place, _ = merged(tuple(segment.shape[axis] for axis in axes), along, along)
-    return Box(place.address, place.strides, shape)
+    along = replace(segment.box, strides=tuple(segment.box.strides[axis] for axis in axes))
+    shape, strided, _ = merged(tuple(segment.shape[axis] for axis in axes), along, along)
+    return Box(strided.address, strided.strides, shape)
 
 
 def common_type(values: Iterable[tuple[str, str]]) -> str:

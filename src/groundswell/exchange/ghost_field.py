@@ -11,10 +11,10 @@ import numpy as np
 from groundswell.backends.array_interop import is_supported_dtype
 from groundswell.backends.base import Array, Backend
 from groundswell.errors import InputError
-from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE, RAW, WORDS, Copy, Place, steps
+from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE, RAW, WORDS, Copy, StridedBox, steps
 from groundswell.exchange.decomposition import AXES, Decomposition, Index
 from groundswell.exchange.messages import Message, Segment
-from groundswell.exchange.pattern import Ghosts, Layers, Piece, partners, receives
+from groundswell.exchange.pattern import GhostBox, Ghosts, Layers, partners, receives
 
 TERMS = ("dtype", "origin", "ghosts", "sent_as")
 
@@ -94,7 +94,7 @@ class GhostField:
         return backend.address(self.array), self.array.shape, steps(self.array), *self.terms
 
 
-_FieldPiece = tuple[int, GhostField, Piece]
+_FieldBox = tuple[int, GhostField, GhostBox]
 
 
 class HaloMessages:
@@ -145,46 +145,46 @@ class HaloMessages:
             Message.of_segments(
                 peer,
                 tag,
-                self._segments(self._pieces(group, rank, peer, sweep), sent=True),
-                self._segments(self._pieces(group, peer, rank, sweep), sent=False),
+                self._segments(self._boxes(group, rank, peer, sweep), sent=True),
+                self._segments(self._boxes(group, peer, rank, sweep), sent=False),
             )
             for tag, group in enumerate(groups)
             for peer in sorted(peers, key=lambda peer: where.shift(rank, peer))
         ]
         return [message for message in planned if message.sends or message.receives]
 
-    def _segments(self, pieces: Iterable[_FieldPiece], *, sent: bool) -> list[Segment]:
-        """The pieces at their addresses on this rank, which sends or receives them."""
+    def _segments(self, boxes: Iterable[_FieldBox], *, sent: bool) -> list[Segment]:
+        """The boxes at their addresses on this rank, which sends or receives them."""
         return [
             Segment(
-                self._place(n, piece.there if sent else piece.here),
-                piece.shape,
+                self._strided(n, box.there if sent else box.here),
+                box.shape,
                 field.dtype,
                 field.sent_as or field.dtype,
             )
-            for n, field, piece in pieces
+            for n, field, box in boxes
         ]
 
-    def _pieces(
+    def _boxes(
         self, group: Sequence[int], owner: int, receiver: int, sweep: int | None
-    ) -> Iterator[_FieldPiece]:
+    ) -> Iterator[_FieldBox]:
         """The ghosts of one rank that another rank owns, with the indices of their fields."""
         for n in group:
-            for piece in receives(self.decomposition, receiver, self.fields[n].ghosts, sweep):
-                if piece.owner == owner:
-                    yield n, self.fields[n], piece
+            for box in receives(self.decomposition, receiver, self.fields[n].ghosts, sweep):
+                if box.owner == owner:
+                    yield n, self.fields[n], box
 
-    def _place(self, number: int, first: Index) -> Place:
+    def _strided(self, number: int, first: Index) -> StridedBox:
         """The box of a field that begins at local index `first`."""
         field = self.fields[number]
-        return Place.in_array(self.backend, field.array, field.origin, first, number)
+        return StridedBox.in_array(self.backend, field.array, field.origin, first, number)
 
     def own_copies(self, sweep: int | None = None) -> list[Copy]:
         """Copies of own points to ghosts of the same rank, on periodic axes."""
         every = range(len(self.fields))
         return [
-            Copy(p.shape, self._place(n, p.there), self._place(n, p.here), f.dtype, f.dtype)
-            for n, f, p in self._pieces(every, self.rank, self.rank, sweep)
+            Copy(p.shape, self._strided(n, p.there), self._strided(n, p.here), f.dtype, f.dtype)
+            for n, f, p in self._boxes(every, self.rank, self.rank, sweep)
         ]
 
     def require_room(self) -> None:
@@ -196,8 +196,8 @@ class HaloMessages:
                     f"an array of {len(field.origin)} axes in a decomposition of {len(block)}; the "
                     "numbers must agree"
                 )
-            pieces = receives(self.decomposition, self.rank, field.ghosts)
-            require_room(field.array.shape, field.origin, block, pieces)
+            boxes = receives(self.decomposition, self.rank, field.ghosts)
+            require_room(field.array.shape, field.origin, block, boxes)
 
     def require_whole_sides(self) -> None:
         """Raise InputError if ghosts of parts of a side are needed, which sweeps do not support."""
@@ -207,19 +207,19 @@ class HaloMessages:
                 "without sweeps, or request ghosts without within"
             )
 
-    def surroundings(self) -> Iterator[tuple[GhostField, Place, Index]]:
+    def surroundings(self) -> Iterator[tuple[GhostField, StridedBox, Index]]:
         """All boxes of ghosts in the arrays that belong to some block."""
         block = self.decomposition.block(self.rank).shape
         for n, field in enumerate(self.fields):
             ends = zip(field.array.shape, field.origin, block, strict=True)
             high = tuple(size - first - points for size, first, points in ends)
             around = Ghosts(field.origin, high, corners=True)
-            for piece in receives(self.decomposition, self.rank, around):
-                yield field, self._place(n, piece.here), piece.shape
+            for box in receives(self.decomposition, self.rank, around):
+                yield field, self._strided(n, box.here), box.shape
 
 
 def require_room(
-    shape: Sequence[int], origin: Sequence[int], block: Index, pieces: Sequence[Piece]
+    shape: Sequence[int], origin: Sequence[int], block: Index, boxes: Sequence[GhostBox]
 ) -> None:
     """Check that an array has room for a block and its ghosts.
 
@@ -230,8 +230,8 @@ def require_room(
     Raises:
         InputError: the array is too small.
     """
-    firsts = np.array([(0,) * len(block), *(piece.here for piece in pieces)]) + origin
-    ends = firsts + np.array([block, *(piece.shape for piece in pieces)])
+    firsts = np.array([(0,) * len(block), *(box.here for box in boxes)]) + origin
+    ends = firsts + np.array([block, *(box.shape for box in boxes)])
     for axis, (first, end) in enumerate(zip(firsts.min(axis=0), ends.max(axis=0), strict=True)):
         if first < 0 or end > shape[axis]:
             raise InputError(

@@ -21,7 +21,7 @@ from groundswell.backends import Backend, Launch
 from groundswell.backends.base import debugging
 from groundswell.compression import require_codec
 from groundswell.errors import InputError
-from groundswell.exchange.boxes import Copy, CopyLaunch, Place
+from groundswell.exchange.boxes import Copy, CopyLaunch, StridedBox
 from groundswell.exchange.codecs import common_type
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect, transport_of
@@ -145,7 +145,7 @@ class HaloExchange(Operation):
         types = sorted({field.dtype for field, *_ in boxes})
         nan = {t: self._backend.to_device(np.full((1,), np.nan, t)) for t in types}
         copies = [
-            Copy(shape, Place(address(nan[t]), (0,) * len(shape)), target, t, t)
+            Copy(shape, StridedBox(address(nan[t]), (0,) * len(shape)), target, t, t)
             for field, target, shape in boxes
             for t in [field.dtype]
         ]

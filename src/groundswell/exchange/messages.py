@@ -17,7 +17,7 @@ import numpy as np
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
-from groundswell.exchange.boxes import ITEMSIZE, Copy, Place
+from groundswell.exchange.boxes import ITEMSIZE, Copy, StridedBox
 from groundswell.exchange.communicator import Communicator
 
 ALIGNMENT = 128  # bytes between the beginnings of segments in a message
@@ -110,7 +110,7 @@ class Segment:
         offset: offset in the message, bytes.
     """
 
-    place: Place
+    box: StridedBox
     shape: tuple[int, ...]
     dtype: str
     wire_dtype: str
@@ -125,9 +125,9 @@ class Segment:
     def _itemsize(self) -> int:
         return ITEMSIZE.get(self.wire_dtype) or np.dtype(self.wire_dtype).itemsize
 
-    def packed(self, address: int, flip: int = 0) -> Place:
+    def packed(self, address: int, flip: int = 0) -> StridedBox:
         """Its location in a message that begins at this address."""
-        return Place.packed(address + self.offset, self.shape, self._itemsize, flip)
+        return StridedBox.packed(address + self.offset, self.shape, self._itemsize, flip)
 
 
 @dataclass(frozen=True)
@@ -221,11 +221,11 @@ def pack(message: Message, address: int, flip: int = 0, number: int = 0) -> Iter
     """
     for s in message.sends:
         target = s.packed(address, flip)
-        yield Copy(s.shape, s.place, target, s.dtype, s.wire_dtype, number)
+        yield Copy(s.shape, s.box, target, s.dtype, s.wire_dtype, number)
 
 
 def unpack(message: Message, address: int, flip: int = 0, number: int = 0) -> Iterator[Copy]:
     """Copies of a buffer to the received segments; arguments as for `pack`."""
     for s in message.receives:
         source = s.packed(address, flip)
-        yield Copy(s.shape, source, s.place, s.wire_dtype, s.dtype, number)
+        yield Copy(s.shape, source, s.box, s.wire_dtype, s.dtype, number)

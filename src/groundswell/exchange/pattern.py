@@ -90,7 +90,7 @@ def uniform(width: int, axes: int = 3, *, corners: bool = False) -> Ghosts:
 
 
 @dataclass(frozen=True)
-class Piece:
+class GhostBox:
     """A box of ghost points and the location of its values.
 
     Args:
@@ -120,14 +120,14 @@ class _Span(NamedTuple):
 @lru_cache(maxsize=4096)
 def receives(
     decomposition: Decomposition, rank: int, ghosts: Ghosts, sweep: int | None = None
-) -> tuple[Piece, ...]:
+) -> tuple[GhostBox, ...]:
     """The ghost points of a rank as boxes, in an order that is the same on all ranks.
 
     Args:
         sweep: only ghosts outside the block along this axis. At edges and corners, their values are
             ghosts of the owner, which the sweeps along earlier axes have filled.
     """
-    where, pieces = decomposition.coordinates(rank), list[Piece]()
+    where, boxes = decomposition.coordinates(rank), list[GhostBox]()
     spans = [[*_spans(decomposition, axis, n, ghosts)] for axis, n in enumerate(where)]
     if sweep is not None:
         spans = [
@@ -138,8 +138,8 @@ def receives(
     for box in product(*spans):
         here, there, shape, owner, is_ghost = zip(*box, strict=True)
         if 1 <= sum(is_ghost) <= most and all(shape):
-            pieces.append(Piece(decomposition.rank_at(owner), here, there, shape))
-    return tuple(pieces)
+            boxes.append(GhostBox(decomposition.rank_at(owner), here, there, shape))
+    return tuple(boxes)
 
 
 def _filled(along: Sequence[_Span], *, earlier: bool) -> list[_Span]:
@@ -161,7 +161,7 @@ def partners(
     decomposition: Decomposition, rank: int, ghosts: Ghosts, sweep: int | None = None
 ) -> list[int]:
     """The ranks that may need points of this rank or own points that it needs, ascending."""
-    return sorted({piece.owner for piece in receives(decomposition, rank, ghosts.widest, sweep)})
+    return sorted({box.owner for box in receives(decomposition, rank, ghosts.widest, sweep)})
 
 
 def traffic(
@@ -181,9 +181,9 @@ def traffic(
     index = {rank: n for n, rank in enumerate(ranks or range(decomposition.ranks))}
     sent = np.zeros((len(index), len(index)), np.int64)
     for (ghosts, size), rank in product(bytes_of.items(), index):
-        for piece in receives(decomposition, rank, ghosts):
-            if piece.owner in index:
-                sent[index[piece.owner], index[rank]] += prod(piece.shape) * size
+        for box in receives(decomposition, rank, ghosts):
+            if box.owner in index:
+                sent[index[box.owner], index[rank]] += prod(box.shape) * size
     np.fill_diagonal(sent, 0)
     return sent
 

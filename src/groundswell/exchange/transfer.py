@@ -16,7 +16,7 @@ from groundswell.exchange.boxes import (
     Copies,
     Copy,
     CopyLaunch,
-    Place,
+    StridedBox,
     compile_kernels,
 )
 from groundswell.exchange.messages import (
@@ -217,12 +217,12 @@ def _exports(backend: Backend, message: Message) -> Exports:
     """The received segments that the sender may store directly in the array."""
     found = {}
     for number, segment in enumerate(message.receives):
-        itemsize, place = np.dtype(segment.dtype).itemsize, segment.place
+        itemsize, box = np.dtype(segment.dtype).itemsize, segment.box
         row, whole = segment.shape[-1] * itemsize, prod(segment.shape) * itemsize
-        is_plain = place.strides[-1] == itemsize and segment.wire_dtype == segment.dtype
+        is_plain = box.strides[-1] == itemsize and segment.wire_dtype == segment.dtype
         if is_plain and whole > 0 and (row >= DIRECT_BYTES or whole <= SCATTERED_BYTES):
-            handle, offset = backend.export_handle(place.address)
-            found[number] = handle, Place(offset, place.strides)
+            handle, offset = backend.export_handle(box.address)
+            found[number] = handle, StridedBox(offset, box.strides)
     return found
 
 

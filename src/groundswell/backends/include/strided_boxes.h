@@ -12,14 +12,14 @@ enum Kind {
 
 // Address of a box, and distances in bytes between its planes, rows and values. Odd epochs are offset by `flip` bytes,
 // which is how double buffers alternate.
-struct Place {
+struct StridedBox {
   long long address, plane, row, step, flip;
 };
 
 // A box with its source and target; must agree with boxes.py.
 struct BoxCopy {
   long long kind, rows, length;  // planes follow from the number of values
-  Place from, to;
+  StridedBox from, to;
 };
 
 // Consecutive values of a box.
@@ -34,7 +34,7 @@ template <class Number> struct Pair {
   Number first, second;
 };
 
-INLINE long long begin_of(const Place& p, index_t epoch) { return p.address + (epoch & 1) * p.flip; }
+INLINE long long begin_of(const StridedBox& p, index_t epoch) { return p.address + (epoch & 1) * p.flip; }
 
 #if defined(__CUDACC__)
 
@@ -46,7 +46,7 @@ struct Offsets {
   index_t plane, row, step;
   bits32 rows, length;
 
-  INLINE Offsets(const Place& p, const BoxCopy& box)
+  INLINE Offsets(const StridedBox& p, const BoxCopy& box)
       : plane(p.plane), row(p.row), step(p.step), rows(static_cast<bits32>(box.rows)),
         length(static_cast<bits32>(box.length)) {}
 
@@ -98,7 +98,7 @@ INLINE void copy_values(const BoxCopy& box, const Part& part, index_t epoch) {
     const index_t row = n / box.length, in_row = n % box.length;
     const index_t plane = row / box.rows, in_plane = row % box.rows;
     count = end - n < box.length - in_row ? end - n : box.length - in_row;
-    const Place &f = box.from, &t = box.to;
+    const StridedBox &f = box.from, &t = box.to;
     copy_row<From, To>(from + plane * f.plane + in_plane * f.row + in_row * f.step, f.step,
                        to + plane * t.plane + in_plane * t.row + in_row * t.step, t.step, count);
   }

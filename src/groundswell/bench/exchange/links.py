@@ -13,7 +13,7 @@ from groundswell.exchange.decomposition import Decomposition, Index, process_gri
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import offsets_of
-from groundswell.exchange.pattern import Ghosts, Piece, receives, uniform
+from groundswell.exchange.pattern import GhostBox, Ghosts, receives, uniform
 
 VALUE = 4  # bytes
 OWN_PLANES = 2  # of a rank: no more are needed to send faces
@@ -133,8 +133,8 @@ def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> Iterator[
         for name, (corners, sweeps) in FIGURES.items():
             cut, ghosts = torus(rig.comm.size, edge), uniform(width, corners=corners)
             field = GhostField(array, (width,) * 3, ghosts)
-            pieces = receives(cut, rig.comm.rank, ghosts)
-            who = [piece.owner for piece in pieces]
+            boxes = receives(cut, rig.comm.rank, ghosts)
+            who = [box.owner for box in boxes]
             about = {
                 "neighbours": name,
                 "bytes": edge * edge * width * VALUE,
@@ -142,7 +142,7 @@ def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> Iterator[
                 "own": who.count(rig.comm.rank),
                 "ranks": len(set(who) - {rig.comm.rank}),
             }
-            limit = rig.attempt("copy", partial(_limit, rig, _by_peer(rig, cut, pieces)))
+            limit = rig.attempt("copy", partial(_limit, rig, _by_peer(rig, cut, boxes)))
             if limit:
                 yield about | limit | {"sent": 0, "share": 1.0}
             for transport in rig.transports:
@@ -151,11 +151,11 @@ def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> Iterator[
                     yield about | row | {"share": _share(limit, row)}
 
 
-def _by_peer(rig: Rig, cut: Decomposition, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+def _by_peer(rig: Rig, cut: Decomposition, boxes: Sequence[GhostBox]) -> list[tuple[int, int]]:
     """The bytes for each rank, including this one, in one buffer."""
-    peers = {piece.owner for piece in pieces}
+    peers = {box.owner for box in boxes}
     return [
-        (peer, sum(VALUE * prod(p.shape) for p in pieces if p.owner == peer))
+        (peer, sum(VALUE * prod(p.shape) for p in boxes if p.owner == peer))
         for peer in sorted(peers, key=lambda peer: cut.shift(rig.comm.rank, peer))
     ]
 

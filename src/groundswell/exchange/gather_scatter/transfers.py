@@ -15,7 +15,7 @@ import numpy as np
 from groundswell.backends import Backend, Blocks, Launch, Source
 from groundswell.backends.base import Array
 from groundswell.errors import BackendError
-from groundswell.exchange.boxes import Place
+from groundswell.exchange.boxes import StridedBox
 from groundswell.exchange.communicator import all_or_nothing
 from groundswell.exchange.connect import by_memory, connect
 from groundswell.exchange.gather_scatter.pattern import ExchangePattern, Phases, Stage
@@ -109,9 +109,9 @@ class BufferedRows(Operation):
     def _segments(self, ranges: Sequence[range]) -> list[Segment]:
         backend, buffer, components = self._backend, self._buffer.array, self._buffer.components
         dtype = str(buffer.dtype)
-        places = (Place.in_array(backend, buffer, (0, 0), (0, r.start)) for r in ranges)
-        ends = zip(places, ranges, strict=True)
-        return [Segment(place, (components, len(r)), dtype, dtype) for place, r in ends]
+        boxes = (StridedBox.in_array(backend, buffer, (0, 0), (0, r.start)) for r in ranges)
+        ends = zip(boxes, ranges, strict=True)
+        return [Segment(box, (components, len(r)), dtype, dtype) for box, r in ends]
 
     def bind(self, phases: Phases, source: Values, target: Values) -> None:
         """Create the launches for these arrays."""

@@ -16,7 +16,7 @@ import numpy as np
 from groundswell.backends import Blocks, HostCall, Launch
 from groundswell.backends.base import Array, Event, SharedMemory
 from groundswell.errors import BackendError, RunFailed
-from groundswell.exchange.boxes import THREADS, Place, compile_kernels
+from groundswell.exchange.boxes import THREADS, StridedBox, compile_kernels
 from groundswell.exchange.communicator import opened
 from groundswell.exchange.devices import sharers
 from groundswell.exchange.messages import Message, TransferRequest, offsets_of
@@ -27,7 +27,7 @@ COLUMNS = 7  # of MessageFlags in signals.h
 
 # Boxes in which a peer may store, by index of the segment in its message: the handle of the
 # allocation that contains the box, and the box with an address relative to the allocation.
-Exports = Mapping[int, tuple[Any, Place]]
+Exports = Mapping[int, tuple[Any, StridedBox]]
 _Key = tuple[int, int]  # peer and tag of a message
 
 
@@ -142,7 +142,7 @@ class PeerMemory:
         """Address of this rank's mailbox for the peer's message."""
         return self._here[message.peer, message.tag].mailbox
 
-    def exported(self, message: Message) -> dict[int, Place]:
+    def exported(self, message: Message) -> dict[int, StridedBox]:
         """The segments that this rank stores in the peer's array."""
         exports = self._there[message.peer, message.tag].exports
         return {

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from groundswell.backends import Backend
-from groundswell.exchange.boxes import ITEMSIZE, Place
+from groundswell.exchange.boxes import ITEMSIZE, StridedBox
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect
 from groundswell.exchange.gather_scatter.transfers import Connection
@@ -57,7 +57,7 @@ class TraceFormat:
         shape, strides = (buffer.size // self.bytes, self.nodes), (self.bytes, self._itemsize)
         wire = self.sent_as or self.dtype
         return [
-            Segment(Place(buffer.address + n * self._row, strides), shape, self.dtype, wire)
+            Segment(StridedBox(buffer.address + n * self._row, strides), shape, self.dtype, wire)
             for n in range(self.values)
         ]
 
