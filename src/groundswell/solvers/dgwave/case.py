@@ -13,7 +13,6 @@ from groundswell.case.common import (
     RunSection,
     Section,
     repeated,
-    unsupported,
 )
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
@@ -109,12 +108,9 @@ def _lossless(codec: str) -> str:
 class DgWaveRun(RunSection):
     """`[run]` of this solver, which divides the elements by cost along a space-filling curve."""
 
-    codec: Annotated[str, AfterValidator(_lossless)] = "auto"
+    unsupported: ClassVar[tuple[str, ...]] = ("processes", "lossy")
 
-    def violations(self) -> Iterator[Violation]:
-        """Yield unsupported keys."""
-        yield from super().violations()
-        yield from unsupported(self, "processes", "lossy")
+    codec: Annotated[str, AfterValidator(_lossless)] = "auto"
 
 
 class DgWaveCase(SeismicCase):
