@@ -114,6 +114,20 @@ def test_checks_describe_the_mesh(tmp_path: Path) -> None:
     assert found["problems"] == [] and found["fluid_cells"] == 12
 
 
+def test_records_outside_the_mesh_are_refused_before_a_run(tmp_path: Path) -> None:
+    """In the mesh's own shape: above its sides, but below its hill."""
+    path = write(tmp_path / "a.msh", 2, hill)
+    record = {"fields": ["szz"], "what": "max", "file": "a.nc"}
+    for place, is_inside in (([400, 300, -30], True), ([40, 300, -30], False)):
+        where = {"kind": "points", "positions": [place]}
+        case = build(tmp_path, **on_mesh(path), output__record=[record | {"where": where}])
+        if is_inside:
+            prepare(case)
+            continue
+        with pytest.raises(InputError, match=r"1 of 1 positions of output.record lie outside"):
+            gs.check(case)
+
+
 # --- faces and surfaces ---------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.grids.geography import Geography
+from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
 from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.mesh import Mesh
@@ -89,6 +90,15 @@ class ElementGeometry:
         if self.surface is None:
             return Leaves(self.forest)
         return Leaves(self.forest, self.surface.deform, self.degree)
+
+    @property
+    def outline(self) -> Hexahedra:
+        """A mesh that fills the same space, as coarse as possible."""
+        if self.is_curved:
+            return self.hexahedra
+        x, y, z = self.forest.edges
+        low, high = ((float(x[n]), float(y[n]), float(z[n])) for n in (0, -1))
+        return Box((1, 1, 1), low, high)
 
     @property
     def is_curved(self) -> bool:
