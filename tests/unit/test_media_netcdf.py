@@ -79,9 +79,24 @@ def test_axes_may_run_backwards_and_rows_be_asked_for_in_any_order(tmp_path, mod
 def test_a_pass_downwards_reads_each_slab_once(tmp_path, model, monkeypatch):
     medium = netcdf_medium(save(tmp_path, model), CELLS, SPACING)
     reads, read = [], _ModelFile.read
-    monkeypatch.setattr(_ModelFile, "read", lambda *a: reads.append(a[1:3]) or read(*a))
+    monkeypatch.setattr(_ModelFile, "read", lambda *a: reads.append((a[1], str(a[2]))) or read(*a))
     medium_statistics(medium)
     assert len(reads) == len(set(reads)) <= 3 * model.sizes["depth"]
+
+
+def test_points_are_sampled_from_many_depths_at_a_time(tmp_path, model, monkeypatch):
+    """One window of each variable; the values do not depend on how many depths it holds."""
+    medium = netcdf_medium(save(tmp_path, model), CELLS, SPACING)
+    points = np.random.default_rng(1).uniform(0, 1, (500, 3)) * np.multiply(CELLS, SPACING)
+    reads, read = [], _ModelFile.read
+    monkeypatch.setattr(_ModelFile, "read", lambda *a: reads.append(a[2]) or read(*a))
+    found = medium.sample(points)
+    assert len(reads) == 3
+    monkeypatch.setattr("groundswell.seismology.media.netcdf.AT_ONCE", 1)
+    reads.clear()
+    for name, values in medium.sample(points).given().items():
+        assert np.array_equal(values, getattr(found, name))
+    assert len(reads) > 3 and all(layers.stop - layers.start == 2 for layers in reads)
 
 
 def test_models_in_the_classic_format_are_read(tmp_path, model):

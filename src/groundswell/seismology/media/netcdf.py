@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -34,6 +34,7 @@ from groundswell.seismology.media.material import (
 from groundswell.seismology.media.profile import Profile, linear_profile, within_phase
 from groundswell.seismology.media.rules import complete_material
 
+AT_ONCE = 2**20  # largest number of values of a variable that are read for more than two depths
 FINEST = 4  # largest number of samples along an axis for the average over a cell
 
 
@@ -162,10 +163,15 @@ class NetcdfMedium:
             for axis, at in enumerate((points[:, 2], y, x))
         )
         found: dict[str, Values] = {role: np.empty(len(points)) for role in roles}
-        for node in np.unique(depth.node):
-            chosen = np.flatnonzero(depth.node == node)
-            row, column = y_at.take(chosen), x_at.take(chosen)
-            above, below = (self._read_layer(int(node) + n, row, column, found) for n in (0, 1))
+        for layers in _layers(depth.node, y_at.window, x_at.window):
+            chosen = np.flatnonzero((depth.node >= layers.start) & (depth.node < layers.stop - 1))
+            node, place = depth.node[chosen] - layers.start, (y_at.take(chosen), x_at.take(chosen))
+            above, below = {}, {}
+            for role in found:
+                nodes = self._model.read(self._names[role], layers, y_at.window, x_at.window)
+                above[role], below[role] = (
+                    self._factors[role] * _bilinear(nodes, *place, node + n) for n in (0, 1)
+                )
             fraction = within_phase(depth.fraction[chosen], above["vs"], below["vs"])
             for role, values in found.items():
                 values[chosen] = _interpolate(above[role], below[role], fraction)
@@ -175,20 +181,14 @@ class NetcdfMedium:
         """Each property (ny, nx) at a depth of the model; the depth above stays in memory, too."""
         if node not in self._slabs:
             self._slabs = {n: slabs for n, slabs in self._slabs.items() if n == node - 1}
-            self._slabs[node] = self._read_layer(node, self._y, self._x, self._names)
+            self._slabs[node] = {role: self._read_slab(role, node) for role in self._names}
         return self._slabs[node]
 
-    def _read_layer(
-        self, node: int, y: _AxisPositions, x: _AxisPositions, roles: Iterable[str]
-    ) -> dict[str, Values]:
-        """Properties at positions at one depth of the model, in SI units."""
-        return {role: self._read_slab(role, node, y, x) for role in roles}
-
-    def _read_slab(self, role: str, node: int, y: _AxisPositions, x: _AxisPositions) -> Values:
-        nodes = self._model.read(self._names[role], node, y.window, x.window)
-        near = _interpolate(nodes[y.node, x.node], nodes[y.node, x.node + 1], x.fraction)
-        far = _interpolate(nodes[y.node + 1, x.node], nodes[y.node + 1, x.node + 1], x.fraction)
-        return self._factors[role] * _interpolate(near, far, y.fraction)
+    def _read_slab(self, role: str, node: int) -> Values:
+        """A property (ny, nx) at a depth of the model, in SI units."""
+        layers = slice(node, node + 1)
+        nodes = self._model.read(self._names[role], layers, self._y.window, self._x.window)
+        return self._factors[role] * _bilinear(nodes, self._y, self._x, 0)
 
     def _require_complete(self, role: str, values: Values, k: int) -> None:
         if np.isfinite(values).all():
@@ -218,6 +218,30 @@ def build_netcdf(
     hx, hy, hz = (Axis(h).divided(n).spacing for h, n in zip(spacing, factors, strict=True))
     parts = NetcdfMedium(section, (nx * fx, ny * fy, nz * fz), (hx, hy, hz), geography, clip=True)
     return CellAverages(parts, factors, spacing)
+
+
+def _layers(nodes: NDArray[np.intp], rows: slice, columns: slice) -> Iterator[slice]:
+    """Yield the depths to read at a time, so that they hold each of `nodes` and the one below."""
+    window = (rows.stop - rows.start) * (columns.stop - columns.start)
+    step, left = max(1, AT_ONCE // window), np.unique(nodes)
+    while left.size:
+        first = int(left[0])
+        count = int(np.searchsorted(left, first + step))
+        yield slice(first, int(left[count - 1]) + 2)
+        left = left[count:]
+
+
+def _bilinear(
+    nodes: Values, y: _AxisPositions, x: _AxisPositions, depth: NDArray[np.intp] | int
+) -> Values:
+    """Values at positions at some of the depths, from `nodes` (depth, y, x) of their windows."""
+    _, rows, columns = nodes.shape
+    flat, first = nodes.ravel(), (depth * rows + y.node) * columns + x.node
+    near, far = (
+        _interpolate(flat.take(at), flat.take(at + 1), x.fraction)
+        for at in (first, first + columns)
+    )
+    return _interpolate(near, far, y.fraction)
 
 
 def _interpolate(first: Values, second: Values, fraction: Values) -> Values:
@@ -357,10 +381,11 @@ class _ModelFile:
         middle = (self.nodes[2][0] + self.nodes[2][-1]) / 2
         return (np.asarray(lon) - middle + 180) % 360 + middle - 180, np.asarray(lat)
 
-    def read(self, name: str, node: int, rows: slice, columns: slice) -> Values:
-        """A window (y, x) of a variable at depth `node`, float64, in the unit of the file."""
+    def read(self, name: str, depths: slice, rows: slice, columns: slice) -> Values:
+        """A window (depth, y, x) of a variable, float64, in the unit of the file."""
         depth, y, x = self.dims
-        window = self._data[name].isel({depth: node, y: rows, x: columns}).transpose(y, x)
+        chosen = {depth: depths, y: rows, x: columns}
+        window = self._data[name].isel(chosen).transpose(*self.dims)
         with read_errors_reported(self.path, f"NetCDF (variable {name})"):
             return np.asarray(window.values, float)
 

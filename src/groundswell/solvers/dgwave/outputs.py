@@ -55,10 +55,10 @@ class Outputs:
         }
         self._series: list[Seismograms | SurfaceSeries | Volumes] = [*self.seismograms.values()]
         if setup.case.output.surface:
-            self._series.append(SurfaceSeries(solver, domain, record))
+            self._series.append(SurfaceSeries(solver, record))
         if setup.case.output.volumes:
             self._series.append(Volumes(solver, record))
-        self._map = ShakingMap(solver, domain) if has_shaking_map(setup) else None
+        self._map = ShakingMap(solver) if has_shaking_map(setup) else None
         self.launches: list[Launch] = [
             *chain(*(each.launches for each in self._series)),
             *(self._map.launches if self._map else []),

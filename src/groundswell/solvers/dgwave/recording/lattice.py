@@ -14,7 +14,7 @@ from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.outputs.recording import Frame, PointSelection
 from groundswell.seismology.formats.shaking_maps import SurfacePoints
 from groundswell.solvers.dgwave.mesh.case import MeshSection
-from groundswell.spectral_elements.recording import ElementDomain
+from groundswell.spectral_elements.point_location import NOWHERE
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
@@ -85,16 +85,18 @@ class Lattice:
     weights: Floats
 
     @classmethod
-    def of(cls, setup: Setup, domain: ElementDomain, stride: int = 1) -> Self:
-        """The lattice of a set-up; collective."""
+    def of(cls, setup: Setup, numbers: Numbers, stride: int = 1) -> Self:
+        """The lattice of a set-up; `numbers` are those of the rank's elements."""
         x, y = surface_axes(setup, stride)
         flat = [axis.ravel() for axis in np.meshgrid(x, y)]
         below = np.full(x.size * y.size, INSIDE * setup.smallest)  # in the topmost elements
-        places = setup.place(np.stack([*flat, below], axis=-1))
-        found, mine, _ = domain.locate(places)
-        r, s = (gll(setup.degree).interpolation(along) for along in found.places.T[: AXES - 1])
+        leaves, places = setup.locate(np.stack([*flat, below], axis=-1))
+        rows = np.full(setup.count, NOWHERE)
+        rows[numbers] = np.arange(len(numbers))
+        mine = np.flatnonzero(rows[leaves] != NOWHERE)
+        r, s = (gll(setup.degree).interpolation(along) for along in places[mine].T[: AXES - 1])
         weights = (s[:, :, None] * r[:, None, :]).reshape(len(mine), (setup.degree + 1) ** 2)
-        return cls(x, y, mine, found.elements, weights)
+        return cls(x, y, mine, rows[leaves[mine]], weights)
 
     @property
     def shape(self) -> tuple[int, int]:
