@@ -61,11 +61,20 @@ def locate(mesh: Hexahedra, elements: ArrayLike, positions: ArrayLike) -> Locate
 
 def _candidates(mesh: Hexahedra, elements: Numbers, points: Floats) -> tuple[Numbers, Numbers]:
     """Pairs of a position and an element whose surrounding box holds it, elements rising."""
-    from scipy.spatial import KDTree
-
     if not len(elements) or not len(points):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    low, high = bounding_boxes(mesh, elements)
+    return pairs_in_boxes(*bounding_boxes(mesh, elements), points)
+
+
+def pairs_in_boxes(low: Floats, high: Floats, points: Floats) -> tuple[Numbers, Numbers]:
+    """Pairs of a position and a box that holds it, boxes rising, in any number of dimensions.
+
+    Args:
+        low, high: corners of the boxes, (boxes, dimensions).
+        points: positions, (points, dimensions); there must be some.
+    """
+    from scipy.spatial import KDTree
+
     reach = (high - low).max() / 2
     near = KDTree((low + high) / 2).query_ball_point(points, reach, p=np.inf, return_sorted=True)
     which = np.repeat(np.arange(len(points)), [len(those) for those in near])

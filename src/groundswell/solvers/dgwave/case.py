@@ -172,7 +172,11 @@ class DgWaveCase(SeismicCase):
     @classmethod
     def _has_a_grid(cls, section: Any, info: ValidationInfo) -> Any:
         if section and isinstance(info.data.get("grid"), MeshSection):
-            reject([((), "is available only on a grid of bricks; remove it, or refine the mesh")])
+            cure = {
+                "refinement": "remove it, and refine the mesh",
+                "topography": "remove it; surface and sea floor are those of the mesh",
+            }[str(info.field_name)]
+            reject([((), f"is available only on a grid of bricks; {cure}")])
         return section
 
     @field_validator("refinement")

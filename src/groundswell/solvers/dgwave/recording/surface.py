@@ -81,7 +81,7 @@ class ShakingMap:
         whole: list[Any] = [part.gather(self._backend, self._comm) for part in peaks]
         if not self._comm.first:
             return []
-        pgv, pga = (np.reshape(values, self._lattice.shape) for values in whole)
+        pgv, pga = map(self._lattice.whole, whole)
         points, attrs = self._lattice.points(self._setup), event_attributes(self._setup)
         return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, points, attrs)]
 
@@ -120,7 +120,7 @@ class SurfaceSeries:
         )
 
         def write(block: NDArray[Any], _: range) -> None:
-            writer.append_velocity(block.reshape(*block.shape[:2], *lattice.shape))
+            writer.append_velocity(lattice.whole(block))
 
         shape, place = (len(VELOCITIES), lattice.count), (slice(None), lattice.mine)
         return Output(self._ring, writer or None, write, shape, place, self._comm)

@@ -132,6 +132,24 @@ class ElementGeometry:
         ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
         return np.broadcast_to([REFLECTION[end] for end in ends], (elements.count, len(ends)))
 
+    @cached_property
+    def surface_axes(self) -> tuple[Floats, Floats]:
+        """x and y of the surface points, m.
+
+        The points are the centres of N x N cells on each element of `[grid]`, where N is the
+        degree.
+        """
+        x, y = (
+            axis.divided(self.degree).at(np.arange(0.5, count * self.degree))
+            for axis, count in zip(self.grid.axes[:2], self.grid.region[:2], strict=True)
+        )
+        return x, y
+
+    @property
+    def has_solid_surface(self) -> bool:
+        """Whether no water reaches the surface."""
+        return bool(np.all(self.media[0].plane(0).vs > 0))
+
     def volume(self, leaf: int | Numbers) -> float:
         """Volume of an element, m^3; of the reference element if it is not a brick."""
         if self.is_curved:
