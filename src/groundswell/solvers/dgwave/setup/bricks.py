@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
-from groundswell.exchange.communicator import Communicator, SerialCommunicator
+from groundswell.exchange.communicator import Communicator
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree import partition_curve
@@ -110,8 +110,7 @@ class Setup(ElementMaterials):
 
     def _require_records(self) -> None:
         """Check that `[[output.record]]` selects positions in the mesh and samples of the run."""
-        everyone = np.arange(self.outline.count)
-        domain = ElementDomain(SerialCommunicator(), self.outline, self.degree, everyone)
+        domain = ElementDomain.outline(self.outline)
         recording(self, domain).require_samples(self.case.output.record, self.steps)
 
     # --- mesh -------------------------------------------------------------------------------------
