@@ -263,8 +263,13 @@ def test_a_solution_is_evaluated_anywhere(tmp_path: Path, where: dict[str, Any])
 
 
 def test_a_position_outside_is_told_before_anything_is_solved(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"1 of 1 positions .* outside the mesh"):
-        groundswell.run(
-            poisson(where={"kind": "points", "positions": [[0.5, 0.5, 1.5]]}), folder=tmp_path
-        )
+    """By the check as well."""
+    outside = poisson(where={"kind": "points", "positions": [[0.5, 0.5, 1.5]]})
+    straight = outside.model_copy(
+        update={"mesh": outside.mesh.model_copy(update={"kershaw": None})}
+    )
+    for act in (groundswell.check, lambda case: groundswell.run(case, folder=tmp_path)):
+        for case in (outside, straight):
+            with pytest.raises(InputError, match=r"1 of 1 positions .* outside the mesh"):
+                act(case)
     assert not (tmp_path / "summary.json").exists()

@@ -12,10 +12,12 @@ from dgwave_cases import DROP, EXPLOSION, WATER, build, setup
 
 import groundswell as gs
 from groundswell.errors import CaseError, InputError, RunFailed
+from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.octree_faces import FaceKind, find_faces
 from groundswell.solvers.dgwave.boundaries.layers import add_profiles, sponge_damping
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
+from groundswell.solvers.dgwave.recording.records import RECORDABLE
 from groundswell.solvers.dgwave.recording.volumes import final_field_bytes
 from groundswell.solvers.dgwave.setup.costs import (
     CURVED_MORTAR,
@@ -23,6 +25,7 @@ from groundswell.solvers.dgwave.setup.costs import (
     MORTAR,
     element_costs,
 )
+from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.time_integration.step_limits import dg_step
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dgwave" / "marine_survey.toml"
@@ -138,6 +141,35 @@ def test_fields_of_other_equations_are_not_recorded(tmp_path: Path) -> None:
         case = build(tmp_path, **changes, **record(fields=[field]))
         with pytest.raises(InputError, match=f'equations have no "{field}"; use '):
             gs.run(case, folder=tmp_path / "results")
+
+
+BESIDE = {"kind": "points", "positions": [[100, 100, 50], [900, 2000, 50]]}
+ABOVE = {"kind": "plane", "normal": "z", "at": -100, "points": [3, 3]}
+SLOPE = {"kind": "formula", "elevation": "0.05 * x"}
+
+
+@pytest.mark.parametrize("where", [BESIDE, ABOVE, BESIDE | {"positions": [[750, 400, -60]]}])
+@pytest.mark.parametrize("changes", [{}, {"topography": SLOPE}, {"refinement": {"frequency": 9}}])
+def test_records_outside_the_mesh_are_refused_before_a_run(where: Any, changes: Any) -> None:
+    """With the message of the run's own elements, also where the check uses coarser ones."""
+    bare = setup(**changes)
+    elements = np.arange(bare.count)
+    domain = ElementDomain(SerialCommunicator(), bare.hexahedra, bare.degree, elements)
+    section = build(**record(where=where)).output.record[0]
+    with pytest.raises(InputError, match="lie outside the mesh, the first") as expected:
+        domain.select(section.where, [RECORDABLE["vx"]])
+    with pytest.raises(InputError) as found:
+        setup(**changes, **record(where=where))
+    assert str(found.value) == str(expected.value)
+
+
+def test_records_in_layers_and_below_hills_are_accepted() -> None:
+    places = [[-350, 1150, 1000], [-400, -400, 0], [800, 800, 600]]
+    setup(**record(where={"kind": "points", "positions": places}))
+    places = [[750, 400, -37], [0, 400, 0], [400, -400, 599]]
+    setup(topography=SLOPE, **record(where={"kind": "points", "positions": places}))
+    with pytest.raises(InputError, match="begins at step 1000, but the run has"):
+        setup(**record(**{"from": 1000}))
 
 
 def test_more_ranks_than_elements_are_refused() -> None:

@@ -10,13 +10,14 @@ import pytest
 from dgwave_cases import EXPLOSION, WATER, build, setup
 from thread_ranks import run_on_threads
 
+from groundswell.backends import open_backend
 from groundswell.errors import InputError
 from groundswell.seismology.media.cellwise import ArrayMedium
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.materials import statistics
 from groundswell.solvers.dgwave.materials.brick_media import USED, read_material
 from groundswell.solvers.dgwave.mesh.forest import build_forest
-from groundswell.solvers.dgwave.setup import Setup
+from groundswell.solvers.dgwave.setup import Setup, element_materials
 
 SOFT = {"vp": 1800, "vs": 900, "rho": 2000, "qp": 60, "qs": 40}
 ROCK = {"vp": 3000, "vs": 1700, "rho": 2500, "qp": 400, "qs": 300}
@@ -118,6 +119,16 @@ def test_ranks_share_the_work(more: Any) -> None:
         for name, values in vars(alone.statistics).items():
             assert np.array_equal(getattr(found.statistics, name), values)
         assert np.array_equal(found.fastest, alone.fastest) and found.dt == alone.dt
+
+
+def test_each_element_is_read_once() -> None:
+    """For its statistics, and for the tables of a run, whose parts overlap."""
+    with patch.object(element_materials, "read_material", side_effect=read_material) as read:
+        found = setup(medium=gradient(), attenuation=CONSTANT, **NODES, **HALVED)
+        discretise(found, found.elements(1, 0)).nodal.tables(open_backend("cpu"), "float64")
+    assert sum(len(call.args[3]) for call in read.call_args_list) == found.count
+    again = read_material(found.forest, found.grid, found.media, np.array([7, 3]), USED)
+    assert np.array_equal(found.material(np.array([7, 3])).vs, again.vs)
 
 
 def test_all_ranks_refuse_what_one_of_them_reads() -> None:

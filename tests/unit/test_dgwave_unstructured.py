@@ -18,8 +18,10 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import face_nodes
 from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.mesh_faces import NOWHERE, find_mesh_faces, turned
+from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.simulation.preparation import prepare
-from groundswell.spectral_elements.surface_location import find_surface
+from groundswell.solvers.dgwave.recording.lattice import Lattice, has_shaking_map
+from groundswell.spectral_elements.surface_location import find_surface, top_faces
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 COUNTS, SIZE = (4, 3, 3), (800.0, 600.0, 600.0)
@@ -108,10 +110,101 @@ def test_bent_elements(tmp_path: Path) -> None:
     assert len(points) == 36 * 4**3
 
 
+# --- the surface ----------------------------------------------------------------------------------
+
+MAP = {"shaking_map": True, "surface": {"interval": 0.02, "stride": 2}}
+
+
+def surface_of(result: Any) -> Any:
+    with open_surface(result.folder / "surface.nc") as series:
+        return series["velocity"].load()
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_surfaces_of_bricks_of_a_file_are_those_of_a_grid(tmp_path: Path, order: int) -> None:
+    """The same points, and the same motion there, whichever face of an element is its top."""
+    path = write(tmp_path / "a.msh", order)
+    common = {
+        "time": {"duration": 0.3, "step": 0.004},
+        "method": {"degree": 3, "flux": 0.5},
+        "run__precision": "double",
+        "output": MAP,
+        "source": [EXPLOSION],
+    }
+    found, expected = (
+        gs.run(build(tmp_path, **{**case, **common}), folder=tmp_path / name)
+        for name, case in (("mesh", on_mesh(path)), ("grid", BRICKS))
+    )
+    maps, series = (found.shaking_map, expected.shaking_map), map(surface_of, (found, expected))
+    for ours, theirs in ((maps[0].pgv, maps[1].pgv), (maps[0].pga, maps[1].pga), tuple(series)):
+        assert all(np.allclose(ours[axis], theirs[axis], atol=1e-9) for axis in "xy")
+        largest = np.abs(theirs.values).max()
+        assert largest > 0 and np.abs(ours.values - theirs.values).max() < 1e-11 * largest
+
+
+def skewed_hill(points: NDArray[Any]) -> NDArray[Any]:
+    """A hill in a parallelogram, with vertical sides."""
+    x, y, z = np.moveaxis(points, -1, 0)
+    rise = 40 * np.sin(np.pi * x / 800) * np.sin(np.pi * y / 600)
+    return np.stack([x + 0.5 * y, y, z - rise * (1 - z / 600)], axis=-1)
+
+
+def test_points_of_the_surface_are_those_of_receivers(tmp_path: Path) -> None:
+    """Points of the map beside the mesh have no values."""
+    path = write(tmp_path / "a.msh", 2, skewed_hill)
+    rock = {"kind": "homogeneous", **ROCK}
+    near = {"name": "A", "x": 450, "y": 250, "depth": 0}
+    changes = {"receiver": [near], "time__duration": 0.4, "output": MAP, "run__precision": "double"}
+    case = build(tmp_path, **on_mesh(path, medium=rock), **changes)
+    result = gs.run(case, folder=tmp_path / "r")
+    series, peaks = surface_of(result), result.shaking_map.pgv
+    assert np.allclose(peaks.x, np.arange(50, 1100, 100)) and peaks.shape == (6, 11)
+    offset = peaks.x - 0.5 * peaks.y
+    assert np.array_equal(np.isnan(peaks), ((offset < 0) | (offset > 800)).transpose("y", "x"))
+    here, there = np.isfinite(series.isel(time=-1, component=0)), np.isfinite(peaks[::2, ::2])
+    assert np.array_equal(here, there)
+    trace = series.sel(x=450, y=250).transpose("component", "time").values
+    every = round(0.02 / prepare(case).dt)
+    recorded = result.seismograms[0].values[:, ::every]
+    largest = np.abs(recorded).max()
+    assert largest > 0 and np.abs(trace - recorded).max() < 1e-12 * largest
+
+
+def test_by_default_only_ground_has_a_map(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.msh")
+    assert not has_shaking_map(prepare(build(tmp_path, **on_mesh(path))))
+    ground = {"kind": "volumes", "volumes": {"sea": ROCK, "rock": ROCK}}
+    assert has_shaking_map(prepare(build(tmp_path, **on_mesh(path, medium=ground))))
+
+
+def test_ranks_share_the_points_of_the_surface(tmp_path: Path) -> None:
+    found: Any = prepare(build(tmp_path, **on_mesh(write(tmp_path / "a.msh", 2, hill))))
+    parts = [Lattice.of(found, found.elements(3, rank).numbers) for rank in range(3)]
+    together = np.concatenate([part.mine for part in parts])
+    assert sorted(together) == [*range(parts[0].count)] and len(parts[0].mine) < len(together)
+
+
+# --- quantities -----------------------------------------------------------------------------------
+
+
 def test_checks_describe_the_mesh(tmp_path: Path) -> None:
     found = gs.check(build(tmp_path, **on_mesh(write(tmp_path / "a.msh"))))
     assert found["elements"] == 36 and found["region"] == [0, 0, 0, 800, 600, 600]
     assert found["problems"] == [] and found["fluid_cells"] == 12
+
+
+def test_records_outside_the_mesh_are_refused_before_a_run(tmp_path: Path) -> None:
+    """In the mesh's own shape: above its sides, but below its hill."""
+    path = write(tmp_path / "a.msh", 2, hill)
+    record = {"fields": ["szz"], "what": "max", "file": "a.nc"}
+    for place, is_inside in (([400, 300, -30], True), ([40, 300, -30], False)):
+        where = {"kind": "points", "positions": [place]}
+        case = build(tmp_path, **on_mesh(path), output__record=[record | {"where": where}])
+        if is_inside:
+            prepare(case)
+            continue
+        with pytest.raises(InputError, match=r"1 of 1 positions of output.record lie outside"):
+            gs.check(case)
 
 
 # --- faces and surfaces ---------------------------------------------------------------------------
@@ -146,6 +239,22 @@ def test_tops_of_meshes() -> None:
     x, y = points.T
     assert np.allclose(find_surface(mesh, points), 0.1 * x**2 - 0.2 * x * y + 0.1 * y, atol=1e-12)
     assert np.isnan(find_surface(mesh, np.array([[1.2, 0.5], [-0.1, 0.0]]))).all()
+    elements, areas = top_faces(mesh)
+    assert len(set(elements)) == 8 and np.allclose(areas, 1 / 8)
+
+
+def test_only_the_highest_of_many_faces_is_the_top() -> None:
+    """Of two boxes above each other, and beside them."""
+    low, high = (
+        Box((3, 2, 1), high=(3, 2, 1)),
+        Box((1, 1, 1), low=(1.0, 0.0, -2.0), high=(2, 1, -1)),
+    )
+    nodes = np.concatenate([box.geometry_nodes(np.arange(box.count)) for box in (low, high)])
+    corners = np.concatenate([low.ids(1, np.arange(6)), high.ids(1, [0]) + 100])
+    mesh = Mesh(corners, nodes, 1)
+    points = np.array([[0.5, 0.5], [1.5, 0.5], [1.5, 1.5], [2.5, 1.999], [3.5, 0.5]])
+    assert np.array_equal(find_surface(mesh, points), [0, -2, 0, 0, np.nan], equal_nan=True)
+    assert sorted(top_faces(mesh)[0]) == [*range(7)]
 
 
 # --- mistakes -------------------------------------------------------------------------------------
@@ -223,7 +332,8 @@ MISTAKES = [
     ({"boundary__surfaces__rest": {"kind": "sponge", "width": 0}},
      "boundary.surfaces.rest.width", "must be greater than 0"),
     ({"refinement": {"frequency": 9}}, "refinement", "is available only on a grid of bricks"),
-    ({"topography": {"kind": "formula", "elevation": 0}}, "topography", "only on a grid of bricks"),
+    ({"topography": {"kind": "formula", "elevation": 0}},
+     "topography", "remove it; surface and sea floor are those of the mesh"),
     ({"grid": {"file": "no.msh"}}, "grid.file", "does not exist"),
     ({"grid__vertical": "left"}, "grid.vertical", 'must be "up" or "down"'),
     ({"grid__spacing": 3}, "grid.spacing", "is not a key here"),

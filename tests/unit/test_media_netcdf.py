@@ -15,7 +15,8 @@ from groundswell.errors import InputError
 from groundswell.seismology.case.media import NetcdfSection
 from groundswell.seismology.media.averaged import CellAverages
 from groundswell.seismology.media.layered import Layer, Layered
-from groundswell.seismology.media.netcdf import NetcdfMedium, _ModelFile, build_netcdf
+from groundswell.seismology.media.netcdf import NetcdfMedium, build_netcdf
+from groundswell.seismology.media.netcdf_file import ModelFile
 from groundswell.seismology.media.rules import brocher_density
 from groundswell.seismology.media.statistics import medium_statistics
 
@@ -78,10 +79,25 @@ def test_axes_may_run_backwards_and_rows_be_asked_for_in_any_order(tmp_path, mod
 
 def test_a_pass_downwards_reads_each_slab_once(tmp_path, model, monkeypatch):
     medium = netcdf_medium(save(tmp_path, model), CELLS, SPACING)
-    reads, read = [], _ModelFile.read
-    monkeypatch.setattr(_ModelFile, "read", lambda *a: reads.append(a[1:3]) or read(*a))
+    reads, read = [], ModelFile.read
+    monkeypatch.setattr(ModelFile, "read", lambda *a: reads.append((a[1], str(a[2]))) or read(*a))
     medium_statistics(medium)
     assert len(reads) == len(set(reads)) <= 3 * model.sizes["depth"]
+
+
+def test_points_are_sampled_from_many_depths_at_a_time(tmp_path, model, monkeypatch):
+    """One window of each variable; the values do not depend on how many depths it holds."""
+    medium = netcdf_medium(save(tmp_path, model), CELLS, SPACING)
+    points = np.random.default_rng(1).uniform(0, 1, (500, 3)) * np.multiply(CELLS, SPACING)
+    reads, read = [], ModelFile.read
+    monkeypatch.setattr(ModelFile, "read", lambda *a: reads.append(a[2]) or read(*a))
+    found = medium.sample(points)
+    assert len(reads) == 3
+    monkeypatch.setattr("groundswell.seismology.media.netcdf.AT_ONCE", 1)
+    reads.clear()
+    for name, values in medium.sample(points).given().items():
+        assert np.array_equal(values, getattr(found, name))
+    assert len(reads) > 3 and all(layers.stop - layers.start == 2 for layers in reads)
 
 
 def test_models_in_the_classic_format_are_read(tmp_path, model):

@@ -16,7 +16,9 @@ from pydantic import (
     PrivateAttr,
     ValidationError,
     ValidationInfo,
+    field_validator,
 )
+from pydantic.fields import FieldInfo
 
 from groundswell.case.problems import Violation, problems_in, reject
 from groundswell.case.recording import Recordable, RecordSection
@@ -109,7 +111,12 @@ class RunSection(Section):
     that ghost values are rounded to for transfer; only this and lossy codecs change results.
     `codec` compresses messages: "auto" tries a lossless codec on links that may be slow, and
     `lossy` if it is given.
+
+    Attributes:
+        unsupported: keys that the solver does not have; they must have their defaults.
     """
+
+    unsupported: ClassVar[tuple[str, ...]] = ()
 
     backend: Literal["cpu", "cuda"] = "cpu"
     precision: Literal["single", "double"] = "single"
@@ -120,6 +127,19 @@ class RunSection(Section):
     narrow: Literal["float32", "bfloat16"] | None = None
     codec: Annotated[str, AfterValidator(_codec)] = "auto"
     lossy: Annotated[str, AfterValidator(_lossy_codec)] | None = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_supported(cls, value: Any, info: ValidationInfo) -> Any:
+        """Reject unsupported keys before their values, whose errors state what others allow."""
+        name = str(info.field_name)
+        if name in cls.unsupported and value != cls.model_fields[name].default:
+            reject([((), "is not for this solver; leave it out")])
+        return value
+
+    @classmethod
+    def _keys(cls) -> dict[str, FieldInfo]:
+        return {n: field for n, field in super()._keys().items() if n not in cls.unsupported}
 
     @property
     def dtype(self) -> str:
@@ -154,13 +174,6 @@ def by_file(from_file: type[Section], other: type[Section]) -> PlainValidator:
         return chosen.model_validate(value, context=info.context)
 
     return PlainValidator(validate)
-
-
-def unsupported(section: Section, *names: str) -> Iterator[Violation]:
-    """Yield a violation for each of the keys `names` that is set; the solver has none of them."""
-    for name in names:
-        if getattr(section, name) != type(section).model_fields[name].default:
-            yield (name,), "is not for this solver; leave it out"
 
 
 class Case(Section):

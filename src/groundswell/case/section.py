@@ -17,6 +17,7 @@ from pydantic import (
     ValidationInfo,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import core_schema
 
 from groundswell.case.problems import Violation, problems_in, reject, translate_errors
@@ -53,13 +54,14 @@ class Section(BaseModel):
         try:
             section = handler(content)
         except ValidationError as error:
-            reject(
-                translate_errors(
-                    error, {f.alias or name: f for name, f in cls.model_fields.items()}
-                )
-            )
+            reject(translate_errors(error, cls._keys()))
         reject(section.violations())
         return section
+
+    @classmethod
+    def _keys(cls) -> dict[str, FieldInfo]:
+        """The keys of the table."""
+        return {field.alias or name: field for name, field in cls.model_fields.items()}
 
 
 @dataclass(frozen=True)

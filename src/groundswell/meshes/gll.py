@@ -10,7 +10,7 @@ Trefethen, Barycentric Lagrange interpolation, SIAM Review 46, 2004.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,7 +45,7 @@ class Gll:
         w = self.weights
         return np.asarray(w[:, None, None] * w[:, None] * w).ravel()
 
-    @property
+    @cached_property
     def derivative(self) -> Floats:
         """The matrix from values to derivatives at the points, (N + 1, N + 1)."""
         differences = self.points[:, None] - self.points
@@ -53,6 +53,7 @@ class Gll:
         matrix = self._barycentric / self._barycentric[:, None] / differences
         np.fill_diagonal(matrix, 0.0)
         np.fill_diagonal(matrix, -matrix.sum(axis=1))
+        matrix.setflags(write=False)
         return matrix
 
     def interpolation(self, targets: ArrayLike) -> Floats:
@@ -65,7 +66,7 @@ class Gll:
         terms[row, column] = 1.0
         return terms / terms.sum(axis=1, keepdims=True)
 
-    @property
+    @cached_property
     def _barycentric(self) -> Floats:
         differences = self.points[:, None] - self.points
         np.fill_diagonal(differences, 1.0)

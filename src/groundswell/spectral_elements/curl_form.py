@@ -71,7 +71,7 @@ def longest_edges(nodes: Floats, degree: int) -> Floats:
     cubes, w = _cubes(nodes, degree), gll(degree).weights
     found = np.zeros(len(nodes))
     for axis in range(AXES):
-        speeds = np.linalg.norm([_derivative(x, axis) for x in cubes], axis=0)
+        speeds = np.sqrt(sum(_derivative(x, axis) ** 2 for x in cubes))
         lengths = (np.moveaxis(speeds, AXES - axis, -1) * w).sum(axis=-1)
         found = np.maximum(found, lengths.reshape(len(found), -1).max(axis=1))
     return found
@@ -103,7 +103,8 @@ def require_valid(nodes: Floats, degree: int, numbers: NDArray[np.integer]) -> N
 
 
 def _curl_form(nodes: Floats, degree: int) -> Floats:
-    x = _cubes(nodes - nodes[:, :1], degree)  # small numbers, for accuracy
+    middle = (nodes[:, :1] + nodes[:, -1:]) / 2
+    x = _cubes(nodes - middle, degree)  # small numbers, for accuracy
     slopes = [[_derivative(along, axis) for axis in range(AXES)] for along in x]
     found = np.empty((AXES, AXES, *x.shape[1:]))
     for b in range(AXES):
@@ -126,9 +127,15 @@ def _derivative(values: Floats, axis: int) -> Floats:
 
 
 def _apply(matrix: Floats, values: Floats, axis: int) -> Floats:
-    """Multiply (elements, n, n, n) by a matrix along r, s or t, in the order of the nodes."""
-    lines = np.moveaxis(values, AXES - axis, -1)
-    found = np.zeros((*lines.shape[:-1], len(matrix)))
-    for n, column in enumerate(matrix.T):
-        found += lines[..., n, None] * column
-    return np.moveaxis(found, -1, AXES - axis)
+    """Multiply (elements, n, n, n) by a matrix along r, s or t.
+
+    Each element has products of its own, so that its bits do not depend on other elements.
+    """
+    elements, t, s, r = values.shape
+    if axis == 0:
+        rows = values.reshape(elements, t * s, r) @ matrix.T
+        return np.asarray(rows.reshape(elements, t, s, len(matrix)))
+    if axis == 1:
+        return np.asarray(matrix @ values)
+    layers = matrix @ values.reshape(elements, t, s * r)
+    return np.asarray(layers.reshape(elements, len(matrix), s, r))

@@ -61,11 +61,20 @@ def locate(mesh: Hexahedra, elements: ArrayLike, positions: ArrayLike) -> Locate
 
 def _candidates(mesh: Hexahedra, elements: Numbers, points: Floats) -> tuple[Numbers, Numbers]:
     """Pairs of a position and an element whose surrounding box holds it, elements rising."""
-    from scipy.spatial import KDTree
-
     if not len(elements) or not len(points):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    low, high = bounding_boxes(mesh, elements)
+    return pairs_in_boxes(*bounding_boxes(mesh, elements), points)
+
+
+def pairs_in_boxes(low: Floats, high: Floats, points: Floats) -> tuple[Numbers, Numbers]:
+    """Pairs of a position and a box that holds it, boxes rising, in any number of dimensions.
+
+    Args:
+        low, high: corners of the boxes, (boxes, dimensions).
+        points: positions, (points, dimensions); there must be some.
+    """
+    from scipy.spatial import KDTree
+
     reach = (high - low).max() / 2
     near = KDTree((low + high) / 2).query_ball_point(points, reach, p=np.inf, return_sorted=True)
     which = np.repeat(np.arange(len(points)), [len(those) for those in near])
@@ -81,10 +90,19 @@ def bounding_boxes(mesh: Hexahedra, elements: ArrayLike) -> tuple[Floats, Floats
     low, high = np.empty((2, len(chosen), AXES))
     for part in chunks(len(chosen), (mesh.order + 1) ** AXES):
         nodes = mesh.geometry_nodes(chosen[part])
-        low[part], high[part] = nodes.min(axis=1), nodes.max(axis=1)
+        low[part], high[part] = _ends(nodes, mesh.order)
     share = BULGE if mesh.order > 1 else 1e-9
     margin = share * (high - low).max(axis=1, keepdims=True)
     return low - margin, high + margin
+
+
+def _ends(nodes: Floats, order: int) -> tuple[Floats, Floats]:
+    """Lowest and highest coordinates of nodes, (elements, 3) each; fast because axis by axis."""
+    low = high = nodes
+    for _ in range(AXES):
+        low, high = (ends.reshape(len(nodes), order + 1, -1) for ends in (low, high))
+        low, high = low.min(axis=1), high.max(axis=1)
+    return low, high
 
 
 def _invert(nodes: Floats, order: int, points: Floats) -> Floats:
@@ -101,7 +119,8 @@ def _invert(nodes: Floats, order: int, points: Floats) -> Floats:
         places[active] = moved
         active = active[np.abs(change).max(axis=1) > CONVERGED]
     reached, _ = _map(nodes, order, places)
-    size = np.ptp(nodes, axis=1).max(axis=1)
+    low, high = _ends(nodes, order)
+    size = (high - low).max(axis=1)
     missed = np.linalg.norm(points - reached, axis=1) > 1e-9 * size
     return np.where(missed[:, None], FARTHEST, places)
 

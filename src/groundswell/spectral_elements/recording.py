@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.case.recording import LineWhere, PlaneWhere, PointsWhere, Where
 from groundswell.errors import InputError
-from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.formats.netcdf import Variable
-from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, positions
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers
 from groundswell.outputs.positions import line_frame, point_frame, positions_of
 from groundswell.outputs.recording import Frame, PointSelection, RecordableField
 from groundswell.spectral_elements.geometry import chunks
@@ -33,6 +34,11 @@ class ElementDomain:
     mesh: Hexahedra
     degree: int
     elements: Numbers
+
+    @classmethod
+    def outline(cls, mesh: Hexahedra) -> Self:
+        """A whole mesh on one rank, to check positions; of degree 1, as this needs no weights."""
+        return cls(SerialCommunicator(), mesh, 1, np.arange(mesh.count))
 
     def select(self, where: Where, fields: Sequence[RecordableField]) -> PointSelection:
         """See `Domain`; all ranks must call it. A part of a plane may lie outside the mesh.
@@ -112,10 +118,10 @@ class ElementDomain:
         )
 
     def _extent(self) -> tuple[Floats, Floats]:
-        """The lowest and the highest coordinates of nodes, on all ranks."""
+        """The lowest and the highest coordinates of the mesh's own nodes, on all ranks."""
         low, high = np.full(AXES, np.inf), np.full(AXES, -np.inf)
-        for part in chunks(len(self.elements), (self.degree + 1) ** AXES):
-            nodes = positions(self.mesh, self.degree, self.elements[part]).reshape(-1, AXES)
+        for part in chunks(len(self.elements), (self.mesh.order + 1) ** AXES):
+            nodes = self.mesh.geometry_nodes(self.elements[part]).reshape(-1, AXES)
             low, high = np.minimum(low, nodes.min(axis=0)), np.maximum(high, nodes.max(axis=0))
         lows, highs = zip(*self.comm.allgather((low, high)), strict=True)
         return np.min(lows, axis=0), np.max(highs, axis=0)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.formats.damage import read_errors_reported
-from groundswell.formats.netcdf import open_dataset
 from groundswell.grids.axis import Axis, Spacings
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.media import NetcdfSection
@@ -29,11 +25,12 @@ from groundswell.seismology.media.material import (
     describe_cell,
     find_unphysical,
     uniform_values,
-    unit_factor,
 )
+from groundswell.seismology.media.netcdf_file import ModelFile
 from groundswell.seismology.media.profile import Profile, linear_profile, within_phase
 from groundswell.seismology.media.rules import complete_material
 
+AT_ONCE = 2**20  # largest number of values of a variable that are read for more than two depths
 FINEST = 4  # largest number of samples along an axis for the average over a cell
 
 
@@ -71,7 +68,7 @@ class NetcdfMedium:
         self.cells, self.spacing = cells, spacing
         self._rules = section.rho_rule, section.q_rule
         self._geography = geography
-        self._model = _ModelFile(section.file)
+        self._model = ModelFile(section.file)
         given = section.variables.model_dump(exclude_none=True) if section.variables else {}
         self._names = _choose_variables(self._model, given, *self._rules)
         self._factors = {r: self._model.check_variable(n, UNITS[r]) for r, n in self._names.items()}
@@ -162,10 +159,15 @@ class NetcdfMedium:
             for axis, at in enumerate((points[:, 2], y, x))
         )
         found: dict[str, Values] = {role: np.empty(len(points)) for role in roles}
-        for node in np.unique(depth.node):
-            chosen = np.flatnonzero(depth.node == node)
-            row, column = y_at.take(chosen), x_at.take(chosen)
-            above, below = (self._read_layer(int(node) + n, row, column, found) for n in (0, 1))
+        for layers in _layers(depth.node, y_at.window, x_at.window):
+            chosen = np.flatnonzero((depth.node >= layers.start) & (depth.node < layers.stop - 1))
+            node, place = depth.node[chosen] - layers.start, (y_at.take(chosen), x_at.take(chosen))
+            above, below = {}, {}
+            for role in found:
+                nodes = self._model.read(self._names[role], layers, y_at.window, x_at.window)
+                above[role], below[role] = (
+                    self._factors[role] * _bilinear(nodes, *place, node + n) for n in (0, 1)
+                )
             fraction = within_phase(depth.fraction[chosen], above["vs"], below["vs"])
             for role, values in found.items():
                 values[chosen] = _interpolate(above[role], below[role], fraction)
@@ -175,20 +177,14 @@ class NetcdfMedium:
         """Each property (ny, nx) at a depth of the model; the depth above stays in memory, too."""
         if node not in self._slabs:
             self._slabs = {n: slabs for n, slabs in self._slabs.items() if n == node - 1}
-            self._slabs[node] = self._read_layer(node, self._y, self._x, self._names)
+            self._slabs[node] = {role: self._read_slab(role, node) for role in self._names}
         return self._slabs[node]
 
-    def _read_layer(
-        self, node: int, y: _AxisPositions, x: _AxisPositions, roles: Iterable[str]
-    ) -> dict[str, Values]:
-        """Properties at positions at one depth of the model, in SI units."""
-        return {role: self._read_slab(role, node, y, x) for role in roles}
-
-    def _read_slab(self, role: str, node: int, y: _AxisPositions, x: _AxisPositions) -> Values:
-        nodes = self._model.read(self._names[role], node, y.window, x.window)
-        near = _interpolate(nodes[y.node, x.node], nodes[y.node, x.node + 1], x.fraction)
-        far = _interpolate(nodes[y.node + 1, x.node], nodes[y.node + 1, x.node + 1], x.fraction)
-        return self._factors[role] * _interpolate(near, far, y.fraction)
+    def _read_slab(self, role: str, node: int) -> Values:
+        """A property (ny, nx) at a depth of the model, in SI units."""
+        layers = slice(node, node + 1)
+        nodes = self._model.read(self._names[role], layers, self._y.window, self._x.window)
+        return self._factors[role] * _bilinear(nodes, self._y, self._x, 0)
 
     def _require_complete(self, role: str, values: Values, k: int) -> None:
         if np.isfinite(values).all():
@@ -218,6 +214,30 @@ def build_netcdf(
     hx, hy, hz = (Axis(h).divided(n).spacing for h, n in zip(spacing, factors, strict=True))
     parts = NetcdfMedium(section, (nx * fx, ny * fy, nz * fz), (hx, hy, hz), geography, clip=True)
     return CellAverages(parts, factors, spacing)
+
+
+def _layers(nodes: NDArray[np.intp], rows: slice, columns: slice) -> Iterator[slice]:
+    """Yield the depths to read at a time, so that they hold each of `nodes` and the one below."""
+    window = (rows.stop - rows.start) * (columns.stop - columns.start)
+    step, left = max(1, AT_ONCE // window), np.unique(nodes)
+    while left.size:
+        first = int(left[0])
+        count = int(np.searchsorted(left, first + step))
+        yield slice(first, int(left[count - 1]) + 2)
+        left = left[count:]
+
+
+def _bilinear(
+    nodes: Values, y: _AxisPositions, x: _AxisPositions, depth: NDArray[np.intp] | int
+) -> Values:
+    """Values at positions at some of the depths, from `nodes` (depth, y, x) of their windows."""
+    _, rows, columns = nodes.shape
+    flat, first = nodes.ravel(), (depth * rows + y.node) * columns + x.node
+    near, far = (
+        _interpolate(flat.take(at), flat.take(at + 1), x.fraction)
+        for at in (first, first + columns)
+    )
+    return _interpolate(near, far, y.fraction)
 
 
 def _interpolate(first: Values, second: Values, fraction: Values) -> Values:
@@ -250,7 +270,7 @@ class _AxisPositions:
         )
 
 
-def _locate(model: _ModelFile, axis: int, at: Values, clip: bool) -> _AxisPositions:
+def _locate(model: ModelFile, axis: int, at: Values, clip: bool) -> _AxisPositions:
     """Locate positions `at` on axis 0 (depth), 1 (y, lat) or 2 (x, lon) of the model."""
     nodes = model.nodes[axis]
     rounding = 1e-6 * (nodes[-1] - nodes[0])
@@ -269,7 +289,7 @@ def _locate(model: _ModelFile, axis: int, at: Values, clip: bool) -> _AxisPositi
 
 
 def _choose_variables(
-    model: _ModelFile, given: Mapping[str, str], rho_rule: str | None, q_rule: str | None
+    model: ModelFile, given: Mapping[str, str], rho_rule: str | None, q_rule: str | None
 ) -> dict[str, str]:
     """Name in the file of each property to read."""
     for rule, roles in ((rho_rule, ("rho",)), (q_rule, ("qp", "qs"))):
@@ -294,88 +314,3 @@ def _choose_variables(
             "medium.rho_rule = 'brocher' or medium.q_rule = 'awp'"
         )
     return names
-
-
-class _ModelFile:
-    """An open NetCDF model.
-
-    Attributes:
-        geographic: whether the horizontal axes are longitude and latitude.
-        dims: names of the dimensions (depth, y, x).
-        nodes: their coordinates, ascending, m or degrees.
-        variables: names of the variables.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        data = open_dataset(path)
-        with read_errors_reported(path, "NetCDF"):
-            self.geographic, self.dims = _find_axes(data, path)
-            for dim in self.dims:
-                nodes = data[dim].values
-                if nodes.size and nodes[0] > nodes[-1]:
-                    data = data.isel({dim: slice(None, None, -1)})
-            self._data = data
-            self.variables: tuple[str, ...] = tuple(str(name) for name in data.data_vars)
-            self.nodes = tuple(self._read_nodes(dim) for dim in self.dims)
-
-    def _read_nodes(self, dim: str) -> Values:
-        axis = self._data[dim]
-        nodes = axis.values.astype(float)
-        if nodes.size < 2 or not (np.diff(nodes) > 0).all():
-            found = np.array2string(nodes, max_line_width=1000, threshold=6)
-            raise InputError(
-                f"{self.path}: coordinate {dim} must be a list of two or more values in order, "
-                f"not {nodes.size} values as {found}"
-            )
-        if dim != "depth" and self.geographic:
-            return nodes
-        return nodes * unit_factor(str(axis.attrs.get("units", "")), "m", f"{self.path}, {dim}")
-
-    def check_variable(self, name: str, unit: str) -> float:
-        """Check the dimensions of a variable and return the factor from its unit to `unit`."""
-        variable = self._data[name]
-        if sorted(map(str, variable.dims)) != sorted(self.dims):
-            raise InputError(
-                f"{self.path}: variable {name} has the dimensions {variable.dims}; it must have "
-                f"{self.dims}, in any order"
-            )
-        given = str(variable.attrs.get("units", "")) if unit else ""
-        return unit_factor(given, unit, f"{self.path}, variable {name}")
-
-    def project(self, x: Values, y: Values, geography: Geography | None) -> tuple[Values, Values]:
-        """Positions (m) in the region as coordinates on the horizontal axes of the model."""
-        if not self.geographic:
-            return x, y
-        if geography is None:
-            raise InputError(
-                f"{self.path} is on longitude and latitude; add [grid.geography], the position "
-                "of the region; on a mesh from a file, use a model on x and y"
-            )
-        lon, lat = geography.to_lonlat(*np.broadcast_arrays(x, y))
-        # The model may count longitude from 0 to 360 and the region from -180 to 180.
-        middle = (self.nodes[2][0] + self.nodes[2][-1]) / 2
-        return (np.asarray(lon) - middle + 180) % 360 + middle - 180, np.asarray(lat)
-
-    def read(self, name: str, node: int, rows: slice, columns: slice) -> Values:
-        """A window (y, x) of a variable at depth `node`, float64, in the unit of the file."""
-        depth, y, x = self.dims
-        window = self._data[name].isel({depth: node, y: rows, x: columns}).transpose(y, x)
-        with read_errors_reported(self.path, f"NetCDF (variable {name})"):
-            return np.asarray(window.values, float)
-
-
-def _find_axes(data: Any, path: Path) -> tuple[bool, tuple[str, str, str]]:
-    """Whether the axes are longitude and latitude, and their names (depth, y, x)."""
-    axes = {c for c in data.coords if data[c].dims == (c,) and data[c].dtype.kind in "fiu"}
-    for x, y in (("x", "y"), ("lon", "lat"), ("longitude", "latitude")):
-        if {x, y, "depth"} <= axes:
-            if data["depth"].attrs.get("positive") == "up":
-                raise InputError(
-                    f"{path}: depth is positive upwards; store it increasing downwards"
-                )
-            return x != "x", ("depth", y, x)
-    raise InputError(
-        f"{path} needs one-dimensional coordinates x, y, depth or lon, lat, depth; it has "
-        f"{', '.join(sorted(axes)) or 'none'}"
-    )

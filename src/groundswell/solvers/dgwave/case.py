@@ -13,7 +13,6 @@ from groundswell.case.common import (
     RunSection,
     Section,
     repeated,
-    unsupported,
 )
 from groundswell.case.problems import Violation, reject
 from groundswell.case.recording import Recordable
@@ -109,12 +108,9 @@ def _lossless(codec: str) -> str:
 class DgWaveRun(RunSection):
     """`[run]` of this solver, which divides the elements by cost along a space-filling curve."""
 
-    codec: Annotated[str, AfterValidator(_lossless)] = "auto"
+    unsupported: ClassVar[tuple[str, ...]] = ("processes", "lossy")
 
-    def violations(self) -> Iterator[Violation]:
-        """Yield unsupported keys."""
-        yield from super().violations()
-        yield from unsupported(self, "processes", "lossy")
+    codec: Annotated[str, AfterValidator(_lossless)] = "auto"
 
 
 class DgWaveCase(SeismicCase):
@@ -176,7 +172,11 @@ class DgWaveCase(SeismicCase):
     @classmethod
     def _has_a_grid(cls, section: Any, info: ValidationInfo) -> Any:
         if section and isinstance(info.data.get("grid"), MeshSection):
-            reject([((), "is available only on a grid of bricks; remove it, or refine the mesh")])
+            cure = {
+                "refinement": "remove it, and refine the mesh",
+                "topography": "remove it; surface and sea floor are those of the mesh",
+            }[str(info.field_name)]
+            reject([((), f"is available only on a grid of bricks; {cure}")])
         return section
 
     @field_validator("refinement")

@@ -11,13 +11,13 @@ from groundswell.backends import Launch
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.launches import RecordLaunches
 from groundswell.outputs.recorder import Recorders
-from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.outputs.ring_buffer import Output
 from groundswell.seismology.formats.sac_mseed import export_seismograms
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.receivers import that_record
 from groundswell.solvers.dgwave.recording.lattice import has_shaking_map
-from groundswell.solvers.dgwave.recording.receivers import VELOCITIES, Seismograms
+from groundswell.solvers.dgwave.recording.receivers import Seismograms
+from groundswell.solvers.dgwave.recording.records import recording
 from groundswell.solvers.dgwave.recording.surface import ShakingMap, SurfaceSeries
 from groundswell.solvers.dgwave.recording.volumes import Volumes
 from groundswell.spectral_elements.fields import gather_on_root
@@ -27,16 +27,6 @@ from groundswell.spectral_elements.vtkhdf import LagrangeElements
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
     from groundswell.solvers.dgwave.solver import DgWave
-
-_ALONG = dict(zip(VELOCITIES, ("x", "y", "z, down"), strict=True))
-RECORDABLE = {
-    "p": RecordableField("p", "Pa", "pressure"),
-    **{n: RecordableField(n, "m s-1", f"particle velocity along {a}") for n, a in _ALONG.items()},
-    **{
-        f"s{axes}": RecordableField(f"s{axes}", "Pa", f"stress {axes}")
-        for axes in ("xx", "yy", "zz", "yz", "xz", "xy")
-    },
-}
 
 
 class Outputs:
@@ -53,12 +43,9 @@ class Outputs:
         self._fields = solver.propagation.fields
         setup, clock = self._setup, solver.propagation.clock
         domain = ElementDomain(self._comm, setup.hexahedra, setup.degree, solver.elements.numbers)
-        recordable = {name: RECORDABLE[name] for name in self._fields}
-        self._recording = Recording(domain, recordable, setup.dtype, setup.dt, steps=setup.steps)
-        sections = setup.case.output.record
-        self._recording.require_samples(sections, setup.steps)
+        sections, records = setup.case.output.record, recording(setup, domain)
         self._recorders = Recorders(
-            sections, self._recording, self._fields, self._backend, self._comm, clock
+            sections, records, self._fields, self._backend, self._comm, clock
         )
         record = RecordLaunches(self._backend, setup.dtype, clock)
         self.seismograms = {
@@ -68,10 +55,10 @@ class Outputs:
         }
         self._series: list[Seismograms | SurfaceSeries | Volumes] = [*self.seismograms.values()]
         if setup.case.output.surface:
-            self._series.append(SurfaceSeries(solver, domain, record))
+            self._series.append(SurfaceSeries(solver, record))
         if setup.case.output.volumes:
             self._series.append(Volumes(solver, record))
-        self._map = ShakingMap(solver, domain) if has_shaking_map(setup) else None
+        self._map = ShakingMap(solver) if has_shaking_map(setup) else None
         self.launches: list[Launch] = [
             *chain(*(each.launches for each in self._series)),
             *(self._map.launches if self._map else []),

@@ -17,7 +17,6 @@ from groundswell.case.common import (
     TaggedUnion,
     exactly_one,
     repeated,
-    unsupported,
 )
 from groundswell.case.expressions import Formula
 from groundswell.case.problems import Violation
@@ -166,13 +165,14 @@ class PoissonRun(RunSection):
     `transport` and `route` choose how ranks exchange values; "auto" measures the fastest.
     """
 
+    unsupported: ClassVar[tuple[str, ...]] = ("checkpoint", "overlap", "narrow", "codec", "lossy")
+
     precision: Precision = "double"
     route: Route = "auto"
 
     def violations(self) -> Iterator[Violation]:
-        """Options that only other solvers have."""
+        """A transport that only other solvers have."""
         yield from super().violations()
-        yield from unsupported(self, "checkpoint", "overlap", "narrow", "codec", "lossy")
         if "fused" in self.transport:
             yield ("transport",), 'is not for this solver; give another one, or "auto"'
 

@@ -11,7 +11,7 @@ import numpy as np
 from groundswell.formats.text import write_json, write_table
 from groundswell.meshes.hexahedra import Floats
 from groundswell.outputs.recorder import Recorders
-from groundswell.outputs.recording import RecordableField, Recording
+from groundswell.outputs.recording import Domain, RecordableField, Recording
 from groundswell.outputs.ring_buffer import Output
 from groundswell.spectral_elements.boundary import evaluate
 from groundswell.spectral_elements.fields import gather_on_root
@@ -19,9 +19,15 @@ from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
+    from groundswell.solvers.poisson.setup import Setup
     from groundswell.solvers.poisson.solver import Poisson
 
 SOLUTION = RecordableField("u", "1", "solution")
+
+
+def recording(setup: Setup, domain: Domain) -> Recording:
+    """The recordable field on some elements."""
+    return Recording(domain, {"u": SOLUTION}, "float64", attrs={"title": setup.case.title})
 
 
 class Outputs:
@@ -31,11 +37,9 @@ class Outputs:
         self._solver = solver
         setup, comm, sections = solver.setup, solver.comm, solver.setup.case.output.record
         domain = ElementDomain(comm, setup.mesh, setup.degree, solver.elements)
-        attrs = {"title": setup.case.title}
-        recording = Recording(domain, {"u": SOLUTION}, "float64", attrs=attrs)
-        # Locate positions now, so that invalid ones raise an error before the solution.
         self._u = solver.backend.zeros(solver.values.shape if sections else (0, 1), "float64")
-        self._recorders = Recorders(sections, recording, {"u": self._u}, solver.backend, comm)
+        records = recording(setup, domain)
+        self._recorders = Recorders(sections, records, {"u": self._u}, solver.backend, comm)
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Files that grow during the run: none."""

@@ -23,10 +23,12 @@ from groundswell.solvers.poisson.case import AXES, BoxMesh, GmshMesh, PoissonCas
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.memory import MemoryEstimate
 from groundswell.solvers.poisson.multigrid import level_degrees
+from groundswell.solvers.poisson.outputs import recording
 from groundswell.solvers.poisson.roofline import Traffic, stored_factors
 from groundswell.solvers.poisson.validation import functions_by_tag
 from groundswell.spectral_elements.boundary import Function
 from groundswell.spectral_elements.partition import ElementPartition
+from groundswell.spectral_elements.recording import ElementDomain
 
 LEAST_TOLERANCE = {"double": 1e-15, "single": 1e-6}  # about the rounding of residuals
 
@@ -51,8 +53,16 @@ class Setup:
         """Build or read the mesh.
 
         Raises:
-            InputError: the mesh cannot be read, or lacks a side that the case names.
+            InputError: the mesh cannot be read, lacks a side that the case names, or does not
+                contain a position to record.
         """
+        setup = cls._with_mesh(case)
+        domain = ElementDomain.outline(setup.outline)
+        recording(setup, domain).require_samples(case.output.record, setup.steps)
+        return setup
+
+    @classmethod
+    def _with_mesh(cls, case: PoissonCase) -> Setup:
         if isinstance(case.mesh, GmshMesh):
             mesh, sides = read_gmsh(case.mesh.file)
             if violations := [*unknown_sides(case.boundaries, sides)]:
@@ -62,6 +72,13 @@ class Setup:
                 raise CaseError(problems)
             return cls(case, mesh, sides)
         return cls(case, _make_box(case.mesh), case.mesh.sides)
+
+    @property
+    def outline(self) -> Hexahedra:
+        """A mesh that fills the same space, as coarse as possible."""
+        if isinstance(self.mesh, Box) and self.mesh.deform is None:
+            return Box((1, 1, 1), self.mesh.low, self.mesh.high)
+        return self.mesh
 
     @property
     def dtype(self) -> str:

@@ -24,8 +24,8 @@ QUALITY = ("qp", "qs")  # with attenuation too
 # interface on the face. It exceeds the distance at which interfaces count as on a face, see
 # `Profile`.
 INWARDS = 1e-8
-# Number of positions at which the medium is sampled at a time. They take about 100 MB. A file is
-# read once for each of its depths among them.
+# Number of positions at which the medium is sampled at a time. They take about 100 MB. Of a file,
+# their depths are read once.
 SAMPLES = 2**20
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.outputs.recording import Frame, PointSelection
 from groundswell.seismology.formats.shaking_maps import SurfacePoints
 from groundswell.solvers.dgwave.mesh.case import MeshSection
-from groundswell.spectral_elements.recording import ElementDomain
+from groundswell.spectral_elements.point_location import NOWHERE, Located
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
@@ -26,27 +26,15 @@ INSIDE = 1e-6
 
 
 def surface_axes(setup: Setup, stride: int = 1) -> tuple[Floats, Floats]:
-    """x and y of every `stride`-th surface point, m.
-
-    The points are the centres of N x N cells on each element of `[grid]`, where N is the degree.
-    """
-    grid, n = setup.grid, setup.degree
-    x, y = (
-        axis.divided(n).at(np.arange(0.5, count * n)[::stride])
-        for axis, count in zip(grid.axes[:2], grid.region[:2], strict=True)
-    )
-    return x, y
+    """x and y of every `stride`-th surface point, m."""
+    x, y = setup.surface_axes
+    return x[::stride], y[::stride]
 
 
 def has_shaking_map(setup: Setup) -> bool:
-    """Whether a shaking map is recorded; by default, if no water reaches the surface.
-
-    Meshes from files have no regular surface points, so they have no shaking map.
-    """
+    """Whether a shaking map is recorded; by default, if no water reaches the surface."""
     wanted = setup.case.output.shaking_map
-    if isinstance(setup.case.grid, MeshSection):
-        return False
-    return bool(np.all(setup.media[0].plane(0).vs > 0)) if wanted is None else bool(wanted)
+    return setup.has_solid_surface if wanted is None else bool(wanted)
 
 
 def surface_stride(setup: Setup) -> int:
@@ -72,29 +60,39 @@ class Lattice:
     """The regular points of the surface, and those in a rank's elements.
 
     Args:
-        x, y: coordinates of all points, m.
-        mine: indices of this rank's points among all, x fastest, (points,).
+        x, y: coordinates of the rows and columns of points, m.
+        inside: indices of the points in the mesh among all, x fastest, (count,).
+        mine: indices of this rank's points among those, (points,).
         elements: elements that contain them, (points,).
-        weights: interpolation weights of the nodes on the top of the element, (points, (N + 1)^2).
+        weights: interpolation weights of the first nodes of the element, (points, nodes): those on
+            the top of a brick, or all.
     """
 
     x: Floats
     y: Floats
+    inside: Numbers
     mine: Numbers
     elements: Numbers
     weights: Floats
 
     @classmethod
-    def of(cls, setup: Setup, domain: ElementDomain, stride: int = 1) -> Self:
-        """The lattice of a set-up; collective."""
+    def of(cls, setup: Setup, numbers: Numbers, stride: int = 1) -> Self:
+        """The lattice of a set-up; `numbers` are those of the rank's elements."""
         x, y = surface_axes(setup, stride)
         flat = [axis.ravel() for axis in np.meshgrid(x, y)]
-        below = np.full(x.size * y.size, INSIDE * setup.smallest)  # in the topmost elements
-        places = setup.place(np.stack([*flat, below], axis=-1))
-        found, mine, _ = domain.locate(places)
-        r, s = (gll(setup.degree).interpolation(along) for along in found.places.T[: AXES - 1])
-        weights = (s[:, :, None] * r[:, None, :]).reshape(len(mine), (setup.degree + 1) ** 2)
-        return cls(x, y, mine, found.elements, weights)
+        on_mesh = isinstance(setup.case.grid, MeshSection)
+        # Layers may lie above the surface of bricks.
+        below = np.full(x.size * y.size, 0.0 if on_mesh else INSIDE * setup.smallest)
+        leaves, places = setup.locate(np.stack([*flat, below], axis=-1))
+        inside = np.flatnonzero(leaves != NOWHERE)
+        rows = np.full(setup.count, NOWHERE)
+        rows[numbers] = np.arange(len(numbers))
+        own = rows[leaves[inside]]
+        mine = np.flatnonzero(own != NOWHERE)
+        found = Located(own[mine], places[inside[mine]])
+        # Any face may be the top of an element of a mesh.
+        weights = found.weights(setup.degree) if on_mesh else _on_top(found.places, setup.degree)
+        return cls(x, y, inside, mine, found.elements, weights)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -103,8 +101,14 @@ class Lattice:
 
     @property
     def count(self) -> int:
-        """Number of all points."""
-        return self.x.size * self.y.size
+        """Number of points in the mesh."""
+        return len(self.inside)
+
+    def whole(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values (..., count) as arrays (..., ny, nx), NaN at points outside the mesh."""
+        found = np.full((*values.shape[:-1], self.x.size * self.y.size), np.nan, values.dtype)
+        found[..., self.inside] = values
+        return found.reshape(*values.shape[:-1], *self.shape)
 
     def select(self, fields: int) -> PointSelection:
         """Selects fields, arrays (elements, nodes), at this rank's points."""
@@ -122,3 +126,9 @@ class Lattice:
     def points(self, setup: Setup) -> SurfacePoints:
         """All points, for files."""
         return SurfacePoints.at(self.x, self.y, setup.geography)
+
+
+def _on_top(places: Floats, degree: int) -> Floats:
+    """Interpolation weights of the nodes on the top of bricks, (points, (degree + 1)^2)."""
+    r, s = (gll(degree).interpolation(along) for along in places.T[: AXES - 1])
+    return (s[:, :, None] * r[:, None, :]).reshape(len(places), (degree + 1) ** 2)

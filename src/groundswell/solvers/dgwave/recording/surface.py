@@ -21,7 +21,6 @@ from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.dgwave.propagation import KERNELS
 from groundswell.solvers.dgwave.recording.lattice import Lattice, sample_bytes, surface_stride
 from groundswell.solvers.dgwave.recording.receivers import VELOCITIES
-from groundswell.spectral_elements.recording import ElementDomain
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.solver import DgWave
@@ -42,9 +41,9 @@ class ShakingMap:
         launches: the kernel that records them at the beginning of a step.
     """
 
-    def __init__(self, solver: DgWave, domain: ElementDomain) -> None:
+    def __init__(self, solver: DgWave) -> None:
         self._setup, self._backend, self._comm = solver.setup, solver.backend, solver.comm
-        self._lattice = Lattice.of(self._setup, domain)
+        self._lattice = Lattice.of(self._setup, solver.elements.numbers)
         shape = (PEAKS, len(self._lattice.mine))
         self._peaks, self._past = (self._backend.zeros(shape, self._setup.dtype) for _ in range(2))
         self.launches = self._launch(solver) if len(self._lattice.mine) else []
@@ -82,7 +81,7 @@ class ShakingMap:
         whole: list[Any] = [part.gather(self._backend, self._comm) for part in peaks]
         if not self._comm.first:
             return []
-        pgv, pga = (np.reshape(values, self._lattice.shape) for values in whole)
+        pgv, pga = map(self._lattice.whole, whole)
         points, attrs = self._lattice.points(self._setup), event_attributes(self._setup)
         return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, points, attrs)]
 
@@ -97,10 +96,10 @@ class SurfaceSeries:
 
     name = "surface"
 
-    def __init__(self, solver: DgWave, domain: ElementDomain, record: RecordLaunches) -> None:
+    def __init__(self, solver: DgWave, record: RecordLaunches) -> None:
         self._setup, self._comm = solver.setup, solver.comm
-        setup = solver.setup
-        self._lattice = Lattice.of(setup, domain, setup.case.output.surface.stride)
+        setup, stride = solver.setup, solver.setup.case.output.surface.stride
+        self._lattice = Lattice.of(setup, solver.elements.numbers, stride)
         selection = self._lattice.select(len(VELOCITIES))
         every, sample = surface_stride(setup), sample_bytes(setup)
         shape = (len(VELOCITIES), *selection.count)
@@ -121,7 +120,7 @@ class SurfaceSeries:
         )
 
         def write(block: NDArray[Any], _: range) -> None:
-            writer.append_velocity(block.reshape(*block.shape[:2], *lattice.shape))
+            writer.append_velocity(lattice.whole(block))
 
         shape, place = (len(VELOCITIES), lattice.count), (slice(None), lattice.mine)
         return Output(self._ring, writer or None, write, shape, place, self._comm)

@@ -38,12 +38,14 @@ from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.case import POINTS_PER_WAVELENGTH
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.recording.lattice import surface_bytes
+from groundswell.solvers.dgwave.recording.records import recording
 from groundswell.solvers.dgwave.recording.volumes import final_field_bytes, volume_bytes
 from groundswell.solvers.dgwave.setup.costs import element_costs
 from groundswell.solvers.dgwave.setup.element_materials import ElementMaterials
 from groundswell.solvers.dgwave.setup.memory import device_memory, nodal_tables
 from groundswell.solvers.dgwave.setup.step_limit import StepLimit
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
+from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 Floats = NDArray[np.float64]
@@ -100,10 +102,16 @@ class Setup(ElementMaterials):
         check.require_shear_in_solids(self)
         check.require_fields_of_equations(self)
         check.require_dissipation(self)
+        self._require_records()
 
     def _require_positions(self) -> None:
         require_sources_inside(self.source_entries, self.extent)
         check.require_above_the_bottom(self)
+
+    def _require_records(self) -> None:
+        """Check that `[[output.record]]` selects positions in the mesh and samples of the run."""
+        domain = ElementDomain.outline(self.outline)
+        recording(self, domain).require_samples(self.case.output.record, self.steps)
 
     # --- mesh -------------------------------------------------------------------------------------
 

@@ -59,9 +59,21 @@ class ElementMaterials(ElementGeometry):
     def material(self, leaves: Numbers) -> Material:
         """The average material of elements, at the reference frequency of attenuation.
 
-        Absorbing layers continue the outermost elements of the region.
+        Absorbing layers continue the outermost elements of the region. Each element is read once.
         """
-        return read_material(self.forest, self.grid, self.media, leaves, self._properties)
+        averages, is_read = self._averages
+        if (new := leaves[~is_read[leaves]]).size:
+            found = read_material(self.forest, self.grid, self.media, new, self._properties)
+            for name, values in averages.items():
+                values[new] = getattr(found, name)
+            is_read[new] = True
+        return Material(**{name: values[leaves] for name, values in averages.items()})
+
+    @cached_property
+    def _averages(self) -> tuple[dict[str, Values], Mask]:
+        """The average materials of elements that were read, and which these are, (elements,)."""
+        averages: dict[str, Values] = {name: np.empty(self.count) for name in self._properties}
+        return averages, np.zeros(self.count, np.bool_)
 
     @property
     def _properties(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.grids.geography import Geography
+from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
 from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.mesh import Mesh
@@ -91,6 +92,15 @@ class ElementGeometry:
         return Leaves(self.forest, self.surface.deform, self.degree)
 
     @property
+    def outline(self) -> Hexahedra:
+        """A mesh that fills the same space, as coarse as possible."""
+        if self.is_curved:
+            return self.hexahedra
+        x, y, z = self.forest.edges
+        low, high = ((float(x[n]), float(y[n]), float(z[n])) for n in (0, -1))
+        return Box((1, 1, 1), low, high)
+
+    @property
     def is_curved(self) -> bool:
         """Whether elements are not bricks."""
         return self.surface is not None
@@ -121,6 +131,24 @@ class ElementGeometry:
         boundary = self.case.boundary
         ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
         return np.broadcast_to([REFLECTION[end] for end in ends], (elements.count, len(ends)))
+
+    @cached_property
+    def surface_axes(self) -> tuple[Floats, Floats]:
+        """x and y of the surface points, m.
+
+        The points are the centres of N x N cells on each element of `[grid]`, where N is the
+        degree.
+        """
+        x, y = (
+            axis.divided(self.degree).at(np.arange(0.5, count * self.degree))
+            for axis, count in zip(self.grid.axes[:2], self.grid.region[:2], strict=True)
+        )
+        return x, y
+
+    @property
+    def has_solid_surface(self) -> bool:
+        """Whether no water reaches the surface."""
+        return bool(np.all(self.media[0].plane(0).vs > 0))
 
     def volume(self, leaf: int | Numbers) -> float:
         """Volume of an element, m^3; of the reference element if it is not a brick."""

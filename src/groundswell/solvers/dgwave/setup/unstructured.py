@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from groundswell.seismology.media.material import Mask, Material
 from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.boundaries.case import SpongeSection
 from groundswell.solvers.dgwave.boundaries.surface_sponges import SurfaceSponges
-from groundswell.solvers.dgwave.check import MESH
+from groundswell.solvers.dgwave.check import MESH, ROUNDING
 from groundswell.solvers.dgwave.equations import ABSORBING, REFLECTION
 from groundswell.solvers.dgwave.materials.case import VolumesSection
 from groundswell.solvers.dgwave.materials.volume_media import VolumeMedia
@@ -35,7 +36,7 @@ from groundswell.solvers.dgwave.mesh.case import MeshSection
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.setup.bricks import Setup
 from groundswell.spectral_elements.point_location import NOWHERE, locate
-from groundswell.spectral_elements.surface_location import find_surface
+from groundswell.spectral_elements.surface_location import find_surface, top_faces
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +71,7 @@ class UnstructuredSetup(Setup):
             InputError: see `Setup.from_case`; or the mesh cannot be read; or the case does not list
                 exactly the physical volumes and surfaces of the mesh.
         """
-        _require_no_lattice(case)
+        _require_no_cell_indices(case)
         groups = _sorted(read_gmsh_groups(case.grid.file), down=case.grid.vertical == "down")
         media = _media(case, groups)
         _require_same("boundary.surfaces", case.boundary.surfaces, groups.sides, "surface")
@@ -187,6 +188,23 @@ class UnstructuredSetup(Setup):
         return np.column_stack([points[:, :2], points[:, 2] - tops])
 
     @cached_property
+    def _top(self) -> tuple[Numbers, Floats]:
+        return top_faces(self.mesh)
+
+    @cached_property
+    def surface_axes(self) -> tuple[Floats, Floats]:
+        """See `Setup`: as many points per area as N x N on each face of the surface, on average."""
+        elements, areas = self._top
+        edge = sqrt(areas.sum() / len(elements)) / self.degree
+        x, y = (_centres(low, high, edge) for low, high in self._ends[: AXES - 1])
+        return x, y
+
+    @property
+    def has_solid_surface(self) -> bool:
+        """See `Setup`."""
+        return bool((self.statistics.vs[self._top[0]] > 0).all())
+
+    @cached_property
     def sponges(self) -> SurfaceSponges:
         """The sponges at surfaces."""
         surfaces = self.case.boundary.surfaces.items()
@@ -265,6 +283,12 @@ class UnstructuredSetup(Setup):
             )
 
 
+def _centres(low: float, high: float, edge: float) -> Floats:
+    """The centres of equal cells between two ends that are at most about as long as `edge`."""
+    count = max(1, ceil((high - low) / edge * (1 - ROUNDING)))
+    return np.linspace(low, high, count, endpoint=False) + (high - low) / count / 2
+
+
 def _sorted(groups: GmshGroups, *, down: bool) -> GmshGroups:
     """The mesh with z down and its elements in Morton order of their centres."""
     mesh = groups.mesh if down else groups.mesh.mirrored(2)
@@ -310,10 +334,7 @@ def _media_sections(case: Any, groups: GmshGroups) -> tuple[list[Any], Numbers]:
     )
 
 
-def _require_no_lattice(case: Any) -> None:
-    for key in ("shaking_map", "surface"):
-        if getattr(case.output, key):
-            raise InputError(f"output.{key} is available only on a grid of bricks; remove it")
+def _require_no_cell_indices(case: Any) -> None:
     for n, source in enumerate(case.source):
         if isinstance(source, AwpRupture):
             raise InputError(

@@ -1,0 +1,100 @@
+"""NetCDF files of models: their axes, units and windows of their variables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groundswell.errors import InputError
+from groundswell.formats.damage import read_errors_reported
+from groundswell.formats.netcdf import open_dataset
+from groundswell.grids.geography import Geography
+from groundswell.seismology.media.material import Values, unit_factor
+
+
+class ModelFile:
+    """An open NetCDF model.
+
+    Attributes:
+        geographic: whether the horizontal axes are longitude and latitude.
+        dims: names of the dimensions (depth, y, x).
+        nodes: their coordinates, ascending, m or degrees.
+        variables: names of the variables.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        data = open_dataset(path)
+        with read_errors_reported(path, "NetCDF"):
+            self.geographic, self.dims = _find_axes(data, path)
+            for dim in self.dims:
+                nodes = data[dim].values
+                if nodes.size and nodes[0] > nodes[-1]:
+                    data = data.isel({dim: slice(None, None, -1)})
+            self._data = data
+            self.variables: tuple[str, ...] = tuple(str(name) for name in data.data_vars)
+            self.nodes = tuple(self._read_nodes(dim) for dim in self.dims)
+
+    def _read_nodes(self, dim: str) -> Values:
+        axis = self._data[dim]
+        nodes = axis.values.astype(float)
+        if nodes.size < 2 or not (np.diff(nodes) > 0).all():
+            found = np.array2string(nodes, max_line_width=1000, threshold=6)
+            raise InputError(
+                f"{self.path}: coordinate {dim} must be a list of two or more values in order, "
+                f"not {nodes.size} values as {found}"
+            )
+        if dim != "depth" and self.geographic:
+            return nodes
+        return nodes * unit_factor(str(axis.attrs.get("units", "")), "m", f"{self.path}, {dim}")
+
+    def check_variable(self, name: str, unit: str) -> float:
+        """Check the dimensions of a variable and return the factor from its unit to `unit`."""
+        variable = self._data[name]
+        if sorted(map(str, variable.dims)) != sorted(self.dims):
+            raise InputError(
+                f"{self.path}: variable {name} has the dimensions {variable.dims}; it must have "
+                f"{self.dims}, in any order"
+            )
+        given = str(variable.attrs.get("units", "")) if unit else ""
+        return unit_factor(given, unit, f"{self.path}, variable {name}")
+
+    def project(self, x: Values, y: Values, geography: Geography | None) -> tuple[Values, Values]:
+        """Positions (m) in the region as coordinates on the horizontal axes of the model."""
+        if not self.geographic:
+            return x, y
+        if geography is None:
+            raise InputError(
+                f"{self.path} is on longitude and latitude; add [grid.geography], the position "
+                "of the region; on a mesh from a file, use a model on x and y"
+            )
+        lon, lat = geography.to_lonlat(*np.broadcast_arrays(x, y))
+        # The model may count longitude from 0 to 360 and the region from -180 to 180.
+        middle = (self.nodes[2][0] + self.nodes[2][-1]) / 2
+        return (np.asarray(lon) - middle + 180) % 360 + middle - 180, np.asarray(lat)
+
+    def read(self, name: str, depths: slice, rows: slice, columns: slice) -> Values:
+        """A window (depth, y, x) of a variable, float64, in the unit of the file."""
+        depth, y, x = self.dims
+        chosen = {depth: depths, y: rows, x: columns}
+        window = self._data[name].isel(chosen).transpose(*self.dims)
+        with read_errors_reported(self.path, f"NetCDF (variable {name})"):
+            return np.asarray(window.values, float)
+
+
+def _find_axes(data: Any, path: Path) -> tuple[bool, tuple[str, str, str]]:
+    """Whether the axes are longitude and latitude, and their names (depth, y, x)."""
+    axes = {c for c in data.coords if data[c].dims == (c,) and data[c].dtype.kind in "fiu"}
+    for x, y in (("x", "y"), ("lon", "lat"), ("longitude", "latitude")):
+        if {x, y, "depth"} <= axes:
+            if data["depth"].attrs.get("positive") == "up":
+                raise InputError(
+                    f"{path}: depth is positive upwards; store it increasing downwards"
+                )
+            return x != "x", ("depth", y, x)
+    raise InputError(
+        f"{path} needs one-dimensional coordinates x, y, depth or lon, lat, depth; it has "
+        f"{', '.join(sorted(axes)) or 'none'}"
+    )
