@@ -259,3 +259,17 @@ def test_each_mistake_is_one_problem(changes: dict[str, Any], key: str, allowed:
         build(**changes)
     [problem] = caught.value.problems
     assert problem.key == key and allowed in problem.allowed
+
+
+def test_receivers_on_the_bottom_of_the_region_stay_in_it(tmp_path: Path) -> None:
+    """Nodes, too, whose seismometer is otherwise slightly below them; to a millimetre."""
+    valley = {"kind": "formula", "elevation": "-0.1 * x"}
+    places = [{"x": 400, "y": 300, "depth": 560.0}, {"x": 200, "y": 300, "depth": 580.0005}]
+    kinds = ("ocean-bottom-node", "seismometer")
+    receivers = [
+        {"name": f"R{n}", "kind": kind, **place}
+        for n, (kind, place) in enumerate(zip(kinds, places, strict=True))
+    ]
+    changes = {"topography": valley, "boundary__bottom": "rigid", "boundary__sides": "rigid"}
+    case = build(tmp_path, **changes, receiver=receivers, time__duration=0.3)
+    assert gs.run(case, folder=tmp_path / "r").seismograms.shape[0] == 2

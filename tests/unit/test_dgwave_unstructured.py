@@ -184,6 +184,15 @@ def test_ranks_share_the_points_of_the_surface(tmp_path: Path) -> None:
     assert sorted(together) == [*range(parts[0].count)] and len(parts[0].mine) < len(together)
 
 
+def test_nodes_on_the_bottom_of_the_mesh_stay_in_it(tmp_path: Path) -> None:
+    """The place of their seismometer is otherwise slightly below them."""
+    path = write(tmp_path / "a.msh", 2, hill)
+    place = {"x": 100, "y": 300, "depth": 600 + 40 * np.sin(np.pi / 8) - 1e-9}
+    node = {"name": "A", "kind": "ocean-bottom-node", **place}
+    case = build(tmp_path, **on_mesh(path), receiver=[node], time__duration=0.3)
+    assert float(np.abs(gs.run(case, folder=tmp_path / "r").seismograms).max()) > 0
+
+
 # --- quantities -----------------------------------------------------------------------------------
 
 

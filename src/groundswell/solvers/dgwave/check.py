@@ -269,8 +269,8 @@ def require_above_the_bottom(setup: Setup) -> None:
         places += [(f"source[{n}]", point.position) for point in entry.points]
     if not places:
         return
-    x, y, depth = np.array([place for _, place in places]).T
-    floor = setup.extent[2] + setup.surface.height(x, y)
+    points = np.array([place for _, place in places])
+    depth, floor = points[:, 2], setup.bottom(points)
     for n in np.flatnonzero(depth > floor + DEPTH_ROUNDING)[:1]:
         raise InputError(
             f"{places[n][0]} lies below the region, which is {floor[n]:g} m deep there, at a depth "

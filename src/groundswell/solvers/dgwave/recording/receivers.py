@@ -20,7 +20,7 @@ from groundswell.seismology.formats.seismograms import (
     SeismogramWriter,
     read_seismograms,
 )
-from groundswell.seismology.receivers import Receiver, that_record
+from groundswell.seismology.receivers import that_record
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.dgwave.recording.lattice import INSIDE
 
@@ -113,15 +113,11 @@ def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, fl
     For a node on the sea floor, pressure is recorded in the water and velocity in the ground.
     """
     offset = INSIDE * setup.smallest * (-1 if quantity is PRESSURE else 1)
-
-    def move(receiver: Receiver) -> tuple[float, float, float]:
-        x, y, depth = receiver.position
-        on_floor = receiver.kind == "ocean-bottom-node"
-        moved = min(max(depth + offset, 0.0), setup.extent[2])
-        return x, y, moved if on_floor else depth
-
-    places = np.array([move(r) for r in that_record(quantity.name, setup.receivers)])
-    return tuple(map(tuple, setup.place(places).tolist()))
+    receivers = that_record(quantity.name, setup.receivers)
+    places = np.array([receiver.position for receiver in receivers])
+    on_floor = [receiver.kind == "ocean-bottom-node" for receiver in receivers]
+    moved = places + np.outer(on_floor, [0.0, 0.0, offset])
+    return tuple(map(tuple, setup.place(setup.keep_inside(moved, places)).tolist()))
 
 
 def _mean_pressure(selection: PointSelection, stresses: int) -> PointSelection:

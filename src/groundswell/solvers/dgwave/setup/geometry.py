@@ -174,6 +174,19 @@ class ElementGeometry:
         """Coordinates x, y, z of positions (x, y, depth below the surface), (n, 3), m."""
         return points if self.surface is None else self.surface.place(points)
 
+    def bottom(self, points: Floats) -> Floats:
+        """Depth of the region's bottom below the surface at positions (x, y, any), (n,), m."""
+        depth = np.full(len(points), self.extent[2])
+        return depth if self.surface is None else depth + self.surface.height(*points[:, :2].T)
+
+    def keep_inside(self, points: Floats, origins: Floats) -> Floats:
+        """Positions (x, y, depth below the surface) that were moved from `origins` in the region.
+
+        Those that lie outside now are moved back into it.
+        """
+        depth = np.clip(points[:, 2], 0.0, self.bottom(points))
+        return np.column_stack([points[:, :2], depth])
+
     def below_surface(self, points: Floats) -> Floats:
         """The inverse of `place`: x, y and depth below the surface of positions, (n, 3), m."""
         if self.surface is None:

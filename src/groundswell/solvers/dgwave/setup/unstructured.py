@@ -182,6 +182,11 @@ class UnstructuredSetup(Setup):
         tops = find_surface(self.mesh, points[:, :2])
         return np.column_stack([points[:, :2], tops + points[:, 2]])
 
+    def keep_inside(self, points: Floats, origins: Floats) -> Floats:
+        """See `Setup`."""
+        beside = self.locate(points)[0] == NOWHERE
+        return np.where(beside[:, None], origins, points)
+
     def below_surface(self, points: Floats) -> Floats:
         """See `Setup`."""
         tops = find_surface(self.mesh, points[:, :2])
