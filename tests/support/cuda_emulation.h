@@ -43,6 +43,8 @@ inline void __syncwarp() { this_warp().together.arrive_and_wait(); }
 inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline float __fdividef(float a, float b) { return a / b; }
+inline double rsqrt(double x) { return 1 / std::sqrt(x); }
+inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
 
 inline double __shfl_down_sync(unsigned, double value, int step) {
   Warp& warp = this_warp();
@@ -131,6 +133,10 @@ inline void bulk_copy(void* to, const void* from, int bytes, mbarrier_t* arrival
   else
     late.push_back(copy);
   anything.notify_all();
+}
+
+inline void bulk_prefetch(const void* from, int bytes) {
+  if ((reinterpret_cast<std::uintptr_t>(from) | bytes) % 16) std::abort();
 }
 
 inline void wait_mbarrier(mbarrier_t* arrival, int parity) {

@@ -103,7 +103,7 @@ LIMITS = {
     "derivative_x": (18, 24),
     "triad": (14, 14),
     "touch": (12, 12),
-    "store_traces": (28, 28),
+    "store_traces": (32, 32),
     "count_step": (10, 10),
     "laplacian": (16, 24),
     "contract": (36, 36),

@@ -7,6 +7,7 @@
 //   init_mbarrier(barrier)                  called by one thread; then the block has to synchronise
 //   expect_bytes(barrier, bytes)            called by one thread, before or after it starts the copies
 //   bulk_copy(to, from, bytes, barrier)     starts a copy; size and addresses are multiples of 16 bytes
+//   bulk_prefetch(from, bytes)              prefetches into the second-level cache; as for bulk_copy
 //   fence_async_proxy()                     orders this thread's reads and writes of shared memory before
 //                                           the bulk copies that follow
 //   wait_mbarrier(barrier, parity)          waits for all bytes; parity is 0 the first time, then 1, 0, ..
@@ -42,6 +43,10 @@ INLINE void bulk_copy(void* to, const void* from, int bytes, mbarrier_t* barrier
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
       ::"r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier))
       : "memory");
+}
+
+INLINE void bulk_prefetch(const void* from, int bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
 }
 
 INLINE void wait_mbarrier(mbarrier_t* barrier, int parity) {

@@ -24,6 +24,7 @@
 //   RECIPROCAL(x)                                1 / x, to two units in the last place
 //   FAST_SQRT(x)                                 square root of x > 0, to a relative error of some 1e-12
 //                                                in double precision
+//   INVERSE_SQRT(x)                              1 / sqrt(x), to two units in the last place
 //   fabs, fmax, fmin, sqrt                       of real; no other function of <cmath> exists on a CPU
 //   FMA(a, b, c)                                 a * b + c, rounded once on a GPU
 //   ALLOW_FP_CONTRACT                            lets a CPU fuse products and sums from here on
@@ -99,8 +100,10 @@ constexpr bool COALESCED = true;
 #define RECIPROCAL(x) (1.0 / (x))
 #define FMA(a, b, c) __fma_rn(a, b, c)
 #define FAST_SQRT(x) fast_sqrt(x)
+#define INVERSE_SQRT(x) rsqrt(x)
 #else
 #define FAST_SQRT(x) sqrtf(x)
+#define INVERSE_SQRT(x) rsqrtf(x)
 #define RECIPROCAL(x) __fdividef(1.0f, x)
 #define FMA(a, b, c) __fmaf_rn(a, b, c)
 #endif
@@ -158,6 +161,7 @@ constexpr bool COALESCED = false;
 #define RECIPROCAL(x) (REAL(1) / (x))
 #define FMA(a, b, c) ((a) * (b) + (c))
 #define FAST_SQRT(x) sqrt(x)
+#define INVERSE_SQRT(x) (REAL(1) / sqrt(x))
 
 // Only for kernels whose vectorised loops do not depend on the decomposition, see FLAGS in cpu.py.
 #if defined(__clang__)

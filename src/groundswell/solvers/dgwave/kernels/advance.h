@@ -30,15 +30,11 @@ KERNEL store_traces(ELEMENT_ARGUMENTS, index_t first, index_t count) {
       const int face = at / PLANE, p = at % PLANE;
       real* const target = all.locate(all.targets_of(e)[face], true);
       if (target) {
-#if CURVED
         const int node = node_of_face(face, p);
         const real* const u = all.u + e * PITCH_OF_ELEMENTS + node;
-        store_trace(all, e, face, node, p, [&](int field) { return u[field * CUBE]; }, target);
-#else
-        for (int n = 0; n < TRACE; ++n)
-          target[n * PLANE + p] =
-              all.u[e * PITCH_OF_ELEMENTS + traced_field(face / 2, n) * CUBE + node_of_face(face, p)];
-#endif
+        OwnSide own;
+        own.load(all, e, face, node, [&](int field) { return u[field * CUBE]; });
+        own.store(target, p);
       }
     }
   }

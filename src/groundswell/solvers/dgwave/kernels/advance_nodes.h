@@ -2,11 +2,13 @@
 //
 // With IN_SHARED, the fields and the register of bricks are in shared memory. New fields replace the register there,
 // and traces are taken from them. Without it, fields are updated in global memory once no thread reads the old ones.
-// In elements that are not bricks, IN_SHARED places only the differentiated values in shared memory.
+// In elements that are not bricks, IN_SHARED places only the differentiated values in shared memory, and each thread
+// stores the traces of its nodes.
 #pragma once
 #include "bulk_copy.h"
 
 #define FETCHED (IN_SHARED && !CURVED)
+#define COLUMNS_IN_SHARED (IN_SHARED && CURVED)
 
 constexpr int THREADS = PLANE * LAYERS;  // threads of an element
 constexpr int TURNS = (FACE_NODES + THREADS - 1) / THREADS;
@@ -95,8 +97,14 @@ struct Block {
       const int at = turn * THREADS + t, face = at / PLANE, p = at % PLANE;
       if (at >= FACE_NODES) break;
       const int node = node_of_face(face, p);
+      OwnSide own;
+#if COLUMNS_IN_SHARED
+      own.load_columns(all, e, face, node, [&](int n) { return columns[n * CUBE + node]; });
+#else
+      own.load(all, e, face, node, [&](int field) { return u[field * CUBE + node]; });
+#endif
       real jump[JUMP];
-      jump_at(all, m, e, face, node, sides[turn], [&](int field) { return u[field * CUBE + node]; }, jump);
+      jump_at(all, m, e, face, node, own, sides[turn], jump);
       UNROLL
       for (int n = 0; n < JUMP; ++n) jumps[(face * JUMP + n) * PLANE + p] = jump[n];
     }
@@ -120,11 +128,19 @@ struct Block {
 #if CURVED
   METHOD void load_metric(int node) const { load_all(all.metrics_of(e) + node, CUBE, load_real, metric); }
 
+  // Prefetches the register, which `update` loads.
+  METHOD void prefetch_register() const {
+    if (stage.a == 0) return;
+#if HAS_BULK_COPY
+    if (t == 0) bulk_prefetch(r, PITCH * sizeof(real));
+#else
+    for (int n = t; n < VALUES; n += THREADS) prefetch(r + n);
+#endif
+  }
+
   METHOD void find_columns() const {
     for (int node = t; node < CUBE; node += THREADS) {
       real fields[FIELDS];
-      if (stage.a != 0)
-        for (int n = 0; n < FIELDS; ++n) prefetch(r + n * CUBE + node);  // `update` loads them
       load_metric(node);
       load_all(u + node, CUBE, load_real, fields);
       UNROLL
@@ -213,9 +229,17 @@ struct Block {
       all.u[e * PITCH + n] = r[n];
     }
 #elif IN_SHARED
-    real old[FIELDS];
-    load_all(u + node, CUBE, load_real, old);
-    advance_variables(a, b, rates, old, CUBE, r + node, u + node, load_real, store_real);
+    real fields[FIELDS], now[FIELDS];
+    UNROLL
+    for (int c = 0; c < FIELDS; ++c)
+      fields[c] = column_of_field(c) < 0 ? u[c * CUBE + node] : columns[column_of_field(c) * CUBE + node];
+    advance_register(a, rates, CUBE, r + node, load_real, store_real, now);
+    UNROLL
+    for (int c = 0; c < FIELDS; ++c) {
+      fields[c] = FMA(b, now[c], fields[c]);
+      u[c * CUBE + node] = fields[c];
+    }
+    store_traces_of_node(fields, i, j, k);
 #else
     real now[FIELDS];
     advance_register(a, rates, CUBE, r + node, load_real, store_real, now);
@@ -232,6 +256,25 @@ struct Block {
     }
   }
 
+#if COLUMNS_IN_SHARED
+  // Stores the traces of a node on all faces that contain it. The thread still has the metric terms and the fields.
+  METHOD void store_traces_of_node(const real (&fields)[FIELDS], int i, int j, int k) const {
+    const int place[3] = {i, j, k}, within[3] = {k * NODES + j, k * NODES + i, j * NODES + i};
+    UNROLL
+    for (int axis = 0; axis < 3; ++axis) {
+      if (place[axis] > 0 && place[axis] < NODES - 1) continue;
+      const int high = place[axis] > 0;
+      real* const target = all.locate(tables.targets[2 * axis + high], true);
+      if (!target) continue;
+      const real side = high ? REAL(1) : REAL(-1);
+      OwnSide own;
+      own.normal = unit_normal({side * metric[3 * axis], side * metric[3 * axis + 1], side * metric[3 * axis + 2]});
+      find_trace(own.normal.along, [&](int field) { return fields[field]; }, own.values);
+      own.store(target, within[axis]);
+    }
+  }
+#endif
+
   METHOD void store_traces(const real* now) const {
     UNROLL
     for (int turn = 0; turn < TURNS; ++turn) {
@@ -239,15 +282,10 @@ struct Block {
       if (at >= FACE_NODES) break;
       real* const target = all.locate(tables.targets[face], true);
       if (!target) continue;
-#if CURVED
       const int node = node_of_face(face, p);
-      const real* const fields = now + node;
-      store_trace(all, e, face, node, p, [&](int field) { return fields[field * CUBE]; }, target);
-#else
-      UNROLL
-      for (int n = 0; n < TRACE; ++n)
-        target[n * PLANE + p] = now[traced_field(face / 2, n) * CUBE + node_of_face(face, p)];
-#endif
+      OwnSide own;
+      own.load(all, e, face, node, [&](int field) { return now[field * CUBE + node]; });
+      own.store(target, p);
     }
   }
 };
@@ -281,8 +319,11 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
   SHARED(FaceTables, tables, [ELEMENTS]);
   const Block block{all, sources, damping, stage, e, t, u, r, columns, jumps, derivative, tables[mine]};
   OtherSide sides[TURNS];
+#if COLUMNS_IN_SHARED
+  if (mine < count) block.prefetch_register();
+#endif
   block.load_other_sides(sides);  // loads overlap with waiting for the elements
-#if CURVED && IN_SHARED
+#if COLUMNS_IN_SHARED
   block.prefetch_tables();
   if (mine < count) block.find_columns();
 #endif
@@ -299,10 +340,12 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
   const int i = t % NODES, j = t / NODES % NODES;
 #pragma unroll 1
   for (int k = t / PLANE; k < NODES && mine < count; k += LAYERS) block.advance_node(m, i, j, k);
-  BARRIER();
 #if !IN_SHARED
-  for (int k = t / PLANE; k < NODES && mine < count; k += LAYERS) block.update_fields(i, j, k);
   BARRIER();
+  for (int k = t / PLANE; k < NODES && mine < count; k += LAYERS) block.update_fields(i, j, k);
 #endif
+#if !COLUMNS_IN_SHARED
+  BARRIER();
   if (mine < count) block.store_traces(FETCHED ? r : u);
+#endif
 }

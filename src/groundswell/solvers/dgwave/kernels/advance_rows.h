@@ -124,9 +124,11 @@ template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Mate
         side.load_impedances(all, e, face, slow * NODES + fast);
 #endif
         for (int n = 0; n < TRACE; ++n) side.values[n] = others[n][slow][fast];
+        OwnSide own;
+        const int node = first + fast * STEP;
+        own.load(all, e, face, node, [&](int field) { return u[field * PLANE * PITCH + fast * STEP_OF_U]; });
         real jump[JUMP];
-        jump_at(all, m, e, face, first + fast * STEP, side,
-                [&](int field) { return u[field * PLANE * PITCH + fast * STEP_OF_U]; }, jump);
+        jump_at(all, m, e, face, node, own, side, jump);
         for (int n = 0; n < JUMP; ++n) element.jumps[face][n][slow][fast] = jump[n];
       }
     }
@@ -251,8 +253,9 @@ template <int AXIS> INLINE void store_traces_along(const Elements& all, index_t 
       PRAGMA(omp simd)
       for (int fast = 0; fast < NODES; ++fast) {
         const int node = first + fast * STEP;
-        const auto value = [&](int field) { return u[field * CUBE + node]; };
-        store_trace(all, e, face, node, slow * NODES + fast, value, target);
+        OwnSide own;
+        own.load(all, e, face, node, [&](int field) { return u[field * CUBE + node]; });
+        own.store(target, slow * NODES + fast);
       }
 #else
       for (int n = 0; n < TRACE; ++n) {

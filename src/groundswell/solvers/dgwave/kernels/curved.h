@@ -19,8 +19,8 @@ INLINE Normal unit_normal(const real (&scaled)[3]) {
   real square = 0;
   UNROLL
   for (int b = 0; b < 3; ++b) square = FMA(scaled[b], scaled[b], square);
-  const real area = sqrt(square), scale = 1 / area;
-  return {{scale * scaled[0], scale * scaled[1], scale * scaled[2]}, area};
+  const real scale = INVERSE_SQRT(square);
+  return {{scale * scaled[0], scale * scaled[1], scale * scaled[2]}, scale * square};
 }
 
 // The outward normal times the surface Jacobian. metrics: metric terms of the element.
@@ -39,7 +39,7 @@ INLINE Normal normal_at(const real* metrics, int face, int node) {
 template <class Value> INLINE Value inverse_root(Value value) {
   constexpr int COUNT = sizeof(Value) / sizeof(real);
   UNROLL
-  for (int n = 0; n < COUNT; ++n) reinterpret_cast<real*>(&value)[n] = 1 / sqrt(reinterpret_cast<real*>(&value)[n]);
+  for (int n = 0; n < COUNT; ++n) reinterpret_cast<real*>(&value)[n] = INVERSE_SQRT(reinterpret_cast<real*>(&value)[n]);
   return value;
 }
 

@@ -1,6 +1,9 @@
 // Acoustic waves in elements that are not bricks, see curved.h.
 #pragma once
 
+// The differentiated value that equals a field; -1 if there is none.
+INLINE constexpr int column_of_field(int field) { return field ? -1 : 0; }
+
 // Signs that convert the trace of the other side, whose normal is opposite, to this side's normal.
 INLINE constexpr int sign_of_other(int n) { return n ? -1 : 1; }
 
@@ -19,6 +22,13 @@ INLINE void find_trace(const real (&normal)[3], const Values& value, real (&trac
   trace[1] = 0;
   UNROLL
   for (int b = 0; b < 3; ++b) trace[1] = FMA(normal[b], value(1 + b), trace[1]);
+}
+
+// The same from differentiated values. side: -1 on the lower face of an axis, 1 on the upper one.
+template <class Columns>
+INLINE void find_trace(int axis, real side, const Normal& normal, const Columns& column, real (&trace)[TRACE]) {
+  trace[0] = column(0);
+  trace[1] = side / normal.area * column(1 + axis);
 }
 
 // As in bricks, but velocities are multiplied by the surface Jacobian. Both traces refer to this side's normal.

@@ -1,6 +1,9 @@
 // Elastic waves in elements that are not bricks, see curved.h.
 #pragma once
 
+// The differentiated value that equals a field; -1 if there is none.
+INLINE constexpr int column_of_field(int field) { return field < STRESSES ? -1 : velocity_column(field - STRESSES); }
+
 // Signs that convert the trace of the other side, whose normal is opposite, to this side's normal.
 INLINE constexpr int sign_of_other(int n) { return n < 3 ? -1 : 1; }
 
@@ -19,6 +22,17 @@ INLINE void find_trace(const real (&normal)[3], const Values& value, real (&trac
     const real xy = FMA(normal[0], value(stress(0, c)), normal[1] * value(stress(1, c)));
     trace[c] = FMA(normal[2], value(stress(2, c)), xy);
     trace[3 + c] = value(STRESSES + c);
+  }
+}
+
+// The same from differentiated values. side: -1 on the lower face of an axis, 1 on the upper one.
+template <class Columns>
+INLINE void find_trace(int axis, real side, const Normal& normal, const Columns& column, real (&trace)[TRACE]) {
+  const real scale = side / normal.area;
+  UNROLL
+  for (int c = 0; c < 3; ++c) {
+    trace[c] = scale * column(traction_column(axis, c));
+    trace[3 + c] = column(velocity_column(c));
   }
 }
 

@@ -24,6 +24,9 @@
 #else
 #include "acoustic.h"
 #endif
+#if !CURVED
+INLINE constexpr int sign_of_other(int) { return 1; }  // traces of bricks refer to the axes, not to normals
+#endif
 #include "attenuation.h"
 #include "matched_layers.h"
 
@@ -125,21 +128,40 @@ struct OtherSide {
   }
 };
 
+// The trace of this side at a node of a face.
+struct OwnSide {
+  real values[TRACE];
 #if CURVED
-// Stores the trace of a face of element e at node p of the face; `value(field)` returns the fields there.
-template <class Values>
-INLINE void store_trace(const Elements& all, index_t e, int face, int node, int p, const Values& value, real* target) {
-  real trace[TRACE];
-  find_trace(normal_at(all.metrics_of(e), face, node).along, value, trace);
-  UNROLL
-  for (int n = 0; n < TRACE; ++n) target[n * PLANE + p] = trace[n];
-}
+  Normal normal;
+
+  // column(n): the differentiated values at the node.
+  template <class Columns>
+  METHOD void load_columns(const Elements& all, index_t e, int face, int node, const Columns& column) {
+    normal = normal_at(all.metrics_of(e), face, node);
+    find_trace(face / 2, face % 2 ? REAL(1) : REAL(-1), normal, column, values);
+  }
 #endif
 
-// The jump at a node of a face of element e. `value(field)` returns the fields of this element at the node.
-template <class Values>
-INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, int node, const OtherSide& side,
-                    const Values& value, real (&jump)[JUMP]) {
+  // value(field): the fields at the node.
+  template <class Values> METHOD void load(const Elements& all, index_t e, int face, int node, const Values& value) {
+#if CURVED
+    normal = normal_at(all.metrics_of(e), face, node);
+    find_trace(normal.along, value, values);
+#else
+    UNROLL
+    for (int n = 0; n < TRACE; ++n) values[n] = value(traced_field(face / 2, n));
+#endif
+  }
+
+  METHOD void store(real* target, int p) const {
+    UNROLL
+    for (int n = 0; n < TRACE; ++n) target[n * PLANE + p] = values[n];
+  }
+};
+
+// The jump at a node of a face of element e.
+INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, int node, const OwnSide& own,
+                    const OtherSide& side, real (&jump)[JUMP]) {
 #if MORTARS
   if (side.entry & 2) {
     UNROLL
@@ -154,21 +176,14 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
   const Impedances& z = m;
   const Face& sides = *side.face;
 #endif
-  real own[TRACE], other[TRACE];
-#if CURVED
-  const Normal normal = normal_at(all.metrics_of(e), face, node);
-  find_trace(normal.along, value, own);
+  real other[TRACE];
   UNROLL
   for (int n = 0; n < TRACE; ++n)
-    other[n] = side.entry ? sign_of_other(n) * side.values[n] : sign_of_mirror(n) * sides.reflection * own[n];
-  find_jump(z, sides, normal, own, other, jump);
+    other[n] = side.entry ? sign_of_other(n) * side.values[n] : sign_of_mirror(n) * sides.reflection * own.values[n];
+#if CURVED
+  find_jump(z, sides, own.normal, own.values, other, jump);
 #else
-  UNROLL
-  for (int n = 0; n < TRACE; ++n) {
-    own[n] = value(traced_field(face / 2, n));
-    other[n] = side.entry ? side.values[n] : sign_of_mirror(n) * sides.reflection * own[n];
-  }
-  find_jump(z, sides, face / 2, face % 2 ? REAL(1) : REAL(-1), own, other, jump);
+  find_jump(z, sides, face / 2, face % 2 ? REAL(1) : REAL(-1), own.values, other, jump);
 #endif
 }
 
