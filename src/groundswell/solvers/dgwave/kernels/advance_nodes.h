@@ -97,14 +97,15 @@ struct Block {
       const int at = turn * THREADS + t, face = at / PLANE, p = at % PLANE;
       if (at >= FACE_NODES) break;
       const int node = node_of_face(face, p);
-      OwnSide own;
+      const auto load_own = [&](OwnSide& own) {
 #if COLUMNS_IN_SHARED
-      own.load_columns(all, e, face, node, [&](int n) { return columns[n * CUBE + node]; });
+        own.load_columns(all, e, face, node, [&](int n) { return columns[n * CUBE + node]; });
 #else
-      own.load(all, e, face, node, [&](int field) { return u[field * CUBE + node]; });
+        own.load(all, e, face, node, [&](int field) { return u[field * CUBE + node]; });
 #endif
+      };
       real jump[JUMP];
-      jump_at(all, m, e, face, node, own, sides[turn], jump);
+      jump_at(all, m, e, face, node, load_own, sides[turn], jump);
       UNROLL
       for (int n = 0; n < JUMP; ++n) jumps[(face * JUMP + n) * PLANE + p] = jump[n];
     }

@@ -124,11 +124,12 @@ template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Mate
         side.load_impedances(all, e, face, slow * NODES + fast);
 #endif
         for (int n = 0; n < TRACE; ++n) side.values[n] = others[n][slow][fast];
-        OwnSide own;
         const int node = first + fast * STEP;
-        own.load(all, e, face, node, [&](int field) { return u[field * PLANE * PITCH + fast * STEP_OF_U]; });
+        const auto load_own = [&](OwnSide& own) {
+          own.load(all, e, face, node, [&](int field) { return u[field * PLANE * PITCH + fast * STEP_OF_U]; });
+        };
         real jump[JUMP];
-        jump_at(all, m, e, face, node, own, side, jump);
+        jump_at(all, m, e, face, node, load_own, side, jump);
         for (int n = 0; n < JUMP; ++n) element.jumps[face][n][slow][fast] = jump[n];
       }
     }

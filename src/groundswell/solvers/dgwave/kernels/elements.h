@@ -159,8 +159,9 @@ struct OwnSide {
   }
 };
 
-// The jump at a node of a face of element e.
-INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, int node, const OwnSide& own,
+// The jump at a node of a face of element e. load_own(own): loads the trace of this side.
+template <class LoadOwn>
+INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, int node, const LoadOwn& load_own,
                     const OtherSide& side, real (&jump)[JUMP]) {
 #if MORTARS
   if (side.entry & 2) {
@@ -176,6 +177,8 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
   const Impedances& z = m;
   const Face& sides = *side.face;
 #endif
+  OwnSide own;
+  load_own(own);
   real other[TRACE];
   UNROLL
   for (int n = 0; n < TRACE; ++n)
