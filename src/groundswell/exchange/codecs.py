@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 
 from groundswell.backends import Launch
@@ -19,6 +20,14 @@ from groundswell.exchange.transfer import Binding, Maker, Transfer
 SHORT_ROW = 32  # values
 
 
+@dataclass(frozen=True)
+class CodedBinding(Binding):
+    """The same with the launches of the codec alone."""
+
+    encode: Sequence[Launch] = ()
+    decode: Sequence[Launch] = ()
+
+
 class CodedTransfer(Transfer):
     """A transfer with one stream per message, in a buffer of the largest possible length.
 
@@ -27,14 +36,10 @@ class CodedTransfer(Transfer):
 
     Attributes:
         messages, encoders: the messages, and the encoder of each; None for an empty message.
-        encode, decode: launches of the codec alone.
 
     Raises:
         InputError: segments have different types, or a type that the codec does not support.
     """
-
-    encode: Sequence[Launch] = ()
-    decode: Sequence[Launch] = ()
 
     def __init__(self, request: TransferRequest, codec: str, make: Maker) -> None:
         self._backend, self.messages = request.backend, request.messages
@@ -64,19 +69,25 @@ class CodedTransfer(Transfer):
         return Message(message.peer, message.tag, sent, received, length)
 
     def prepare(self, request: TransferRequest) -> Binding:
-        moved, own = self._transfer.prepare(self._request), CopyLaunch(request.backend, request.own)
+        moved, own = self._moved, CopyLaunch(request.backend, request.own)
         sent = [self._strips(message.sends) for message in request.messages]
         received = [self._strips(message.receives) for message in request.messages]
         out = zip(self.encoders, sent, self.sent, strict=True)
         back = zip(self._decoders, received, self.received, strict=True)
-        encode = [c.encode(strips.on_device, at.address) for c, strips, at in out if c]
-        decode = [c.decode(at.address, strips.on_device) for c, strips, at in back if c]
-        self.encode, self.decode = [*chain(*encode)], [*chain(*decode)]
-        return Binding(
-            start=[*moved.open, *self.encode, *own.launches, *moved.start],
-            finish=[*moved.finish, *self.decode],
+        encode = [*chain(*(c.encode(strips.on_device, at.address) for c, strips, at in out if c))]
+        decode = [*chain(*(c.decode(at.address, strips.on_device) for c, strips, at in back if c))]
+        return CodedBinding(
+            start=[*moved.open, *encode, *own.launches, *moved.start],
+            finish=[*moved.finish, *decode],
             tables=[*own.tables, *sent, *received],
+            encode=encode,
+            decode=decode,
         )
+
+    @cached_property
+    def _moved(self) -> Binding:
+        """The launches that move the streams."""
+        return self._transfer.prepare(self._request)
 
     def _strips(self, segments: Sequence[Segment]) -> AddressTable:
         boxes = [_box(segment) for segment in segments]

@@ -28,7 +28,6 @@ from groundswell.arguments import (
 )
 from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import is_immutable, value_type
-from groundswell.compression import LOSSLESS
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import reported
 from groundswell.exchange.decomposition import BlockLengths, Decomposition, Index, decompose_for
@@ -124,7 +123,8 @@ class Domain(GhostedBlock, PlanCache):
 
     def __repr__(self) -> str:
         device = f"device {self.backend.name}"
-        parts = [*self._described(), device, f"transport {self._options['transport']}"]
+        options = (f"{k} {v}" for k, v in self._options.items() if v not in (False, "none"))
+        parts = [*self._described(), device, *options]
         return f"<Domain: {', '.join(parts)}>"
 
     # --- arrays -----------------------------------------------------------------------------------
@@ -272,18 +272,15 @@ class Domain(GhostedBlock, PlanCache):
             for name, value in zip(TERMS, term, strict=True)
         }
         self.comm.require_same({**options, "number of arrays": len(terms), **named})
-        given = {name: options[name] for name in ("transport", "aggregate", "sweeps")}
-        choices = [Choice(**given)]
+        choices = [Choice(options["transport"], aggregate=options["aggregate"])]
         if options["transport"] == "fastest":
             choices = halo_candidates(self.backend, self.comm, overlap=False)
-            if _may_sweep(fields, options["codec"]):
-                choices += [replace(choice, sweeps=True) for choice in choices]
 
         def make(choice: Choice) -> HaloExchange:
-            chosen = options | {name: getattr(choice, name) for name in given}
+            chosen = options | {"transport": choice.transport, "aggregate": choice.aggregate}
             return HaloExchange(self.backend, self.comm, self.decomposition, fields, **chosen)
 
-        problem = [self.decomposition, *terms, options["codec"], options["poison"]]
+        problem = [self.decomposition, *terms, *(options[n] for n in ("codec", "poison", "sweeps"))]
         return self._planned(make, choices, problem, owners)
 
     def _components(self, field: Field) -> list[GhostField]:
@@ -330,10 +327,3 @@ def _as_fields(arrays: Sequence[Any]) -> list[Field]:
     if not arrays:
         raise InputError("exchange without arrays; give at least one")
     return [a if isinstance(a, Field) else Field(a) for a in arrays]
-
-
-def _may_sweep(fields: Sequence[GhostField], codec: str) -> bool:
-    """Whether sweeps fill the same ghosts with the same values, and save messages."""
-    ghosts = [field.ghosts for field in fields]
-    exact = codec in LOSSLESS and not any(g.within for g in ghosts)
-    return exact and any(g.corners for g in ghosts)

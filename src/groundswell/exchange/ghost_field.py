@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,12 +121,12 @@ class HaloMessages:
         self.fields = fields
         self.addresses = [backend.address(field.array) for field in fields]
 
-    def layout(self) -> list[tuple[object, ...]]:
+    def layout(self) -> Hashable:
         """The properties on which tables of addresses depend, besides the addresses."""
-        return [
-            (f.array.shape, steps(f.array), f.origin, address % WORDS[0])
+        return tuple(
+            (tuple(f.array.shape), steps(f.array), f.origin, address % WORDS[0])
             for f, address in zip(self.fields, self.addresses, strict=True)
-        ]
+        )
 
     def messages(self, *, aggregate: bool, sweep: int | None = None) -> list[Message]:
         """The messages by tag and then by peer.

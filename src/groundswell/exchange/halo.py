@@ -9,7 +9,9 @@ The constructor shows all steps: pattern, packing, transport, operation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any, TypedDict
@@ -27,7 +29,8 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect, transport_of
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
-from groundswell.exchange.messages import Operation, TransferRequest, peers_of
+from groundswell.exchange.messages import Message, Operation, TransferRequest, peers_of
+from groundswell.exchange.transfer import Binding, LocalTransfer
 
 
 class Options(TypedDict, total=False):
@@ -35,8 +38,7 @@ class Options(TypedDict, total=False):
 
     Keys:
         transport: a name listed in docs/exchange.md; "auto" for the default one, or "fastest" to
-            measure all that work, with and without `aggregate` and `sweeps`; the result is
-            cached.
+            measure all that work, with and without `aggregate`; the result is cached.
         aggregate: whether one message per neighbour contains all arrays; otherwise one per array.
         poison: whether to fill ghosts that some block owns with NaN before each exchange, which
             reveals missing values; GROUNDSWELL_DEBUG=1 does so everywhere.
@@ -54,6 +56,7 @@ class Options(TypedDict, total=False):
     codec: str
 
 
+MOST_LAYOUTS = 4  # of arrays for which an exchange keeps its launches
 DEFAULTS = Options(transport="auto", aggregate=True, poison=False, sweeps=False, codec="none")
 
 
@@ -66,6 +69,29 @@ def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, An
         **{name: flag(name, options[name]) for name in ("aggregate", "poison", "sweeps")},
         "codec": require_codec(options["codec"]),
     }
+
+
+@dataclass(eq=False)
+class _Bound:
+    """The launches of an exchange for arrays of one layout.
+
+    Args:
+        addresses: addresses of the arrays, which the tables of the launches contain.
+        poison: sets ghosts to NaN.
+        bindings: of each transfer.
+    """
+
+    addresses: list[int]
+    poison: CopyLaunch
+    bindings: Sequence[Binding]
+
+    def move(self, addresses: list[int]) -> None:
+        """Replace the arrays."""
+        shifts = [new - old for new, old in zip(addresses, self.addresses, strict=True)]
+        tables = [*self.poison.tables, *chain(*(binding.tables for binding in self.bindings))]
+        for table in tables if any(shifts) else ():
+            table.move(shifts)
+        self.addresses = addresses
 
 
 class HaloExchange(Operation):
@@ -98,6 +124,7 @@ class HaloExchange(Operation):
         _require_valid(decomposition, comm, options)
         self.closed, self._backend, self._comm = False, backend, comm
         self._decomposition, self._options = decomposition, {**DEFAULTS, **options}
+        self._layouts: OrderedDict[Hashable, _Bound] = OrderedDict()
         pattern = self._pattern(fields)  # which rank needs which values of which rank
         comm.collective_try(pattern.require_room)
         if self._options["sweeps"]:
@@ -109,31 +136,46 @@ class HaloExchange(Operation):
         transport, codec = self._options["transport"], self._options["codec"]
 
         def make() -> None:  # transport, and launches of the operation
-            self.transfers = [connect(request, transport, codec) for request in requests]
+            self.transfers = [
+                connect(request, transport if is_divided else LocalTransfer, codec)
+                for request, is_divided in requests
+            ]
             self._parts = self.transfers
-            self._set_up(pattern, self._poison_of(pattern))
+            self._use(self._add(pattern, [transfer.bound for transfer in self.transfers]), fields)
 
         comm.collective_try(make)
-        first, messages = self.transfers[0], [m for request in requests for m in request.messages]
-        self.path = first.path + ", one axis after another" * self._options["sweeps"]
+        self._describe([message for request, _ in requests for message in request.messages])
+
+    def _describe(self, messages: Sequence[Message]) -> None:
+        first = next((t for t in self.transfers if not isinstance(t, LocalTransfer)), None)
+        self.sends_in_finish = len(self.transfers) > 1
+        self.path = (first or self.transfers[0]).path
+        self.path += ", one axis after another" * self.sends_in_finish
         self.in_graph = all(transfer.in_graph for transfer in self.transfers)
         self.rebindable = all(transfer.rebindable for transfer in self.transfers)
-        self.peers, self.reason = peers_of(messages), first.reason
+        self.peers, self.reason = peers_of(messages), first.reason if first else ""
         self.bytes = sum(segment.bytes for message in messages for segment in message.sends)
 
     def _pattern(self, fields: Sequence[GhostField]) -> HaloMessages:
         return HaloMessages(self._backend, self._decomposition, self._comm.rank, fields)
 
-    def _requests(self, pattern: HaloMessages) -> list[TransferRequest]:
-        axes, aggregate = range(len(self._decomposition.shape)), self._options["aggregate"]
+    def _requests(self, pattern: HaloMessages) -> list[tuple[TransferRequest, bool]]:
+        """The request of each round, and whether it has messages on any rank."""
+        blocks, aggregate = self._decomposition.processes, self._options["aggregate"]
+        rounds: list[tuple[int | None, bool]] = [(None, self._decomposition.ranks > 1)]
+        if self._options["sweeps"] and any(field.ghosts.corners for field in pattern.fields):
+            rounds = [(axis, count > 1) for axis, count in enumerate(blocks)]
         return [
-            TransferRequest(
-                self._backend,
-                self._comm,
-                pattern.messages(aggregate=aggregate, sweep=sweep),
-                pattern.own_copies(sweep),
+            (
+                TransferRequest(
+                    self._backend,
+                    self._comm,
+                    pattern.messages(aggregate=aggregate, sweep=sweep),
+                    pattern.own_copies(sweep),
+                ),
+                is_divided,
             )
-            for sweep in (axes if self._options["sweeps"] else [None])
+            for sweep, is_divided in rounds
         ]
 
     def _poison_of(self, pattern: HaloMessages) -> CopyLaunch:
@@ -151,14 +193,21 @@ class HaloExchange(Operation):
         ]
         return CopyLaunch(self._backend, copies, kept=nan)
 
-    def _set_up(self, pattern: HaloMessages, poison: CopyLaunch) -> None:
-        """Set the launches for the bound transfers and poison."""
-        first, *others = self.transfers
-        self._arrays = [f.array for f in pattern.fields]  # tables contain only their addresses
-        self._layout, self._addresses = pattern.layout(), pattern.addresses
-        self._poison = poison
-        following = [launch for transfer in others for launch in transfer.launches]
-        self.start = self._kept([*poison.launches, *first.start])
+    def _add(self, pattern: HaloMessages, bindings: Sequence[Binding]) -> _Bound:
+        """Keep the launches for arrays of a layout."""
+        found = _Bound(pattern.addresses, self._poison_of(pattern), bindings)
+        if len(self._layouts) == MOST_LAYOUTS:
+            self._backend.synchronize()  # running launches may use its tables
+            self._layouts.popitem(last=False)
+        self._layouts[pattern.layout()] = found
+        return found
+
+    def _use(self, bound: _Bound, fields: Sequence[GhostField]) -> None:
+        """Set the launches, and keep the arrays: tables contain only their addresses."""
+        self._arrays, self._bound = [field.array for field in fields], bound
+        first, *others = bound.bindings
+        following = [launch for binding in others for launch in binding.launches]
+        self.start = self._kept([*bound.poison.launches, *first.open, *first.start])
         self.finish = self._kept([*first.finish, *following])
 
     def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
@@ -170,7 +219,8 @@ class HaloExchange(Operation):
     def is_bound(self, fields: Sequence[GhostField]) -> bool:
         """Whether it currently exchanges these fields."""
         pattern = self._pattern(fields)
-        return pattern.layout() == self._layout and pattern.addresses == self._addresses
+        found = self._layouts.get(pattern.layout())
+        return found is self._bound and found.addresses == pattern.addresses
 
     def bind(self, fields: Sequence[GhostField]) -> bool:
         """Replace the fields, without communication. Launches may change.
@@ -188,24 +238,17 @@ class HaloExchange(Operation):
             InputError: an array has no room for its ghosts, or the exchange is not `rebindable`.
         """
         pattern = self._pattern(fields)
-        shifts = [new - old for new, old in zip(pattern.addresses, self._addresses, strict=True)]
-        is_same_layout = pattern.layout() == self._layout
-        if not self.rebindable and (any(shifts) or not is_same_layout):
+        found = self._layouts.get(pattern.layout())
+        if not (self.rebindable or self.is_bound(fields)):
             raise InputError(f"an exchange by {self.path} cannot be bound to other arrays")
-        if is_same_layout:
-            tables = [*self._poison.tables, *chain(*(t.tables for t in self.transfers))]
-            for table in tables if any(shifts) else ():
-                table.move(shifts)
-            self._addresses = pattern.addresses
-            self._arrays = [field.array for field in fields]
-            return False
-        pattern.require_room()
-        self._backend.synchronize()  # running launches use the tables that are replaced
-        poison = self._poison_of(pattern)
-        for transfer, request in zip(self.transfers, self._requests(pattern), strict=True):
-            transfer.bind(request)
-        self._set_up(pattern, poison)
-        return True
+        if found is None:
+            pattern.require_room()
+            requests = zip(self.transfers, self._requests(pattern), strict=True)
+            found = self._add(pattern, [transfer.prepare(r) for transfer, (r, _) in requests])
+        found.move(pattern.addresses)
+        is_new = found is not self._bound
+        self._use(found, fields)
+        return is_new
 
     def release(self) -> None:
         self._arrays = []
@@ -215,8 +258,8 @@ class HaloExchange(Operation):
     @property
     def launches(self) -> list[Launch]:
         """The whole exchange."""
-        whole = [launch for transfer in self.transfers for launch in transfer.launches]
-        return self._kept([*self._poison.launches, *whole])
+        whole = [launch for binding in self._bound.bindings for launch in binding.launches]
+        return self._kept([*self._bound.poison.launches, *whole])
 
     @property
     def forked(self) -> tuple[list[Launch], list[Launch]]:

@@ -35,6 +35,7 @@ class Operation:
         bytes: bytes that this rank sends per run, before compression.
         in_graph: whether the device needs no help of the host, so that a graph can contain it.
         rebindable: whether its arrays can be replaced by others without communication.
+        sends_in_finish: whether `finish` sends as well, so that its order matters on all ranks.
         open: launches before kernels that store values in the buffers that `start` sends.
         start: launches that send.
         finish: launches that wait for the other ranks, and store the values that these sent.
@@ -46,6 +47,7 @@ class Operation:
     bytes = 0
     in_graph = False
     rebindable = True
+    sends_in_finish = False
     open: Sequence[Launch] = ()
     start: Sequence[Launch] = ()
     finish: Sequence[Launch] = ()

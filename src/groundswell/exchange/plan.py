@@ -46,7 +46,8 @@ class Plan:
         self._interop, self._owners, self.comm = interop, tuple(owners), comm
         self._exchange: Exchange | None = exchange
         self.under_way = False
-        self._whole, self._forked = exchange.launches, exchange.forked
+        self._whole = exchange.launches
+        self._forked: tuple[Sequence[Launch], Sequence[Launch]] = ((), ())  # until `start`
         comm.plans += 1
         self._number = comm.plans
 
@@ -103,7 +104,7 @@ class Plan:
                 "exchange them once before the capture, or capture a plan of these arrays"
             )
         if not capturing and exchange.bind(*arrays):
-            self._whole, self._forked = exchange.launches, exchange.forked
+            self._whole = exchange.launches
         self._run(streams)
         exchange.release()
 
@@ -122,6 +123,7 @@ class Plan:
         self._interop.wait_for_user(self._interop.user_streams(stream, self._owners))
         self.under_way = True
         self.comm.begin_exchange(self._number)
+        self._forked = self._forked if any(self._forked) else self._open.forked
         self._launch(self._forked[0])
 
     @reported
@@ -130,6 +132,8 @@ class Plan:
         self._require(under_way=True)
         streams = self._interop.user_streams(stream, self._owners)
         self.under_way = False  # also after an error: it cannot be repeated
+        if self._open.sends_in_finish:
+            self.comm.begin_exchange(self._number)
         self._launch(self._forked[1])
         self._interop.make_user_wait(streams)
 
@@ -157,7 +161,7 @@ class Plan:
             return
         self._require(under_way=False)
         exchange, self._exchange, self._owners = self._exchange, None, ()
-        self._whole, self._forked = [], ([], [])
+        self._whole, self._forked = [], ((), ())
         with ExitStack() as rest:
             rest.callback(exchange.close)  # also after an error
             self.comm.fail_together(None, "close")  # a rank that still uses it must not wait

@@ -51,6 +51,11 @@ class Binding:
     open: Sequence[Launch] = ()
     fused: Sequence[Launch] = ()
 
+    @property
+    def launches(self) -> list[Launch]:
+        """All launches."""
+        return list(self.fused) or [*self.open, *self.start, *self.finish]
+
 
 class Transfer(Operation):
     """The messages of a request on a transport; `connect` creates and binds it.
@@ -60,13 +65,12 @@ class Transfer(Operation):
             must happen after `open` and before `start`.
         received: for each message, the buffer with the data of the peer; valid after `finish`,
             until the next exchange begins.
-        tables: the addresses of the segments.
+        bound: the launches for the segments of the present request.
     """
 
     sent: Sequence[Buffer] = ()
     received: Sequence[Buffer] = ()
-    tables: Sequence[AddressTable] = ()
-    _fused: Sequence[Launch] = ()
+    bound = Binding()
 
     def bind(self, request: TransferRequest) -> None:
         """Create the launches for the segments of a request, without communication.
@@ -76,9 +80,8 @@ class Transfer(Operation):
         Args:
             request: a request with the same peers, tags and sizes as the original one.
         """
-        made = self.prepare(request)
+        self.bound = made = self.prepare(request)
         self.open, self.start, self.finish = made.open, made.start, made.finish
-        self.tables, self._fused = made.tables, made.fused
 
     def prepare(self, request: TransferRequest) -> Binding:
         """The launches for `bind`; has no side effects."""
@@ -86,7 +89,7 @@ class Transfer(Operation):
 
     @property
     def launches(self) -> list[Launch]:
-        return list(self._fused) or super().launches
+        return self.bound.launches
 
 
 Maker = Callable[[TransferRequest], Transfer]

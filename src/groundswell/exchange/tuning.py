@@ -44,12 +44,10 @@ class Choice(Connection):
         transport, route, codec: see `Connection`; `route` applies only to gather-scatter.
         aggregate: whether all fields share one message per neighbour.
         overlap: whether the exchange overlaps with the update of interior points.
-        sweeps: whether to exchange ghosts along one axis after another.
     """
 
     aggregate: bool = True
     overlap: bool = True
-    sweeps: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,8 +62,7 @@ class Measurement:
         route = "" if self.choice.route == "pairwise" else f" {self.choice.route}"
         separate = "" if self.choice.aggregate else " without aggregation"
         result = self.reason if self.seconds is None else f"{self.seconds * 1e6:.3g} us"
-        sweeps = " in sweeps" if self.choice.sweeps else ""
-        return f"{self.choice.transport}{route}{separate}{sweeps}: {result}"
+        return f"{self.choice.transport}{route}{separate}: {result}"
 
 
 @dataclass(frozen=True)

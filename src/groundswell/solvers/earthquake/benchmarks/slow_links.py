@@ -163,7 +163,7 @@ class Study:
         row = {"codec": codec, "bytes": sent, "ratio": sent / shorter}
         in_graph = all(code.in_graph for code in coded)
         for name in ("encode", "decode"):
-            launches = [launch for code in coded for launch in getattr(code, name)]
+            launches = [launch for code in coded for launch in getattr(code.bound, name)]
             row[name] = sent / self._rig.seconds(in_order(launches), in_graph=in_graph)
         return row
 
