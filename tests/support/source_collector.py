@@ -12,7 +12,8 @@ import numpy as np
 
 from groundswell.backends import Source
 from groundswell.backends.cpu import CpuBackend
-from groundswell.exchange.gather_scatter.rows import Rows, Values, reduce_rows
+from groundswell.backends.sliced_ellpack import Rows
+from groundswell.exchange.gather_scatter.rows import Values, reduce_rows
 from groundswell.exchange.gather_scatter.tiles import reduce_in_place
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.cavity.case import CavityCase

@@ -9,12 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
+from groundswell.backends import sliced_ellpack as module
 from groundswell.backends.base import in_order
+from groundswell.backends.sliced_ellpack import Rows
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.gather_scatter import GatherScatter
-from groundswell.exchange.gather_scatter import rows as module
-from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Rows, Values, reduce_rows
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Values, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import NO_ID, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 

@@ -17,11 +17,12 @@ from source_collector import aligned_zeros
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.backends.cpu import CpuBackend
+from groundswell.backends.sliced_ellpack import Rows
 from groundswell.bench.exchange.assembly import box_ids
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter import tiles as module
-from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Rows, Values, reduce_rows
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Values, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.exchange.gather_scatter.tiles import (
     SECTOR,

@@ -1,6 +1,6 @@
 // Rows of array indices in sliced ELLPACK format (Kreutzer et al. 2014, SIAM J. Sci. Comput. 36:C401). A
 // slice holds rows of similar length, padded to the same width. INDICES_32_BIT says whether the indices
-// are stored in 32 bits. Must agree with exchange/gather_scatter/rows.py.
+// are stored in 32 bits. Must agree with backends/sliced_ellpack.py.
 #pragma once
 #include "portable.h"
 

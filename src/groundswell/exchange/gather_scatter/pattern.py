@@ -19,8 +19,8 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
+from groundswell.backends.sliced_ellpack import Numbers, Rows
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter.rows import Numbers, Rows
 from groundswell.exchange.gather_scatter.sharing import Sharing
 
 ROUTES = ("pairwise", "alltoall", "crystal")

@@ -13,10 +13,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.backends.sliced_ellpack import (
+    Numbers,
+    Rows,
+    index_type,
+    padded_size,
+    sort_in_windows,
+)
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.gather_scatter import rows as tables
-from groundswell.exchange.gather_scatter.rows import Numbers, Rows, index_type
 
 UNSHARED, OWNED, GHOST = range(3)  # ids of this rank only; shared and owned; of another rank
 NO_ID = -1  # the id of values that are ignored
@@ -31,7 +36,7 @@ class Sharing:
         comm: the ranks.
         ids: distinct ids: first those that no other rank has; then those that this rank owns and
             shares; then those that another rank owns. Each part is in order of first occurrence,
-            but sorted by number of copies within windows, see rows.sort_in_windows.
+            but sorted by number of copies within windows, see `sort_in_windows`.
         own, unshared: number of ids that this rank owns, and that no other rank has.
         indices: for each value of the rank, the index of its id in `ids`; NO_ID if it has none.
         shared_with: for each other rank, the indices of the ids that it shares, ascending by id.
@@ -171,9 +176,9 @@ def _arrange(
 
 def _order(group: NDArray[np.int8], copies: Numbers) -> Numbers:
     """The order of ids by group and, within windows, by number of copies."""
-    sizes = tables.padded_size(copies)
+    sizes = padded_size(copies)
     parts = [np.flatnonzero(group == which) for which in (UNSHARED, OWNED, GHOST)]
-    return np.concatenate([part[tables.sort_in_windows(sizes[part])] for part in parts])
+    return np.concatenate([part[sort_in_windows(sizes[part])] for part in parts])
 
 
 # --- the directory --------------------------------------------------------------------------------

@@ -11,16 +11,8 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Blocks, Launch
-from groundswell.exchange.gather_scatter.rows import (
-    PADDING,
-    Numbers,
-    Rows,
-    Values,
-    fill,
-    padded_size,
-    reduce_rows,
-    row_source,
-)
+from groundswell.backends.sliced_ellpack import PADDING, Numbers, Rows, fill, padded_size
+from groundswell.exchange.gather_scatter.rows import Values, reduce_rows, row_source
 
 SECTOR = 32  # bytes
 SECTORS = 192  # largest number of sectors of a tile; this and the next two as in tiles.h

@@ -14,20 +14,13 @@ import numpy as np
 
 from groundswell.backends import Backend, Blocks, Launch, Source
 from groundswell.backends.base import Array
+from groundswell.backends.sliced_ellpack import THREADS, Numbers, Rows, Slices
 from groundswell.errors import BackendError
 from groundswell.exchange.boxes import StridedBox
 from groundswell.exchange.communicator import all_or_nothing
 from groundswell.exchange.connect import by_memory, connect
 from groundswell.exchange.gather_scatter.pattern import ExchangePattern, Phases, Stage
-from groundswell.exchange.gather_scatter.rows import (
-    THREADS,
-    Numbers,
-    Rows,
-    Slices,
-    Values,
-    reduce_rows,
-    row_source,
-)
+from groundswell.exchange.gather_scatter.rows import Values, reduce_rows, row_source
 from groundswell.exchange.messages import Message, Operation, Segment, TransferRequest, aligned
 from groundswell.exchange.transfer import BufferedTransfer, Transfer
 from groundswell.exchange.transports.mpi import AllToAllTransport

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
+from groundswell.backends.sliced_ellpack import Rows, Slices
 from groundswell.backends.source import precision
-from groundswell.exchange.gather_scatter.rows import Rows, Slices
 from groundswell.linear.cg import MAX_ITERATIONS, SUMS, RecordedIteration
 from groundswell.linear.operators import Recordable
 from groundswell.meshes.hexahedra import Floats

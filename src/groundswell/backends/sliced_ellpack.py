@@ -1,0 +1,191 @@
+"""Rows of array indices, and their sliced ELLPACK format for kernels, see include/sliced_ellpack.h.
+
+Kreutzer et al. 2014, SIAM J. Sci. Comput. 36:C401, describe the format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+THREADS = 256
+MAX_IN_FLIGHT = 8  # largest number of concurrent loads of a thread
+WINDOW = 8192  # rows that are sorted by size together
+SLICES_PER_BATCH = 512  # slices that are filled together; larger batches exceed the caches
+PADDING = -1  # index in rows that are shorter than the width of their slice
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of indices in compressed sparse row format.
+
+    Args:
+        count: number of rows.
+        offsets: offset of each row in `indices`, and the end, (count + 1,); None if all rows have
+            one index.
+        indices: indices of all rows; None if row r has the single index first + r.
+    """
+
+    count: int
+    offsets: Numbers | None = None
+    indices: Numbers | None = None
+    first: int = 0
+
+    @classmethod
+    def contiguous(cls, first: int, end: int) -> Rows:
+        """Rows with one index each, from `first` to `end` - 1."""
+        return cls(end - first, first=first)
+
+    @classmethod
+    def single(cls, indices: Numbers) -> Rows:
+        """One index a row."""
+        if _is_contiguous(indices):
+            return cls.contiguous(int(indices[0]), int(indices[-1]) + 1)
+        return cls(len(indices), indices=indices)
+
+    @classmethod
+    def from_pairs(
+        cls, count: int, rows: Numbers, indices: Numbers, order: Numbers | None = None
+    ) -> Rows:
+        """Rows from (row, index) pairs; within a row, sorted by `order`, or in the given order."""
+        from scipy.sparse import csc_array
+
+        if order is not None:
+            by_order = np.argsort(order, kind="stable")
+            rows, indices = rows[by_order], indices[by_order]
+        # A matrix with a column for each pair: SciPy converts it to CSR in linear time.
+        kind = index_type(max(count, len(rows)))
+        columns = np.arange(len(rows) + 1, dtype=kind)
+        pairs = csc_array((indices, rows.astype(kind), columns), shape=(count, len(rows)))
+        by_row = pairs.tocsr()
+        return cls(count, by_row.indptr.astype(np.int64), by_row.data)
+
+    @property
+    def sizes(self) -> Numbers:
+        """Number of indices of each row."""
+        return np.ones(self.count, np.int64) if self.offsets is None else np.diff(self.offsets)
+
+    @property
+    def all_indices(self) -> Numbers:
+        """The indices of all rows, one row after another."""
+        return self.first + np.arange(self.count) if self.indices is None else self.indices
+
+    def take(self, rows: Numbers) -> Rows:
+        """The chosen rows; contiguous rows share the indices without a copy."""
+        if self.indices is None or self.offsets is None:
+            return Rows.single(self.first + rows if self.indices is None else self.indices[rows])
+        if _is_contiguous(rows):
+            offsets = self.offsets[rows[0] : rows[-1] + 2]
+            return Rows(len(rows), offsets - offsets[0], self.indices[offsets[0] : offsets[-1]])
+        begins, sizes = self.offsets[rows], self.sizes[rows]
+        offsets = np.append(0, np.cumsum(sizes))
+        shift = np.repeat(begins - offsets[:-1], sizes)
+        return Rows(len(rows), offsets, self.indices[np.arange(offsets[-1]) + shift])
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """Source and target rows in sliced ELLPACK format.
+
+    Args:
+        table: the slices in the layout of sliced_ellpack.h, (slices, 6).
+        indices: indices of all slices.
+        first: index of row 0 in the source and in the target, if rows are contiguous.
+        in_place: whether source and target have the same indices.
+    """
+
+    table: Numbers
+    indices: Numbers
+    first: tuple[int, int]
+    in_place: bool
+
+    @classmethod
+    def of(
+        cls, source: Rows, target: Rows, threads: int = THREADS, in_flight: int = MAX_IN_FLIGHT
+    ) -> Slices:
+        """Sort rows by size, within windows only, so that they stay near their neighbours.
+
+        Args:
+            threads: number of threads that process a slice, each with `in_flight` loads.
+        """
+        in_place = target is source and source.indices is not None
+        padded = padded_size(source.sizes)
+        order = sort_in_windows(padded)
+        first, count = _cut_slices(padded[order], threads, in_flight)
+        sides = [rows.take(order) for rows in ((source,) if in_place else (source, target))]
+        columns, size = list[Numbers](), 0
+        for rows in sides:
+            widths = np.zeros_like(first)
+            if rows.indices is not None:
+                widths = padded_size(np.maximum.reduceat(rows.sizes, first))
+            columns += [widths, size + np.cumsum(widths * count) - widths * count]
+            size += int(widths @ count)
+        indices = np.full(max(size, 1), PADDING)
+        for rows, begins in zip(sides, columns[1::2], strict=True):
+            fill(indices, rows, (first, count, begins))
+        table = np.stack([first, count, *columns * (2 if in_place else 1)], axis=1)
+        return cls(table, indices, (sides[0].first, sides[-1].first), in_place)
+
+
+def fill(table: Numbers, rows: Rows, slices: tuple[Numbers, Numbers, Numbers]) -> None:
+    """Store indices of rows in their slices, in batches: temporary arrays are large.
+
+    Args:
+        slices: first row, number of rows, and start of the indices of each slice.
+    """
+    first, count, begins = slices
+    if rows.indices is None:
+        return
+    offsets = np.arange(rows.count + 1) if rows.offsets is None else rows.offsets
+    for done in range(0, len(first), SLICES_PER_BATCH):
+        part = slice(done, done + SLICES_PER_BATCH)
+        low, high = first[part][0], first[part][-1] + count[part][-1]
+        begin, sizes = offsets[low:high], np.diff(offsets[low : high + 1])
+        # The distance between indices of a row is the number of rows of its slice.
+        step = np.repeat(count[part], count[part])
+        start = np.repeat(begins[part] - first[part], count[part]) + np.arange(low, high)
+        source = np.arange(offsets[low], offsets[high])
+        target = np.repeat(start - step * begin, sizes) + np.repeat(step, sizes) * source
+        table[target] = rows.indices[offsets[low] : offsets[high]]
+
+
+def padded_size(sizes: Numbers) -> Numbers:
+    """The next power of two up to 8; above 8, the next multiple of 8."""
+    possible = np.arange(sizes.max(initial=0) + 1)
+    powers = 1 << np.ceil(np.log2(np.maximum(possible, 1))).astype(np.int64)
+    return np.where(possible <= 8, powers, -(-possible // 8) * 8)[sizes]
+
+
+def sort_in_windows(sizes: Numbers) -> Numbers:
+    """The order that sorts rows by size within each WINDOW, stably."""
+    count = -(-len(sizes) // WINDOW)
+    table = np.full(count * WINDOW, np.iinfo(np.uint16).max, np.uint16)
+    table[: len(sizes)] = np.minimum(sizes, 60_000)
+    order = np.argsort(table.reshape(count, WINDOW), axis=1, kind="stable")
+    order += WINDOW * np.arange(count)[:, None]
+    return order.ravel()[: len(sizes)]
+
+
+def index_type(largest: int) -> type[np.signedinteger]:
+    """The smallest integer type for this number, to save memory in temporary arrays."""
+    return np.int32 if largest < 2**31 else np.int64
+
+
+def _cut_slices(widths: Numbers, threads: int, in_flight: int) -> tuple[Numbers, Numbers]:
+    """First row and number of rows of each slice: rows have one width and fit in flight."""
+    begins = np.flatnonzero(np.diff(widths, prepend=-1))
+    lengths = np.diff(begins, append=len(widths))
+    limit = threads * np.maximum(1, in_flight // np.maximum(widths[begins], 1))
+    pieces = -(-lengths // limit)
+    run = np.repeat(np.arange(len(begins)), pieces)
+    done = (np.arange(len(run)) - (np.cumsum(pieces) - pieces)[run]) * limit[run]
+    return begins[run] + done, np.minimum(limit[run], lengths[run] - done)
+
+
+def _is_contiguous(numbers: Numbers) -> bool:
+    """Whether the numbers are consecutive; False if there are none."""
+    return len(numbers) > 0 and np.array_equal(numbers, np.arange(len(numbers)) + numbers[0])
