@@ -121,17 +121,17 @@ class Problem:
         rates = rng.standard_normal(len(self.equations.fields))
         if self.variant.elastic and self.fluid[element]:
             rates[1:6] = [*rates[:1]] * 2 + [0] * 3
-        below = int(rng.integers(1, 3))
+        below = rng.integers(1, 3, 3)
         rates /= np.abs(delta(self.scheme, element, place, below)).max() * self.dt
         start, step = rng.uniform(-0.5, 1.5) * self.dt, rng.uniform(0.1, 0.9) * self.dt
         volume = self._volume(element)
-        degree = max(self.variant.degree - below, 1)
+        degrees = np.maximum(self.variant.degree - below, 1).tolist()
         samples = rng.uniform(1, 2, 4)
-        return ElementSource(element, place, degree, rates, start, step, samples, volume)
+        return ElementSource(element, place, degrees, rates, start, step, samples, volume)
 
     def _share(self, source: ElementSource) -> Floats:
         """What a source adds to the rates of the fields, per unit of its time function."""
-        below = self.variant.degree - source.projection
+        below = self.variant.degree - np.array(source.projection)
         values = delta(self.scheme, source.element, source.place, below)
         return injection(self.scheme, source.element, source.rates, values)
 

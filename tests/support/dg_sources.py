@@ -16,13 +16,14 @@ from groundswell.meshes.gll import gll
 Floats = NDArray[np.float64]
 
 
-def delta(scheme: Scheme, element: int, place: ArrayLike, below: int = 1) -> Floats:
+def delta(scheme: Scheme, element: int, place: ArrayLike, below: ArrayLike = 1) -> Floats:
     """Nodal values of a delta function in its element, 1/m^3, (n, n, n).
 
     Args:
-        below: the projection is on polynomials of degree N - `below`.
+        below: the projection is on polynomials of degree N - `below`; one for all axes, or three.
     """
-    along = [projection(scheme.degree, xi, below) for xi in np.asarray(place)]
+    axes = zip(np.asarray(place), np.broadcast_to(below, 3).tolist(), strict=True)
+    along = [projection(scheme.degree, xi, n) for xi, n in axes]
     return np.einsum("i,j,k->kji", *along) / scheme.jacobians[element]
 
 

@@ -29,7 +29,7 @@ from groundswell.solvers.dgwave.kernel_shapes import (
     pitch,
 )
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, Links, RankElements
-from groundswell.solvers.dgwave.terms import ElementSource, Terms, projection_degree
+from groundswell.solvers.dgwave.terms import ElementSource, Terms, projection_degrees
 
 # --- elements of ranks ----------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ def test_a_source_acts_as_a_delta_function() -> None:
         row = source.shape(3)
         along = row[:12].reshape(3, 4)
         share = np.einsum("i,j,k->kji", *along)
-        below = 3 - source.projection
+        below = 3 - np.array(source.projection)
         expected = delta(problem.scheme, source.element, source.place, below)
         found = share * row[12:, None, None, None]
         wanted = source.rates[:, None, None, None] * expected
@@ -197,12 +197,16 @@ def test_a_source_acts_as_a_delta_function() -> None:
 
 def test_degrees_of_sources() -> None:
     found = {
-        kind: [projection_degree(degree, kind) for degree in (1, 2, 3, 4, 5, 6, 15)]
+        kind: [projection_degrees(degree, kind) for degree in (1, 2, 3, 4, 5, 6, 15)]
         for kind in ("pressure", "force", "stress")
     }
+    assert all(x == y == z for degrees in found.values() for x, y, z in degrees)
+    found = {kind: [x for x, _, _ in degrees] for kind, degrees in found.items()}
     assert found["pressure"] == [1, 1, 2, 3, 4, 5, 14]
     assert found["force"] == [1, 1, 2, 2, 3, 4, 13]
     assert found["stress"] == [1, 1, 2, 3, 3, 4, 13]
+    assert projection_degrees(3, "force", [1]) == [2, 2, 2]
+    assert projection_degrees(4, "force", [1]) == [3, 2, 3]
 
 
 def test_pressure_keeps_the_higher_degree() -> None:
@@ -217,11 +221,38 @@ def test_pressure_keeps_the_higher_degree() -> None:
     ready = setup(medium=medium, source=sources, method__degree=6)
     found = discretise(ready, ready.elements(1, 0)).terms.sources
     degrees = [(s.projection, bool(s.rates[:6].any())) for s in found]
-    assert degrees == [(5, True), (4, True), (4, False)]  # stress, and velocity at last
+    # stress, and velocity at last
+    assert degrees == [([5] * 3, True), ([4] * 3, True), ([4] * 3, False)]
+
+
+PUSH = {"kind": "force", "time_function": EXPLOSION["time_function"]}
+FLAT, SLOPING = None, {"kind": "formula", "elevation": "x / 3"}
+
+
+@pytest.mark.parametrize("topography", [FLAT, SLOPING])
+def test_components_of_a_force_have_their_own_degrees(topography: Any) -> None:
+    """Horizontal ones have the lower degree along their own axis, a vertical one along all axes."""
+    force = {**PUSH, "force": [1e9, -2e9, 3e9], "x": 430, "y": 450, "depth": 310}
+    case = {"topography": topography} if topography else {}
+    [x, y, z] = _sources_of(source=[force], **case)
+    assert [x.projection, y.projection, z.projection] == [[4, 5, 5], [5, 4, 5], [4, 4, 4]]
+    assert x.element == y.element == z.element and (x.place == z.place).all()
+    rates = np.array([x.rates, y.rates, z.rates])
+    assert not rates[:, :6].any()
+    assert np.allclose(rates[:, 6:] / rates[0, 6], np.diag([1, -2, 3]))
+    [only] = _sources_of(source=[force | {"force": [0, 1e9, 0]}], **case)
+    assert only.projection == [5, 4, 5]
+
+
+def _sources_of(**sections: Any) -> Any:
+    ready = setup(method__degree=6, **sections)
+    return discretise(ready, ready.elements(1, 0)).terms.sources
 
 
 def source(element: int, samples: list[float]) -> ElementSource:
-    return ElementSource(element, np.zeros(3), 1, np.ones(4), 0.5, 0.1, np.array(samples), 8.0)
+    return ElementSource(
+        element, np.zeros(3), [1] * 3, np.ones(4), 0.5, 0.1, np.array(samples), 8.0
+    )
 
 
 def test_sources_are_found_by_element() -> None:

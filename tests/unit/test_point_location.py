@@ -21,7 +21,13 @@ from groundswell.meshes.hexahedra import positions
 from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recording import PointSelection, RecordableField
 from groundswell.outputs.ring_buffer import Ring
-from groundswell.spectral_elements.point_location import NOWHERE, _map, bounding_boxes, locate
+from groundswell.spectral_elements.point_location import (
+    NOWHERE,
+    _map,
+    bounding_boxes,
+    locate,
+    nearest_axes,
+)
 from groundswell.spectral_elements.recording import ElementDomain
 
 FIELD = RecordableField("u", "1", "solution")
@@ -126,6 +132,18 @@ def test_just_outside_a_curved_face_is_outside() -> None:
             (locate(mesh, [0], reached + share * step).elements == 0).sum() for share in (-1, 1)
         ]
         assert counts == [100, 0], face
+
+
+def test_axes_nearest_to_coordinates() -> None:
+    """Of elements that are turned, stretched and bent."""
+
+    def turned(points: NDArray[Any]) -> NDArray[Any]:
+        r, s, t = np.moveaxis(points, -1, 0)
+        return np.stack([0.4 * s + 30 * t, 5 * r + s**3, -s - 4 * t], axis=-1)
+
+    mesh, centre = Box((1, 1, 1), deform=turned, order=3), np.zeros(3)
+    assert nearest_axes(Box((2, 1, 1)), 1, centre) == [0, 1, 2]
+    assert nearest_axes(mesh, 0, centre) == [2, 0, 1]
 
 
 def test_no_elements_and_no_positions() -> None:

@@ -59,6 +59,17 @@ def locate(mesh: Hexahedra, elements: ArrayLike, positions: ArrayLike) -> Locate
     return found
 
 
+def nearest_axes(mesh: Hexahedra, element: int, place: Floats) -> list[int]:
+    """For x, y and z, the axis r, s or t of an element whose tangent at a place is nearest to it.
+
+    Args:
+        place: (r, s, t), (3,).
+    """
+    [tangents] = _map(mesh.geometry_nodes([element]), mesh.order, place[None])[1]
+    cosines = np.abs(tangents) / np.linalg.norm(tangents, axis=0)
+    return [int(axis) for axis in cosines.argmax(axis=1)]
+
+
 def _candidates(mesh: Hexahedra, elements: Numbers, points: Floats) -> tuple[Numbers, Numbers]:
     """Pairs of a position and an element whose surrounding box holds it, elements rising."""
     if not len(elements) or not len(points):

@@ -19,8 +19,9 @@ from groundswell.solvers.dgwave.kernel_shapes import KernelVariant
 from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
-from groundswell.solvers.dgwave.terms import ElementSource, SourceKind, Terms, projection_degree
+from groundswell.solvers.dgwave.terms import ElementSource, SourceKind, Terms, projection_degrees
 from groundswell.spectral_elements.geometry import chunks
+from groundswell.spectral_elements.point_location import nearest_axes
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
@@ -190,19 +191,41 @@ def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
         for n, rho, vs in zip(numbers, material.rho[:, 0], material.vs[:, 0], strict=True):
             leaf, source = int(leaves[n]), setup.sources[n]
             kind = _kind(source, is_solid=setup.equations.elastic and vs > 0)
-            found.append(
+            rates = _rates(setup.equations, source, float(rho))
+            found += [
                 ElementSource(
                     rows[leaf],
                     places[n],
-                    projection_degree(setup.degree, kind),
-                    _rates(setup.equations, source, float(rho)),
+                    projection_degrees(setup.degree, kind, lowered),
+                    rates * fields,
                     source.start,
                     source.step,
                     source.samples,
                     setup.volume(leaf),
                 )
-            )
+                for fields, lowered in _parts(setup, source, leaf, places[n])
+            ]
     return sorted(found, key=lambda source: source.element)
+
+
+def _parts(
+    setup: Setup, source: PointSource, leaf: int, place: Floats
+) -> list[tuple[Floats, list[int]]]:
+    """Parts of a source that have different polynomials, see `projection_degrees`.
+
+    Each component of a force is a part. A vertical force has the lower degree along all axes: in
+    Lamb's problem, this halves the errors at some distance. A horizontal force has it only along
+    its own: near a free surface, a lower degree across the surface costs accuracy.
+
+    Returns:
+        For each part, a mask of its fields, and the axes along which its degree is lower.
+    """
+    fields, axes = np.eye(len(setup.equations.fields)), list(range(AXES))
+    if source.force is None:
+        return [(np.ones(len(fields)), axes)]
+    own = nearest_axes(setup.hexahedra, leaf, place)
+    lowered = [[own[0]], [own[1]], axes]
+    return [(fields[n - AXES], lowered[n]) for n in np.flatnonzero(source.force)]
 
 
 def _kind(source: PointSource, *, is_solid: bool) -> SourceKind:

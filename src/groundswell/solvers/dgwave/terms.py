@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,7 +16,7 @@ from groundswell.meshes.hexahedra import AXES, Numbers
 Floats = NDArray[np.float64]
 SourceKind = Literal["pressure", "force", "stress"]
 
-# Lowest degree of elements in which a source has a lower degree, see `projection_degree`.
+# Lowest degree of elements in which a source has a lower degree, see `projection_degrees`.
 LOWER_FROM: dict[SourceKind, float] = {"pressure": np.inf, "force": 4, "stress": 5}
 
 
@@ -27,7 +27,8 @@ class ElementSource:
     Args:
         element: index of the element within the rank.
         place: reference coordinates in the element, -1 to 1 along x, y, z, (3,).
-        projection: degree of the polynomial that represents it, see `projection_degree`.
+        projection: degrees along x, y, z of the polynomial that represents it, see
+            `projection_degrees`.
         rates: rates of the fields per unit of the time function, times m^3, (fields,).
         start, step: time of the first sample and interval between samples, s.
         samples: samples of the time function.
@@ -36,7 +37,7 @@ class ElementSource:
 
     element: int
     place: Floats
-    projection: int
+    projection: Sequence[int]
     rates: Floats
     start: float
     step: float
@@ -45,39 +46,43 @@ class ElementSource:
 
     def shape(self, degree: int) -> Floats:
         """The row of the source in kernels/terms.h."""
-        along = delta_function(degree, self.place, self.projection)
-        return np.concatenate([along.ravel(), self.rates * 2**AXES / self.volume])
+        axes = zip(self.place, self.projection, strict=True)
+        along = [delta_function(degree, place, projection) for place, projection in axes]
+        return np.concatenate([*along, self.rates * 2**AXES / self.volume])
 
 
-def projection_degree(degree: int, kind: SourceKind) -> int:
-    """Degree of the polynomial that represents a point source in an element of degree N.
+def projection_degrees(
+    degree: int, kind: SourceKind, lowered: Collection[int] = range(AXES)
+) -> list[int]:
+    """Degrees along x, y, z of the polynomial that represents a source in an element of degree N.
 
-    It is N - 1, or 1 if N = 1. A projection on degree N would excite the Legendre polynomial of
+    They are N - 1, or 1 if N = 1. A projection on degree N would excite the Legendre polynomial of
     that degree. Its derivative vanishes at the inner nodes, so a part of the motion near the source
-    would neither propagate nor decay. From the degrees in LOWER_FROM on, it is N - 2:
+    would neither propagate nor decay. From the degrees in LOWER_FROM on, they are N - 2 along the
+    axes `lowered`:
 
-    - The stress in equilibrium with a force of degree N - 1 has degree N, but strains have degree
-      N - 1. The rest acts at the faces. At a free surface, the radial motion has an error of first
-      order.
+    - The stress in equilibrium with a force whose degree along its direction is N - 1 has degree N,
+      but strains have degree N - 1. The rest acts at the faces. At a free surface, the radial
+      motion has an error of first order. Only the axis of the force matters for that.
     - Normal stresses of a solid whose degree across their direction is N - 1 relax slowly by the
       Riemann flux, in up to a hundred travel times through the element. They move the elements in
       line with the source.
 
     In elements of lower degree, the error of the waves would grow more than these errors fall.
     """
-    below = 2 if degree >= LOWER_FROM[kind] else 1
-    return max(degree - below, 1)
+    lower = lowered if degree >= LOWER_FROM[kind] else ()
+    return [max(degree - (2 if axis in lower else 1), 1) for axis in range(AXES)]
 
 
-def delta_function(degree: int, places: Floats, projection: int) -> Floats:
-    """Projections of delta functions at reference coordinates on a line, (places, N + 1).
+def delta_function(degree: int, place: float, projection: int) -> Floats:
+    """The projection of a delta function at a reference coordinate on a line, (N + 1,).
 
     Returns:
-        Nodal values of polynomials of degree `projection`.
+        Nodal values of a polynomial of degree `projection`.
     """
     degrees = np.arange(projection + 1)
-    at_nodes, at_places = (legendre.legvander(x, projection) for x in (gll(degree).points, places))
-    return np.asarray((at_places * (degrees + 0.5)) @ at_nodes.T)
+    at_nodes, at_place = (legendre.legvander(x, projection) for x in (gll(degree).points, place))
+    return np.asarray(at_nodes @ (at_place[0] * (degrees + 0.5)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,4 +136,4 @@ class Terms:
 
 
 # Kernels without sources do not read these tables.
-_NO_SOURCE = ElementSource(0, np.zeros(AXES), 1, np.zeros(1), 0.0, 1.0, np.zeros(1), 1.0)
+_NO_SOURCE = ElementSource(0, np.zeros(AXES), [1] * AXES, np.zeros(1), 0.0, 1.0, np.zeros(1), 1.0)
