@@ -13,11 +13,11 @@ import pytest
 from array_layouts import elsewhere
 
 from groundswell.errors import InputError
-from groundswell.exchange import Domain, Field
+from groundswell.exchange import Domain, Field, Ghosts
 from groundswell.exchange import domain as module
 from groundswell.exchange import plan as plan_module
 from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.halo import HaloExchange
+from groundswell.exchange.halo import MOST_LAYOUTS, HaloExchange
 from groundswell.exchange.transfer import LocalTransfer
 
 
@@ -119,6 +119,60 @@ def test_strides_along_axes_of_length_1_do_not_matter() -> None:
     assert many[1].tolist() == [4, 0, 1, 2, 3, 4, 0] and not many[[0, 2]].any()
 
 
+@pytest.mark.parametrize("options", [{}, {"sweeps": True}])
+def test_an_error_leaves_an_exchange_as_it_was(options: dict[str, Any]) -> None:
+    """The second array cannot be exchanged; with sweeps, only the second one would notice."""
+    domain = Domain((8, 9), 1, periodic=True, **options)
+    along = Ghosts((1, 0), (1, 0), corners=True), Ghosts((0, 1), (0, 1), corners=True)
+
+    def exchange(*arrays: Any) -> None:
+        domain.exchange(*(Field(a, g, origin=(1, 1)) for a, g in zip(arrays, along, strict=True)))
+
+    def filled(value: float) -> list[Any]:
+        arrays = [domain.zeros("float32") for _ in range(2)]
+        for array in arrays:
+            domain.interior(array)[...] = value
+        return arrays
+
+    old = filled(1)
+    exchange(*old)
+    packed = np.zeros(domain.local_shape, np.dtype([("flag", "i1"), ("u", "f4")]))["u"]
+    with pytest.raises(InputError, match="allowed are multiples"):
+        exchange(filled(5)[0], packed)
+    for value, (a, b) in ((2, old), (3, filled(3))):
+        domain.interior(a)[...] = domain.interior(b)[...] = value
+        exchange(a, b)
+        assert (a[0, 1:-1] == value).all() and (b[1:-1, -1] == value).all()
+    assert old[0][0, 1] == 2
+
+
+@pytest.mark.parametrize("options", [{}, {"sweeps": True}, {"codec": "mpc"}])
+def test_known_layouts_need_no_new_tables(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    domain = Domain((6, 5), 1, periodic=True, **options)
+    layouts = [domain.zeros(), np.zeros(domain.local_shape[::-1]).T]
+    for array in layouts:
+        domain.exchange(array)
+    monkeypatch.setattr(LocalTransfer, "prepare", lambda *_: pytest.fail("new tables"))
+    for array in [*layouts, domain.zeros(), *layouts]:
+        domain.interior(array)[...] = 4
+        domain.exchange(array)
+        assert (array == 4).all()
+
+
+def test_the_oldest_of_many_layouts_is_forgotten() -> None:
+    domain = Domain((6, 5), 1, periodic=True)
+    for n in range(2 * MOST_LAYOUTS):
+        array = np.zeros((8, 7 + 2 * n))[:, :7]
+        domain.interior(array)[...] = n
+        domain.exchange(array)
+        assert (array == n).all()
+    (plan,) = domain._cached.values()
+    assert isinstance(plan._exchange, HaloExchange)
+    assert len(plan._exchange._layouts) == MOST_LAYOUTS
+
+
 def test_an_exchange_of_certain_arrays_is_not_bound_to_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -177,7 +231,8 @@ def test_halves_come_in_turn_and_nothing_after_the_end() -> None:
     u = domain.zeros()
     with domain.plan(u) as plan:
         assert plan.path == "copies within one rank" and plan.bytes == 0
-        assert repr(plan) == "<Plan of <HaloExchange: no messages; copies within one rank>>"
+        shown = "<HaloExchange: no messages; copies within one rank>"
+        assert repr(plan) == f"<Plan {plan._number}: {shown}>"
         with pytest.raises(InputError, match="start it first"):
             plan.finish()
         domain.interior(u)[...] = 2

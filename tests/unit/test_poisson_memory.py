@@ -68,7 +68,8 @@ def test_it_is_what_a_run_asks_for(tmp_path: Path, case: Any, curved: bool) -> N
     if curved:
         bent = Box(setup.mesh.counts, deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2)
         setup = replace(setup, mesh=bent)
-    run = Poisson(setup, open_backend("cpu"))  # compiles what it needs, and forgets the rest
+    run = Poisson(setup, open_backend("cpu"))  # imports and compiles what it needs
+    run.solve()
     run.close()
     tracemalloc.start()
     run = Poisson(setup, backend)

@@ -169,7 +169,7 @@ def merged(
 
 
 class AddressTable:
-    """A table on a device with addresses in arrays, which can be replaced by others.
+    """A device table of addresses in arrays; `move` redirects it to arrays of the same layout.
 
     Args:
         rows: (rows, columns), int64.

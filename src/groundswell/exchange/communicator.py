@@ -41,7 +41,7 @@ class Communicator(ABC):
 
     Attributes:
         rank, size: number of this rank, and number of ranks.
-        plans: number of plans that all ranks have created.
+        plans: number of plans created so far, the same on all ranks.
     """
 
     rank: int

@@ -72,7 +72,7 @@ class Domain(GhostedBlock, PlanCache):
             `periodic` replaces its periods.
         device: "cpu"; "cuda" for one of the host's GPUs per rank; "cuda:1"; or a backend.
         options: `processes` or `blocks`, see `DomainOptions`; and `transport`, `aggregate`,
-            `poison` and `codec` of plans, see `Options`.
+            `sweeps`, `poison` and `codec` of plans, see `Options`.
 
     Attributes:
         shape, dims, periodic: points of the whole array, blocks along each axis, periodic axes.
@@ -198,8 +198,8 @@ class Domain(GhostedBlock, PlanCache):
         """Fill the ghost layers of arrays, or of `Field`s.
 
         Arrays of the same types, ghosts and origins share a plan, which is created once. The last
-        16 plans are kept, without their arrays. With transport "direct", also if it is the
-        "fastest", a plan belongs to certain arrays and keeps them alive.
+        16 plans are kept, without their arrays. With transport "direct", requested or found to be
+        the fastest, a plan is tied to its arrays and keeps them alive.
 
         Args:
             stream: GPU stream, see `Plan`.

@@ -43,8 +43,9 @@ class Options(TypedDict, total=False):
         poison: whether to fill ghosts that some block owns with NaN before each exchange, which
             reveals missing values; GROUNDSWELL_DEBUG=1 does so everywhere.
         sweeps: whether to exchange along one axis after another. Ghosts at edges and corners then
-            need no messages of their own: a rank exchanges with 6 neighbours instead of 26, in
-            three rounds instead of one.
+            need no messages of their own: in three dimensions, a rank exchanges with 6 neighbours
+            instead of 26, in three rounds instead of one. `start` begins the first round; `finish`
+            makes the others.
         codec: "mpc" for lossless compression of messages, "zfp16" for 16 bits per value (and so
             on), or "none". With a codec, all arrays of an exchange must have the same type.
     """

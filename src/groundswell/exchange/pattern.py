@@ -124,8 +124,8 @@ def receives(
     """The ghost points of a rank as boxes, in an order that is the same on all ranks.
 
     Args:
-        sweep: only ghosts outside the block along this axis. At edges and corners, their values are
-            ghosts of the owner, which the sweeps along earlier axes have filled.
+        sweep: only ghosts outside the block along this axis, and not along later axes. At edges and
+            corners, their values are ghosts of the owner, which earlier sweeps have filled.
     """
     where, boxes = decomposition.coordinates(rank), list[GhostBox]()
     spans = [[*_spans(decomposition, axis, n, ghosts)] for axis, n in enumerate(where)]
@@ -143,7 +143,7 @@ def receives(
 
 
 def _filled(along: Sequence[_Span], *, earlier: bool) -> list[_Span]:
-    """The points along an axis that have values when another axis is swept, as few spans.
+    """The points along an axis that have values when another axis is swept, in few spans.
 
     Args:
         earlier: whether this axis has been swept, so that its ghosts have values.

@@ -67,7 +67,7 @@ class Plan:
         return self._open.rebindable
 
     def __repr__(self) -> str:
-        return f"<Plan of {self._exchange!r}>" if self._exchange else "<Plan, closed>"
+        return f"<Plan {self._number}: {self._exchange!r}>" if self._exchange else "<Plan, closed>"
 
     @property
     def closed(self) -> bool:
@@ -128,7 +128,10 @@ class Plan:
 
     @reported
     def finish(self, stream: Any = None) -> None:
-        """Receive, and fill the ghost layers; later work in the stream may read them."""
+        """Receive, and fill the ghost layers; later work in the stream may read them.
+
+        With sweeps, and with route "crystal", it also sends.
+        """
         self._require(under_way=True)
         streams = self._interop.user_streams(stream, self._owners)
         self.under_way = False  # also after an error: it cannot be repeated

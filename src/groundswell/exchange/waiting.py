@@ -163,7 +163,7 @@ class Position(NamedTuple):
 
     exchanges: int = 0
     calls: int = 0
-    plan: int = 0  # of the last exchange
+    plan: int = 0  # number of the plan of the last exchange
     state: int = RUNNING
     error: GroundswellError | None = None  # why the rank has given up a call
     cause: GroundswellError | None = None  # what its present call reports if others do not make it
@@ -185,8 +185,9 @@ class Position(NamedTuple):
             )
         if self.exchanges == other.exchanges and self.plan != other.plan:
             return (
-                f"runs another plan: its exchange {other.exchanges} is of plan {other.plan}, this "
-                f"rank's of plan {self.plan}; all ranks must run the same plans in the same order"
+                f"runs a different plan: exchange {self.exchanges} is plan {other.plan} there and "
+                f"plan {self.plan} here, in the order of creation; all ranks must run, and finish, "
+                "the same plans in the same order"
             )
         return None
 

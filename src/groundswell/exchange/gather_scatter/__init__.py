@@ -76,6 +76,7 @@ class GatherScatter(Operation):
         self._parts = [self._transfer]
         opened(self)
         self.path, self.in_graph = self._transfer.path, self._transfer.in_graph
+        self.sends_in_finish = len(self._pattern.route.stages) > 1
         self.bytes = self._pattern.route.sent * source.components * source.array.dtype.itemsize
         self.peers = sorted(sharing.shared_with)
         self.reason = reason_for(comm, connection.transport)
