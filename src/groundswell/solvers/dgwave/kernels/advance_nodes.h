@@ -129,16 +129,6 @@ struct Block {
 #if CURVED
   METHOD void load_metric(int node) const { load_all(all.metrics_of(e) + node, CUBE, load_real, metric); }
 
-  // Prefetches the register, which `update` loads.
-  METHOD void prefetch_register() const {
-    if (stage.a == 0) return;
-#if HAS_BULK_COPY
-    if (t == 0) bulk_prefetch(r, PITCH * sizeof(real));
-#else
-    for (int n = t; n < VALUES; n += THREADS) prefetch(r + n);
-#endif
-  }
-
   METHOD void find_columns() const {
     for (int node = t; node < CUBE; node += THREADS) {
       real fields[FIELDS];
@@ -291,12 +281,24 @@ struct Block {
   }
 };
 
+// Prefetches values that threads load later. All threads call this.
+INLINE void prefetch_values(const real* from, int count) {
+#if HAS_BULK_COPY
+  if (threadIdx.x == 0) bulk_prefetch(from, count * sizeof(real));
+#else
+  for (int n = threadIdx.x; n < count; n += blockDim.x) prefetch(from + n);
+#endif
+}
+
 // first: first element of the block; count: number of its elements.
 INLINE void advance_block(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
                           index_t first, int count) {
   SHARED(real, derivative, [NODES][ROW]);
   const int mine = threadIdx.x / THREADS, t = threadIdx.x % THREADS;
   const index_t e = first + (mine < count ? mine : 0);  // idle threads only take part in barriers
+#if COLUMNS_IN_SHARED
+  if (stage.a != 0) prefetch_values(all.r + first * PITCH, count * PITCH);  // before all other loads
+#endif
   DYNAMIC_SHARED(real, memory);  // IN_SHARED_OF_ELEMENT values of all elements, and their jumps
   real *const from_u = all.u + first * PITCH, *const from_r = all.r + first * PITCH;
 #if FETCHED
@@ -320,9 +322,6 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
   SHARED(FaceTables, tables, [ELEMENTS]);
   const Block block{all, sources, damping, stage, e, t, u, r, columns, jumps, derivative, tables[mine]};
   OtherSide sides[TURNS];
-#if COLUMNS_IN_SHARED
-  if (mine < count) block.prefetch_register();
-#endif
   block.load_other_sides(sides);  // loads overlap with waiting for the elements
 #if COLUMNS_IN_SHARED
   block.prefetch_tables();
