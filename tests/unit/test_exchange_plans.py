@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from array_layouts import elsewhere
 
+from groundswell.backends.listing import describe
 from groundswell.errors import InputError
 from groundswell.exchange import Domain, Field, Ghosts
 from groundswell.exchange import domain as module
@@ -318,3 +319,10 @@ def test_a_captured_exchange_keeps_its_arrays(rng: np.random.Generator) -> None:
     stream.synchronize()
     assert cupy.array_equal(u, cupy.pad(values, 1, mode="wrap"))
     assert not cupy.any(v)
+
+
+def test_a_listing_tells_how_many_bytes_are_copied() -> None:
+    domain = Domain((6, 5), 1, periodic=True, corners=False)
+    with domain.plan(domain.zeros("float32")) as plan:
+        shown = describe(plan._whole)
+    assert "copy_boxes" in shown and f"{4 * 2 * (6 + 5)} bytes" in shown

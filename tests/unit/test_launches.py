@@ -106,6 +106,7 @@ def test_launches_keep_their_arrays_alive_and_no_longer(cpu: CpuBackend) -> None
 def test_extents_are_words() -> None:
     assert str(Cells(4, 3, 1)) == "4 x 3 x 1 cells" and str(Items(1)) == "1 item"
     assert str(Blocks(1, 64)) == "1 block x 64 threads"
+    assert str(Blocks(2, 64, work="8 bytes")) == "2 blocks x 64 threads, 8 bytes"
 
 
 def test_library_calls_have_names(cpu: CpuBackend) -> None:

@@ -44,14 +44,17 @@ class Blocks:
 
     Args:
         shared_bytes: dynamic shared memory of each block, see DYNAMIC_SHARED in portable.h.
+        work: what the blocks do together, for listings, such as "1,024 bytes".
     """
 
     count: int
     threads: int
     shared_bytes: int = 0
+    work: str = ""
 
     def __str__(self) -> str:
-        return f"{_counted(self.count, 'block')} x {_counted(self.threads, 'thread')}"
+        blocks = f"{_counted(self.count, 'block')} x {_counted(self.threads, 'thread')}"
+        return f"{blocks}, {self.work}" if self.work else blocks
 
 
 Extent = Cells | Items | Blocks

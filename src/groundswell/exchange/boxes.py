@@ -44,6 +44,11 @@ ITEMSIZE = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 Extents = tuple[int, int, int]  # planes, rows, and values of a row
 
 
+def itemsize_of(dtype: str) -> int:
+    """Size of a value, bytes; NumPy does not know bfloat16."""
+    return ITEMSIZE.get(dtype) or np.dtype(dtype).itemsize
+
+
 @dataclass(frozen=True)
 class StridedBox:
     """A box in memory.
@@ -116,6 +121,11 @@ class Copy:
     dtype: str
     as_dtype: str
     message: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that are stored."""
+        return prod(self.shape) * itemsize_of(self.as_dtype)
 
     def row(self) -> list[int]:
         """The numbers of the box in the layout of strided_boxes.h."""
@@ -285,7 +295,6 @@ class CopyLaunch:
         if copies:
             tables, module = Copies(backend, copies), compile_kernels(backend)
             boxes, chunks, count, _ = tables.arguments(max(tables.count, 1))
-            self.launches = [
-                module.launch("copy_boxes", Blocks(count, THREADS), boxes, chunks, count)
-            ]
+            extent = Blocks(count, THREADS, work=f"{sum(copy.bytes for copy in copies):,} bytes")
+            self.launches = [module.launch("copy_boxes", extent, boxes, chunks, count)]
             self.tables = [tables.boxes]

@@ -1,4 +1,7 @@
-"""Transfers with compressed messages: packing encodes segments, and unpacking decodes them."""
+"""Transfers with compressed messages: packing encodes segments, and unpacking decodes them.
+
+The codecs of `groundswell.compression` know nothing of messages; a transport moves their streams.
+"""
 
 from __future__ import annotations
 

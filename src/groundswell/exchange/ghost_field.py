@@ -1,4 +1,7 @@
-"""Fields, which are arrays with ghosts to exchange, and the messages of their exchange."""
+"""Fields, which are arrays with ghosts to exchange, and the messages of their exchange.
+
+`HaloMessages` turns the boxes of a pattern into segments with addresses, one message per neighbour.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
-from groundswell.exchange.boxes import ITEMSIZE, Copy, StridedBox
+from groundswell.exchange.boxes import Copy, StridedBox, itemsize_of
 from groundswell.exchange.communicator import Communicator
 
 ALIGNMENT = 128  # bytes between the beginnings of segments in a message
@@ -121,15 +121,12 @@ class Segment:
     @property
     def bytes(self) -> int:
         """Size in the message."""
-        return prod(self.shape) * self._itemsize
-
-    @property
-    def _itemsize(self) -> int:
-        return ITEMSIZE.get(self.wire_dtype) or np.dtype(self.wire_dtype).itemsize
+        return prod(self.shape) * itemsize_of(self.wire_dtype)
 
     def packed(self, address: int, flip: int = 0) -> StridedBox:
         """Its location in a message that begins at this address."""
-        return StridedBox.packed(address + self.offset, self.shape, self._itemsize, flip)
+        size = itemsize_of(self.wire_dtype)
+        return StridedBox.packed(address + self.offset, self.shape, size, flip)
 
 
 @dataclass(frozen=True)

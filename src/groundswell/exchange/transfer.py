@@ -1,4 +1,7 @@
-"""Transfers pack boxes of values into messages, move the messages, and unpack them."""
+"""Transfers pack boxes of values into messages, move the messages, and unpack them.
+
+A transfer is bound to arrays by launches that contain their addresses, see `Transfer.bind`.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ from groundswell.exchange.messages import (
     Operation,
     TransferRequest,
     allocate,
+    extent_of,
     pack,
     unpack,
 )
@@ -189,15 +193,18 @@ class PeerTransfer(Transfer):
         signals = memory.signals(outgoing.per_message.tolist(), blocks)
         module = compile_kernels(backend)
 
-        def launch(name: str, *tables: Any, blocks: int = blocks) -> Launch:
-            return module.launch(name, Blocks(blocks, THREADS), *tables, *signals)
+        def launch(
+            name: str, *tables: Any, blocks: int = blocks, moved: Sequence[Buffer] = self.sent
+        ) -> Launch:
+            extent = Blocks(blocks, THREADS, work=extent_of(moved))
+            return module.launch(name, extent, *tables, *signals)
 
         send = launch("send_boxes", *load) if sent else launch("signal_messages", blocks=1)
         fused = [memory.require_no_timeout, launch("exchange_boxes", *load, *unload)]
         return Binding(
             open=memory.permission() if request.fixed_buffers else [],
             start=[memory.require_no_timeout, send],
-            finish=[*memory.waits(), launch("receive_boxes", *unload)],
+            finish=[*memory.waits(), launch("receive_boxes", *unload, moved=self.received)],
             tables=[outgoing.boxes, incoming.boxes],
             fused=[] if backend.on_host or request.fixed_buffers else fused,
         )

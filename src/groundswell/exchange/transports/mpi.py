@@ -1,4 +1,7 @@
-"""MPI transports: direct, through pinned host memory, or in one collective call."""
+"""Messages by MPI: between buffers, through pinned host memory, or in one collective call.
+
+MPI makes progress only during calls, so waiting ranks poll; a thread may do so during kernels.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""NCCL: NVIDIA's library for messages between GPUs, in streams and in graphs."""
+"""Messages between GPUs by NCCL, NVIDIA's library, in streams and in graphs.
+
+NCCL needs one GPU per rank, and has no tags and no time-outs.
+"""
 
 from __future__ import annotations
 
