@@ -36,7 +36,7 @@ from groundswell.exchange.waiting import TIMEOUT
 PATHS = {
     "mpi": "MPI",
     "mpi-thread": "MPI, driven by a thread",
-    "peer": "peer memory by shared memory",
+    "peer": "peer memory (shared memory)",
     "staged": "MPI through pinned host memory",
 }
 TRANSPORTS["cpu"]["staged"] = partial(BufferedTransfer, transport=mpi.StagedMpiTransport)

@@ -39,15 +39,15 @@ def ranges(points: int) -> st.SearchStrategy[tuple[int, int] | None]:
 
 
 def listed(cut: Decomposition, rank: int, ghosts: Ghosts, sweep: int | None = None) -> list[Point]:
-    """Every point of every piece."""
+    """Every point of every box."""
     return [
         (
-            tuple(np.add(piece.here, step).tolist()),
-            piece.owner,
-            tuple(np.add(piece.there, step).tolist()),
+            tuple(np.add(box.here, step).tolist()),
+            box.owner,
+            tuple(np.add(box.there, step).tolist()),
         )
-        for piece in receives(cut, rank, ghosts, sweep)
-        for step in np.ndindex(piece.shape)
+        for box in receives(cut, rank, ghosts, sweep)
+        for step in np.ndindex(box.shape)
     ]
 
 
@@ -151,13 +151,13 @@ def test_partners_know_each_other(
     for rank in range(cut.ranks):
         assert known[rank] == sorted(set(known[rank]))
         assert all(rank in known[other] for other in known[rank])
-        for piece in receives(cut, rank, ghosts):
-            assert piece.owner in known[rank] and rank in known[piece.owner]
+        for box in receives(cut, rank, ghosts):
+            assert box.owner in known[rank] and rank in known[box.owner]
 
 
 @given(problems())
 def test_sweeps_fill_the_same_ghosts(problem: tuple[Decomposition, Ghosts]) -> None:
-    """A piece takes what its owner has: own points, or ghosts of earlier sweeps."""
+    """A box of ghosts takes what its owner has: own points, or ghosts of earlier sweeps."""
     cut, ghosts = problem
     known: list[dict[Index, tuple[int, Index]]] = [{} for _ in range(cut.ranks)]
     for axis in range(len(cut.shape)):
@@ -177,18 +177,18 @@ def test_no_piece_is_empty_and_none_lies_across_two_owners(
 ) -> None:
     cut, ghosts = problem
     for rank in range(cut.ranks):
-        for piece in receives(cut, rank, ghosts):
-            block = cut.block(piece.owner).shape
-            assert min(piece.shape) > 0
-            ends = np.add(piece.there, piece.shape)
-            assert min(piece.there) >= 0 and (ends <= block).all()
+        for box in receives(cut, rank, ghosts):
+            block = cut.block(box.owner).shape
+            assert min(box.shape) > 0
+            ends = np.add(box.there, box.shape)
+            assert min(box.there) >= 0 and (ends <= block).all()
 
 
 # --- examples worked out by hand ------------------------------------------------------------------
 
 
 def test_two_ranks_on_a_periodic_axis() -> None:
-    """West and east have the same owner, and are two pieces."""
+    """West and east have the same owner, and are two boxes."""
     cut = decompose((8,), 2, True)
     west, east = receives(cut, 0, Ghosts((1,), (2,)))
     assert (west.owner, west.here, west.there, west.shape) == (1, (-1,), (3,), (1,))
@@ -212,8 +212,8 @@ def test_nobody_needs_anything() -> None:
 def test_sweeps_need_two_neighbours_along_each_axis() -> None:
     cut = decompose((6, 6, 6), 27)
     found = [receives(cut, 13, uniform(1, corners=True), axis) for axis in range(3)]
-    assert [len(pieces) for pieces in found] == [2, 2, 2]
-    assert [piece.shape for pieces in found for piece in pieces[:1]] == [
+    assert [len(boxes) for boxes in found] == [2, 2, 2]
+    assert [box.shape for boxes in found for box in boxes[:1]] == [
         (1, 2, 2),
         (4, 1, 2),
         (4, 4, 1),
@@ -223,9 +223,9 @@ def test_sweeps_need_two_neighbours_along_each_axis() -> None:
 @pytest.mark.parametrize("corners, neighbours, points", [(False, 6, 6 * 4), (True, 26, 4**3 - 8)])
 def test_neighbours_in_the_middle_of_27(corners: bool, neighbours: int, points: int) -> None:
     cut = decompose((6, 6, 6), 27)
-    pieces = receives(cut, 13, uniform(1, corners=corners))
-    assert len({piece.owner for piece in pieces}) == len(pieces) == neighbours
-    assert sum(int(np.prod(p.shape)) for p in pieces) == points
+    boxes = receives(cut, 13, uniform(1, corners=corners))
+    assert len({box.owner for box in boxes}) == len(boxes) == neighbours
+    assert sum(int(np.prod(p.shape)) for p in boxes) == points
 
 
 # --- room and refusals ----------------------------------------------------------------------------
@@ -243,15 +243,15 @@ def test_room_is_there_or_refused(data: st.DataObject) -> None:
     ghosts = Ghosts(some(0, 3), some(0, 3))
     # Amid many blocks alike, so that there are ghosts on all sides.
     cut = Decomposition(tuple(7 * n for n in block), (7,) * axes, (False,) * axes)
-    pieces = receives(cut, cut.rank_at((3,) * axes), ghosts)
+    boxes = receives(cut, cut.rank_at((3,) * axes), ghosts)
     sides = zip(shape, origin, block, ghosts.low, ghosts.high, strict=True)
     if all(
         set(range(o - low, o + n + high)) <= set(range(room)) for room, o, n, low, high in sides
     ):
-        require_room(shape, origin, block, pieces)
+        require_room(shape, origin, block, boxes)
     else:
         with pytest.raises(InputError, match="no room for") as caught:
-            require_room(shape, origin, block, pieces)
+            require_room(shape, origin, block, boxes)
         assert str(shape) in str(caught.value) and "allocate a larger array" in str(caught.value)
 
 

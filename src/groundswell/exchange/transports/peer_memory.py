@@ -86,7 +86,7 @@ class PeerMemory:
         comm.collective_try(lambda: self._connect(offered))
         ranks = len(sharers(backend, comm))
         self.blocks_at_once = max(1, backend.processors // (1 if backend.on_host else ranks))
-        self.path = f"peer memory by {backend.sharing_mechanism}"
+        self.path = f"peer memory ({backend.sharing_mechanism})"
 
     def _allocate(self, reserved: int, exports: Sequence[Exports]) -> dict[_Key, _Receiver]:
         """Allocate flags and mailboxes; returns their offsets for each message."""
