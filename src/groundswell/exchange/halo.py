@@ -122,30 +122,36 @@ class HaloExchange(Operation):
         fields: Sequence[GhostField],
         **options: Any,
     ) -> None:
-        _require_valid(decomposition, comm, options)
+        if decomposition.ranks != comm.size:
+            raise InputError(f"{decomposition.ranks} blocks for {comm.size} ranks; give one each")
+        require_arguments(options, [*DEFAULTS])
         self.closed, self._backend, self._comm = False, backend, comm
         self._decomposition, self._options = decomposition, {**DEFAULTS, **options}
         self._layouts: OrderedDict[Hashable, _Bound] = OrderedDict()
+        self._arrays = [field.array for field in fields]  # tables contain only their addresses
         pattern = self._pattern(fields)  # which rank needs which values of which rank
-        comm.collective_try(pattern.require_room)
+        comm.collective_try(lambda: self._require_valid(pattern))
+        rounds = self._requests(pattern)  # packing: the boxes of each message
+        comm.collective_try(lambda: self._connect(rounds, pattern))  # transport, and launches
+        self._describe([message for request, _ in rounds for message in request.messages])
+
+    def _require_valid(self, pattern: HaloMessages) -> None:
+        pattern.require_room()
         if self._options["sweeps"]:
-            comm.collective_try(pattern.require_whole_sides)
+            pattern.require_whole_sides()
         if self._options["codec"] != "none":  # also without messages
-            types = [(field.dtype, field.sent_as or field.dtype) for field in fields]
-            comm.collective_try(lambda: common_type(types))
-        requests = self._requests(pattern)  # packing: the boxes of each message
+            common_type((f.dtype, f.sent_as or f.dtype) for f in pattern.fields)
+
+    def _connect(
+        self, rounds: Sequence[tuple[TransferRequest, bool]], pattern: HaloMessages
+    ) -> None:
         transport, codec = self._options["transport"], self._options["codec"]
-
-        def make() -> None:  # transport, and launches of the operation
-            self.transfers = [
-                connect(request, transport if is_divided else LocalTransfer, codec)
-                for request, is_divided in requests
-            ]
-            self._parts = self.transfers
-            self._use(self._add(pattern, [transfer.bound for transfer in self.transfers]), fields)
-
-        comm.collective_try(make)
-        self._describe([message for request, _ in requests for message in request.messages])
+        self.transfers = [
+            connect(request, transport if is_divided else LocalTransfer, codec)
+            for request, is_divided in rounds
+        ]
+        self._parts = self.transfers
+        self._use(self._add(pattern, [transfer.bound for transfer in self.transfers]))
 
     def _describe(self, messages: Sequence[Message]) -> None:
         first = next((t for t in self.transfers if not isinstance(t, LocalTransfer)), None)
@@ -161,9 +167,9 @@ class HaloExchange(Operation):
         return HaloMessages(self._backend, self._decomposition, self._comm.rank, fields)
 
     def _requests(self, pattern: HaloMessages) -> list[tuple[TransferRequest, bool]]:
-        """The request of each round, and whether it has messages on any rank."""
+        """The request of each round, and whether it may have messages on some rank."""
         blocks, aggregate = self._decomposition.processes, self._options["aggregate"]
-        rounds: list[tuple[int | None, bool]] = [(None, self._decomposition.ranks > 1)]
+        rounds: list[tuple[int | None, bool]] = [(None, True)]
         if self._options["sweeps"] and any(field.ghosts.corners for field in pattern.fields):
             rounds = [(axis, count > 1) for axis, count in enumerate(blocks)]
         return [
@@ -203,9 +209,9 @@ class HaloExchange(Operation):
         self._layouts[pattern.layout()] = found
         return found
 
-    def _use(self, bound: _Bound, fields: Sequence[GhostField]) -> None:
-        """Set the launches, and keep the arrays: tables contain only their addresses."""
-        self._arrays, self._bound = [field.array for field in fields], bound
+    def _use(self, bound: _Bound) -> None:
+        """Set the launches."""
+        self._bound = bound
         first, *others = bound.bindings
         following = [launch for binding in others for launch in binding.launches]
         self.start = self._kept([*bound.poison.launches, *first.open, *first.start])
@@ -247,8 +253,9 @@ class HaloExchange(Operation):
             requests = zip(self.transfers, self._requests(pattern), strict=True)
             found = self._add(pattern, [transfer.prepare(r) for transfer, (r, _) in requests])
         found.move(pattern.addresses)
+        self._arrays = [field.array for field in fields]
         is_new = found is not self._bound
-        self._use(found, fields)
+        self._use(found)
         return is_new
 
     def release(self) -> None:
@@ -295,12 +302,6 @@ class HaloExchange(Operation):
             self.closed = True
             self._backend.synchronize()
             super().close()
-
-
-def _require_valid(blocks: Decomposition, comm: Communicator, options: Mapping[str, Any]) -> None:
-    if blocks.ranks != comm.size:
-        raise InputError(f"{blocks.ranks} blocks for {comm.size} ranks; give one block per rank")
-    require_arguments(options, [*DEFAULTS])
 
 
 def _call(launch: Launch, exchange: HaloExchange) -> None:
