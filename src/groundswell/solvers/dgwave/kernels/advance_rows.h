@@ -99,6 +99,13 @@ INLINE void load_other_side(const Elements& all, index_t e, int face, long long 
 // Number of jumps that are computed for a row of a face: those of its padding too, unless tables of nodes are read.
 constexpr int ROW_OF_FACE = CURVED || NODAL ? NODES : PITCH;
 
+// GCC 12 has to be told to inline the loads of bricks, which are 10 % faster then. Other elements would be slower.
+#if CURVED
+#define INLINE_IN_BRICKS
+#else
+#define INLINE_IN_BRICKS __attribute__((always_inline))
+#endif
+
 template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Material& m, index_t e, Element& element) {
   constexpr int STEP = AXIS == 0 ? NODES : 1, STEP_OF_U = AXIS == 0 ? PITCH : 1;  // along the fast axis
   alignas(64) FaceValues others;
@@ -125,7 +132,7 @@ template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Mate
 #endif
         for (int n = 0; n < TRACE; ++n) side.values[n] = others[n][slow][fast];
         const int node = first + fast * STEP;
-        const auto load_own = [&](OwnSide& own) {
+        const auto load_own = [&](OwnSide& own) INLINE_IN_BRICKS {
           own.load(all, e, face, node, [&](int field) { return u[field * PLANE * PITCH + fast * STEP_OF_U]; });
         };
         real jump[JUMP];
