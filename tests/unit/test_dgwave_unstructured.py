@@ -170,11 +170,13 @@ def test_points_of_the_surface_are_those_of_receivers(tmp_path: Path) -> None:
     assert largest > 0 and np.abs(trace - recorded).max() < 1e-12 * largest
 
 
-def test_by_default_only_ground_has_a_map(tmp_path: Path) -> None:
+def test_meshes_have_a_map_on_request(tmp_path: Path) -> None:
     path = write(tmp_path / "a.msh")
-    assert not has_shaking_map(prepare(build(tmp_path, **on_mesh(path))))
     ground = {"kind": "volumes", "volumes": {"sea": ROCK, "rock": ROCK}}
-    assert has_shaking_map(prepare(build(tmp_path, **on_mesh(path, medium=ground))))
+    case = on_mesh(path, medium=ground)
+    assert not has_shaking_map(prepare(build(tmp_path, **case)))
+    case["output"] = {**case.get("output", {}), "shaking_map": True}
+    assert has_shaking_map(prepare(build(tmp_path, **case)))
 
 
 def test_ranks_share_the_points_of_the_surface(tmp_path: Path) -> None:

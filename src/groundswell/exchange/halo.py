@@ -44,8 +44,8 @@ class Options(TypedDict, total=False):
             reveals missing values; GROUNDSWELL_DEBUG=1 does so everywhere.
         sweeps: whether to exchange along one axis after another. Ghosts at edges and corners then
             need no messages of their own: in three dimensions, a rank exchanges with 6 neighbours
-            instead of 26, in three rounds instead of one. `start` begins the first round; `finish`
-            makes the others.
+            instead of 26, in three rounds instead of one. `start` begins the first round with
+            messages; `finish` completes it and makes the others.
         codec: "mpc" for lossless compression of messages, "zfp16" for 16 bits per value (and so
             on), or "none". With a codec, all arrays of an exchange must have the same type.
     """
@@ -139,7 +139,9 @@ class HaloExchange(Operation):
         pattern.require_room()
         if self._options["sweeps"]:
             pattern.require_whole_sides()
-        if self._options["codec"] != "none":  # also without messages
+        if isinstance(self._options["transport"], str):
+            transport_of(self._backend, self._options["transport"])
+        if require_codec(self._options["codec"]) != "none":  # also without messages
             common_type((f.dtype, f.sent_as or f.dtype) for f in pattern.fields)
 
     def _connect(
@@ -151,16 +153,18 @@ class HaloExchange(Operation):
             for request, is_divided in rounds
         ]
         self._parts = self.transfers
+        each = enumerate(self.transfers)
+        self._divided = [n for n, part in each if not isinstance(part, LocalTransfer)]
         self._use(self._add(pattern, [transfer.bound for transfer in self.transfers]))
 
     def _describe(self, messages: Sequence[Message]) -> None:
-        first = next((t for t in self.transfers if not isinstance(t, LocalTransfer)), None)
-        self.sends_in_finish = len(self.transfers) > 1
-        self.path = (first or self.transfers[0]).path
-        self.path += ", one axis after another" * self.sends_in_finish
+        first = self.transfers[self._divided[0] if self._divided else 0]
+        self.sends_in_finish = len(self._divided) > 1
+        self.path = first.path + ", one axis after another" * (len(self.transfers) > 1)
         self.in_graph = all(transfer.in_graph for transfer in self.transfers)
         self.rebindable = all(transfer.rebindable for transfer in self.transfers)
-        self.peers, self.reason = peers_of(messages), first.reason if first else ""
+        self.peers = peers_of(messages)
+        self.reason = first.reason if self._divided else ""
         self.bytes = sum(segment.bytes for message in messages for segment in message.sends)
 
     def _pattern(self, fields: Sequence[GhostField]) -> HaloMessages:
@@ -211,10 +215,11 @@ class HaloExchange(Operation):
 
     def _use(self, bound: _Bound) -> None:
         """Set the launches."""
-        self._bound = bound
-        first, *others = bound.bindings
-        following = [launch for binding in others for launch in binding.launches]
-        self.start = self._kept([*bound.poison.launches, *first.open, *first.start])
+        self._bound, divided = bound, self._divided
+        n = divided[0] if divided else 0  # rounds before the first messages need no other rank
+        before, first, after = bound.bindings[:n], bound.bindings[n], bound.bindings[n + 1 :]
+        local, following = ([x for b in part for x in b.launches] for part in (before, after))
+        self.start = self._kept([*bound.poison.launches, *local, *first.open, *first.start])
         self.finish = self._kept([*first.finish, *following])
 
     def _kept(self, launches: Sequence[Launch]) -> list[Launch]:
@@ -252,6 +257,7 @@ class HaloExchange(Operation):
             pattern.require_room()
             requests = zip(self.transfers, self._requests(pattern), strict=True)
             found = self._add(pattern, [transfer.prepare(r) for transfer, (r, _) in requests])
+        self._layouts.move_to_end(pattern.layout())
         found.move(pattern.addresses)
         self._arrays = [field.array for field in fields]
         is_new = found is not self._bound

@@ -220,7 +220,7 @@ class PlanCache:
             key: returns the key, which may change when `make` has created the plan.
         """
         capturing = self._interop.is_capturing(streams)
-        plan = self._cached.pop(key(), None)
+        plan = self._cached.get(key())
         if plan is None:
             if capturing:
                 raise InputError(
@@ -229,11 +229,13 @@ class PlanCache:
                 )
             self.comm.fail_together(None)  # another rank may report that its array is wrong
             plan = make()
-        if not capturing:  # otherwise the graph owns this plan
-            self._cached[key()] = plan  # most recently used last
-            if len(self._cached) > MOST_PLANS:
-                self._cached.popitem(last=False)[1].close()
+        self._cached[key()] = plan
+        self._cached.move_to_end(key())  # most recently used last
+        if len(self._cached) > MOST_PLANS:
+            self._cached.popitem(last=False)[1].close()
         plan.run_with(streams, *arrays, capturing=capturing)
+        if capturing:
+            del self._cached[key()]  # from now on, the graph owns this plan
 
     def _planned(
         self,

@@ -185,9 +185,9 @@ class Position(NamedTuple):
             )
         if self.exchanges == other.exchanges and self.plan != other.plan:
             return (
-                f"runs a different plan: exchange {self.exchanges} is plan {other.plan} there and "
-                f"plan {self.plan} here, in the order of creation; all ranks must run, and finish, "
-                "the same plans in the same order"
+                f"runs a different plan: exchange {self.exchanges} is plan {other.plan} there but "
+                f"plan {self.plan} here (plans are numbered as created); all ranks must run, and "
+                "finish, the same plans in the same order"
             )
         return None
 

@@ -77,6 +77,9 @@ def _candidates(mesh: Hexahedra, elements: Numbers, points: Floats) -> tuple[Num
     return pairs_in_boxes(*bounding_boxes(mesh, elements), points)
 
 
+POINTS_AT_ONCE = 4096  # whose candidates are found together: large boxes may yield thousands each
+
+
 def pairs_in_boxes(low: Floats, high: Floats, points: Floats) -> tuple[Numbers, Numbers]:
     """Pairs of a position and a box that holds it, boxes rising, in any number of dimensions.
 
@@ -86,13 +89,18 @@ def pairs_in_boxes(low: Floats, high: Floats, points: Floats) -> tuple[Numbers, 
     """
     from scipy.spatial import KDTree
 
-    reach = (high - low).max() / 2
-    near = KDTree((low + high) / 2).query_ball_point(points, reach, p=np.inf, return_sorted=True)
-    which = np.repeat(np.arange(len(points)), [len(those) for those in near])
-    candidates = np.concatenate([np.asarray(those, np.int64) for those in near])
-    at = points[which]
-    inside = ((low[candidates] <= at) & (at <= high[candidates])).all(axis=1)
-    return which[inside], candidates[inside]
+    reach, tree = (high - low).max() / 2, KDTree((low + high) / 2)
+    found = list[tuple[Numbers, Numbers]]()
+    for first in range(0, len(points), POINTS_AT_ONCE):
+        part = points[first : first + POINTS_AT_ONCE]
+        near = tree.query_ball_point(part, reach, p=np.inf, return_sorted=True)
+        which = np.repeat(np.arange(len(part)), [len(those) for those in near])
+        candidates = np.concatenate([np.asarray(those, np.int64) for those in near])
+        at = part[which]
+        inside = ((low[candidates] <= at) & (at <= high[candidates])).all(axis=1)
+        found.append((first + which[inside], candidates[inside]))
+    positions, boxes = (np.concatenate(each) for each in zip(*found, strict=True))
+    return positions, boxes
 
 
 def bounding_boxes(mesh: Hexahedra, elements: ArrayLike) -> tuple[Floats, Floats]:

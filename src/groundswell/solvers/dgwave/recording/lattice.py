@@ -32,9 +32,9 @@ def surface_axes(setup: Setup, stride: int = 1) -> tuple[Floats, Floats]:
 
 
 def has_shaking_map(setup: Setup) -> bool:
-    """Whether a shaking map is recorded; by default, if no water reaches the surface."""
+    """Whether a shaking map is recorded."""
     wanted = setup.case.output.shaking_map
-    return setup.has_solid_surface if wanted is None else bool(wanted)
+    return setup.has_default_map if wanted is None else bool(wanted)
 
 
 def surface_stride(setup: Setup) -> int:

@@ -146,8 +146,8 @@ class ElementGeometry:
         return x, y
 
     @property
-    def has_solid_surface(self) -> bool:
-        """Whether no water reaches the surface."""
+    def has_default_map(self) -> bool:
+        """Whether a shaking map is recorded by default: no water reaches the surface."""
         return bool(np.all(self.media[0].plane(0).vs > 0))
 
     def volume(self, leaf: int | Numbers) -> float:

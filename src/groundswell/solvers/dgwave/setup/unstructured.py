@@ -200,14 +200,19 @@ class UnstructuredSetup(Setup):
     def surface_axes(self) -> tuple[Floats, Floats]:
         """See `Setup`: as many points per area as N x N on each face of the surface, on average."""
         elements, areas = self._top
+        if not len(elements):
+            raise InputError(
+                "the mesh has no surface: no boundary face lies on top of an element; z must point "
+                "downwards, or leave out output.shaking_map and output.surface"
+            )
         edge = sqrt(areas.sum() / len(elements)) / self.degree
         x, y = (_centres(low, high, edge) for low, high in self._ends[: AXES - 1])
         return x, y
 
     @property
-    def has_solid_surface(self) -> bool:
-        """See `Setup`."""
-        return bool((self.statistics.vs[self._top[0]] > 0).all())
+    def has_default_map(self) -> bool:
+        """See `Setup`; False, because weights of all nodes of an element belong to each point."""
+        return False
 
     @cached_property
     def sponges(self) -> SurfaceSponges:
