@@ -5,8 +5,9 @@
 HOW: rank WHO ends its program by sys.exit ("exit") or an exception ("fail"), or exchanges an array
 of another type ("type"), while the others exchange what they have exchanged before, or gather.
 "array": another array of the same type, which is no error. "plan": the same two plans in another
-order. "finish": two plans with sweeps, finished in another order. "done": all do the same, and rank
-WHO, which has no more to wait for, ends while others wait for the last rank.
+order. "finish": two plans with sweeps of two axes, on four ranks, finished in another order.
+"done": all do the same, and rank WHO, which has no more to wait for, ends while others wait for the
+last rank.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from groundswell.exchange import Domain
 
 
 def main(transport: str, how: str, who: str, others: str) -> None:
-    wraps, processes = how != "done", (1, 3) if how == "finish" else (3, 1)
+    wraps, processes = how != "done", (2, 2) if how == "finish" else (3, 1)
     domain = Domain((300, 200), 1, periodic=wraps, processes=processes, transport=transport)
     u = domain.zeros()
     for _ in range(3):

@@ -33,7 +33,7 @@ from groundswell.exchange.communicator import reported
 from groundswell.exchange.decomposition import BlockLengths, Decomposition, Index, decompose_for
 from groundswell.exchange.devices import find_device
 from groundswell.exchange.ghost_field import TERMS, Field, GhostField
-from groundswell.exchange.halo import HaloExchange, Options, complete_options
+from groundswell.exchange.halo import DEFAULTS, HaloExchange, Options, complete_options
 from groundswell.exchange.mpi_communicator import cartesian, ranks_of
 from groundswell.exchange.pattern import GhostedBlock, Ghosts, Layers, as_ghosts, traffic
 from groundswell.exchange.plan import Plan, PlanCache
@@ -123,7 +123,8 @@ class Domain(GhostedBlock, PlanCache):
 
     def __repr__(self) -> str:
         device = f"device {self.backend.name}"
-        options = (f"{k} {v}" for k, v in self._options.items() if v not in (False, "none"))
+        usual = {**DEFAULTS, "transport": ""}
+        options = (f"{k} {v}" for k, v in self._options.items() if v != usual[k])
         parts = [*self._described(), device, *options]
         return f"<Domain: {', '.join(parts)}>"
 
