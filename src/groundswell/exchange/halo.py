@@ -250,18 +250,20 @@ class HaloExchange(Operation):
             InputError: an array has no room for its ghosts, or the exchange is not `rebindable`.
         """
         pattern = self._pattern(fields)
-        found = self._layouts.get(pattern.layout())
-        if not (self.rebindable or self.is_bound(fields)):
+        layout, addresses = pattern.layout(), pattern.addresses
+        found = self._layouts.get(layout)
+        is_bound = found is self._bound and found.addresses == addresses
+        if not (self.rebindable or is_bound):
             raise InputError(f"an exchange by {self.path} cannot be bound to other arrays")
         if found is None:
             pattern.require_room()
             requests = zip(self.transfers, self._requests(pattern), strict=True)
             found = self._add(pattern, [transfer.prepare(r) for transfer, (r, _) in requests])
-        self._layouts.move_to_end(pattern.layout())
-        found.move(pattern.addresses)
+        self._layouts.move_to_end(layout)
+        found.move(addresses)
         self._arrays = [field.array for field in fields]
-        is_new = found is not self._bound
-        self._use(found)
+        if is_new := found is not self._bound:
+            self._use(found)
         return is_new
 
     def release(self) -> None:

@@ -59,7 +59,8 @@ class ElementMaterials(ElementGeometry):
     def material(self, leaves: Numbers) -> Material:
         """The average material of elements, at the reference frequency of attenuation.
 
-        Absorbing layers continue the outermost elements of the region. Each element is read once.
+        Absorbing layers continue the outermost elements of the region. Averages are kept, so
+        the medium of an element is read only once.
         """
         averages, is_read = self._averages
         if (new := leaves[~is_read[leaves]]).size:
@@ -71,7 +72,7 @@ class ElementMaterials(ElementGeometry):
 
     @cached_property
     def _averages(self) -> tuple[dict[str, Values], Mask]:
-        """The average materials of elements that were read, and which these are, (elements,)."""
+        """The average materials read so far, and a mask of the elements that have one."""
         averages: dict[str, Values] = {name: np.empty(self.count) for name in self._properties}
         return averages, np.zeros(self.count, np.bool_)
 

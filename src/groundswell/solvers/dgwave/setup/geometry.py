@@ -180,9 +180,10 @@ class ElementGeometry:
         return depth if self.surface is None else depth + self.surface.height(*points[:, :2].T)
 
     def keep_inside(self, points: Floats, origins: Floats) -> Floats:
-        """Positions (x, y, depth below the surface) that were moved from `origins` in the region.
+        """Move positions (x, y, depth below the surface) that lie outside the region back into it.
 
-        Those that lie outside now are moved back into it.
+        Args:
+            origins: where they were before they were moved.
         """
         depth = np.clip(points[:, 2], 0.0, self.bottom(points))
         return np.column_stack([points[:, :2], depth])
