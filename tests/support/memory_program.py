@@ -24,7 +24,10 @@ from groundswell.solvers.dgwave.setup import Setup
 
 def compared(comm: Communicator, narrow: str | None) -> tuple[int, int]:
     """What this rank allocates, and its estimate, bytes."""
-    backend, setup = Counted(), Setup.from_case(build(run={"narrow": narrow}), comm)
+    backend, setup = (
+        Counted(),
+        Setup.from_case(build(run={"narrow": narrow}, output__shaking_map=False), comm),
+    )
     elements = setup.elements(comm.size, comm.rank)
     found = Propagation(backend, comm, discretise(setup, elements), Choice("mpi"))
     _ = found.step, found.prepare

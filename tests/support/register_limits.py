@@ -26,6 +26,7 @@ LIMITS = {
     "inject_forces": (52, 62),
     "record_points": (50, 60),
     "record_peaks": (36, 52),
+    "record_velocity": (32, 32),
     "record_surface": (36, 52),
     "record_box": (32, 32),
     "advance_clock": (10, 10),
@@ -140,11 +141,12 @@ FUSED_LIMITS = {  # of the fused k-space step, of which several blocks share a m
 FUSED_SPILLS = {"accelerate": 104, "compress": 80, "correct_source": 48, "find_gradient": 64}
 TERMS_SPILLS = {**FUSED_SPILLS, "accelerate": 264}  # with velocity sources
 SPILLS = {"inject_moments": 16, "inject_forces": 32}
+SPILLS["record_peaks"] = 16  # double precision: around roots and divisions, outside the loop
 SPILLS["assemble"] = 96
 SPILLS["receive_rows"] = 32
 SPILLS["project_jumps"] = 16  # acoustic, single precision: a few values, with 32 registers
 SPILLS["advance_rows"] = 176  # of ten iterations' steps; less of these takes longer
 # Of high degrees a few values, where twice as many threads are worth more (see kernel_variants.py).
 SPILLS["apply_elements"] = 256
-OLDER_SPILLS = {"send_rows": 140, "receive_rows": 40, "record_peaks": 16}  # more blocks instead
+OLDER_SPILLS = {"send_rows": 140, "receive_rows": 40}  # more blocks instead
 OF_SEVERAL_SPILLS = {**SPILLS, "apply_elements": 384}  # which go through the same metric again

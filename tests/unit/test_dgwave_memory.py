@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -18,6 +19,7 @@ from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.box import Box
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.mesh.elements import RankElements
+from groundswell.solvers.dgwave.outputs import Outputs
 from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.solvers.dgwave.setup.memory import device_memory
 from groundswell.solvers.dgwave.traces import Traces
@@ -63,6 +65,8 @@ CASES: dict[str, dict[str, Any]] = {
     "refined and curved": HALVED | HILL,
     "refined and curved, fluid": HALVED_SEA | HILL | CLOSED,
 }
+NO_MAP_SECTION = {"shaking_map": False}
+NO_MAP = {"output": NO_MAP_SECTION}
 TOLERANCE = 0.02  # padding, profiles, sources, and rows of layers
 
 
@@ -77,7 +81,7 @@ def allocated(found: Any, elements: RankElements) -> int:
 
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_what_a_run_allocates(name: str) -> None:
-    found = setup(**CASES[name])
+    found = setup(**CASES[name], **NO_MAP)
     assert found.memory == pytest.approx(allocated(found, found.elements(1, 0)), rel=TOLERANCE)
     assert found.decompose(1).memory == [found.memory]
 
@@ -92,14 +96,41 @@ def test_it_is_that_of_meshes(tmp_path: Path) -> None:
         grid={"file": str(tmp_path / "mesh.msh"), "vertical": "down"},
         medium={"kind": "volumes", "volumes": {"rock": volume}},
         boundary={"surfaces": {"sides": "free-surface"}},
+        **NO_MAP,
     )
     assert found.memory == pytest.approx(allocated(found, found.elements(1, 0)), rel=TOLERANCE)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"shaking_map": True},
+        {"surface": {"interval": 0.02, "stride": 2}},
+        {"volumes": {"interval": 0.02}},
+    ],
+    ids=lambda output: next(iter(output)),
+)
+def test_outputs_of_the_surface_and_snapshots_count(output: dict[str, Any]) -> None:
+    found, without = (
+        setup(output=NO_MAP_SECTION | more, method__degree=4) for more in (output, {})
+    )
+    added = allocated_by_outputs(found) - allocated_by_outputs(without)
+    assert found.memory - without.memory == pytest.approx(added, rel=TOLERANCE)
+
+
+def allocated_by_outputs(found: Any) -> int:
+    backend, comm, elements = Counted(), SerialCommunicator(), found.elements(1, 0)
+    solver: Any = SimpleNamespace(setup=found, backend=backend, comm=comm, elements=elements)
+    solver.propagation = Propagation(backend, comm, discretise(found, elements))
+    before = int(backend.now)
+    solver.outputs = Outputs(solver)
+    return int(backend.now) - before
 
 
 @pytest.mark.parametrize("name", ["matched layers", "attenuation", "refined"])
 def test_it_is_that_of_the_elements_of_each_rank(name: str) -> None:
     """Matched layers and finer neighbours are unevenly distributed."""
-    found = setup(**CASES[name])
+    found = setup(**CASES[name], **NO_MAP)
     memory = found.decompose(5).memory
     per_element = np.array(memory) / np.diff(found.starts(5))
     assert np.ptp(per_element) > 0.05 * per_element.mean()

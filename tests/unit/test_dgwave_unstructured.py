@@ -170,13 +170,17 @@ def test_points_of_the_surface_are_those_of_receivers(tmp_path: Path) -> None:
     assert largest > 0 and np.abs(trace - recorded).max() < 1e-12 * largest
 
 
-def test_meshes_have_a_map_on_request(tmp_path: Path) -> None:
+def test_meshes_of_ground_have_a_map(tmp_path: Path) -> None:
+    """Unless water is on top, or nothing is: then the surface must be the other way round."""
     path = write(tmp_path / "a.msh")
-    ground = {"kind": "volumes", "volumes": {"sea": ROCK, "rock": ROCK}}
-    case = on_mesh(path, medium=ground)
-    assert not has_shaking_map(prepare(build(tmp_path, **case)))
-    case["output"] = {**case.get("output", {}), "shaking_map": True}
-    assert has_shaking_map(prepare(build(tmp_path, **case)))
+    sea, ground = (
+        on_mesh(path, medium={"kind": "volumes", "volumes": {"sea": top, "rock": ROCK}})
+        for top in (SEA, ROCK)
+    )
+    assert has_shaking_map(prepare(build(tmp_path, **ground)))
+    assert not has_shaking_map(prepare(build(tmp_path, **ground, output__shaking_map=False)))
+    assert not has_shaking_map(prepare(build(tmp_path, **sea)))
+    assert has_shaking_map(prepare(build(tmp_path, **sea, output__shaking_map=True)))
 
 
 def test_ranks_share_the_points_of_the_surface(tmp_path: Path) -> None:
@@ -265,7 +269,18 @@ def test_only_the_highest_of_many_faces_is_the_top() -> None:
     mesh = Mesh(corners, nodes, 1)
     points = np.array([[0.5, 0.5], [1.5, 0.5], [1.5, 1.5], [2.5, 1.999], [3.5, 0.5]])
     assert np.array_equal(find_surface(mesh, points), [0, -2, 0, 0, np.nan], equal_nan=True)
-    assert sorted(top_faces(mesh)[0]) == [*range(7)]
+    assert sorted(top_faces(mesh)[0]) == [0, 2, 3, 4, 5, 6]
+
+
+def test_floors_of_caves_are_not_the_surface() -> None:
+    """A block of 3 x 1 x 3 elements without its middle."""
+    box = Box((3, 1, 3), high=(3, 1, 3))
+    solid = np.delete(np.arange(9), 4)
+    mesh = Mesh(box.ids(1, solid), box.geometry_nodes(solid), 1)
+    points = np.array([[0.5, 0.5], [1.5, 0.5]])
+    assert np.array_equal(find_surface(mesh, points), [0, 0])
+    elements, areas = top_faces(mesh)
+    assert sorted(solid[elements]) == [0, 1, 2] and np.allclose(areas, 1)
 
 
 # --- mistakes -------------------------------------------------------------------------------------

@@ -29,6 +29,11 @@ def ring_slots(sample: int, every: int) -> int:
     return max(2, min(wanted, RING_BYTES // max(sample, 1)))
 
 
+def ring_bytes(sample: int, every: int) -> int:
+    """Size of the ring buffer of samples of `sample` bytes, see `ring_slots`."""
+    return ring_slots(sample, every) * sample
+
+
 def samples_before(step: int, begin: int, every: int) -> int:
     """Number of samples before step `step`, if the first is taken at step `begin`."""
     return max(0, -(-(step - begin) // every))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 
 from groundswell.meshes.gll import gll
@@ -12,12 +15,39 @@ from groundswell.spectral_elements.point_location import (
     CONVERGED,
     FARTHEST,
     ITERATIONS,
+    NOWHERE,
     pairs_in_boxes,
 )
 from groundswell.spectral_elements.point_location import INSIDE as WITHIN
 
 FLAT = 1e-12  # determinant of a map to x and y over its squares, below which a face is vertical
+SAME = 1e-9  # distance over the size of a face, below which positions are the same
 STEEP = 0.5  # share of a face's area that is horizontal, below which it is a side of the mesh
+
+
+@dataclass(frozen=True, eq=False)
+class LocatedOnFaces:
+    """Where positions lie on faces of elements.
+
+    Args:
+        elements: indices of the elements, or NOWHERE, (points,).
+        faces: their faces, see `face_nodes`, (points,).
+        places: coordinates on the faces' reference squares, (points, 2); along the first one, nodes
+            are next to each other.
+    """
+
+    elements: Numbers
+    faces: Numbers
+    places: Floats
+
+    def of(self, points: Numbers, elements: Numbers) -> Self:
+        """Those of some points; `elements` are other indices of their elements."""
+        return type(self)(elements, self.faces[points], self.places[points])
+
+    def weights(self, degree: int) -> Floats:
+        """Of a face's nodes in the value at each position, (points, (degree + 1)^2)."""
+        r, s = (gll(degree).interpolation(along) for along in self.places.T)
+        return (s[:, :, None] * r[:, None, :]).reshape(len(r), (degree + 1) ** 2)
 
 
 def find_surface(mesh: Hexahedra, points: Floats) -> Floats:
@@ -25,31 +55,52 @@ def find_surface(mesh: Hexahedra, points: Floats) -> Floats:
 
     z points down, so this is the top of the mesh, (points,), m.
     """
-    found = np.full(len(points), np.inf)
+    return locate_surface(mesh, points)[0]
+
+
+def locate_surface(mesh: Hexahedra, points: Floats) -> tuple[Floats, LocatedOnFaces]:
+    """The surface at positions (x, y), (points, 2): its z, see `find_surface`, and its faces."""
+    lowest = np.full(len(points), np.inf)
+    found = LocatedOnFaces(
+        np.full(len(points), NOWHERE), np.zeros(len(points), np.int64), np.zeros((len(points), 2))
+    )
     if not len(points):
-        return found
-    faces = _boundary(mesh)
-    low, high = faces[..., :2].min(axis=1), faces[..., :2].max(axis=1)
+        return lowest, found
+    element, face = _boundary_faces(mesh)
+    nodes = _nodes_of(mesh, element, face)
+    low, high = nodes[..., :2].min(axis=1), nodes[..., :2].max(axis=1)
     margin = BULGE * (high - low).max(axis=1, keepdims=True)
     which, near = pairs_in_boxes(low - margin, high + margin, points)
-    for part in chunks(len(which), faces.shape[1]):
-        heights = _heights(faces[near[part]], mesh.order, points[which[part]])
-        np.fmin.at(found, which[part], heights)
-    return np.where(np.isfinite(found), found, np.nan)
+    heights, places = np.empty(len(which)), np.empty((len(which), 2))
+    for part in chunks(len(which), nodes.shape[1]):
+        heights[part], places[part] = _enter(nodes[near[part]], mesh.order, points[which[part]])
+    np.fmin.at(lowest, which, heights)
+    # Faces that meet at a position differ by rounding; the first of them is taken.
+    is_top = heights <= lowest[which] + SAME * (high - low).max(axis=1)[near]
+    own, first = np.unique(which[is_top], return_index=True)
+    chosen = near[is_top][first]
+    found.elements[own], found.faces[own] = element[chosen], face[chosen]
+    found.places[own] = places[is_top][first]
+    return np.where(np.isfinite(lowest), lowest, np.nan), found
 
 
 def top_faces(mesh: Hexahedra) -> tuple[Numbers, Floats]:
-    """The elements of boundary faces that face up, and the horizontal areas of these faces, m^2.
+    """The elements of the surface's faces, and the horizontal areas of these faces, m^2.
 
-    z points down. Steep faces count as sides. An element with two faces is there twice.
+    z points down. A face belongs to the surface if a vertical line through its middle enters the
+    mesh there. Steep faces count as sides. An element with two such faces is there twice.
     """
     element, face = _boundary_faces(mesh)
     every = FaceGeometry.at_nodes(mesh.geometry_nodes(element), mesh.order)
     normals, areas = (values[np.arange(len(face)), face] for values in (every.normals, every.areas))
     weights = np.outer(gll(mesh.order).weights, gll(mesh.order).weights).ravel()
     upward = -(normals[..., 2] * areas) @ weights
-    is_top = upward > STEEP * (areas @ weights)
-    return element[is_top], upward[is_top]
+    rising = np.flatnonzero(upward > STEEP * (areas @ weights))
+    nodes = _nodes_of(mesh, element[rising], face[rising])
+    middles, _ = _map(nodes, mesh.order, np.zeros((len(rising), 2)))
+    below = middles[:, 2] - find_surface(mesh, middles[:, :2])
+    highest = rising[below <= SAME * np.ptp(nodes, axis=1).max(axis=1)]
+    return element[highest], upward[highest]
 
 
 def _boundary_faces(mesh: Hexahedra) -> tuple[Numbers, Numbers]:
@@ -58,15 +109,14 @@ def _boundary_faces(mesh: Hexahedra) -> tuple[Numbers, Numbers]:
     return element, face
 
 
-def _boundary(mesh: Hexahedra) -> Floats:
-    """Nodes of the boundary's faces, (faces, (order + 1)^2, 3)."""
-    element, face = _boundary_faces(mesh)
+def _nodes_of(mesh: Hexahedra, element: Numbers, face: Numbers) -> Floats:
+    """Nodes of faces, (faces, (order + 1)^2, 3)."""
     inside = np.array([face_nodes(mesh.order, n) for n in range(2 * AXES)])
     return np.asarray(mesh.geometry_nodes(element)[np.arange(len(face))[:, None], inside[face]])
 
 
-def _heights(faces: Floats, order: int, points: Floats) -> Floats:
-    """z of each face at a position (x, y), (faces,); NaN where the face does not hold it."""
+def _enter(faces: Floats, order: int, points: Floats) -> tuple[Floats, Floats]:
+    """z of faces at a position (x, y) each, NaN beside the face, and places, (faces, 2)."""
     places, flat = np.zeros((len(faces), 2)), np.zeros(len(faces), bool)
     active = np.arange(len(faces))
     for _ in range(ITERATIONS):
@@ -82,9 +132,9 @@ def _heights(faces: Floats, order: int, points: Floats) -> Floats:
             break
     reached, _ = _map(faces, order, places)
     size = np.ptp(faces, axis=1).max(axis=1)
-    near = np.linalg.norm(reached[:, :2] - points, axis=1) <= 1e-9 * size
+    near = np.linalg.norm(reached[:, :2] - points, axis=1) <= SAME * size
     holds = near & ~flat & (np.abs(places) <= WITHIN).all(axis=1)
-    return np.where(holds, reached[:, 2], np.nan)
+    return np.where(holds, reached[:, 2], np.nan), np.clip(places, -1.0, 1.0)
 
 
 def _map(faces: Floats, order: int, places: Floats) -> tuple[Floats, Floats]:

@@ -55,7 +55,7 @@ class Outputs:
         }
         self._series: list[Seismograms | SurfaceSeries | Volumes] = [*self.seismograms.values()]
         if setup.case.output.surface:
-            self._series.append(SurfaceSeries(solver, record))
+            self._series.append(SurfaceSeries(solver))
         if setup.case.output.volumes:
             self._series.append(Volumes(solver, record))
         self._map = ShakingMap(solver) if has_shaking_map(setup) else None

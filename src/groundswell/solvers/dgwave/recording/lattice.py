@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers
-from groundswell.outputs.recording import Frame, PointSelection
 from groundswell.seismology.formats.shaking_maps import SurfacePoints
-from groundswell.solvers.dgwave.mesh.case import MeshSection
-from groundswell.spectral_elements.point_location import NOWHERE, Located
+from groundswell.spectral_elements.point_location import NOWHERE
+from groundswell.spectral_elements.surface_location import LocatedOnFaces
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
@@ -23,6 +21,7 @@ Floats = NDArray[np.float64]
 
 # Distance from an interface into an element over the smallest edge, far above rounding.
 INSIDE = 1e-6
+PEAKS = 2  # values of a point in a shaking map: of velocity and of acceleration
 
 
 def surface_axes(setup: Setup, stride: int = 1) -> tuple[Floats, Floats]:
@@ -63,36 +62,27 @@ class Lattice:
         x, y: coordinates of the rows and columns of points, m.
         inside: indices of the points in the mesh among all, x fastest, (count,).
         mine: indices of this rank's points among those, (points,).
-        elements: elements that contain them, (points,).
-        weights: interpolation weights of the first nodes of the element, (points, nodes): those on
-            the top of a brick, or all.
+        located: where those lie in this rank's elements.
     """
 
     x: Floats
     y: Floats
     inside: Numbers
     mine: Numbers
-    elements: Numbers
-    weights: Floats
+    located: LocatedOnFaces
 
     @classmethod
     def of(cls, setup: Setup, numbers: Numbers, stride: int = 1) -> Self:
         """The lattice of a set-up; `numbers` are those of the rank's elements."""
         x, y = surface_axes(setup, stride)
         flat = [axis.ravel() for axis in np.meshgrid(x, y)]
-        on_mesh = isinstance(setup.case.grid, MeshSection)
-        # Layers may lie above the surface of bricks.
-        below = np.full(x.size * y.size, 0.0 if on_mesh else INSIDE * setup.smallest)
-        leaves, places = setup.locate(np.stack([*flat, below], axis=-1))
-        inside = np.flatnonzero(leaves != NOWHERE)
+        found = setup.locate_surface(np.stack(flat, axis=-1))
+        inside = np.flatnonzero(found.elements != NOWHERE)
         rows = np.full(setup.count, NOWHERE)
         rows[numbers] = np.arange(len(numbers))
-        own = rows[leaves[inside]]
+        own = rows[found.elements[inside]]
         mine = np.flatnonzero(own != NOWHERE)
-        found = Located(own[mine], places[inside[mine]])
-        # Any face may be the top of an element of a mesh.
-        weights = found.weights(setup.degree) if on_mesh else _on_top(found.places, setup.degree)
-        return cls(x, y, inside, mine, found.elements, weights)
+        return cls(x, y, inside, mine, found.of(inside[mine], own[mine]))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -110,25 +100,6 @@ class Lattice:
         found[..., self.inside] = values
         return found.reshape(*values.shape[:-1], *self.shape)
 
-    def select(self, fields: int) -> PointSelection:
-        """Selects fields, arrays (elements, nodes), at this rank's points."""
-        cells = np.stack([self.elements, np.zeros_like(self.elements)], axis=-1)
-        return PointSelection(
-            shape=(self.count,),
-            count=(len(self.mine),),
-            place=(self.mine,),
-            frame=Frame({}, {}),
-            cells=np.stack([cells] * fields),
-            taps=(1, self.weights.shape[1]),
-            weights=np.stack([self.weights] * fields),
-        )
-
     def points(self, setup: Setup) -> SurfacePoints:
         """All points, for files."""
         return SurfacePoints.at(self.x, self.y, setup.geography)
-
-
-def _on_top(places: Floats, degree: int) -> Floats:
-    """Interpolation weights of the nodes on the top of bricks, (points, (degree + 1)^2)."""
-    r, s = (gll(degree).interpolation(along) for along in places.T[: AXES - 1])
-    return (s[:, :, None] * r[:, None, :]).reshape(len(places), (degree + 1) ** 2)

@@ -10,28 +10,43 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Array, Items, Launch, Source
 from groundswell.backends.source import precision
+from groundswell.meshes.hexahedra import face_nodes
 from groundswell.outputs.distributed_array import DistributedArray
-from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
 from groundswell.seismology.formats.shaking_maps import (
     SurfaceWriter,
     write_shaking_map,
 )
 from groundswell.seismology.sources.event import event_attributes
+from groundswell.solvers.dgwave.mesh.elements import FACES
 from groundswell.solvers.dgwave.propagation import KERNELS
-from groundswell.solvers.dgwave.recording.lattice import Lattice, sample_bytes, surface_stride
+from groundswell.solvers.dgwave.recording.lattice import (
+    PEAKS,
+    Lattice,
+    sample_bytes,
+    surface_stride,
+)
 from groundswell.solvers.dgwave.recording.receivers import VELOCITIES
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.solver import DgWave
 
 Floats = NDArray[np.float64]
-PEAKS = 2  # of velocity and of acceleration
 
 
 def surface_source(dtype: str) -> Source:
-    """The kernel that records peaks, for a floating-point type."""
+    """The kernels that record the surface, for a floating-point type."""
     return Source(KERNELS / "surface.h", precision(dtype))
+
+
+def _points(solver: DgWave, lattice: Lattice) -> tuple[Any, ...]:
+    """Kernel arguments: the points of a lattice, see kernels/surface.h."""
+    setup, field, at = solver.setup, solver.propagation.fields[VELOCITIES[0]], lattice.located
+    starts = at.elements * (field.strides[0] // field.itemsize)
+    nodes = np.stack([face_nodes(setup.degree, face) for face in range(FACES)])
+    weights = at.weights(setup.degree).astype(setup.dtype)
+    tables = (starts.astype(np.int64), at.faces.astype(np.int32), nodes.astype(np.int32), weights)
+    return (*map(solver.backend.to_device, tables), nodes.shape[1], len(starts))
 
 
 class ShakingMap:
@@ -49,16 +64,12 @@ class ShakingMap:
         self.launches = self._launch(solver) if len(self._lattice.mine) else []
 
     def _launch(self, solver: DgWave) -> list[Launch]:
-        backend, dtype, lattice = self._backend, self._setup.dtype, self._lattice
-        vx, vy = (solver.propagation.fields[name] for name in VELOCITIES[:2])
-        places = lattice.elements * (vx.strides[0] // vx.itemsize)
-        tables = (places.astype(np.int64), lattice.weights.astype(dtype))
-        on_device = [backend.to_device(table) for table in tables]
-        step = backend.to_device(np.array([self._setup.dt]))
-        points, taps = lattice.weights.shape
-        arguments = (self._peaks, self._past, vx, vy, *on_device, taps, step, points)
-        module = backend.compile(surface_source(dtype))
-        return [module.launch("record_peaks", Items(points), *arguments)]
+        points = _points(solver, self._lattice)
+        velocities = [solver.propagation.fields[name] for name in VELOCITIES[:2]]
+        step = self._backend.to_device(np.array([self._setup.dt]))
+        module = self._backend.compile(surface_source(self._setup.dtype))
+        arguments = (self._peaks, self._past, *velocities, step, *points)
+        return [module.launch("record_peaks", Items(len(self._lattice.mine)), *arguments)]
 
     def state(self) -> dict[str, DistributedArray]:
         """The peaks so far, and the last velocities, for checkpoints."""
@@ -96,16 +107,22 @@ class SurfaceSeries:
 
     name = "surface"
 
-    def __init__(self, solver: DgWave, record: RecordLaunches) -> None:
+    def __init__(self, solver: DgWave) -> None:
         self._setup, self._comm = solver.setup, solver.comm
         setup, stride = solver.setup, solver.setup.case.output.surface.stride
         self._lattice = Lattice.of(setup, solver.elements.numbers, stride)
-        selection = self._lattice.select(len(VELOCITIES))
         every, sample = surface_stride(setup), sample_bytes(setup)
-        shape = (len(VELOCITIES), *selection.count)
+        shape = (len(VELOCITIES), len(self._lattice.mine))
         self._ring = Ring(solver.backend, shape, every, ring_slots(sample, every), setup.dtype)
-        arrays = [solver.propagation.fields[name] for name in VELOCITIES]
-        self.launches = record.record(arrays, selection, Targets(0, every, self._ring))
+        self.launches = self._launch(solver) if len(self._lattice.mine) else []
+
+    def _launch(self, solver: DgWave) -> list[Launch]:
+        ring, clock = self._ring, solver.propagation.clock
+        velocities = [solver.propagation.fields[name] for name in VELOCITIES]
+        module = solver.backend.compile(surface_source(self._setup.dtype))
+        points = _points(solver, self._lattice)
+        arguments = (ring.buffer, clock, ring.every, ring.slots, *velocities, *points)
+        return [module.launch("record_velocity", Items(len(self._lattice.mine)), *arguments)]
 
     def open(self, folder: Path, length: int | None) -> Output:
         """Open `surface.nc`; `length` is the number of samples to keep when a run resumes."""

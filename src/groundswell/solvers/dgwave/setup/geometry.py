@@ -33,11 +33,15 @@ from groundswell.solvers.dgwave.mesh.curved import CurvedElements
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.mesh.forest import build_forest
 from groundswell.solvers.dgwave.mesh.topography import Surface
+from groundswell.solvers.dgwave.recording.lattice import INSIDE
+from groundswell.spectral_elements.surface_location import LocatedOnFaces
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
 
 Floats = NDArray[np.float64]
+
+TOP = 4  # the face of a brick at its lowest z, see `face_nodes`
 
 
 class ElementGeometry:
@@ -131,6 +135,13 @@ class ElementGeometry:
         boundary = self.case.boundary
         ends = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
         return np.broadcast_to([REFLECTION[end] for end in ends], (elements.count, len(ends)))
+
+    def locate_surface(self, points: Floats) -> LocatedOnFaces:
+        """The faces of the surface at positions (x, y), (n, 2), m."""
+        # Layers may lie above the surface.
+        below = np.full(len(points), INSIDE * self._setup.smallest)
+        leaves, places = self.locate(np.column_stack([points, below]))
+        return LocatedOnFaces(leaves, np.full(len(leaves), TOP), places[:, :2])
 
     @cached_property
     def surface_axes(self) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Estimates the device memory of a rank: arrays of propagation.py, traces.py and tables.py."""
+"""Estimates the device memory of a rank: fields, traces, tables, the surface, and snapshots."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ import numpy as np
 
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree_faces import QUARTERS
+from groundswell.outputs.ring_buffer import ring_bytes
 from groundswell.solvers.dgwave.kernel_shapes import pitch
 from groundswell.solvers.dgwave.mesh.curved import METRICS
 from groundswell.solvers.dgwave.mesh.elements import FACES, RankElements
+from groundswell.solvers.dgwave.recording.lattice import (
+    PEAKS,
+    has_shaking_map,
+    sample_bytes,
+    surface_axes,
+    surface_stride,
+)
+from groundswell.solvers.dgwave.recording.volumes import snapshot_bytes, volume_stride
 from groundswell.solvers.dgwave.traces import BUFFERS
 
 if TYPE_CHECKING:
@@ -19,13 +28,14 @@ if TYPE_CHECKING:
 REGISTERS = 2  # values per variable: the variable and its Runge-Kutta register
 COPIES = 2  # of traces, for even and odd stages; of buffers, to send and to receive
 ADDRESS = 8  # bytes
+FACE = 4  # bytes
 FLUX = 2  # parameters of the flux at each face
 
 
 def device_memory(setup: Setup, elements: RankElements) -> int:
     """Device memory of a rank's elements, bytes.
 
-    Sources, recorders and profiles of matched layers are neglected.
+    Sources, receivers, `[[output.record]]` and profiles of matched layers are neglected.
     """
     mortars = len(elements.mortars) if elements.has_levels else 0
     first, end = elements.starts[elements.rank : elements.rank + 2]
@@ -37,7 +47,8 @@ def device_memory(setup: Setup, elements: RankElements) -> int:
     shared, trace = sum(faces.sends.count for faces in elements.shared.values()), setup.trace
     trace_bytes = trace.bytes + (trace.sent_bytes if trace.sent_as else 0)  # both if it is narrowed
     buffers = COPIES * BUFFERS * shared * trace_bytes
-    return values * np.dtype(setup.dtype).itemsize + addresses * ADDRESS + buffers
+    outputs = _output_bytes(setup) // (len(elements.starts) - 1)  # if evenly distributed
+    return values * np.dtype(setup.dtype).itemsize + addresses * ADDRESS + buffers + outputs
 
 
 def nodal_tables(setup: Setup) -> int:
@@ -46,6 +57,31 @@ def nodal_tables(setup: Setup) -> int:
     inside = METRICS * setup.is_curved + equations.moduli * setup.is_nodal
     at_faces = FACES * equations.impedances * setup.is_nodal
     return inside * (setup.degree + 1) ** AXES + at_faces * on_face
+
+
+def _output_bytes(setup: Setup) -> int:
+    """Memory of all ranks for maps and series of the surface, and for snapshots."""
+    output, found = setup.case.output, 0
+    if has_shaking_map(setup):
+        peaks = 2 * PEAKS * np.dtype(setup.dtype).itemsize
+        found += _points(setup, 1) * (peaks + _point_bytes(setup))
+    if output.surface:
+        found += _points(setup, output.surface.stride) * _point_bytes(setup)
+        found += ring_bytes(sample_bytes(setup), surface_stride(setup))
+    if output.volumes:
+        found += ring_bytes(snapshot_bytes(setup), volume_stride(setup))
+    return found
+
+
+def _points(setup: Setup, stride: int) -> int:
+    """Number of points of the surface, also those beside a mesh."""
+    x, y = surface_axes(setup, stride)
+    return x.size * y.size
+
+
+def _point_bytes(setup: Setup) -> int:
+    """Tables for a point of the surface: its element, its face and weights."""
+    return ADDRESS + FACE + (setup.degree + 1) ** 2 * np.dtype(setup.dtype).itemsize
 
 
 def _element_values(setup: Setup) -> int:

@@ -36,7 +36,12 @@ from groundswell.solvers.dgwave.mesh.case import MeshSection
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.setup.bricks import Setup
 from groundswell.spectral_elements.point_location import NOWHERE, locate
-from groundswell.spectral_elements.surface_location import find_surface, top_faces
+from groundswell.spectral_elements.surface_location import (
+    LocatedOnFaces,
+    find_surface,
+    locate_surface,
+    top_faces,
+)
 
 Floats = NDArray[np.float64]
 
@@ -192,6 +197,10 @@ class UnstructuredSetup(Setup):
         tops = find_surface(self.mesh, points[:, :2])
         return np.column_stack([points[:, :2], points[:, 2] - tops])
 
+    def locate_surface(self, points: Floats) -> LocatedOnFaces:
+        """See `Setup`; the element of a position beside the mesh is NOWHERE."""
+        return locate_surface(self.mesh, points)[1]
+
     @cached_property
     def _top(self) -> tuple[Numbers, Floats]:
         return top_faces(self.mesh)
@@ -211,8 +220,9 @@ class UnstructuredSetup(Setup):
 
     @property
     def has_default_map(self) -> bool:
-        """See `Setup`; False, because weights of all nodes of an element belong to each point."""
-        return False
+        """See `Setup`; the mesh must have a surface."""
+        elements, _ = self._top
+        return len(elements) > 0 and bool(np.all(self.volume_media.averages.vs[elements] > 0))
 
     @cached_property
     def sponges(self) -> SurfaceSponges:
