@@ -60,23 +60,17 @@ def find_surface(mesh: Hexahedra, points: Floats) -> Floats:
 
 def locate_surface(mesh: Hexahedra, points: Floats) -> tuple[Floats, LocatedOnFaces]:
     """The surface at positions (x, y), (points, 2): its z, see `find_surface`, and its faces."""
-    lowest = np.full(len(points), np.inf)
-    found = LocatedOnFaces(
-        np.full(len(points), NOWHERE), np.zeros(len(points), np.int64), np.zeros((len(points), 2))
-    )
-    if not len(points):
-        return lowest, found
+    lowest, count = np.full(len(points), np.inf), len(points)
+    found = LocatedOnFaces(np.full(count, NOWHERE), np.zeros(count, np.int64), np.zeros((count, 2)))
     element, face = _boundary_faces(mesh)
     nodes = _nodes_of(mesh, element, face)
-    low, high = nodes[..., :2].min(axis=1), nodes[..., :2].max(axis=1)
-    margin = BULGE * (high - low).max(axis=1, keepdims=True)
-    which, near = pairs_in_boxes(low - margin, high + margin, points)
+    which, near = _faces_near(nodes, points)
     heights, places = np.empty(len(which)), np.empty((len(which), 2))
     for part in chunks(len(which), nodes.shape[1]):
         heights[part], places[part] = _enter(nodes[near[part]], mesh.order, points[which[part]])
     np.fmin.at(lowest, which, heights)
     # Faces that meet at a position differ by rounding; the first of them is taken.
-    is_top = heights <= lowest[which] + SAME * (high - low).max(axis=1)[near]
+    is_top = heights <= lowest[which] + SAME * np.ptp(nodes, axis=1).max(axis=1)[near]
     own, first = np.unique(which[is_top], return_index=True)
     chosen = near[is_top][first]
     found.elements[own], found.faces[own] = element[chosen], face[chosen]
@@ -113,6 +107,15 @@ def _nodes_of(mesh: Hexahedra, element: Numbers, face: Numbers) -> Floats:
     """Nodes of faces, (faces, (order + 1)^2, 3)."""
     inside = np.array([face_nodes(mesh.order, n) for n in range(2 * AXES)])
     return np.asarray(mesh.geometry_nodes(element)[np.arange(len(face))[:, None], inside[face]])
+
+
+def _faces_near(nodes: Floats, points: Floats) -> tuple[Numbers, Numbers]:
+    """Pairs of positions (x, y) and faces whose bounding boxes hold them."""
+    if not len(points):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    low, high = nodes[..., :2].min(axis=1), nodes[..., :2].max(axis=1)
+    margin = BULGE * (high - low).max(axis=1, keepdims=True)
+    return pairs_in_boxes(low - margin, high + margin, points)
 
 
 def _enter(faces: Floats, order: int, points: Floats) -> tuple[Floats, Floats]:
