@@ -62,6 +62,17 @@ def inside(mesh: Box, count: int, seed: int) -> tuple[Any, Any, Any]:
 
 
 @pytest.mark.parametrize("name", MESHES)
+def test_places_do_not_depend_on_what_else_is_located(name: str) -> None:
+    """To the last bit: ranks locate the same positions in different elements."""
+    mesh = MESHES[name]
+    elements, _, points = inside(mesh, 50, seed=5)
+    together = locate(mesh, np.arange(mesh.count), points)
+    for n, element in enumerate(together.elements):
+        alone = locate(mesh, [element], points[n : n + 1])
+        assert np.array_equal(alone.places[0], together.places[n])
+
+
+@pytest.mark.parametrize("name", MESHES)
 def test_positions_are_found_where_the_map_puts_them(name: str) -> None:
     mesh = MESHES[name]
     elements, places, points = inside(mesh, 300, seed=1)

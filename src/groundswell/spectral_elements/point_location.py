@@ -147,8 +147,9 @@ def _invert(nodes: Floats, order: int, points: Floats) -> Floats:
 def _map(nodes: Floats, order: int, places: Floats) -> tuple[Floats, Floats]:
     """Positions (points, 3) of places in elements, and derivatives (points, 3 of x, 3 of r)."""
     n, basis = order + 1, gll(order)
-    values = [basis.interpolation(along) for along in places.T]
-    r, s, t = (np.stack([along, along @ basis.derivative], axis=1) for along in values)
+    values = [basis.interpolation(along)[:, None] for along in places.T]
+    # A product for each point: the rounding of one for all would depend on their number.
+    r, s, t = (np.concatenate([along, along @ basis.derivative], axis=1) for along in values)
     found = t @ nodes.reshape(len(nodes), n, -1)  # (points, value or slope along t, s r x)
     found = s[:, None] @ found.reshape(len(nodes), 2, n, -1)
     found = r[:, None, None] @ found.reshape(len(nodes), 2, 2, n, AXES)
