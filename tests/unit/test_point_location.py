@@ -65,7 +65,7 @@ def inside(mesh: Box, count: int, seed: int) -> tuple[Any, Any, Any]:
 def test_places_do_not_depend_on_what_else_is_located(name: str) -> None:
     """To the last bit: ranks locate the same positions in different elements."""
     mesh = MESHES[name]
-    elements, _, points = inside(mesh, 50, seed=5)
+    _, _, points = inside(mesh, 50, seed=5)
     together = locate(mesh, np.arange(mesh.count), points)
     for n, element in enumerate(together.elements):
         alone = locate(mesh, [element], points[n : n + 1])
