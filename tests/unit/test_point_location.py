@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from groundswell.spectral_elements.point_location import (
     bounding_boxes,
     locate,
     nearest_axes,
+    pairs_in_boxes,
 )
 from groundswell.spectral_elements.recording import ElementDomain
 
@@ -250,3 +252,36 @@ def test_what_elements_do_not_have_is_refused() -> None:
         domain.select(where(kind="plane", normal="z", at=99.0, points=(2, 2)), [FIELD])
     with pytest.raises(InputError, match="'all' is for grids; use points, line or plane"):
         domain.select(where(kind="all"), [FIELD])
+
+
+def graded_boxes(count: int, axes: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Low and high corners of boxes of sizes from 1 to 1000 that grow with the distance from 0."""
+    rng = np.random.default_rng(7)
+    sizes = 10 ** rng.uniform(0, 3, (count, 1))
+    middles = rng.normal(size=(count, axes)) * 5 * sizes
+    sizes = sizes * rng.uniform(0.5, 1.5, (count, axes))
+    return middles - sizes / 2, middles + sizes / 2
+
+
+@pytest.mark.parametrize("axes", [2, 3])
+@pytest.mark.parametrize("count", [0, 1, 500])
+def test_pairs_are_those_of_all_positions_and_boxes(axes: int, count: int) -> None:
+    """Also of equal positions, and of those on corners; in the order of positions, then boxes."""
+    low, high = graded_boxes(700, axes)
+    middles = (low + high)[:count] / 2
+    points = np.concatenate([middles, middles, low[:count]])
+    is_inside = (low <= points[:, None]) & (points[:, None] <= high)
+    expected = np.nonzero(is_inside.all(axis=2))
+    assert np.array_equal(pairs_in_boxes(low, high, points), expected)
+    assert not len(pairs_in_boxes(low[:0], high[:0], points)[0])
+
+
+def test_boxes_of_very_different_sizes_take_little_memory() -> None:
+    """Which bounds the time, too: positions are not compared with all the boxes around them."""
+    low, high = graded_boxes(10_000, 3)
+    tracemalloc.start()
+    which, _ = pairs_in_boxes(low, high, (low + high) / 2)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(which) < 100_000
+    assert peak < 16e6
