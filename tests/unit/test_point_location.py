@@ -228,6 +228,33 @@ def test_a_position_outside_the_mesh_is_refused_on_all_ranks() -> None:
         assert "x -1 to 1, y 0 to 0.3, z 2 to 9 m" in str(error)
 
 
+@pytest.mark.parametrize("counts", [(1, 1, 1), (50, 1, 200)])
+def test_rounding_beside_the_mesh_is_of_its_size_not_of_its_elements(
+    counts: tuple[int, int, int],
+) -> None:
+    """So that checks, which use an outline, accept the positions that runs accept."""
+    domain = ElementDomain.outline(Box(counts, (-1.0, 0.0, 2.0), (1.0, 0.3, 9.0)))
+    corners = np.array([[-1.0, 0.0, 9.0], [1.0, 0.3, 2.0]])
+    outwards, extent = np.array([[-1, -1, 1], [1, 1, -1]]), np.array([2.0, 0.3, 7.0])
+    near = (corners + 9e-10 * extent * outwards).tolist()
+    chosen = domain.select(where(kind="points", positions=near), [FIELD])
+    assert chosen.count == (2,)
+    assert np.array_equal(chosen.frame.coordinates["x"].values, [near[0][0], near[1][0]])
+    for axis in range(3):
+        far = corners.copy()
+        far[:, axis] += 1.1e-9 * (extent * outwards)[:, axis]
+        with pytest.raises(InputError, match="2 of 2 positions"):
+            domain.select(where(kind="points", positions=far.tolist()), [FIELD])
+
+
+def test_messages_show_how_a_position_differs_from_the_ends_of_the_mesh() -> None:
+    domain = ElementDomain.outline(Box((1, 1, 1), (0.0, 0.0, 5e6), (800.0, 600.0, 5e6 + 1000)))
+    of = where(kind="points", positions=[[800.000001, 0.0, 5000000.0], [0.0, 0.0, 4999999.999998]])
+    message = r"is \(800.000001, 0, 5000000\) m; .* x 0 to 800, y .*, z 5000000 to 5001000 m; move"
+    with pytest.raises(InputError, match=message):
+        domain.select(of, [FIELD])
+
+
 def test_a_plane_reaches_over_the_whole_mesh_and_marks_what_lies_outside() -> None:
     mesh = MESHES["curved"]
     domain = ElementDomain(SerialCommunicator(), mesh, 3, np.arange(mesh.count))
