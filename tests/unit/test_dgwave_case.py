@@ -163,6 +163,22 @@ def test_records_outside_the_mesh_are_refused_before_a_run(where: Any, changes: 
     assert str(found.value) == str(expected.value)
 
 
+@pytest.mark.parametrize(("x", "accepted"), [(1200 + 3e-7, True), (1200.00001, False)])
+def test_checks_and_runs_accept_the_same_records(tmp_path: Path, x: float, accepted: bool) -> None:
+    """Although elements of the run are smaller than the brick that checks use."""
+    where = {"kind": "points", "positions": [[x, 400, 300]]}
+    case = build(tmp_path, refinement={"frequency": 9}, **record(where=where))
+    if accepted:
+        gs.check(case)
+        gs.run(case, folder=tmp_path / "results")
+        return
+    message = r"first is \(1200.00001, 400, 300\) m; the mesh has elements within x -400 to 1200,"
+    with pytest.raises(InputError, match=message):
+        gs.check(case)
+    with pytest.raises(InputError, match=message):
+        gs.run(case, folder=tmp_path / "results")
+
+
 def test_records_in_layers_and_below_hills_are_accepted() -> None:
     places = [[-350, 1150, 1000], [-400, -400, 0], [800, 800, 600]]
     setup(**record(where={"kind": "points", "positions": places}))

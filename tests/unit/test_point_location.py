@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from groundswell.spectral_elements.point_location import (
     bounding_boxes,
     locate,
     nearest_axes,
+    pairs_in_boxes,
 )
 from groundswell.spectral_elements.recording import ElementDomain
 
@@ -237,6 +239,33 @@ def test_a_position_outside_the_mesh_is_refused_on_all_ranks() -> None:
         assert "x -1 to 1, y 0 to 0.3, z 2 to 9 m" in str(error)
 
 
+@pytest.mark.parametrize("counts", [(1, 1, 1), (50, 1, 200)])
+def test_rounding_beside_the_mesh_is_of_its_size_not_of_its_elements(
+    counts: tuple[int, int, int],
+) -> None:
+    """So that checks, which use an outline, accept the positions that runs accept."""
+    domain = ElementDomain.outline(Box(counts, (-1.0, 0.0, 2.0), (1.0, 0.3, 9.0)))
+    corners = np.array([[-1.0, 0.0, 9.0], [1.0, 0.3, 2.0]])
+    outwards, extent = np.array([[-1, -1, 1], [1, 1, -1]]), np.array([2.0, 0.3, 7.0])
+    near = (corners + 9e-10 * extent * outwards).tolist()
+    chosen = domain.select(where(kind="points", positions=near), [FIELD])
+    assert chosen.count == (2,)
+    assert np.array_equal(chosen.frame.coordinates["x"].values, [near[0][0], near[1][0]])
+    for axis in range(3):
+        far = corners.copy()
+        far[:, axis] += 1.1e-9 * (extent * outwards)[:, axis]
+        with pytest.raises(InputError, match="2 of 2 positions"):
+            domain.select(where(kind="points", positions=far.tolist()), [FIELD])
+
+
+def test_messages_show_how_a_position_differs_from_the_ends_of_the_mesh() -> None:
+    domain = ElementDomain.outline(Box((1, 1, 1), (0.0, 0.0, 5e6), (800.0, 600.0, 5e6 + 1000)))
+    of = where(kind="points", positions=[[800.000001, 0.0, 5000000.0], [0.0, 0.0, 4999999.999998]])
+    message = r"is \(800.000001, 0, 5000000\) m; .* x 0 to 800, y .*, z 5000000 to 5001000 m; move"
+    with pytest.raises(InputError, match=message):
+        domain.select(of, [FIELD])
+
+
 def test_a_plane_reaches_over_the_whole_mesh_and_marks_what_lies_outside() -> None:
     mesh = MESHES["curved"]
     domain = ElementDomain(SerialCommunicator(), mesh, 3, np.arange(mesh.count))
@@ -261,3 +290,36 @@ def test_what_elements_do_not_have_is_refused() -> None:
         domain.select(where(kind="plane", normal="z", at=99.0, points=(2, 2)), [FIELD])
     with pytest.raises(InputError, match="'all' is for grids; use points, line or plane"):
         domain.select(where(kind="all"), [FIELD])
+
+
+def graded_boxes(count: int, axes: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Low and high corners of boxes of sizes from 1 to 1000 that grow with the distance from 0."""
+    rng = np.random.default_rng(7)
+    sizes = 10 ** rng.uniform(0, 3, (count, 1))
+    middles = rng.normal(size=(count, axes)) * 5 * sizes
+    sizes = sizes * rng.uniform(0.5, 1.5, (count, axes))
+    return middles - sizes / 2, middles + sizes / 2
+
+
+@pytest.mark.parametrize("axes", [2, 3])
+@pytest.mark.parametrize("count", [0, 1, 500])
+def test_pairs_are_those_of_all_positions_and_boxes(axes: int, count: int) -> None:
+    """Also of equal positions, and of those on corners; in the order of positions, then boxes."""
+    low, high = graded_boxes(700, axes)
+    middles = (low + high)[:count] / 2
+    points = np.concatenate([middles, middles, low[:count]])
+    is_inside = (low <= points[:, None]) & (points[:, None] <= high)
+    expected = np.nonzero(is_inside.all(axis=2))
+    assert np.array_equal(pairs_in_boxes(low, high, points), expected)
+    assert not len(pairs_in_boxes(low[:0], high[:0], points)[0])
+
+
+def test_boxes_of_very_different_sizes_take_little_memory() -> None:
+    """Which bounds the time, too: positions are not compared with all the boxes around them."""
+    low, high = graded_boxes(10_000, 3)
+    tracemalloc.start()
+    which, _ = pairs_in_boxes(low, high, (low + high) / 2)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(which) < 100_000
+    assert peak < 16e6

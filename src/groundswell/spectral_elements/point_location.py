@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +47,7 @@ def locate(mesh: Hexahedra, elements: ArrayLike, positions: ArrayLike) -> Locate
     """
     chosen, points = np.asarray(elements, np.int64), np.asarray(positions, np.float64)
     found = Located(np.full(len(points), NOWHERE), np.zeros((len(points), AXES)))
-    which, candidates = _candidates(mesh, chosen, points)
+    which, candidates = pairs_in_boxes(*bounding_boxes(mesh, chosen), points)
     for part in chunks(len(which), (mesh.order + 1) ** AXES):
         nodes = mesh.geometry_nodes(chosen[candidates[part]])
         places = _invert(nodes, mesh.order, points[which[part]])
@@ -70,14 +71,7 @@ def nearest_axes(mesh: Hexahedra, element: int, place: Floats) -> list[int]:
     return [int(axis) for axis in cosines.argmax(axis=1)]
 
 
-def _candidates(mesh: Hexahedra, elements: Numbers, points: Floats) -> tuple[Numbers, Numbers]:
-    """Pairs of a position and an element whose surrounding box holds it, elements rising."""
-    if not len(elements) or not len(points):
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    return pairs_in_boxes(*bounding_boxes(mesh, elements), points)
-
-
-POINTS_AT_ONCE = 4096  # whose candidates are found together: large boxes may yield thousands each
+COMPARED_AT_ONCE = 2**14  # pairs of a position and a box
 
 
 def pairs_in_boxes(low: Floats, high: Floats, points: Floats) -> tuple[Numbers, Numbers]:
@@ -85,22 +79,45 @@ def pairs_in_boxes(low: Floats, high: Floats, points: Floats) -> tuple[Numbers, 
 
     Args:
         low, high: corners of the boxes, (boxes, dimensions).
-        points: positions, (points, dimensions); there must be some.
+        points: positions, (points, dimensions).
     """
-    from scipy.spatial import KDTree
+    numbers = np.arange(len(points)), np.arange(len(low))
+    found = [*_search(np.stack([low.T, high.T]), points.T, *numbers)]
+    which, boxes = np.concatenate(found, axis=1) if found else np.empty((2, 0), np.int64)
+    order = np.lexsort((boxes, which))
+    return which[order], boxes[order]
 
-    reach, tree = (high - low).max() / 2, KDTree((low + high) / 2)
-    found = list[tuple[Numbers, Numbers]]()
-    for first in range(0, len(points), POINTS_AT_ONCE):
-        part = points[first : first + POINTS_AT_ONCE]
-        near = tree.query_ball_point(part, reach, p=np.inf, return_sorted=True)
-        which = np.repeat(np.arange(len(part)), [len(those) for those in near])
-        candidates = np.concatenate([np.asarray(those, np.int64) for those in near])
-        at = part[which]
-        inside = ((low[candidates] <= at) & (at <= high[candidates])).all(axis=1)
-        found.append((first + which[inside], candidates[inside]))
-    positions, boxes = (np.concatenate(each) for each in zip(*found, strict=True))
-    return positions, boxes
+
+def _search(corners: Floats, points: Floats, which: Numbers, boxes: Numbers) -> Iterator[Numbers]:
+    """Yield pairs, (2, pairs), among some positions and boxes; halves the positions if need be.
+
+    This is fast even if sizes of boxes differ by orders of magnitude.
+
+    Args:
+        corners: (low or high, dimensions, boxes).
+        points: (dimensions, points).
+        which, boxes: their numbers.
+    """
+    if not len(which) or not len(boxes):
+        return
+    first, last = points.min(axis=1, keepdims=True), points.max(axis=1, keepdims=True)
+    near = np.flatnonzero(((corners[0] <= last) & (first <= corners[1])).all(axis=0))
+    corners, boxes = corners.take(near, axis=2), boxes[near]
+    if len(which) * len(boxes) <= COMPARED_AT_ONCE or len(which) == 1:
+        (low, high), at = corners[:, :, None], points[..., None]
+        of_point, of_box = np.nonzero(((low <= at) & (at <= high)).all(axis=0))
+        yield np.stack([which[of_point], boxes[of_box]])
+        return
+    for half in _halves(points, corners[1] - corners[0]):
+        yield from _search(corners, points.take(half, axis=1), which[half], boxes)
+
+
+def _halves(points: Floats, sizes: Floats) -> tuple[Numbers, Numbers]:
+    """Halves of positions (dimensions, points), along the axis that crosses the most boxes."""
+    typical = sizes.mean(axis=1) + 1e-99  # which is not 0
+    axis, middle = (np.ptp(points, axis=1) / typical).argmax(), points.shape[1] // 2
+    order = points[axis].argpartition(middle)
+    return order[:middle], order[middle:]
 
 
 def bounding_boxes(mesh: Hexahedra, elements: ArrayLike) -> tuple[Floats, Floats]:

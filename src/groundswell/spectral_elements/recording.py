@@ -20,6 +20,7 @@ from groundswell.spectral_elements.geometry import chunks
 from groundswell.spectral_elements.point_location import NOWHERE, Located, locate
 
 NAMES = ("x", "y", "z")
+ROUNDING = 1e-9  # of the mesh's extent, by which positions may lie outside it
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,9 @@ class ElementDomain:
     def select(self, where: Where, fields: Sequence[RecordableField]) -> PointSelection:
         """See `Domain`; all ranks must call it. A part of a plane may lie outside the mesh.
 
+        Whether positions are accepted does not depend on sizes of elements, so an outline of a mesh
+        accepts the same ones.
+
         Raises:
             InputError: a point or a whole plane outside the mesh, or places that elements lack.
         """
@@ -63,7 +67,7 @@ class ElementDomain:
     def _at(
         self, points: Floats, fields: Sequence[RecordableField], frame: Frame
     ) -> PointSelection:
-        found, mine, missing = self.locate(points)
+        found, mine, missing = self.locate(self._without_rounding(points))
         cells = np.stack([found.elements, np.zeros_like(mine)], axis=-1)
         weights = found.weights(self.degree)
         return PointSelection(
@@ -106,15 +110,22 @@ class ElementDomain:
         mine = np.flatnonzero(here & (numbers == first))
         return mine, np.flatnonzero(first == nobody)
 
+    def _without_rounding(self, points: Floats) -> Floats:
+        """Positions, with coordinates that rounding puts just outside the mesh's extent on it."""
+        low, high = self._extent()
+        inside = np.clip(points, low, high)
+        return np.where(np.abs(points - inside) <= ROUNDING * (high - low), inside, points)
+
     def _require_found(self, points: Floats, missing: NDArray[np.int64]) -> None:
         if not len(missing):
             return
-        low, high = self._extent()
-        x, y, z = points[missing[0]]
-        ends = ", ".join(f"{n} {a:g} to {b:g}" for n, a, b in zip(NAMES, low, high, strict=True))
+        place = ", ".join(f"{a:.15g}" for a in points[missing[0]])
+        ends = zip(NAMES, *self._extent(), strict=True)
+        within = ", ".join(f"{name} {low:.15g} to {high:.15g}" for name, low, high in ends)
         raise InputError(
             f"{len(missing)} of {len(points)} positions of output.record lie outside the mesh, the "
-            f"first is ({x:g}, {y:g}, {z:g}) m; the mesh has elements within {ends} m"
+            f"first is ({place}) m; the mesh has elements within {within} m; move the positions "
+            "into elements"
         )
 
     def _extent(self) -> tuple[Floats, Floats]:

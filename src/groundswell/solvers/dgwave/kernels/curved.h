@@ -9,9 +9,9 @@
 
 constexpr int METRICS = 9;
 
-// The outward unit normal of a face at a node, and the surface Jacobian.
+// The outward unit normal of a face at a node, the surface Jacobian, and its inverse.
 struct Normal {
-  real along[3], area;
+  real along[3], area, inverse_area;
 };
 
 // scaled: the outward normal times the surface Jacobian.
@@ -19,8 +19,8 @@ INLINE Normal unit_normal(const real (&scaled)[3]) {
   real square = 0;
   UNROLL
   for (int b = 0; b < 3; ++b) square = FMA(scaled[b], scaled[b], square);
-  const real scale = INVERSE_SQRT(square);
-  return {{scale * scaled[0], scale * scaled[1], scale * scaled[2]}, scale * square};
+  const real inverse = INVERSE_SQRT(square);
+  return {{inverse * scaled[0], inverse * scaled[1], inverse * scaled[2]}, inverse * square, inverse};
 }
 
 // The outward normal times the surface Jacobian. metrics: metric terms of the element.

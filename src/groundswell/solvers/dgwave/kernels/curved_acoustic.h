@@ -28,7 +28,7 @@ INLINE void find_trace(const real (&normal)[3], const Values& value, real (&trac
 template <class Columns>
 INLINE void find_trace(int axis, real side, const Normal& normal, const Columns& column, real (&trace)[TRACE]) {
   trace[0] = column(0);
-  trace[1] = side / normal.area * column(1 + axis);
+  trace[1] = side * normal.inverse_area * column(1 + axis);
 }
 
 // As in bricks, but velocities are multiplied by the surface Jacobian. Both traces refer to this side's normal.

@@ -28,7 +28,7 @@ INLINE void find_trace(const real (&normal)[3], const Values& value, real (&trac
 // The same from differentiated values. side: -1 on the lower face of an axis, 1 on the upper one.
 template <class Columns>
 INLINE void find_trace(int axis, real side, const Normal& normal, const Columns& column, real (&trace)[TRACE]) {
-  const real scale = side / normal.area;
+  const real scale = side * normal.inverse_area;
   UNROLL
   for (int c = 0; c < 3; ++c) {
     trace[c] = scale * column(traction_column(axis, c));

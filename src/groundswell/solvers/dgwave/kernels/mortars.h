@@ -156,7 +156,7 @@ INLINE void load_node(const FaceValues& quarter, int slow, int fast, real (&trac
 INLINE void load_node(const FaceValues& quarter, int slow, int fast, const Normal& normal, real (&trace)[TRACE]) {
   load_node(quarter, slow, fast, trace);
   for (int n = 0; n < TRACE; ++n)
-    if (sign_of_other(n) < 0) trace[n] /= normal.area;
+    if (sign_of_other(n) < 0) trace[n] *= normal.inverse_area;
 }
 #endif
 
