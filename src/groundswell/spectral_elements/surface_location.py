@@ -111,8 +111,6 @@ def _nodes_of(mesh: Hexahedra, element: Numbers, face: Numbers) -> Floats:
 
 def _faces_near(nodes: Floats, points: Floats) -> tuple[Numbers, Numbers]:
     """Pairs of positions (x, y) and faces whose bounding boxes hold them."""
-    if not len(points):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     low, high = nodes[..., :2].min(axis=1), nodes[..., :2].max(axis=1)
     margin = BULGE * (high - low).max(axis=1, keepdims=True)
     return pairs_in_boxes(low - margin, high + margin, points)
