@@ -48,7 +48,7 @@ class Ghosts:
         low, high = integers(self.low) or (), integers(self.high) or ()
         if not len(low) == len(high) > 0 or min(*low, *high) < 0:
             raise InputError(
-                f"ghosts with low = {self.low} and high = {self.high}: give one whole number per "
+                f"ghost layers low = {self.low}, high = {self.high}: give one whole number per "
                 "axis in each, at least 0"
             )
         within = tuple(None if run is None else integers(run) or () for run in self.within)
