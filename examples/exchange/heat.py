@@ -12,7 +12,7 @@ from groundswell.exchange import Domain
 n, steps = 40, 50
 domain = Domain((n, n, n), ghosts=1, corners=False)
 u, v = domain.zeros("float64"), domain.zeros("float64")  # this rank's block, now and one step later
-k, j, i = domain.indices()  # of its points, in the whole cube
+k, j, i = domain.indices()  # global indices of the block's points
 domain.interior(u)[...] = np.where((k - 12) ** 2 + (j - 20) ** 2 + (i - 24) ** 2 < 64, 1.0, 0.0)
 
 
@@ -31,7 +31,7 @@ turns = [(u, v, domain.plan(u)), (v, u, domain.plan(v))]
 for number in range(steps):
     old, new, plan = turns[number % 2]
     plan.start()  # sends
-    step(old, new, inner)  # hides the exchange
+    step(old, new, inner)  # overlaps with the exchange
     plan.finish()  # fills the ghost layers
     step(old, new, near)
 

@@ -12,7 +12,7 @@ from groundswell.exchange import Domain
 n, steps = 40, 50
 domain = Domain((n, n, n), ghosts=1, corners=False, device="cuda")
 u, v = domain.zeros("float64"), domain.zeros("float64")  # this rank's block, now and one step later
-k, j, i = domain.indices()  # of its points, in the whole cube
+k, j, i = domain.indices()  # global indices of the block's points
 domain.interior(u)[...] = cp.where((k - 12) ** 2 + (j - 20) ** 2 + (i - 24) ** 2 < 64, 1.0, 0.0)
 
 
@@ -30,8 +30,8 @@ near, inner = domain.split()  # boxes of points: those that read ghosts, and the
 turns = [(u, v, domain.plan(u)), (v, u, domain.plan(v))]
 for number in range(steps):
     old, new, plan = turns[number % 2]
-    plan.start()  # in CuPy's current stream; the host goes on
-    step(old, new, inner)  # hides the exchange
+    plan.start()  # in CuPy's current stream; the host does not wait
+    step(old, new, inner)  # overlaps with the exchange
     plan.finish()  # fills the ghost layers
     step(old, new, near)
 

@@ -1,8 +1,8 @@
 """Heat spreads through a cube whose sides stay cold, in JAX, on GPUs where there are some.
 
 Run it with `mpiexec -n 4 python heat_jax.py`; any number of ranks prints the same checksum,
-which is that of heat.py. Nobody can write JAX's arrays: `exchange` returns new ones, and JAX's own
-work does not overlap with it.
+the same as heat.py. JAX arrays are immutable, so `exchange` returns new ones, and computations do
+not overlap with it.
 """
 
 import zlib

@@ -31,8 +31,8 @@ near, inner = domain.split()  # boxes of points: those that read ghosts, and the
 turns = [(u, v, domain.plan(u)), (v, u, domain.plan(v))]
 for number in range(steps):
     old, new, plan = turns[number % 2]
-    plan.start()  # in PyTorch's current stream
-    step(old, new, inner)  # hides the exchange
+    plan.start()  # in PyTorch's current stream; the host does not wait
+    step(old, new, inner)  # overlaps with the exchange
     plan.finish()  # fills the ghost layers
     step(old, new, near)
 whole = domain.gather(u)

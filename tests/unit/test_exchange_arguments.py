@@ -133,6 +133,9 @@ BAD_CALLS: list[tuple[Callable[[Domain], Any], str]] = [
     (lambda d: d.plan(d.zeros(), transport="pear"), "mpi-thread"),
     (lambda d: d.plan(d.zeros(), aggregate=np.array([True, False])), "True or False"),
     (lambda d: d.plan(d.zeros(), poison="no"), "True or False"),
+    (lambda d: d.plan(d.zeros(), transport=None), "auto, or fastest"),  # type: ignore[arg-type]
+    (lambda d: d.plan(d.zeros(), ghost=None), "ghost: no such argument"),  # type: ignore[call-arg]
+    (lambda d: d.indices(ghosts=2), "True or False"),  # type: ignore[arg-type]
 ]
 
 

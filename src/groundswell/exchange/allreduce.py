@@ -56,7 +56,7 @@ class GatheredAllReduce(Operation):
 
     Args:
         values: (count,) float64, this rank's numbers; they become the sums.
-        transport: "nccl" for the device's own call; any other uses MPI's.
+        transport: "nccl" for a call of NCCL; any other for a call of MPI.
     """
 
     def __init__(self, backend: Backend, comm: Communicator, values: Array, transport: str) -> None:
@@ -72,7 +72,7 @@ class GatheredAllReduce(Operation):
         self.finish: list[Launch] = [add]
 
     def _sum(self) -> Launch:
-        """Sums what is gathered."""
+        """The launch that sums the gathered numbers."""
         ranks, count = self._comm.size, self._values.size
         self._all = self._backend.zeros((ranks, count), "f8")
         arguments = (self._all, ranks, count, self._values)

@@ -1,6 +1,6 @@
 """Transfers with compressed messages: packing encodes segments, and unpacking decodes them.
 
-The codecs of `groundswell.compression` know nothing of messages; a transport moves their streams.
+The codecs are those of `groundswell.compression`. A transport moves the encoded streams.
 """
 
 from __future__ import annotations

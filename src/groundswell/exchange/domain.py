@@ -27,7 +27,7 @@ from groundswell.arguments import (
     whole_numbers,
 )
 from groundswell.backends import Array, Backend
-from groundswell.backends.array_interop import is_immutable, value_type
+from groundswell.backends.array_interop import StreamHandles, is_immutable, value_type
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import reported
 from groundswell.exchange.decomposition import BlockLengths, Decomposition, Index, decompose_for
@@ -131,14 +131,22 @@ class Domain(GhostedBlock, PlanCache):
     # --- arrays -----------------------------------------------------------------------------------
 
     def zeros(self, dtype: DTypeLike = "float64", components: int | Sequence[int] = ()) -> Array:
-        """A NumPy or CuPy array of zeros for this rank; leading axes are components."""
+        """A NumPy or CuPy array of zeros for this rank; leading axes are components.
+
+        Raises:
+            InputError: the type is not supported, or `components` is invalid.
+        """
         leading = integers(components if is_sequence(components) else (components,))
         if leading is None or min(leading, default=0) < 0:
             raise InputError(f"components = {components!r}: give whole numbers, 0 or more")
         return self._interop.zeros((*leading, *self.local_shape), value_type(dtype))
 
     def interior(self, array: Any) -> Any:
-        """The own points of an array: a view, if the library supports views."""
+        """The own points of an array: a view, if the library supports views.
+
+        Raises:
+            InputError: the array does not have the shape of this rank's arrays.
+        """
         shape = tuple(getattr(array, "shape", ()))
         if shape[-len(self.own) :] != self.local_shape:
             raise InputError(
@@ -163,7 +171,12 @@ class Domain(GhostedBlock, PlanCache):
         *,
         ghosts: bool = False,
     ) -> tuple[Array, ...]:
-        """origin + spacing * `indices`; both arguments are for each axis or for all axes."""
+        """Positions of points along each axis: origin + spacing * `indices`.
+
+        Args:
+            spacing, origin: one number for each axis, or one for all axes, in the same unit.
+            ghosts: see `indices`.
+        """
         first = real_numbers("origin", origin, len(self.own))
         steps = real_numbers("spacing", spacing, len(self.own))
         along = zip(self._indices(ghosts), first, steps, strict=True)
@@ -174,7 +187,7 @@ class Domain(GhostedBlock, PlanCache):
         """The whole array, without ghosts, on rank 0; None elsewhere.
 
         Raises:
-            InputError: types or components differ between ranks.
+            InputError: types or components differ between ranks, or the array does not fit.
             RunFailed: a rank is late or lost, see `check`; on all ranks.
         """
         self._require_open()
@@ -217,7 +230,16 @@ class Domain(GhostedBlock, PlanCache):
         fields = _as_fields(arrays)
         streams = self._interop.user_streams(stream, [f.array for f in fields])
         written = [self._writable(n, field) for n, field in enumerate(fields)]
-        groups = [self._components(field) for field in written]
+        self._run_shared_plan(written, streams)
+        results = [
+            field.array if mine is field else self._interop.to_jax(mine.array)
+            for mine, field in zip(written, fields, strict=True)
+        ]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _run_shared_plan(self, fields: list[Field], streams: StreamHandles) -> None:
+        """Exchange fields with the plan of their kind, which is created if there is none."""
+        groups = [self._components(field) for field in fields]
         ghost_fields = [component for group in groups for component in group]
         # The same on all ranks, so that all find a plan, or none does.
         terms = tuple((len(group), *(f.terms for f in group[:1])) for group in groups)
@@ -230,19 +252,14 @@ class Domain(GhostedBlock, PlanCache):
             plan = self._new_plan(ghost_fields, self._options, [])
             if not plan.rebindable:  # peers store in these arrays
                 self._by_address.add(terms)
-                plan.keep(field.array for field in written)
+                plan.keep(field.array for field in fields)
             return plan
 
         self._run_cached(key, make, streams, ghost_fields)
-        results = [
-            field.array if mine is field else self._interop.to_jax(mine.array)
-            for mine, field in zip(written, fields, strict=True)
-        ]
-        return results[0] if len(results) == 1 else tuple(results)
 
     @reported
     def plan(self, *arrays: Any, **options: Unpack[Options]) -> Plan:
-        """Prepare the exchange of arrays, or of `Field`s.
+        """Prepare the exchange of arrays, or of `Field`s; the plan keeps them alive.
 
         Args:
             options: see `Options`; by default, those of the domain.
@@ -255,8 +272,7 @@ class Domain(GhostedBlock, PlanCache):
         def prepare() -> tuple[list[GhostField], dict[str, Any], list[Any]]:
             fields = _as_fields(arrays)
             ghost_fields = [g for field in fields for g in self._components(field)]
-            given = {name: value for name, value in options.items() if value is not None}
-            complete = complete_options(self.backend, self._options | given)
+            complete = complete_options(self.backend, {**self._options, **options})
             return ghost_fields, complete, [field.array for field in fields]
 
         self._require_open()
@@ -285,6 +301,7 @@ class Domain(GhostedBlock, PlanCache):
         return self._planned(make, choices, problem, owners)
 
     def _components(self, field: Field) -> list[GhostField]:
+        """The components of a field, as checked arrays with the axes of the domain."""
         view, axes, ghosts = self._interop.view(field.array), len(self.own), self.ghosts
         if field.ghosts is not None:
             ghosts = as_ghosts(field.ghosts, axes, ghosts.corners)
@@ -326,5 +343,5 @@ class Domain(GhostedBlock, PlanCache):
 def _as_fields(arrays: Sequence[Any]) -> list[Field]:
     """The arguments of an exchange, arrays or `Field`s, as `Field`s."""
     if not arrays:
-        raise InputError("exchange without arrays; give at least one")
+        raise InputError("an exchange has no arrays; give at least one")
     return [a if isinstance(a, Field) else Field(a) for a in arrays]

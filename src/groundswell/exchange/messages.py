@@ -77,7 +77,7 @@ class Operation:
             part.check(after)
 
     def release(self) -> None:
-        """Stop keeping the arrays alive, if possible; the caller then must."""
+        """Stop keeping the arrays alive, if possible; the caller must then keep them."""
 
     def close(self) -> None:
         """Release memory and handles of other ranks; collective, before MPI ends.

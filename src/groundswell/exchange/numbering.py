@@ -56,7 +56,7 @@ class Numbering(PlanCache):
         own: number of ids that this rank owns. A hash of the id chooses its owner.
 
     Raises:
-        InputError: an argument is invalid.
+        InputError: an argument is invalid; raised on all ranks.
         BackendError: the device is absent.
     """
 
@@ -114,6 +114,10 @@ class Numbering(PlanCache):
                 PyTorch or any library with DLPack; it is overwritten.
             op: "sum", "multiply", "min" or "max".
             stream: GPU stream, see `Plan`.
+
+        Raises:
+            InputError: the array does not fit, or differs between ranks; as for the other methods.
+            RunFailed: a rank is late or lost; on a GPU, the error may appear later, see `check`.
         """
         self._do("gather-scatter", local, local, op, stream)
         return local
@@ -124,6 +128,7 @@ class Numbering(PlanCache):
         Args:
             out: assembled values to overwrite; by default, a new array. Values that another rank
                 owns do not change; `halo` fills them.
+            op, stream: see `gather_scatter`.
         """
         out = self._like(local, len(self.ids)) if out is None else out
         self._do("gather", local, out, op, stream)

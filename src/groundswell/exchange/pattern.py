@@ -48,7 +48,7 @@ class Ghosts:
         low, high = integers(self.low) or (), integers(self.high) or ()
         if not len(low) == len(high) > 0 or min(*low, *high) < 0:
             raise InputError(
-                f"ghost layers {self.low} below and {self.high} above: give one whole number per "
+                f"ghost layers low = {self.low}, high = {self.high}: give one whole number per "
                 "axis in each, at least 0"
             )
         within = tuple(None if run is None else integers(run) or () for run in self.within)
@@ -121,7 +121,7 @@ class _Span(NamedTuple):
 def receives(
     decomposition: Decomposition, rank: int, ghosts: Ghosts, sweep: int | None = None
 ) -> tuple[GhostBox, ...]:
-    """The ghost points of a rank as boxes, in an order that is the same on all ranks.
+    """The ghost points of a rank as boxes; all ranks compute the same boxes in the same order.
 
     Args:
         sweep: only ghosts outside the block along this axis, and not along later axes. At edges and
@@ -275,13 +275,13 @@ class GhostedBlock:
         return tuple(p + low for p, low in zip(inside, self.ghosts.low, strict=True))
 
     def split(self, thickness: int | Sequence[int] | None = None) -> tuple[list[Slices], ...]:
-        """The own points as boxes: those near points of other ranks, and all others.
+        """The own points as boxes: those near ghosts that exchanges fill, and all others.
 
-        Computations at the other points read no ghosts, so they can overlap with an exchange.
+        The others are not sent and read no ghosts; they can be computed during an exchange.
 
         Args:
-            thickness: distance that counts as near, for each axis; by default, the larger width of
-                the ghost layers.
+            thickness: distance that counts as near, for each axis or for all axes; by default, the
+                larger width of the ghost layers.
         """
         axes, thick = len(self.own), self.ghosts.widest.low
         if thickness is not None:
@@ -291,6 +291,7 @@ class GhostedBlock:
 
     def _indices(self, ghosts: bool) -> list[NDArray[np.int64]]:
         """Global indices along each axis, shaped so that they broadcast to the block's shape."""
+        ghosts = flag("ghosts", ghosts)
         sides = zip(self.block.slices, self.ghosts.low, self.ghosts.high, strict=True)
         runs = ((s.start - low * ghosts, s.stop + high * ghosts) for s, low, high in sides)
         return list(np.ix_(*(np.arange(*run) for run in runs)))
@@ -309,7 +310,7 @@ class GhostedBlock:
 
 
 def _short(values: Sequence[Any]) -> Any:
-    """One value if it is the same for all axes or sides."""
+    """The common value of all axes or sides, or else all values."""
     return values[0] if len(set(values)) == 1 else tuple(values)
 
 

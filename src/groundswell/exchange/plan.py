@@ -35,6 +35,9 @@ class Plan:
     default stream is the current one of PyTorch for tensors, and of CuPy for other arrays: the
     legacy default stream, unless another one is current.
 
+    Methods raise InputError if the plan is closed, or if `start` and `finish` do not alternate; and
+    RunFailed if a rank is late or lost. On a GPU, the latter may happen later, see `check`.
+
     Attributes:
         comm: the ranks.
         under_way: whether it has been started and must be finished.
@@ -76,7 +79,7 @@ class Plan:
 
     @reported
     def __call__(self, stream: Any = None) -> None:
-        """Fill the ghost layers."""
+        """Run the whole exchange, such as to fill ghost layers."""
         self._run(self._interop.user_streams(stream, self._owners))
 
     def _run(self, streams: StreamHandles) -> None:
@@ -118,7 +121,7 @@ class Plan:
 
     @reported
     def start(self, stream: Any = None) -> None:
-        """Send. Until `finish`, do not write points that are sent, and do not read ghosts."""
+        """Send. Until `finish`, do not write values that are sent, and do not read ghosts."""
         self._require(under_way=False)
         self._interop.wait_for_user(self._interop.user_streams(stream, self._owners))
         self.under_way = True
@@ -128,7 +131,7 @@ class Plan:
 
     @reported
     def finish(self, stream: Any = None) -> None:
-        """Receive, and fill the ghost layers; later work in the stream may read them.
+        """Receive, and store the received values; later work in the stream may read them.
 
         With sweeps, and with route "crystal", it also sends.
         """
@@ -189,7 +192,7 @@ class Plan:
 
 
 class PlanCache:
-    """The plans of a user, and those kept for exchanges without an explicit plan.
+    """All plans of a domain or numbering, including those for exchanges without an explicit plan.
 
     Attributes:
         comm, backend: the ranks, the device.
@@ -217,7 +220,7 @@ class PlanCache:
         """Exchange arrays with the plan kept for this key, or a new one.
 
         Args:
-            key: returns the key, which may change when `make` has created the plan.
+            key: returns the key of the plan, which may change when `make` creates the plan.
         """
         capturing = self._interop.is_capturing(streams)
         plan = self._cached.get(key())

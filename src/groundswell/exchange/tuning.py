@@ -1,4 +1,4 @@
-"""Measures the possible ways to exchange, and selects the fastest one.
+"""Measures the transports and other options of an exchange, and selects the fastest.
 
 The time of a candidate is the maximum over ranks, because the slowest rank determines the time of a
 step; the median over repetitions is taken. Results are cached on disk, by machine and problem.
@@ -107,8 +107,8 @@ def halo_candidates(
     if usual(comm) == "peer":
         codecs = codecs[:1]
     return [
-        Choice(name, codec=codec, aggregate=aggregate, overlap=hides)
-        for hides, name, aggregate, codec in product(overlaps, transports, aggregates, codecs)
+        Choice(name, codec=codec, aggregate=aggregate, overlap=overlapped)
+        for overlapped, name, aggregate, codec in product(overlaps, transports, aggregates, codecs)
     ]
 
 

@@ -168,8 +168,11 @@ class Position(NamedTuple):
     error: GroundswellError | None = None  # why the rank has given up a call
     cause: GroundswellError | None = None  # what its present call reports if others do not make it
 
-    def why_not(self, other: Position) -> str | None:
-        """The reason why a wait of this rank for the other one cannot end, following "rank n"."""
+    def why_not(self, other: Position, here: int) -> str | None:
+        """The reason why a wait of rank `here` for the other one cannot end, following "rank n".
+
+        Other ranks may raise it as well, so it names both ranks.
+        """
         if other.state == FAILED:
             return "has failed; see its messages"
         if self.state != RUNNING:
@@ -179,15 +182,16 @@ class Position(NamedTuple):
             return "has ended its program before the others; all ranks must make the same calls"
         if min(ahead) < 0 < max(ahead):
             return (
-                f"is out of step: it has begun {other.exchanges} exchanges and {other.calls} other "
-                f"calls, this rank {self.exchanges} and {self.calls}; all ranks must make the same "
-                "calls, with the arrays of earlier calls, or new ones, alike"
+                f"is out of step with rank {here}: it has begun {other.exchanges} exchanges and "
+                f"{other.calls} other calls, but rank {here} {self.exchanges} and {self.calls}; "
+                "all ranks must make the same calls, with arrays of the same types, and with "
+                "transport direct all with earlier arrays or all with new ones"
             )
         if self.exchanges == other.exchanges and self.plan != other.plan:
             return (
                 f"runs a different plan: exchange {self.exchanges} is plan {other.plan} there but "
-                f"plan {self.plan} here (plans are numbered as created); all ranks must run, and "
-                "finish, the same plans in the same order"
+                f"plan {self.plan} on rank {here} (plans are numbered as created); all ranks must "
+                "run, and finish, the same plans in the same order"
             )
         return None
 
@@ -236,7 +240,7 @@ class Progress:
         self._send()
         self.require_no_error()
         for rank, other in self._others.items():
-            if reason := self._here.why_not(other):
+            if reason := self._here.why_not(other, self._comm.rank):
                 cause = self._here.cause or other.cause if other.state == RUNNING else None
                 raise cause or RunFailed(f"rank {rank} {reason}")
 

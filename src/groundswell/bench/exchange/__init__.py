@@ -1,4 +1,4 @@
-"""Benchmarks of ghost exchange: speed by size, transport and option, with published figures."""
+"""Benchmarks of the exchange: speed by size, transport and options, with published figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gather, scatter and gather-scatter of a spectral-element mesh, by transport and route.
+"""Measures gather, scatter and gather-scatter of a spectral-element mesh.
 
 The mesh is NekBone's: a box of cubes of degree N on each rank, with (N + 1)^3 nodes each. Nodes
 on common faces are copies of each other. Ranks are stacked along z. hipBone (Chalmers et al. 2023)
@@ -25,8 +25,8 @@ from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 
 DEGREE = 7
-BANDWIDTH, LATENCY = 25e9, 2e-6  # bytes a second, s: of a good network
-GAPS = (0.0, 1e-6, 5e-6, 20e-6)  # s that a message costs, from a bare network to GPU-aware MPI
+BANDWIDTH, LATENCY = 25e9, 2e-6  # of a fast network, bytes/s and s
+GAPS = (0.0, 1e-6, 5e-6, 20e-6)  # cost of a message, s: from none to that of GPU-aware MPI
 
 
 def box_ids(elements: int, degree: int, rank: int) -> NDArray[np.int64]:
@@ -40,15 +40,15 @@ def box_ids(elements: int, degree: int, rank: int) -> NDArray[np.int64]:
 
 
 def measure_local(rig: Rig, elements: int) -> Iterator[Row]:
-    """Throughput of the part that needs no other rank.
+    """Measure the throughput of the part that needs no other rank.
 
     Args:
         elements: along an edge of a rank's cube.
 
     Yields:
         Rows: `kind`, `values`, `seconds`, `bytes` (the minimum traffic), `share` of the
-        device's bandwidth, `remote` and `whole` in seconds, `setup` in seconds, of numbering and
-        operation.
+        device's bandwidth, `remote` and `whole` in seconds, and `setup`: seconds to create the
+        numbering and the operation.
     """
     begun = time.monotonic()
     ids = box_ids(elements, DEGREE, rig.comm.rank)
@@ -92,7 +92,7 @@ def _moved(sharing: Sharing, kind: str) -> int:
 
 
 def measure_routes(rig: Rig, elements: int) -> Iterator[Row]:
-    """Time of the part that needs other ranks, by transport and route.
+    """Measure the part that needs other ranks, by transport and route.
 
     Args:
         elements: along an edge of a rank's cube.
@@ -110,7 +110,7 @@ def measure_routes(rig: Rig, elements: int) -> Iterator[Row]:
 
 
 def measure_all_pairs(rig: Rig) -> Iterator[Row]:
-    """Routes between ranks that all share values, with increasing cost of a message.
+    """Measure routes between ranks that all share values, with increasing cost of a message.
 
     The crystal router sends the fewest messages, so it should be fastest at the highest cost.
 

@@ -1,6 +1,6 @@
-"""The optimisations of Xue & Roy (2020) one by one, on every transport and process grid.
+"""Measures the optimisations of Xue & Roy (2020), on every transport and process grid.
 
-The exchange alone of a buoyancy-driven cavity with walls: five fields in double precision
+The benchmark exchanges the fields of a buoyancy-driven cavity with walls: five in double precision
 (pressure, three velocities, temperature). The paper's axes are i (fastest), j and k; Groundswell's
 arrays have the slowest axis first.
 """
@@ -25,7 +25,7 @@ WIDEST = 2
 
 
 def measure_versions(rig: Rig, edge: int) -> Iterator[Row]:
-    """Every version on every process grid and transport.
+    """Measure every version on every process grid and transport.
 
     Args:
         edge: points along an edge of the cavity, which all ranks share.
@@ -35,11 +35,11 @@ def measure_versions(rig: Rig, edge: int) -> Iterator[Row]:
         `seconds`, and `sent`: the largest number of bytes that a rank sends.
     """
     for processes in grids(rig.comm.size):
-        cut = Decomposition((edge,) * 3, processes, (False,) * 3)
-        arrays = allocate(rig, cut)
+        decomposition = Decomposition((edge,) * 3, processes, (False,) * 3)
+        arrays = allocate(rig, decomposition)
         for version in VERSIONS.values():
             for transport in rig.transports:
-                make = partial(version_exchange, rig, transport, cut, arrays, version)
+                make = partial(version_exchange, rig, transport, decomposition, arrays, version)
                 if row := rig.exchange(transport, make):
                     yield {"grid": processes[::-1], "version": version.name} | row
 
@@ -47,31 +47,37 @@ def measure_versions(rig: Rig, edge: int) -> Iterator[Row]:
 def grids(ranks: int) -> list[Index]:
     """Process grids along each axis alone, and the most even ones along two and three axes."""
     every = list(process_grids(ranks, 3))
-    alone = [grid for grid in every if _cuts(grid) == 1]
+    alone = [grid for grid in every if _divided_axes(grid) == 1]
     even = [
-        most_even(grid for grid in every if _cuts(grid) == n)
+        most_even(grid for grid in every if _divided_axes(grid) == n)
         for n in (2, 3)
-        if any(_cuts(grid) == n for grid in every)
+        if any(_divided_axes(grid) == n for grid in every)
     ]
     return sorted(alone, reverse=True) + even
 
 
-def _cuts(grid: Index) -> int:
+def _divided_axes(grid: Index) -> int:
     return sum(n > 1 for n in grid)
 
 
-def allocate(rig: Rig, cut: Decomposition) -> list[Array]:
+def allocate(rig: Rig, decomposition: Decomposition) -> list[Array]:
     """This rank's part of the five fields."""
-    shape = tuple(n + 2 * WIDEST for n in cut.block(rig.comm.rank).shape)
+    shape = tuple(n + 2 * WIDEST for n in decomposition.block(rig.comm.rank).shape)
     return [rig.filled(shape, "float64") for _ in range(FIELDS)]
 
 
 def version_exchange(
-    rig: Rig, transport: str, cut: Decomposition, arrays: Sequence[Array], version: Version
+    rig: Rig,
+    transport: str,
+    decomposition: Decomposition,
+    arrays: Sequence[Array],
+    version: Version,
 ) -> VersionExchange:
     """The exchange of one version of the paper."""
     fields = [
         GhostField(array, (WIDEST,) * 3, uniform(width))
         for array, width in zip(arrays, WIDTHS, strict=True)
     ]
-    return VersionExchange(version, rig.backend, rig.comm, cut, fields, transport=transport)
+    return VersionExchange(
+        version, rig.backend, rig.comm, decomposition, fields, transport=transport
+    )

@@ -1,4 +1,4 @@
-"""Exchange of faces along one periodic axis, and the plain copies that limit its speed."""
+"""Exchanges with neighbours in a ring or on three axes, and the plain copies that limit them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from groundswell.exchange.messages import offsets_of
 from groundswell.exchange.pattern import GhostBox, Ghosts, receives, uniform
 
 VALUE = 4  # bytes
-OWN_PLANES = 2  # of a rank: no more are needed to send faces
+OWN_PLANES = 2  # planes of own points; more are not needed to send faces
 
 
 def measure_links(rig: Rig, sizes: Sequence[int], shifts: Sequence[int]) -> Iterator[Row]:
-    """Exchange one face on each side, or one face to one side, as other benchmarks do.
+    """Measure the exchange of one face with both neighbours, or with the next one only.
 
     Args:
-        sizes: bytes of a face, for both sides.
-        shifts: the same, for one side.
+        sizes: bytes of a face, for exchanges with both neighbours.
+        shifts: the same, for exchanges with the next one.
 
     Yields:
         Rows: `faces` sent by each rank, `bytes` of one, `transport` ("copy": plain copies into
@@ -65,17 +65,24 @@ def face_exchange(rig: Rig, transport: str, size: int, faces: int) -> HaloExchan
     power = (size // VALUE).bit_length() - 1
     face = (1 << power // 2, 1 << (power - power // 2))
     ranks = rig.comm.size
-    cut = Decomposition((OWN_PLANES * ranks, *face), (ranks, 1, 1), (True, False, False))
+    decomposition = Decomposition((OWN_PLANES * ranks, *face), (ranks, 1, 1), (True, False, False))
     ghosts = Ghosts((1, 0, 0), (faces - 1, 0, 0))
     array = rig.filled((OWN_PLANES + 2, *face), "float32")
-    return one_field(rig, transport, cut, GhostField(array, (1, 0, 0), ghosts))
+    return one_field(rig, transport, decomposition, GhostField(array, (1, 0, 0), ghosts))
 
 
 def one_field(
-    rig: Rig, transport: str, cut: Decomposition, field: GhostField, *, sweeps: bool = False
+    rig: Rig,
+    transport: str,
+    decomposition: Decomposition,
+    field: GhostField,
+    *,
+    sweeps: bool = False,
 ) -> HaloExchange:
     """An exchange of a single field."""
-    return HaloExchange(rig.backend, rig.comm, cut, [field], transport=transport, sweeps=sweeps)
+    return HaloExchange(
+        rig.backend, rig.comm, decomposition, [field], transport=transport, sweeps=sweeps
+    )
 
 
 def _ring(rig: Rig, size: int, faces: int) -> list[tuple[int, int]]:
@@ -90,7 +97,9 @@ def _limit(rig: Rig, messages: Sequence[tuple[int, int]]) -> Row:
     offsets, size = offsets_of([size for _, size in messages])
     mine, source = backend.allocate_shared(size), rig.filled((size,), "uint8")
     handles = comm.allgather(mine.handle)
-    peers = {peer for peer, _ in messages} - {comm.rank}  # of two ranks both neighbours are one
+    peers = {peer for peer, _ in messages} - {
+        comm.rank
+    }  # of two ranks, both neighbours are the same
     theirs = {peer: backend.attach_handle(handles[peer]) for peer in peers}
     bases = {peer: memory.address for peer, memory in theirs.items()} | {comm.rank: mine.address}
     copies = [
@@ -100,7 +109,7 @@ def _limit(rig: Rig, messages: Sequence[tuple[int, int]]) -> Row:
     seconds = rig.seconds(in_order(copies), in_graph=True)
     for memory in theirs.values():
         memory.close()
-    comm.allgather(None)  # nobody uses it any more
+    comm.allgather(None)  # a barrier: no rank uses the memory any more
     mine.close()
     return {"transport": "copy", "path": "plain copies", "in_graph": True, "seconds": seconds}
 
@@ -116,9 +125,9 @@ FIGURES = {
 
 
 def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> Iterator[Row]:
-    """Exchange with face neighbours or all neighbours: a float32 cube per rank, fully periodic.
+    """Measure the exchange of a float32 cube per rank, periodic along all axes.
 
-    All neighbours are reached in one round of messages, or by sweeps along one axis after another.
+    Cubes exchange with the 6 neighbours at faces, or with all 26, in one round or in sweeps.
 
     Args:
         blocks: points along an edge of a cube, and ghost layers.
@@ -131,32 +140,34 @@ def measure_neighbours(rig: Rig, blocks: Sequence[tuple[int, int]]) -> Iterator[
     for edge, width in blocks:
         array = rig.filled((edge + 2 * width,) * 3, "float32")
         for name, (corners, sweeps) in FIGURES.items():
-            cut, ghosts = torus(rig.comm.size, edge), uniform(width, corners=corners)
+            decomposition, ghosts = torus(rig.comm.size, edge), uniform(width, corners=corners)
             field = GhostField(array, (width,) * 3, ghosts)
-            boxes = receives(cut, rig.comm.rank, ghosts)
+            boxes = receives(decomposition, rig.comm.rank, ghosts)
             who = [box.owner for box in boxes]
             about = {
                 "neighbours": name,
                 "bytes": edge * edge * width * VALUE,
-                "processes": cut.processes,
+                "processes": decomposition.processes,
                 "own": who.count(rig.comm.rank),
                 "ranks": len(set(who) - {rig.comm.rank}),
             }
-            limit = rig.attempt("copy", partial(_limit, rig, _by_peer(rig, cut, boxes)))
+            limit = rig.attempt("copy", partial(_limit, rig, _by_peer(rig, decomposition, boxes)))
             if limit:
                 yield about | limit | {"sent": 0, "share": 1.0}
             for transport in rig.transports:
-                make = partial(one_field, rig, transport, cut, field, sweeps=sweeps)
+                make = partial(one_field, rig, transport, decomposition, field, sweeps=sweeps)
                 if row := rig.exchange(transport, make):
                     yield about | row | {"share": _share(limit, row)}
 
 
-def _by_peer(rig: Rig, cut: Decomposition, boxes: Sequence[GhostBox]) -> list[tuple[int, int]]:
+def _by_peer(
+    rig: Rig, decomposition: Decomposition, boxes: Sequence[GhostBox]
+) -> list[tuple[int, int]]:
     """The bytes for each rank, including this one, in one buffer."""
     peers = {box.owner for box in boxes}
     return [
         (peer, sum(VALUE * prod(p.shape) for p in boxes if p.owner == peer))
-        for peer in sorted(peers, key=lambda peer: cut.shift(rig.comm.rank, peer))
+        for peer in sorted(peers, key=lambda peer: decomposition.shift(rig.comm.rank, peer))
     ]
 
 

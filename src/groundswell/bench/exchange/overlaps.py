@@ -1,4 +1,4 @@
-"""Overlaps of the multi-GPU k-Wave: one float32 field, slabs, edges and corners of a torus.
+"""Measures the exchange of overlaps in the multi-GPU k-Wave: one float32 field, slabs or cubes.
 
 Its authors exchange overlaps of 2 to 32 points, and replaced MPI through the host by GPU-aware MPI
 and by peer memory on a server with eight Tesla P40.
@@ -20,7 +20,7 @@ STAGED = "mpi"  # MPI through the host, with which others are compared
 
 
 def measure_overlaps(rig: Rig, edge: int, widths: Sequence[int]) -> Iterator[Row]:
-    """Exchange the overlaps of a cube per rank, decomposed along one or three axes, with corners.
+    """Measure the exchange of overlaps of a cube per rank, decomposed along one or three axes.
 
     Args:
         edge: points along an edge of a rank's cube.
@@ -32,17 +32,17 @@ def measure_overlaps(rig: Rig, edge: int, widths: Sequence[int]) -> Iterator[Row
     """
     ranks = rig.comm.size
     slabs = Decomposition((edge * ranks, edge, edge), (ranks, 1, 1), (True, False, False))
-    for name, cut in {"1-D": slabs, "3-D": torus(ranks, edge)}.items():
+    for name, decomposition in {"1-D": slabs, "3-D": torus(ranks, edge)}.items():
         for width in widths:
             low = (width, 0, 0)
             ghosts = Ghosts(low, low) if name == "1-D" else uniform(width, corners=True)
             array = rig.filled(tuple(edge + 2 * n for n in ghosts.low), "float32")
             field = GhostField(array, ghosts.low, ghosts)
             found = [
-                rig.exchange(transport, partial(one_field, rig, transport, cut, field))
+                rig.exchange(transport, partial(one_field, rig, transport, decomposition, field))
                 for transport in rig.transports
             ]
-            about = {"cut": name, "overlap": width, "processes": cut.processes}
+            about = {"cut": name, "overlap": width, "processes": decomposition.processes}
             yield from _compared([about | row for row in found if row])
 
 

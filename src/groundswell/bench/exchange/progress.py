@@ -1,4 +1,4 @@
-"""Whether messages make progress while the host computes.
+"""Measures whether messages make progress while the host computes.
 
 Xue & Roy (2020), section 4.7, found that they did not: their MPI libraries moved messages only
 during calls of the library.
@@ -17,7 +17,7 @@ from groundswell.bench.tables import Row
 from groundswell.exchange.halo import HaloExchange
 
 HOST_DRIVEN = ("mpi", "mpi-thread", "mpi-gpu")  # transports in which the host takes part
-POINTS = 8192  # of a call: they stay in the cache, and no call holds others up
+POINTS = 8192  # of one call: few, so that they stay in the cache and calls are short
 
 
 def measure_progress(rig: Rig, sizes: Sequence[int]) -> Iterator[Row]:
@@ -27,8 +27,8 @@ def measure_progress(rig: Rig, sizes: Sequence[int]) -> Iterator[Row]:
         sizes: bytes of the message that each rank sends to the next.
 
     Yields:
-        Rows: `bytes`, `transport`, `exchange`, `work` and `both` in seconds, and `hidden`: which
-        part of the shorter one took no time, 1 if all of it, 0 or less if none.
+        Rows: `bytes`, `transport`, `exchange`, `work` and `both` in seconds, and `hidden`:
+        the fraction of the shorter one that took no additional time, at most 1.
     """
     for size in sizes:
         for transport in (name for name in rig.transports if name in HOST_DRIVEN):

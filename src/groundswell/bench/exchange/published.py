@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 # The buoyancy-driven cavity on two P100 of one node, by version and process grid (along i, the fast
-# axis, j and k): tens of millions of cell updates a second ("ssspnt") and efficiency in %, of Xue &
-# Roy (2020), tables 3 (256^3 cells in all) and 4 (256^3 cells each).
+# axis, j and k), of Xue & Roy (2020): tens of millions of cell updates per second ("ssspnt") and
+# efficiency in %, from tables 3 (256^3 cells in total) and 4 (256^3 cells per GPU).
 Cavity = dict[tuple[str, tuple[int, int, int]], tuple[float, float]]
 ONE_GPU = 93.8
 STRONG: Cavity = {
@@ -38,9 +38,9 @@ def lost_seconds(speed: float, ranks: int = 2) -> float:
     return CELLS / 1e7 * (1 / speed - 1 / (ranks * ONE_GPU))
 
 
-# How many times faster whole simulations became with GPU-aware MPI and peer memory instead of MPI
-# through the host, by overlap: the authors of the multi-GPU k-Wave, eight Tesla P40, 1024^3 points.
-# Least (None: not said) and most.
+# Speed-ups of whole simulations with GPU-aware MPI and peer memory over MPI through the host, by
+# overlap, reported by the authors of the multi-GPU k-Wave (eight Tesla P40, 1024^3 points): the
+# smallest, or None if it is not reported, and the largest.
 KWAVE: dict[int, tuple[float | None, float]] = {
     2: (None, 1.8),
     4: (None, 1.8),

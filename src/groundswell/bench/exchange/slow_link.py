@@ -1,4 +1,4 @@
-"""Emulation of slower links for ranks that store into each other's memory."""
+"""Emulates slower links between ranks that store into each other's memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Link:
 class LinkedBackend:
     """A backend whose ranks exchange over a slower link.
 
-    Exchanges through peer memory use other kernels; everything else is the backend's. A link
+    Exchanges through peer memory use other kernels; all else is that of the backend. A link
     applies to exchanges created after it is set, and replaces the previous link.
     """
 

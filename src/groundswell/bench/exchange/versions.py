@@ -1,7 +1,7 @@
 """The versions of an exchange that Xue & Roy (2020) compare, in terms of Groundswell's options.
 
-"Multi-GPU Performance Optimization of a CFD Code using OpenACC on Different Platforms", section
-4.5: a code ported from CPUs to GPUs, and its optimisation.
+Their paper, "Multi-GPU Performance Optimization of a CFD Code using OpenACC on Different
+Platforms", optimises a code that was ported from CPUs to GPUs (section 4.5).
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Version:
         name: its name in the paper.
         alike: whether all fields send the largest number of layers that any field needs.
         packed: axes whose faces one kernel packs, all fields in one message. Faces of other axes
-            are copied by themselves, a field at a time, with strided copies of the library and a
-            message each; with "mpi" these copies go straight to the host and back.
+            have a message per field, filled by a strided copy of the library; with "mpi", these
+            copies are made directly to host memory and back.
     """
 
     name: str
@@ -47,10 +47,10 @@ class Version:
 
 
 VERSIONS = {
-    "baseline": Version("Baseline", True, ()),  # no buffers, one stencil for all
-    "v1": Version("V1", True, FAST),  # buffers where memory is least contiguous
-    "v2": Version("V2", False, FAST),  # and as many layers as a field's own stencil reads
-    "v3": Version("V3", False, AXES),  # and buffers on all axes
+    "baseline": Version("Baseline", True, ()),  # nothing packed, equal layers for all fields
+    "v1": Version("V1", True, FAST),  # packed along the fast axis: its faces are not contiguous
+    "v2": Version("V2", False, FAST),  # also, only the layers that the stencil of a field reads
+    "v3": Version("V3", False, AXES),  # also, packed along all axes
 }
 
 
@@ -73,15 +73,16 @@ class VersionExchange:
         version: Version,
         backend: Backend,
         comm: Communicator,
-        cut: Decomposition,
+        decomposition: Decomposition,
         fields: Sequence[GhostField],
         **options: Any,
     ) -> None:
         transport = options["transport"]
-        used = [axis for axis in AXES if cut.processes[axis] > 1 or cut.periodic[axis]] or [0]
+        counts, periodic = decomposition.processes, decomposition.periodic
+        used = [axis for axis in AXES if counts[axis] > 1 or periodic[axis]] or [0]
         packed = [axis for axis in used if axis in version.packed]
         copied = [axis for axis in used if axis not in version.packed]
-        make = partial(HaloExchange, backend, comm, cut)
+        make = partial(HaloExchange, backend, comm, decomposition)
         self._parts: list[HaloExchange] = []
         if packed:
             self._parts.append(make(_along(packed, fields, version), transport=transport))
@@ -104,7 +105,7 @@ class VersionExchange:
     def overlap_with(
         self, *, boundary: Sequence[Launch], interior: Sequence[Launch]
     ) -> list[Launch]:
-        """The work, then the exchange: none of the versions overlaps them."""
+        """The work, and then the exchange; no version overlaps them."""
         return [*boundary, *interior, *self.launches]
 
     def check(self, after: Event | None = None) -> None:

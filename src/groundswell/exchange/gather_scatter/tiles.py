@@ -72,7 +72,7 @@ def make_tiles(rows: Rows, others: Rows, values: Values) -> tuple[Any, Any, Any,
 
 
 def _slices(rows: Rows, tile: Numbers, tiles: int) -> tuple[Numbers, Numbers, Any]:
-    """The rows of each width in each tile, as slices of rows.py.
+    """The rows of each width in each tile, as slices of sliced_ellpack.py.
 
     Returns:
         Numbers of rows, (tiles, widths); ends of the slices' indices, and 0 before; the indices.

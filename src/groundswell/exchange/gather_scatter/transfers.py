@@ -27,7 +27,7 @@ from groundswell.exchange.transports.mpi import AllToAllTransport
 from groundswell.exchange.transports.peer_memory import PeerMemory
 
 MAX_WAITING_BLOCKS = 16  # with more blocks, one block waits for all, see peer_rows.h
-MAX_IN_FLIGHT = 4  # loads of a thread; fewer than in rows.py, because indices have 64 bits
+MAX_IN_FLIGHT = 4  # loads of a thread; fewer than usual, because indices have 64 bits
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Transports bring the bytes of messages to other ranks; they know no halos, fields or codecs.
+"""Transports move the bytes of messages to other ranks, whatever values these contain.
 
 A message transport (mpi.py, nccl.py) moves buffers of one rank to buffers of another, by rank and
 tag. A memory transport (peer_memory.py) maps memory of other ranks, in which kernels then store.
