@@ -97,9 +97,7 @@ def _limit(rig: Rig, messages: Sequence[tuple[int, int]]) -> Row:
     offsets, size = offsets_of([size for _, size in messages])
     mine, source = backend.allocate_shared(size), rig.filled((size,), "uint8")
     handles = comm.allgather(mine.handle)
-    peers = {peer for peer, _ in messages} - {
-        comm.rank
-    }  # of two ranks, both neighbours are the same
+    peers = {peer for peer, _ in messages} - {comm.rank}  # one, if there are two ranks
     theirs = {peer: backend.attach_handle(handles[peer]) for peer in peers}
     bases = {peer: memory.address for peer, memory in theirs.items()} | {comm.rank: mine.address}
     copies = [
