@@ -20,6 +20,7 @@ from groundswell.exchange import plan as plan_module
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import MOST_LAYOUTS, HaloExchange
 from groundswell.exchange.transfer import LocalTransfer
+from groundswell.exchange.tuning import Choice
 
 
 @pytest.fixture
@@ -103,6 +104,19 @@ def test_plans_are_shared_with_any_options(options: dict[str, Any]) -> None:
     del u
     gc.collect()
     assert alive() is None
+
+
+def test_only_plans_of_certain_arrays_may_be_tied_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    domain, asked = Domain((6, 5), 1, periodic=True, transport="fastest"), list[bool]()
+
+    def candidates(*_: Any, tied: bool, **options: Any) -> list[Choice]:
+        asked.append(tied)
+        return [Choice("peer")]
+
+    monkeypatch.setattr(module, "halo_candidates", candidates)
+    domain.exchange(domain.zeros())
+    domain.plan(domain.zeros())
+    assert asked == [False, True]
 
 
 def test_strides_along_axes_of_length_1_do_not_matter() -> None:

@@ -139,6 +139,25 @@ def test_candidates_on_a_cpu() -> None:
     ]
 
 
+@pytest.mark.parametrize("hosts", [1, 2])
+def test_exchanges_of_any_arrays_are_not_direct(hosts: int) -> None:
+    """`direct` stores in certain arrays; with it, each new array would need a new plan."""
+
+    class Ranks(SerialCommunicator):
+        size = hosts
+
+        def _allgather(self, kind: str, value: Any) -> list[Any]:
+            return [value] * hosts
+
+    backend: Any = SimpleNamespace(name="cuda")
+    tied, others = (
+        {c.transport for c in halo_candidates(backend, Ranks(), tied=tied)}
+        for tied in (True, False)
+    )
+    direct = {"direct"} if hosts == 1 else {"direct+nccl", "direct+mpi", "direct+mpi-gpu"}
+    assert tied - others == direct and "peer" in " ".join(others)
+
+
 def test_between_hosts_peer_memory_needs_another_transport() -> None:
     class Hosts(SerialCommunicator):
         size = 2

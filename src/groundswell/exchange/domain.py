@@ -212,8 +212,8 @@ class Domain(GhostedBlock, PlanCache):
         """Fill the ghost layers of arrays, or of `Field`s.
 
         Arrays of the same types, ghosts and origins share a plan, which is created once. The last
-        16 plans are kept, without their arrays. With transport "direct", requested or found to be
-        the fastest, a plan is tied to its arrays and keeps them alive.
+        16 plans are kept, without their arrays. With transport "direct", a plan is tied to its
+        arrays and keeps them alive; "fastest" does not consider it here.
 
         Args:
             stream: GPU stream, see `Plan`.
@@ -281,7 +281,7 @@ class Domain(GhostedBlock, PlanCache):
     def _new_plan(
         self, fields: list[GhostField], options: dict[str, Any], owners: list[Any]
     ) -> Plan:
-        """A plan, which keeps its owners alive."""
+        """A plan that keeps its owners alive. Without owners, it must also serve other arrays."""
         terms = [field.terms for field in fields]
         named = {
             f"{name} of array {n}": value
@@ -291,13 +291,14 @@ class Domain(GhostedBlock, PlanCache):
         self.comm.require_same({**options, "number of arrays": len(terms), **named})
         choices = [Choice(options["transport"], aggregate=options["aggregate"])]
         if options["transport"] == "fastest":
-            choices = halo_candidates(self.backend, self.comm, overlap=False)
+            choices = halo_candidates(self.backend, self.comm, overlap=False, tied=bool(owners))
 
         def make(choice: Choice) -> HaloExchange:
             chosen = options | {"transport": choice.transport, "aggregate": choice.aggregate}
             return HaloExchange(self.backend, self.comm, self.decomposition, fields, **chosen)
 
-        problem = [self.decomposition, *terms, *(options[n] for n in ("codec", "poison", "sweeps"))]
+        others = (options[name] for name in ("codec", "poison", "sweeps"))
+        problem = [self.decomposition, *terms, *others, sorted({c.transport for c in choices})]
         return self._planned(make, choices, problem, owners)
 
     def _components(self, field: Field) -> list[GhostField]:
