@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,13 @@ def test_one_or_many_traces_of_silence_are_drawn(tmp_path: Path, count: int) -> 
     sites = gather_sites(3000.0 + 10.0 * np.arange(count))
     write_gather(tmp_path, sites, np.zeros((20, count, 1)))
     assert shot_gather(tmp_path).stat().st_size > 5_000
+
+
+def test_a_single_trace_has_one_tick_at_its_offset(tmp_path: Path) -> None:
+    write_gather(tmp_path, gather_sites([4063.02]), rng.normal(size=(20, 1, 1)))
+    axes = Figure().add_subplot()
+    gather._draw(axes, read_seismograms(tmp_path / "pressure.h5", PRESSURE)[:, 0], "hydrophone")
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1063"]
 
 
 # --- pictures ------------------------------------------------------------------------------------
@@ -246,6 +254,23 @@ def test_snapshots_are_taken_while_something_moves(tmp_path: Path) -> None:
     assert 3.0 <= chosen["time"].min() < chosen["time"].max() <= 6.0
     n = round(float(chosen["time"][2]) / 0.1)
     assert np.array_equal(chosen["velocity"][2], -block[n, 2].astype("f4"))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1)])
+def test_a_surface_without_width_is_not_drawn(tmp_path: Path, shape: tuple[int, int]) -> None:
+    points = replace(POINTS, x=X[: shape[1]], y=Y[: shape[0]])
+    with SurfaceWriter(tmp_path / "surface.nc", points, 0.1) as writer:
+        writer.append_velocity(rng.normal(size=(4, 3, *shape)))
+    assert snapshots.snapshots(tmp_path) is None
+    assert names(tmp_path) == ["surface.nc"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "count", "stations"),
+    [(1, 1, "1 station"), (3, 3, "3 stations"), (24, 60, "24 of 60 stations")],
+)
+def test_the_number_of_stations_is_given(shown: int, count: int, stations: str) -> None:
+    assert section._sentence(shown, count).startswith(f"Velocity at {stations}, each")
 
 
 def test_a_surface_without_samples_is_refused(tmp_path: Path) -> None:
