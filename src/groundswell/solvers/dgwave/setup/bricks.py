@@ -157,14 +157,14 @@ class Setup(ElementMaterials):
             return ELASTIC if self.statistics.vs_max else ACOUSTIC
         if chosen == "acoustic" and self.statistics.vs_max:
             raise InputError(
-                'method.equations = "acoustic", but the medium has solid cells; set vs = 0 '
+                'method.equations = "acoustic", but parts of the medium are solid; set vs = 0 '
                 'everywhere, or use "elastic"'
             )
         return ACOUSTIC if chosen == "acoustic" else ELASTIC
 
     @property
     def trace(self) -> TraceFormat:
-        """What a face shows to its neighbour."""
+        """Format of the trace that a face provides to its neighbour."""
         nodes = (self.degree + 1) ** 2
         return TraceFormat(self.equations.trace, nodes, self.dtype, self.case.run.narrow)
 
