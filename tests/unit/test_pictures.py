@@ -143,6 +143,18 @@ def test_the_darkest_pixel_is_where_the_shaking_is(geography: bool) -> None:
     assert np.all(ends[1] > ends[0])  # east is right, north is up
 
 
+def test_contours_of_a_map_of_few_cells_agree_with_its_colours() -> None:
+    """Smoothing spans less than a cell there, so it does not remove a peak of one cell."""
+    x, peaks = 100.0 * np.arange(18), np.full((18, 18), 0.1)
+    peaks[9, 6] = 1.0
+    frame, values = Frame(x, x), np.ma.masked_invalid(peaks)
+    axes = Figure().add_subplot()
+    shaking._contour(axes, frame, values, shaking._shade(axes, frame, values))
+    lines = axes.collections[-1]
+    around = dict(zip(lines.levels.tolist(), lines.get_paths(), strict=True))[0.5].vertices
+    assert np.hypot(*(around - [0.6, 0.9]).T).max() < 0.1
+
+
 @pytest.mark.parametrize(
     "pgv",
     [np.zeros((40, 60)), np.full((40, 60), np.nan), np.full((40, 60), 0.3), np.eye(40, 60) * 1e-9],
