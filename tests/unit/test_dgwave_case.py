@@ -102,7 +102,10 @@ MISFITS = [
         "lies in a fluid, but its moment tensor is n",
     ),
     ({"medium": LAYERS}, "lies in a fluid, but its moment"),
-    ({"method__equations": "acoustic"}, 'equations = "acoustic", but the medium has solid cells'),
+    (
+        {"method__equations": "acoustic"},
+        'equations = "acoustic", but parts of the medium are solid',
+    ),
     ({"time__step": 0.05}, r"time.step = 0.05 s is unstable: the limit is 0.00"),
     ({"time__step": 0.005, "output__seismograms": {"interval": 0.007}}, "not a whole number of st"),
     ({"source__0__x": 900}, r"source\[0\]\.x = 900: lies outside the region"),

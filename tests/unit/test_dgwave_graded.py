@@ -209,6 +209,13 @@ def test_refinement_that_needs_too_much_memory(
         setup(refinement={"frequency": 99, "levels": 3})
 
 
+def test_grid_that_needs_too_much_memory() -> None:
+    size = ["2400 km", "2400 km", "2000 km"]  # of elements of 0.1 m, more than any host can hold
+    message = r"\[grid\]: [\d,]+ elements would take .* are free; give a larger spacing"
+    with pytest.raises(InputError, match=message):
+        setup(grid={"size": size, "spacing": "0.1 m"})
+
+
 def test_halved_elements_have_halves_of_their_own_edges() -> None:
     found = setup(**GRADED, medium=LAYERS, refinement={"frequency": 3, "levels": 2})
     lower, upper = found.forest.boxes()

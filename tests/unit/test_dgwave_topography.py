@@ -225,8 +225,12 @@ def test_steps_and_frequencies_follow_the_elements() -> None:
 
 
 MISFITS = [
-    ("-500", "lowest elevation is -500 m; allowed: finite values above -480 m in a region of"),
-    ("log(x - 100)", "lowest elevation is nan m"),
+    ("-500", "lowest elevation is -500 m; allowed: values above -480 m in a region of"),
+    (
+        "log(x - 100)",
+        "at x = 0 m, y = 0 m is nan; it must be finite everywhere; correct the formula",
+    ),
+    ("1 / (x - 600)", "at x = 600 m, y = 0 m is inf; it must be finite"),
 ]
 
 

@@ -94,6 +94,12 @@ def test_values_are_read_when_they_are_used(result: Result) -> None:
     assert np.array_equal(vz[-1, ..., [5, 0, 2]], whole[-1][..., [5, 0, 2]])
 
 
+def test_a_folder_may_be_text(result: Result) -> None:
+    opened = Result(str(result.folder))  # type: ignore[arg-type]
+    assert opened == result
+    assert opened.fields.equals(result.fields)
+
+
 def test_the_only_record_is_the_fields(recorded: Callable[..., Result]) -> None:
     final = {"fields": ["vx"], "where": {"kind": "all"}, "what": "final", "file": "end.nc"}
     result = recorded(record=[final])

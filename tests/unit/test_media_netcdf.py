@@ -151,6 +151,19 @@ def test_a_model_finer_than_the_grid_is_averaged_over_cells(tmp_path):
             assert_allclose(values, wanted[name][k], rtol=1e-10, err_msg=name)
 
 
+@pytest.mark.parametrize("name", ["vp", "vs", "rho"])
+def test_averages_do_not_hide_negative_values(tmp_path, name):
+    """Such as -9999 where a model has no value; moduli contain squares of speeds."""
+    model = random_model(13, *(np.arange(-10, 560, 34.0) for _ in range(3))).copy(deep=True)
+    model[name][5, 5, 5] = -9999.0
+    section = NetcdfSection(kind="netcdf", file=save(tmp_path, model))
+    medium = build_netcdf(section, CELLS, SPACING)
+    assert isinstance(medium, CellAverages)
+    with pytest.raises(InputError, match=rf"medium: {name} = -.* it must not be negative"):
+        for k in range(CELLS[2]):
+            medium.plane(k)
+
+
 def test_a_model_as_coarse_as_the_grid_is_taken_at_the_centres(tmp_path):
     axes = (np.arange(0, 500, 100.0), np.arange(0, 400, 100.0), np.arange(0, 600, 100.0))
     path = save(tmp_path, random_model(14, *axes))

@@ -227,7 +227,7 @@ def test_parts_of_fluid_elements_may_be_solid(tmp_path: Path) -> None:
     )
     assert found.material(np.arange(found.count)).vs.max() == 1700
     assert found.equations.elastic and not whole.equations.elastic
-    with pytest.raises(InputError, match="but the medium has solid cells"):
+    with pytest.raises(InputError, match="but parts of the medium are solid"):
         setup(
             tmp_path,
             grid=GRID,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,13 @@ def test_one_or_many_traces_of_silence_are_drawn(tmp_path: Path, count: int) -> 
     assert shot_gather(tmp_path).stat().st_size > 5_000
 
 
+def test_a_single_trace_has_one_tick_at_its_offset(tmp_path: Path) -> None:
+    write_gather(tmp_path, gather_sites([4063.02]), rng.normal(size=(20, 1, 1)))
+    axes = Figure().add_subplot()
+    gather._draw(axes, read_seismograms(tmp_path / "pressure.h5", PRESSURE)[:, 0], "hydrophone")
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1063"]
+
+
 # --- pictures ------------------------------------------------------------------------------------
 
 
@@ -133,6 +141,18 @@ def test_the_darkest_pixel_is_where_the_shaking_is(geography: bool) -> None:
     u, v = frame.mesh
     ends = axes.transData.transform([(u.min(), v.min()), (u.max(), v.max())])
     assert np.all(ends[1] > ends[0])  # east is right, north is up
+
+
+def test_contours_of_a_map_of_few_cells_agree_with_its_colours() -> None:
+    """Smoothing spans less than a cell there, so it does not remove a peak of one cell."""
+    x, peaks = 100.0 * np.arange(18), np.full((18, 18), 0.1)
+    peaks[9, 6] = 1.0
+    frame, values = Frame(x, x), np.ma.masked_invalid(peaks)
+    axes = Figure().add_subplot()
+    shaking._contour(axes, frame, values, shaking._shade(axes, frame, values))
+    lines = axes.collections[-1]
+    around = dict(zip(lines.levels.tolist(), lines.get_paths(), strict=True))[0.5].vertices
+    assert np.hypot(*(around - [0.6, 0.9]).T).max() < 0.1
 
 
 @pytest.mark.parametrize(
@@ -246,6 +266,23 @@ def test_snapshots_are_taken_while_something_moves(tmp_path: Path) -> None:
     assert 3.0 <= chosen["time"].min() < chosen["time"].max() <= 6.0
     n = round(float(chosen["time"][2]) / 0.1)
     assert np.array_equal(chosen["velocity"][2], -block[n, 2].astype("f4"))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1)])
+def test_a_surface_without_width_is_not_drawn(tmp_path: Path, shape: tuple[int, int]) -> None:
+    points = replace(POINTS, x=X[: shape[1]], y=Y[: shape[0]])
+    with SurfaceWriter(tmp_path / "surface.nc", points, 0.1) as writer:
+        writer.append_velocity(rng.normal(size=(4, 3, *shape)))
+    assert snapshots.snapshots(tmp_path) is None
+    assert names(tmp_path) == ["surface.nc"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "count", "stations"),
+    [(1, 1, "1 station"), (3, 3, "3 stations"), (24, 60, "24 of 60 stations")],
+)
+def test_the_number_of_stations_is_given(shown: int, count: int, stations: str) -> None:
+    assert section._sentence(shown, count).startswith(f"Velocity at {stations}, each")
 
 
 def test_a_surface_without_samples_is_refused(tmp_path: Path) -> None:

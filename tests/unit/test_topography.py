@@ -132,5 +132,7 @@ def test_unsuitable_variables(tmp_path: Path) -> None:
     data.to_netcdf(path, engine="h5netcdf")
     with pytest.raises(InputError, match="h has the dimensions"):
         build_elevation(FileTopography(kind="file", file=path), SIZE)
-    with pytest.raises(InputError, match=r"lacks the variable 'g'; topography.variable: h"):
+    with pytest.raises(
+        InputError, match=r"has no variable 'g'; name it in topography.variable, one of: h"
+    ):
         build_elevation(FileTopography(kind="file", file=path, variable="g"), SIZE)

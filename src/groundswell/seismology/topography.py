@@ -97,7 +97,9 @@ def _read_netcdf(path: Path, variable: str | None) -> ElevationMap:
         name = variable or next((str(n) for n in data.data_vars if data[n].ndim == 2), "")
         if name not in data.data_vars:
             known = ", ".join(map(str, data.data_vars)) or "none"
-            raise InputError(f"{path} lacks the variable {name!r}; topography.variable: {known}")
+            raise InputError(
+                f"{path} has no variable {name!r}; name it in topography.variable, one of: {known}"
+            )
         pair = next((p for p in NAMES if set(p) == set(data[name].dims)), None)
         if pair is None:
             raise InputError(

@@ -17,10 +17,13 @@ class Result:
     """A results folder. The solver that wrote it adds attributes, such as `seismograms`.
 
     Args:
-        folder: path of the folder.
+        folder: path of the folder, which may be text.
     """
 
     folder: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", Path(self.folder))
 
     @cached_property
     def summary(self) -> dict[str, Any]:

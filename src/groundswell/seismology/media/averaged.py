@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from groundswell.errors import InputError
 from groundswell.grids.axis import Spacings
 from groundswell.seismology.media.material import (
     Counts,
@@ -11,6 +12,7 @@ from groundswell.seismology.media.material import (
     Material,
     Medium,
     Values,
+    describe_cell,
     sample_points,
     solid_at_points,
     volume_average,
@@ -39,11 +41,28 @@ class CellAverages:
         return find_profile(self._medium)
 
     def plane(self, k: int) -> Material:
-        """Averages over the cells of depth row `k`: arrays (ny, nx)."""
+        """Averages over the cells of depth row `k`: arrays (ny, nx).
+
+        Raises:
+            InputError: a value of the medium is negative, which averages of squares would hide.
+        """
         depth = self._factors[2]
-        planes = [self._medium.plane(depth * k + n).given() for n in range(depth)]
+        planes = [self._plane(depth * k + n) for n in range(depth)]
         stacked = {name: np.stack([plane[name] for plane in planes]) for name in planes[0]}
         return volume_average(Material(**stacked), self._mean)
+
+    def _plane(self, k: int) -> dict[str, Values]:
+        """The medium on row `k` of small cells, by property."""
+        given = self._medium.plane(k).given()
+        for name in ("vp", "vs", "rho"):
+            if (wrong := np.argwhere(given[name] < 0)).size:
+                j, i = map(int, wrong[0])
+                raise InputError(
+                    f"medium: {name} = {given[name][j, i]:.6g} in sub-"
+                    f"{describe_cell((i, j, k), self._medium.spacing)}; it must not be negative; "
+                    "correct the model"
+                )
+        return given
 
     def sample(self, points: Values) -> Material:
         """The medium on small cells at points; see `SampledMedium`."""

@@ -70,7 +70,8 @@ def evenly(order: NDArray[np.intp], count: int) -> NDArray[np.intp]:
 
 
 def _sentence(shown: int, count: int) -> str:
-    stations = f"{shown} of {count} stations" if shown < count else f"{count} stations"
+    total = f"{count} station{'s' * (count > 1)}"
+    stations = f"{shown} of {total}" if shown < count else total
     return f"Velocity at {stations}, each scaled by its largest component."
 
 

@@ -36,6 +36,7 @@ _COLOURS = ("#fffcf0", "#fde6a0", "#fcbc55", "#f28a3c", "#dc503d", "#ab1f50", "#
 _RANGE = 100.0  # largest ratio of the values at the ends of a logarithmic colour bar
 _DARK = 0.65  # fraction of the colour bar above which contour lines are white
 _MAX_CONTOURS = 8
+_SMOOTHING = 1.5, 0.015  # of contours, at most: cells, and fraction of the length of the map
 _MAX_CELLS = 1500  # along an axis; the picture resolves no more
 
 
@@ -102,7 +103,9 @@ def _contour(axes: Axes, frame: Frame, peaks: Peaks, cells: QuadMesh) -> None:
     levels = levels[-_MAX_CONTOURS:]
     if not levels:
         return
-    smooth = gaussian_filter(peaks.filled(np.nan), 1.5)
+    smooth = gaussian_filter(
+        peaks.filled(np.nan), min(_SMOOTHING[0], _SMOOTHING[1] * max(peaks.shape))
+    )
     colours = np.where(np.asarray(cells.norm(np.array(levels))) < _DARK, INK, "white").tolist()
     style = {"colors": colours, "linewidths": 0.7, "alpha": 0.7}
     lines = axes.contour(*frame.mesh, smooth, levels=levels, **style)

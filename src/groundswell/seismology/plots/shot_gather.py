@@ -83,6 +83,8 @@ def _draw(axes: Axes, array: xarray.DataArray, kind: str) -> None:
         axes.fill_betweenx(time, at, at + deflection, where=deflection > 0, color=INK, linewidth=0)
     axes.set_title(instruments(kind, array.sizes["station"]), fontsize=11)
     axes.set_xlabel(f"Offset ({name})")
+    if len(along) == 1:  # the axis shows no distances
+        axes.set_xticks(along / unit, [f"{along[0] / unit:.4g}"])
     axes.set_ylim(time[-1], time[0])
     axes.margins(x=0.02)
     axes.spines[["top", "right"]].set_visible(False)

@@ -25,8 +25,10 @@ _TRIAL_TIMES = 48  # number of times at which the amplitude is computed
 _MIN_AMPLITUDE = 0.25  # smallest amplitude of a panel, relative to the largest
 
 
-def snapshots(results: str | Path) -> Path:
+def snapshots(results: str | Path) -> Path | None:
     """Draw `surface.png`: vertical velocity of the surface at six times.
+
+    Draws nothing if the surface has fewer than two points along x or y.
 
     Args:
         results: folder with `surface.nc`.
@@ -36,6 +38,8 @@ def snapshots(results: str | Path) -> Path:
     """
     results = Path(results)
     selected = _select(results / "surface.nc")
+    if min(selected.sizes["x"], selected.sizes["y"]) < 2:
+        return None
     unit, unit_name = speed_unit(float(np.abs(selected["velocity"]).max()))
     values = selected["velocity"].values / unit
     limit = float(np.nanpercentile(np.abs(values), 99.5)) or 1.0

@@ -155,7 +155,7 @@ def _wide_layers(setup: Setup) -> Iterator[str]:
 
 
 def _step(setup: Setup) -> Iterator[str]:
-    """A time step that is far shorter than need be."""
+    """A time step that is far shorter than necessary."""
     interval, limit = setup.sampling_interval, setup.stability_limit
     if setup.case.time.step == "auto":
         yield from sampling_warnings(limit, interval, setup.dt)

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 MaterialOf = Callable[[Numbers], Material]
 
 
-# Number of nodes in a part of the tables. To compute a part takes about 50 MB.
+# Number of nodes in a part of the tables. Computing a part takes about 50 MB.
 PART = 2**18
 
 

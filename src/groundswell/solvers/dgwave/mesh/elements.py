@@ -18,7 +18,7 @@ from groundswell.meshes.octree_faces import QUARTERS, FaceKind, find_faces
 
 FACES = 2 * AXES
 OUTSIDE = -1
-WHOLE = -1  # in place of a quarter: the trace of the whole face
+WHOLE = -1  # instead of a quarter: the trace of the whole face
 
 
 def face_nodes(degree: int) -> Numbers:

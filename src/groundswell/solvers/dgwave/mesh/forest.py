@@ -27,12 +27,14 @@ from groundswell.meshes.p4est import read_p4est
 from groundswell.seismology.media.material import Medium
 from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
-from groundswell.solvers.dgwave.mesh.case import ForestSection
+from groundswell.solvers.dgwave.mesh.case import ForestSection, RefinementSection
 from groundswell.solvers.dgwave.mesh.topography import Surface
 
 Floats = NDArray[np.float64]
 TREE_ROUNDING = 1e-6  # of the size of a forest
 SETUP_BYTES = 640  # of memory for an element during the set-up, as measured
+_REFINEMENT = "refinement", "fewer levels or a lower frequency, or a larger grid.spacing"
+_GRID = "grid", "a larger spacing or a smaller size"
 
 
 def build_forest(
@@ -54,6 +56,20 @@ def build_forest(
     else:
         wanted = _waves_too_short(case, grid, media, surface)
     return balance(refine(bricks, wanted, len(media) - 1))
+
+
+def require_memory(case: Any, grid: Bricks) -> None:
+    """Check that the set-up of the elements fits into memory, before anything is allocated.
+
+    Raises:
+        InputError: there are too many elements.
+    """
+    if isinstance(case.refinement, RefinementSection):
+        cells = [n << case.refinement.levels for n in grid.region]
+        what = f"the wave speeds of {format_extent(cells)} smallest elements"
+        _require_free(8 * prod(cells), what, _REFINEMENT)
+    else:
+        _require_free(SETUP_BYTES * grid.count, f"{grid.count:,} elements", _GRID)
 
 
 def deepest_level(case: Any, grid: Bricks) -> int:
@@ -116,8 +132,6 @@ def _waves_too_short(
 ) -> Criterion:
     """A criterion for `refine` that divides elements with too few points per wavelength."""
     section = case.refinement
-    cells = media[-1].cells
-    _require_memory(8 * prod(cells), f"the wave speeds of {format_extent(cells)} smallest elements")
     speeds = _slowest(media)
 
     def shortest_wave(lower: Floats, upper: Floats) -> Floats:
@@ -133,23 +147,26 @@ def _waves_too_short(
     def wanted(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
         found = is_long(lower, upper)
         count = 8 * int(found.sum())
-        _require_memory(SETUP_BYTES * count, f"{count:,} elements of the next level")
+        _require_free(SETUP_BYTES * count, f"{count:,} elements of the next level", _REFINEMENT)
         return found
 
     return wanted
 
 
-def _require_memory(needed: int, what: str) -> None:
+def _require_free(needed: int, what: str, section: tuple[str, str]) -> None:
     """Check that a part of the set-up fits into the available memory.
+
+    Args:
+        section: the section of the case that asks for it, and a change that needs less.
 
     Raises:
         InputError: it does not fit.
     """
-    free = host_memory()[0]
+    free, (name, cure) = host_memory()[0], section
     if needed > free:
         raise InputError(
-            f"[refinement]: {what} would take {byte_size(needed)} of memory, but {byte_size(free)} "
-            "are free; give fewer levels or a lower frequency, or a larger grid.spacing"
+            f"[{name}]: {what} would take {byte_size(needed)} of memory, but {byte_size(free)} "
+            f"are free; give {cure}"
         )
 
 

@@ -69,10 +69,17 @@ class Surface:
             InputError: elevations are not finite, too low, or different at periodic sides.
         """
         heights, depth = self._heights, self.size[2]
-        lowest = heights.min()  # NaN if any value is NaN
-        if not (np.isfinite(heights).all() and lowest > (LEAST_DEPTH - 1) * depth):
+        if (wrong := np.argwhere(~np.isfinite(heights))).size:
+            row, column = wrong[0]
+            x, y = self._lines()
             raise InputError(
-                f"topography: the lowest elevation is {lowest:g} m; allowed: finite values above "
+                f"topography: the elevation at x = {x[column]:g} m, y = {y[row]:g} m is "
+                f"{heights[row, column]:g}; it must be finite everywhere; correct the formula or "
+                "the data"
+            )
+        if (lowest := heights.min()) <= (LEAST_DEPTH - 1) * depth:
+            raise InputError(
+                f"topography: the lowest elevation is {lowest:g} m; allowed: values above "
                 f"{(LEAST_DEPTH - 1) * depth:g} m in a region of {depth:g} m depth; enlarge "
                 "grid.size[2]"
             )

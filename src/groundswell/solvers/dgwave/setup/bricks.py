@@ -37,6 +37,7 @@ from groundswell.solvers.dgwave.materials.statistics import ElementStatistics, e
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.case import POINTS_PER_WAVELENGTH
 from groundswell.solvers.dgwave.mesh.elements import RankElements
+from groundswell.solvers.dgwave.mesh.forest import require_memory
 from groundswell.solvers.dgwave.recording.lattice import surface_bytes
 from groundswell.solvers.dgwave.recording.records import recording
 from groundswell.solvers.dgwave.recording.volumes import final_field_bytes, volume_bytes
@@ -89,6 +90,7 @@ class Setup(ElementMaterials):
             InputError: the data do not fit the case, or the case cannot run.
         """
         grid, geography = build_grid(case), case.grid.frame
+        require_memory(case, grid)
         setup = cls(case, grid, geography, build_media(case, grid), comm)
         setup._validate()
         return setup
@@ -155,14 +157,14 @@ class Setup(ElementMaterials):
             return ELASTIC if self.statistics.vs_max else ACOUSTIC
         if chosen == "acoustic" and self.statistics.vs_max:
             raise InputError(
-                'method.equations = "acoustic", but the medium has solid cells; set vs = 0 '
+                'method.equations = "acoustic", but parts of the medium are solid; set vs = 0 '
                 'everywhere, or use "elastic"'
             )
         return ACOUSTIC if chosen == "acoustic" else ELASTIC
 
     @property
     def trace(self) -> TraceFormat:
-        """What a face shows to its neighbour."""
+        """Format of the trace that a face provides to its neighbour."""
         nodes = (self.degree + 1) ** 2
         return TraceFormat(self.equations.trace, nodes, self.dtype, self.case.run.narrow)
 
@@ -196,7 +198,7 @@ class Setup(ElementMaterials):
         if step > limit.seconds:
             raise InputError(
                 f"time.step = {step:g} s is unstable: the limit is {limit.seconds:.6g} s because "
-                f'of {limit.cause}; shorten it, use "auto", or {limit.cure}'
+                f'of {limit.cause}; shorten it or use "auto"; for longer steps, {limit.cure}'
             )
         return float(step)
 
