@@ -37,6 +37,7 @@ ROUNDING = 1e-9  # relative, of edges and frequencies
 ROUNDED_UP = 1.005  # so that three digits are no less than the value
 LEAST_UPWIND = 0.5  # weight of the Riemann flux, see `require_dissipation`
 USUAL_WIDTH = {"pml": 4, "sponge": 10}  # of layers, elements
+SHALLOW = 0.1  # depth of a source in water over the height of its element, see `_shallow_sources`
 FLUXES = {0.0: "central", 1.0: "Riemann"}
 
 
@@ -136,10 +137,34 @@ def warnings(setup: Setup) -> Iterator[str]:
         )
     for n, entry in enumerate(setup.source_entries):
         yield from (f"source[{n}]: {warning}" for warning in entry.warnings)
+    yield from _shallow_sources(setup)
     remedy = "narrow attenuation.band, or raise method.mechanisms"
     yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)
     yield from _wide_layers(setup)
     yield from _step(setup)
+
+
+def _shallow_sources(setup: Setup) -> Iterator[str]:
+    """Sources in water whose image at the free surface is not resolved.
+
+    The image cancels most of the direct wave, so errors near the source count more.
+    """
+    if isinstance(setup.case.grid, MeshSection) or setup.case.boundary.top != "free-surface":
+        return
+    for n, entry in enumerate(setup.source_entries):
+        points = np.array([point.position for point in entry.points])
+        lower, upper = setup.forest.boxes(setup.locate(points)[0])
+        heights, depths = (upper - lower)[:, 2], points[:, 2]
+        is_shallow = (depths < SHALLOW * heights) & (setup.rigidity(*points.T) == 0)
+        for k in np.flatnonzero(is_shallow)[:1]:
+            cure = f"use elements that are at most {depths[k] / SHALLOW:.4g} m high at the surface"
+            if not depths[k]:
+                cure = "there, the pressure is always 0, so move the source down"
+            yield (
+                f"source[{n}] lies in water {depths[k]:.4g} m below the free surface, but its "
+                f"element is {heights[k]:.4g} m high, so waves near the source are inaccurate; "
+                f"{cure}"
+            )
 
 
 def _wide_layers(setup: Setup) -> Iterator[str]:
