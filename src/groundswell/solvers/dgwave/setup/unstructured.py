@@ -103,7 +103,7 @@ class UnstructuredSetup(Setup):
         ends = " x ".join(f"{low:g} to {high:g}" for low, high in self._ends)
         return (
             f"lies outside the mesh, at x = {x:g} m, y = {y:g} m and a depth of {depth:g} m below "
-            f"its surface; the mesh extends over {ends} m, z down"
+            f"its surface; the mesh extends over {ends} m, z down; move it, or enlarge the mesh"
         )
 
     def _locate_inside(self, points: Floats) -> tuple[Numbers, Floats]:
@@ -296,10 +296,10 @@ class UnstructuredSetup(Setup):
         names, points = zip(*self._positions, strict=True)
         damped = np.isin(self.locate(np.array(points))[0], self.sponges.elements)
         if count := int(damped.sum()):
+            what = f"of {len(names)} sources and receivers, {count} are in elements of a sponge"
             yield (
-                f"{count} sources and receivers lie in elements of a sponge, which damps all "
-                f"motion; the first is {names[damped.argmax()]}. Move them, or reduce the width "
-                "of the sponge"
+                f"{what}, which damps all motion; the first is {names[damped.argmax()]}. Move "
+                "them, or reduce the width of the sponge"
             )
 
 
