@@ -255,6 +255,38 @@ def test_water_and_rock_do_not_mix_along_depth(tmp_path):
     assert 180.0 in medium.profile.interfaces
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_water_and_rock_do_not_mix_anywhere(tmp_path, seed):
+    """Not beside a sloping sea floor either, for rows and points; properties belong together."""
+    rng = np.random.default_rng(seed)
+    axes = {"x": np.linspace(0, 400, 5), "y": np.linspace(0, 300, 4), "depth": [0.0, 200.0, 600.0]}
+    shape = tuple(len(axis) for axis in axes.values())
+    wet, share = rng.random(shape) < 0.5, rng.random(shape)
+    model = xr.Dataset(
+        {
+            name: (tuple(axes), np.where(wet, SEA[name], ROCK[name] * (1 + 0.2 * share)))
+            for name in ROCK
+        },
+        coords=axes,
+    )
+    cells, spacing = (16, 12, 25), (25.0, 25.0, 20.0)
+    medium = netcdf_medium(save(tmp_path, model), cells, spacing)
+    x, y, depth = (centres(n, h) for n, h in zip(cells, spacing, strict=True))
+    seen = set()
+    for k in range(cells[2]):
+        row = medium.plane(k)
+        points = np.stack([a.ravel() for a in np.meshgrid(x, y, [depth[k]])], axis=-1)
+        for name, values in medium.sample(points).given().items():
+            assert_allclose(values.reshape(12, 16), row.given()[name], rtol=1e-12)
+        fluid = row.vs == 0
+        for name, values in row.given().items():
+            assert_allclose(values[fluid], SEA[name], rtol=1e-12)
+            solid = values[~fluid] / ROCK[name]
+            assert (solid > 1 - 1e-12).all() and (solid < 1.2).all()
+        seen |= set(fluid.ravel().tolist())
+    assert seen == {False, True}
+
+
 class Tilted:
     """A stand-in for the run's geography: a turned, sheared map, invertible by nobody."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -37,6 +37,7 @@ FINEST = 4  # largest number of samples along an axis for the average over a cel
 class NetcdfMedium:
     """A model on a rectilinear grid in a NetCDF file, interpolated trilinearly at cell centres.
 
+    Along each axis, it changes between a fluid and a solid halfway between two nodes.
     `build_netcdf` averages a model that is finer than the grid over cells instead.
 
     Its variables have three dimensions, in any order, with coordinates `depth` and either `x`, `y`
@@ -116,8 +117,7 @@ class NetcdfMedium:
         """
         node = int(self._depth.node[k])
         above, below = self._slabs_at(node), self._slabs_at(node + 1)
-        fraction = within_phase(self._depth.fraction[k], above["vs"], below["vs"])
-        values = {role: _interpolate(above[role], below[role], fraction) for role in self._names}
+        values = _interpolate(above, below, self._depth.fraction[k])
         for role in self._names:
             self._require_complete(role, values[role], k)
         return complete_material(values, *self._rules)
@@ -151,8 +151,8 @@ class NetcdfMedium:
         """See `SampledMedium`."""
         return np.asarray(self._sample(points, ["vs"])["vs"] > 0)
 
-    def _sample(self, points: Values, roles: Iterable[str]) -> dict[str, Values]:
-        """Properties of the file at points; NaN in gaps."""
+    def _sample(self, points: Values, roles: Collection[str]) -> dict[str, Values]:
+        """Properties of the file at points, among them vs; NaN in gaps."""
         x, y = self._model.project(points[:, 0], points[:, 1], self._geography)
         depth, y_at, x_at = (
             _locate(self._model, axis, np.asarray(at), clip=True)
@@ -162,29 +162,29 @@ class NetcdfMedium:
         for layers in _layers(depth.node, y_at.window, x_at.window):
             chosen = np.flatnonzero((depth.node >= layers.start) & (depth.node < layers.stop - 1))
             node, place = depth.node[chosen] - layers.start, (y_at.take(chosen), x_at.take(chosen))
-            above, below = {}, {}
-            for role in found:
-                nodes = self._model.read(self._names[role], layers, y_at.window, x_at.window)
-                above[role], below[role] = (
-                    self._factors[role] * _bilinear(nodes, *place, node + n) for n in (0, 1)
-                )
-            fraction = within_phase(depth.fraction[chosen], above["vs"], below["vs"])
-            for role, values in found.items():
-                values[chosen] = _interpolate(above[role], below[role], fraction)
+            nodes = self._read(roles, layers, y_at.window, x_at.window)
+            above, below = (_bilinear(nodes, *place, node + n) for n in (0, 1))
+            for role, values in _interpolate(above, below, depth.fraction[chosen]).items():
+                found[role][chosen] = values
         return found
 
     def _slabs_at(self, node: int) -> dict[str, Values]:
         """Each property (ny, nx) at a depth of the model; the depth above stays in memory, too."""
         if node not in self._slabs:
             self._slabs = {n: slabs for n, slabs in self._slabs.items() if n == node - 1}
-            self._slabs[node] = {role: self._read_slab(role, node) for role in self._names}
+            layers = slice(node, node + 1)
+            nodes = self._read(self._names, layers, self._y.window, self._x.window)
+            self._slabs[node] = _bilinear(nodes, self._y, self._x, 0)
         return self._slabs[node]
 
-    def _read_slab(self, role: str, node: int) -> Values:
-        """A property (ny, nx) at a depth of the model, in SI units."""
-        layers = slice(node, node + 1)
-        nodes = self._model.read(self._names[role], layers, self._y.window, self._x.window)
-        return self._factors[role] * _bilinear(nodes, self._y, self._x, 0)
+    def _read(
+        self, roles: Collection[str], depths: slice, rows: slice, columns: slice
+    ) -> dict[str, Values]:
+        """Properties (depth, y, x) in a window of the model, in SI units."""
+        return {
+            role: self._factors[role] * self._model.read(self._names[role], depths, rows, columns)
+            for role in roles
+        }
 
     def _require_complete(self, role: str, values: Values, k: int) -> None:
         if np.isfinite(values).all():
@@ -228,20 +228,30 @@ def _layers(nodes: NDArray[np.intp], rows: slice, columns: slice) -> Iterator[sl
 
 
 def _bilinear(
-    nodes: Values, y: _AxisPositions, x: _AxisPositions, depth: NDArray[np.intp] | int
-) -> Values:
-    """Values at positions at some of the depths, from `nodes` (depth, y, x) of their windows."""
-    _, rows, columns = nodes.shape
-    flat, first = nodes.ravel(), (depth * rows + y.node) * columns + x.node
+    nodes: Mapping[str, Values],
+    y: _AxisPositions,
+    x: _AxisPositions,
+    depth: NDArray[np.intp] | int,
+) -> dict[str, Values]:
+    """Properties at positions at some depths, from `nodes` (depth, y, x) of their windows."""
+    _, rows, columns = nodes["vs"].shape
+    first = (depth * rows + y.node) * columns + x.node
+
+    def taken(at: NDArray[np.intp]) -> dict[str, Values]:
+        return {role: values.ravel().take(at) for role, values in nodes.items()}
+
     near, far = (
-        _interpolate(flat.take(at), flat.take(at + 1), x.fraction)
-        for at in (first, first + columns)
+        _interpolate(taken(at), taken(at + 1), x.fraction) for at in (first, first + columns)
     )
     return _interpolate(near, far, y.fraction)
 
 
-def _interpolate(first: Values, second: Values, fraction: Values) -> Values:
-    return first + fraction * (second - first)
+def _interpolate(
+    first: Mapping[str, Values], second: Mapping[str, Values], fraction: Values
+) -> dict[str, Values]:
+    """Properties between two places along an axis; between a fluid and a solid, the nearer ones."""
+    share = within_phase(fraction, first["vs"], second["vs"])
+    return {role: a + share * (second[role] - a) for role, a in first.items()}
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def linear_profile(
     return Profile(np.unique(np.append(kinks[kinks > 0], 0.0)), 16, sample)
 
 
-def within_phase(fraction: Values, vs_above: Values, vs_below: Values) -> Values:
-    """The fraction for interpolation in depth, rounded to 0 or 1 between a fluid and a solid."""
-    mixed = (vs_above == 0) != (vs_below == 0)
+def within_phase(fraction: Values, vs: Values, next_vs: Values) -> Values:
+    """The fraction for interpolation, rounded to 0 or 1 between a fluid and a solid."""
+    mixed = (vs == 0) != (next_vs == 0)
     return np.where(mixed, fraction >= 0.5, fraction)
