@@ -353,20 +353,22 @@ def test_steps_that_are_far_too_short() -> None:
 def test_sources_near_the_surface_of_the_sea_need_thin_elements() -> None:
     """Those in the ground do not, and nothing is cancelled without a free surface."""
 
-    def warnings(depth: float, **changes: Any) -> list[str]:
-        source = {**EXPLOSION, "depth": depth}
-        found = setup(source=[source], **{"medium": WATER} | changes).warnings()
-        return [text for text in found if "below the free surface" in text]
+    def warnings(*depths: float, **changes: Any) -> list[str]:
+        sources = [{**EXPLOSION, "depth": depth} for depth in depths]
+        found = setup(source=sources, **{"medium": WATER} | changes).warnings()
+        return [text for text in found if "the free surface" in text]
 
     [warning] = warnings(15)
     assert warning.startswith(
         "source[0] lies in water 15 m below the free surface, but its element"
     )
-    assert "is 200 m high" in warning and "at most 150 m high at the surface" in warning
+    assert "is 200 m high" in warning and warning.endswith("at most 149 m high at the surface")
+    [warning] = warnings(15, 12)
+    assert "source[1] lies in water 12 m" in warning and "concerns 2 sources" in warning
     [warning] = warnings(0)
-    assert "move the source down" in warning
+    assert "where the pressure is always 0; move it down" in warning
     thin = {"grid__spacing": [200, 200, [150, 250, 200]]}
-    assert not warnings(20.1) and not warnings(15, **thin)
+    assert not warnings(20) and not warnings(15, **thin)
     assert not warnings(15, boundary__top="pml") and not warnings(15, medium={**WATER, "vs": 700})
 
 

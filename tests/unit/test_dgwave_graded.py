@@ -199,7 +199,7 @@ def test_soft_ground_of_halved_elements_is_that_of_small_ones() -> None:
 
 @pytest.mark.parametrize(
     ("free", "part"),
-    [(1e4, "wave speeds of 32 x 32 x 24"), (2e5, "2,560 elements of the next level")],
+    [(1e4, "wave speeds of 32 x 32 x 24"), (2.1e5, "2,560 elements of the next level")],
 )
 def test_refinement_that_needs_too_much_memory(
     monkeypatch: pytest.MonkeyPatch, free: float, part: str
@@ -209,7 +209,17 @@ def test_refinement_that_needs_too_much_memory(
         setup(refinement={"frequency": 99, "levels": 3})
 
 
-def test_grid_that_needs_too_much_memory() -> None:
+@pytest.mark.parametrize("changes", [{}, {"refinement": {"frequency": 3, "levels": 1}}])
+def test_grid_that_needs_too_much_memory(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    """Elements need more than the wave speeds of their halves do."""
+    monkeypatch.setattr(forest, "host_memory", lambda: (200_000, 400_000))
+    with pytest.raises(InputError, match=r"\[grid\]: 320 elements would take 205 kB"):
+        setup(**changes)
+
+
+def test_grid_that_needs_far_too_much_memory() -> None:
     size = ["2400 km", "2400 km", "2000 km"]  # of elements of 0.1 m, more than any host can hold
     message = r"\[grid\]: [\d,]+ elements would take .* are free; give a larger spacing"
     with pytest.raises(InputError, match=message):

@@ -270,7 +270,7 @@ def test_gaps_of_a_model_at_corners_of_fluid_elements_do_no_harm(tmp_path: Path)
     for gap in (False, True):
         values = {n: np.where(outside & gap, np.nan, v) for n, v in complete.items()}
         data = {name: (("depth", "y", "x"), v) for name, v in values.items()}
-        axes = {"depth": at, "y": at, "x": at}
+        axes = {"depth": at, "y": at - 10, "x": at - 10}  # rock reaches into the next elements
         xr.Dataset(data, axes).to_netcdf(tmp_path / f"{gap}.nc", engine="h5netcdf")
         found.append(setup(tmp_path, medium={"kind": "netcdf", "file": f"{gap}.nc"}))
     assert 0 < found[0].statistics.mixed < found[0].statistics.fluid < found[0].count

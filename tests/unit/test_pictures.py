@@ -155,6 +155,19 @@ def test_contours_of_a_map_of_few_cells_agree_with_its_colours() -> None:
     assert np.hypot(*(around - [0.6, 0.9]).T).max() < 0.1
 
 
+def test_contours_reach_the_edge_of_a_map_with_gaps() -> None:
+    """Smoothing uses only cells with values: around gaps, as if the map ended there."""
+    x = 100.0 * np.arange(120)
+    east, north = np.meshgrid(x - x.mean(), x - x.mean())
+    peaks = np.where(np.hypot(east, north) < 5000, 1 + east / 10_000, np.nan)
+    frame, values = Frame(x, x), np.ma.masked_invalid(peaks)
+    axes = Figure().add_subplot()
+    shaking._contour(axes, frame, values, shaking._shade(axes, frame, values))
+    lines = axes.collections[-1]
+    middle = dict(zip(lines.levels.tolist(), lines.get_paths(), strict=True))[1.0].vertices
+    assert np.ptp(middle[:, 1]) > 2 * 4.7 and np.ptp(middle[:, 0]) < 0.3
+
+
 @pytest.mark.parametrize(
     "pgv",
     [np.zeros((40, 60)), np.full((40, 60), np.nan), np.full((40, 60), 0.3), np.eye(40, 60) * 1e-9],

@@ -31,6 +31,7 @@ from groundswell.spectral_elements.point_location import (
     pairs_in_boxes,
 )
 from groundswell.spectral_elements.recording import ElementDomain
+from groundswell.spectral_elements.surface_location import find_surface
 
 FIELD = RecordableField("u", "1", "solution")
 
@@ -61,6 +62,17 @@ def inside(mesh: Box, count: int, seed: int) -> tuple[Any, Any, Any]:
     n = mesh.order + 1
     cubes = nodes.reshape(count, n, n, n, 3)
     return elements, places, np.einsum("pt,ps,pr,ptsrx->px", t, s, r, cubes)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_small_elements_far_from_the_origin_hold_their_positions(order: int) -> None:
+    """Coordinates of maps are millions of metres, and rounded to a nanometre."""
+    low = np.array([5e5, 5e6, 0.0])
+    size = np.array([5.0, 5.0, 1.5])
+    mesh = Box((10, 10, 3), tuple(low), tuple(low + size), order=order)
+    points = low + size * np.random.default_rng(4).uniform(0, 1, (2000, 3))
+    assert (locate(mesh, np.arange(mesh.count), points).elements != NOWHERE).all()
+    assert np.allclose(find_surface(mesh, points[:, :2]), 0, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", MESHES)

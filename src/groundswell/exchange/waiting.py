@@ -183,9 +183,9 @@ class Position(NamedTuple):
         if min(ahead) < 0 < max(ahead):
             return (
                 f"is out of step with rank {here}: it has begun {other.exchanges} exchanges and "
-                f"{other.calls} other calls, but rank {here} {self.exchanges} and {self.calls}; "
-                "all ranks must make the same calls, with arrays of the same types, and with "
-                "transport direct all with earlier arrays or all with new ones"
+                f"{other.calls} other calls, and rank {here} has begun {self.exchanges} and "
+                f"{self.calls}; all ranks must make the same calls, with arrays of the same types; "
+                "with transport direct, either all with earlier arrays or all with new ones"
             )
         if self.exchanges == other.exchanges and self.plan != other.plan:
             return (

@@ -17,7 +17,7 @@ class Result:
     """A results folder. The solver that wrote it adds attributes, such as `seismograms`.
 
     Args:
-        folder: path of the folder, which may be text.
+        folder: path of the folder, a string or a `Path`.
     """
 
     folder: Path

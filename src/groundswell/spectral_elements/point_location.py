@@ -15,7 +15,7 @@ from groundswell.spectral_elements.geometry import chunks
 NOWHERE = -1
 ITERATIONS = 40
 CONVERGED = 1e-9  # last change in [-1, 1]; Newton's method squares the error of an iteration
-INSIDE = 1 + 1e-9  # places up to this count as inside
+INSIDE = 1 + 1e-9  # places up to this count as inside, apart from rounding
 FARTHEST = 2.0  # from an element's middle, that an iteration goes
 BULGE = 0.2  # of an element's size, by which a curved face may pass its nodes
 
@@ -51,7 +51,7 @@ def locate(mesh: Hexahedra, elements: ArrayLike, positions: ArrayLike) -> Locate
     for part in chunks(len(which), (mesh.order + 1) ** AXES):
         nodes = mesh.geometry_nodes(chosen[candidates[part]])
         places = _invert(nodes, mesh.order, points[which[part]])
-        inside = (np.abs(places) <= INSIDE).all(axis=1)
+        inside = (np.abs(places) < FARTHEST).all(axis=1)
         # Elements come in rising order for each position, and the first that holds it is taken.
         free = inside & (found.elements[which[part]] == NOWHERE)
         own, first = np.unique(which[part][free], return_index=True)
@@ -128,8 +128,8 @@ def bounding_boxes(mesh: Hexahedra, elements: ArrayLike) -> tuple[Floats, Floats
         nodes = mesh.geometry_nodes(chosen[part])
         low[part], high[part] = _ends(nodes, mesh.order)
     share = BULGE if mesh.order > 1 else 1e-9
-    margin = share * (high - low).max(axis=1, keepdims=True)
-    return low - margin, high + margin
+    margin = share * (high - low).max(axis=1) + rounding(np.maximum(np.abs(low), np.abs(high)))
+    return low - margin[:, None], high + margin[:, None]
 
 
 def _ends(nodes: Floats, order: int) -> tuple[Floats, Floats]:
@@ -157,8 +157,15 @@ def _invert(nodes: Floats, order: int, points: Floats) -> Floats:
     reached, _ = _map(nodes, order, places)
     low, high = _ends(nodes, order)
     size = (high - low).max(axis=1)
-    missed = np.linalg.norm(points - reached, axis=1) > 1e-9 * size
+    slack = rounding(points)
+    missed = np.linalg.norm(points - reached, axis=1) > 1e-9 * size + slack
+    missed |= np.abs(places).max(axis=1, initial=0) > INSIDE + 2 * slack / size
     return np.where(missed[:, None], FARTHEST, places)
+
+
+def rounding(points: Floats) -> Floats:
+    """Rounding errors of coordinates, which matter far from the origin, (points,), m."""
+    return 8 * np.finfo(float).eps * np.abs(points).max(axis=1, initial=0)
 
 
 def _map(nodes: Floats, order: int, places: Floats) -> tuple[Floats, Floats]:

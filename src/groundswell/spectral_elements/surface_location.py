@@ -7,18 +7,20 @@ from typing import Self
 
 import numpy as np
 
+from groundswell.meshes import hexahedra
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, INSIDE, Floats, Hexahedra, Numbers, face_nodes
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, face_nodes
 from groundswell.spectral_elements.geometry import FaceGeometry, chunks
 from groundswell.spectral_elements.point_location import (
     BULGE,
     CONVERGED,
     FARTHEST,
+    INSIDE,
     ITERATIONS,
     NOWHERE,
     pairs_in_boxes,
+    rounding,
 )
-from groundswell.spectral_elements.point_location import INSIDE as WITHIN
 
 FLAT = 1e-12  # determinant of a map to x and y over its squares, below which a face is vertical
 SAME = 1e-9  # distance over the size of a face, below which positions are the same
@@ -99,7 +101,7 @@ def top_faces(mesh: Hexahedra) -> tuple[Numbers, Floats]:
 
 def _boundary_faces(mesh: Hexahedra) -> tuple[Numbers, Numbers]:
     """Elements and faces of the boundary, (faces,) each."""
-    element, face = np.nonzero(mesh.tags(np.arange(mesh.count)) != INSIDE)
+    element, face = np.nonzero(mesh.tags(np.arange(mesh.count)) != hexahedra.INSIDE)
     return element, face
 
 
@@ -133,8 +135,10 @@ def _enter(faces: Floats, order: int, points: Floats) -> tuple[Floats, Floats]:
             break
     reached, _ = _map(faces, order, places)
     size = np.ptp(faces, axis=1).max(axis=1)
-    near = np.linalg.norm(reached[:, :2] - points, axis=1) <= SAME * size
-    holds = near & ~flat & (np.abs(places) <= WITHIN).all(axis=1)
+    slack = rounding(points)
+    near = np.linalg.norm(reached[:, :2] - points, axis=1) <= SAME * size + slack
+    within = np.abs(places).max(axis=1, initial=0) <= INSIDE + 2 * slack / size
+    holds = near & within & ~flat
     return np.where(holds, reached[:, 2], np.nan), np.clip(places, -1.0, 1.0)
 
 

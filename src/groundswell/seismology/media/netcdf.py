@@ -236,22 +236,34 @@ def _bilinear(
     """Properties at positions at some depths, from `nodes` (depth, y, x) of their windows."""
     _, rows, columns = nodes["vs"].shape
     first = (depth * rows + y.node) * columns + x.node
-
-    def taken(at: NDArray[np.intp]) -> dict[str, Values]:
-        return {role: values.ravel().take(at) for role, values in nodes.items()}
-
-    near, far = (
-        _interpolate(taken(at), taken(at + 1), x.fraction) for at in (first, first + columns)
+    flat, starts = (
+        {role: values.ravel() for role, values in nodes.items()},
+        (first, first + columns),
     )
-    return _interpolate(near, far, y.fraction)
+    vs = flat["vs"]
+    along_x = [within_phase(x.fraction, vs.take(at), vs.take(at + 1)) for at in starts]
+
+    def near_and_far(values: Values) -> tuple[Values, Values]:
+        near, far = (
+            _between(values.take(at), values.take(at + 1), fraction)
+            for at, fraction in zip(starts, along_x, strict=True)
+        )
+        return near, far
+
+    along_y = within_phase(y.fraction, *near_and_far(vs))
+    return {role: _between(*near_and_far(values), along_y) for role, values in flat.items()}
+
+
+def _between(first: Values, second: Values, fraction: Values) -> Values:
+    return first + fraction * (second - first)
 
 
 def _interpolate(
     first: Mapping[str, Values], second: Mapping[str, Values], fraction: Values
 ) -> dict[str, Values]:
-    """Properties between two places along an axis; between a fluid and a solid, the nearer ones."""
+    """Properties between two depths; between a fluid and a solid, those of the nearer one."""
     share = within_phase(fraction, first["vs"], second["vs"])
-    return {role: a + share * (second[role] - a) for role, a in first.items()}
+    return {role: _between(values, second[role], share) for role, values in first.items()}
 
 
 @dataclass(frozen=True)

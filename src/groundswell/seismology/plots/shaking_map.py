@@ -103,9 +103,11 @@ def _contour(axes: Axes, frame: Frame, peaks: Peaks, cells: QuadMesh) -> None:
     levels = levels[-_MAX_CONTOURS:]
     if not levels:
         return
-    smooth = gaussian_filter(
-        peaks.filled(np.nan), min(_SMOOTHING[0], _SMOOTHING[1] * max(peaks.shape))
-    )
+    width = min(_SMOOTHING[0], _SMOOTHING[1] * max(peaks.shape))
+    inside = (~np.ma.getmaskarray(peaks)).astype(float)  # cells with values, which alone count
+    with np.errstate(invalid="ignore"):
+        smooth = gaussian_filter(peaks.filled(0), width) / gaussian_filter(inside, width)
+    smooth[inside == 0] = np.nan
     colours = np.where(np.asarray(cells.norm(np.array(levels))) < _DARK, INK, "white").tolist()
     style = {"colors": colours, "linewidths": 0.7, "alpha": 0.7}
     lines = axes.contour(*frame.mesh, smooth, levels=levels, **style)

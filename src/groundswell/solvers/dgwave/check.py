@@ -145,26 +145,39 @@ def warnings(setup: Setup) -> Iterator[str]:
 
 
 def _shallow_sources(setup: Setup) -> Iterator[str]:
-    """Sources in water whose image at the free surface is not resolved.
+    """Sources of pressure in water whose image at the free surface is not resolved.
 
-    The image cancels most of the direct wave, so errors near the source count more.
+    The image cancels most of the direct wave, so errors are large relative to the rest.
     """
     if isinstance(setup.case.grid, MeshSection) or setup.case.boundary.top != "free-surface":
         return
+    found = []
     for n, entry in enumerate(setup.source_entries):
-        points = np.array([point.position for point in entry.points])
+        points = np.array([p.position for p in entry.points if p.moment is not None])
+        if not len(points):
+            continue
         lower, upper = setup.forest.boxes(setup.locate(points)[0])
         heights, depths = (upper - lower)[:, 2], points[:, 2]
-        is_shallow = (depths < SHALLOW * heights) & (setup.rigidity(*points.T) == 0)
-        for k in np.flatnonzero(is_shallow)[:1]:
-            cure = f"use elements that are at most {depths[k] / SHALLOW:.4g} m high at the surface"
-            if not depths[k]:
-                cure = "there, the pressure is always 0, so move the source down"
-            yield (
-                f"source[{n}] lies in water {depths[k]:.4g} m below the free surface, but its "
-                f"element is {heights[k]:.4g} m high, so waves near the source are inaccurate; "
-                f"{cure}"
-            )
+        is_high = depths < SHALLOW * heights * (1 - ROUNDING)
+        near = np.flatnonzero(is_high & (setup.rigidity(*points.T) == 0))
+        if near.size:
+            k = near[depths[near].argmin()]
+            found.append((float(depths[k]), float(heights[k]), n))
+    if not found:
+        return
+    depth, height, n = min(found)
+    if not depth:
+        yield (
+            f"source[{n}] lies on the free surface of the water, where the pressure is always 0; "
+            "move it down"
+        )
+        return
+    others = f"; this concerns {len(found)} sources" * (len(found) > 1)
+    yield (
+        f"source[{n}] lies in water {depth:.4g} m below the free surface, but its element is "
+        f"{height:.4g} m high, so waves near the source are inaccurate; use elements that are at "
+        f"most {depth / SHALLOW / ROUNDED_UP:.3g} m high at the surface{others}"
+    )
 
 
 def _wide_layers(setup: Setup) -> Iterator[str]:

@@ -68,8 +68,7 @@ def require_memory(case: Any, grid: Bricks) -> None:
         cells = [n << case.refinement.levels for n in grid.region]
         what = f"the wave speeds of {format_extent(cells)} smallest elements"
         _require_free(8 * prod(cells), what, _REFINEMENT)
-    else:
-        _require_free(SETUP_BYTES * grid.count, f"{grid.count:,} elements", _GRID)
+    _require_free(SETUP_BYTES * grid.count, f"{grid.count:,} elements", _GRID)
 
 
 def deepest_level(case: Any, grid: Bricks) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 # Distance from an interface into an element over the smallest edge, far above rounding.
-INSIDE = 1e-6
+OFFSET = 1e-6
 PEAKS = 2  # values of a point in a shaking map: of velocity and of acceleration
 
 

@@ -22,7 +22,7 @@ from groundswell.seismology.formats.seismograms import (
 )
 from groundswell.seismology.receivers import that_record
 from groundswell.seismology.sources.event import event_attributes
-from groundswell.solvers.dgwave.recording.lattice import INSIDE
+from groundswell.solvers.dgwave.recording.lattice import OFFSET
 
 if TYPE_CHECKING:
     import xarray
@@ -112,7 +112,7 @@ def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, fl
 
     For a node on the sea floor, pressure is recorded in the water and velocity in the ground.
     """
-    offset = INSIDE * setup.smallest * (-1 if quantity is PRESSURE else 1)
+    offset = OFFSET * setup.smallest * (-1 if quantity is PRESSURE else 1)
     receivers = that_record(quantity.name, setup.receivers)
     places = np.array([receiver.position for receiver in receivers])
     on_floor = [receiver.kind == "ocean-bottom-node" for receiver in receivers]

@@ -33,7 +33,7 @@ from groundswell.solvers.dgwave.mesh.curved import CurvedElements
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.mesh.forest import build_forest
 from groundswell.solvers.dgwave.mesh.topography import Surface
-from groundswell.solvers.dgwave.recording.lattice import INSIDE
+from groundswell.solvers.dgwave.recording.lattice import OFFSET
 from groundswell.spectral_elements.surface_location import LocatedOnFaces
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class ElementGeometry:
     def locate_surface(self, points: Floats) -> LocatedOnFaces:
         """The faces of the surface at positions (x, y), (n, 2), m."""
         # Layers may lie above the surface.
-        below = np.full(len(points), INSIDE * self._setup.smallest)
+        below = np.full(len(points), OFFSET * self._setup.smallest)
         leaves, places = self.locate(np.column_stack([points, below]))
         return LocatedOnFaces(leaves, np.full(len(leaves), TOP), places[:, :2])
 

@@ -74,13 +74,13 @@ def _output_bytes(setup: Setup) -> int:
 
 
 def _points(setup: Setup, stride: int) -> int:
-    """Number of points of the surface, also those beside a mesh."""
+    """Number of surface points, including those outside the mesh."""
     x, y = surface_axes(setup, stride)
     return x.size * y.size
 
 
 def _point_bytes(setup: Setup) -> int:
-    """Tables for a point of the surface: its element, its face and weights."""
+    """Tables for a surface point: its element, its face and its weights."""
     return ADDRESS + FACE + (setup.degree + 1) ** 2 * np.dtype(setup.dtype).itemsize
 
 
