@@ -107,16 +107,17 @@ def test_plans_are_shared_with_any_options(options: dict[str, Any]) -> None:
 
 
 def test_only_plans_of_certain_arrays_may_be_tied_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    domain, asked = Domain((6, 5), 1, periodic=True, transport="fastest"), list[bool]()
+    domain, asked = Domain((6, 5), 1, periodic=True, transport="fastest"), list[str]()
 
-    def candidates(*_: Any, tied: bool, **options: Any) -> list[Choice]:
-        asked.append(tied)
-        return [Choice("peer")]
+    def chosen(choices: list[Choice]) -> list[Choice]:
+        asked.append("any arrays")
+        return choices
 
-    monkeypatch.setattr(module, "halo_candidates", candidates)
-    domain.exchange(domain.zeros())
+    monkeypatch.setattr(module, "for_any_arrays", chosen)
     domain.plan(domain.zeros())
-    assert asked == [False, True]
+    assert not asked
+    domain.exchange(domain.zeros())
+    assert asked == ["any arrays"]
 
 
 def test_strides_along_axes_of_length_1_do_not_matter() -> None:

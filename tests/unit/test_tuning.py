@@ -14,7 +14,14 @@ from groundswell.backends import open_backend
 from groundswell.errors import BackendError
 from groundswell.exchange import tuning as module
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.exchange.tuning import Choice, Timer, cache_file, halo_candidates, tune
+from groundswell.exchange.tuning import (
+    Choice,
+    Timer,
+    cache_file,
+    for_any_arrays,
+    halo_candidates,
+    tune,
+)
 
 SLOW, FAST, FAR = Choice("mpi"), Choice("peer"), Choice("direct")
 SECONDS = {SLOW: 3e-2, FAST: 2e-2, FAR: 9e-2}
@@ -150,10 +157,8 @@ def test_exchanges_of_any_arrays_are_not_direct(hosts: int) -> None:
             return [value] * hosts
 
     backend: Any = SimpleNamespace(name="cuda")
-    tied, others = (
-        {c.transport for c in halo_candidates(backend, Ranks(), tied=tied)}
-        for tied in (True, False)
-    )
+    every = halo_candidates(backend, Ranks())
+    tied, others = ({c.transport for c in found} for found in (every, for_any_arrays(every)))
     direct = {"direct"} if hosts == 1 else {"direct+nccl", "direct+mpi", "direct+mpi-gpu"}
     assert tied - others == direct and "peer" in " ".join(others)
 

@@ -37,7 +37,7 @@ from groundswell.exchange.halo import DEFAULTS, HaloExchange, Options, complete_
 from groundswell.exchange.mpi_communicator import cartesian, ranks_of
 from groundswell.exchange.pattern import GhostedBlock, Ghosts, Layers, as_ghosts, traffic
 from groundswell.exchange.plan import Plan, PlanCache
-from groundswell.exchange.tuning import Choice, halo_candidates
+from groundswell.exchange.tuning import Choice, for_any_arrays, halo_candidates
 
 ARGUMENTS = ("ghosts", "periodic", "corners", "comm", "device")
 
@@ -291,7 +291,8 @@ class Domain(GhostedBlock, PlanCache):
         self.comm.require_same({**options, "number of arrays": len(terms), **named})
         choices = [Choice(options["transport"], aggregate=options["aggregate"])]
         if options["transport"] == "fastest":
-            choices = halo_candidates(self.backend, self.comm, overlap=False, tied=bool(owners))
+            choices = halo_candidates(self.backend, self.comm, overlap=False)
+            choices = choices if owners else for_any_arrays(choices)
 
         def make(choice: Choice) -> HaloExchange:
             chosen = options | {"transport": choice.transport, "aggregate": choice.aggregate}

@@ -93,7 +93,6 @@ def halo_candidates(
     overlap: bool | str = "auto",
     codecs: Sequence[str] = ("none",),
     aggregates: Sequence[bool] = (True, False),
-    tied: bool = True,
 ) -> list[Choice]:
     """All choices for ghost layers that the user's options allow.
 
@@ -102,17 +101,20 @@ def halo_candidates(
         codecs: the allowed codecs. On one host, only the first is a candidate: other codecs help on
             slow links, but memory is faster than their kernels.
         aggregates: the allowed values of `Choice.aggregate`.
-        tied: whether an exchange may be tied to its arrays, as with "direct".
     """
     overlaps = (True, False) if overlap == "auto" else (bool(overlap),)
     transports = _transports(backend, comm) if transport == "auto" else [transport]
-    transports = [name for name in transports if tied or "direct" not in name]
     if usual(comm) == "peer":
         codecs = codecs[:1]
     return [
         Choice(name, codec=codec, aggregate=aggregate, overlap=overlapped)
         for overlapped, name, aggregate, codec in product(overlaps, transports, aggregates, codecs)
     ]
+
+
+def for_any_arrays(choices: Sequence[Choice]) -> list[Choice]:
+    """The choices whose exchanges are not tied to their arrays, unlike those with "direct"."""
+    return [choice for choice in choices if "direct" not in choice.transport.split("+")]
 
 
 def gather_scatter_candidates(

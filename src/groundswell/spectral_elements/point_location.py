@@ -17,6 +17,7 @@ ITERATIONS = 40
 CONVERGED = 1e-9  # last change in [-1, 1]; Newton's method squares the error of an iteration
 INSIDE = 1 + 1e-9  # places up to this count as inside, apart from rounding
 FARTHEST = 2.0  # from an element's middle, that an iteration goes
+COMPARED_AT_ONCE = 2**14  # pairs of a position and a box
 BULGE = 0.2  # of an element's size, by which a curved face may pass its nodes
 
 
@@ -69,9 +70,6 @@ def nearest_axes(mesh: Hexahedra, element: int, place: Floats) -> list[int]:
     [tangents] = _map(mesh.geometry_nodes([element]), mesh.order, place[None])[1]
     cosines = np.abs(tangents) / np.linalg.norm(tangents, axis=0)
     return [int(axis) for axis in cosines.argmax(axis=1)]
-
-
-COMPARED_AT_ONCE = 2**14  # pairs of a position and a box
 
 
 def pairs_in_boxes(low: Floats, high: Floats, points: Floats) -> tuple[Numbers, Numbers]:

@@ -81,7 +81,7 @@ class VolumeOutput(Section):
 class DgWaveOutput(SeismicOutput):
     """`[output]`: seismograms, the motion of the surface, snapshots, and the final fields.
 
-    By default, a shaking map is written if no water reaches the surface of a grid.
+    By default, a shaking map is written if no water reaches the surface.
     """
 
     recordable: ClassVar[Recordable] = Recordable(

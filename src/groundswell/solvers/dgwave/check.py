@@ -151,19 +151,7 @@ def _shallow_sources(setup: Setup) -> Iterator[str]:
     """
     if isinstance(setup.case.grid, MeshSection) or setup.case.boundary.top != "free-surface":
         return
-    found = []
-    for n, entry in enumerate(setup.source_entries):
-        points = np.array([p.position for p in entry.points if p.moment is not None])
-        if not len(points):
-            continue
-        lower, upper = setup.forest.boxes(setup.locate(points)[0])
-        heights, depths = (upper - lower)[:, 2], points[:, 2]
-        is_high = depths < SHALLOW * heights * (1 - ROUNDING)
-        near = np.flatnonzero(is_high & (setup.rigidity(*points.T) == 0))
-        if near.size:
-            k = near[depths[near].argmin()]
-            found.append((float(depths[k]), float(heights[k]), n))
-    if not found:
+    if not (found := [*_sources_in_high_elements(setup)]):
         return
     depth, height, n = min(found)
     if not depth:
@@ -178,6 +166,21 @@ def _shallow_sources(setup: Setup) -> Iterator[str]:
         f"{height:.4g} m high, so waves near the source are inaccurate; use elements that are at "
         f"most {depth / SHALLOW / ROUNDED_UP:.3g} m high at the surface{others}"
     )
+
+
+def _sources_in_high_elements(setup: Setup) -> Iterator[tuple[float, float, int]]:
+    """Yield the depth, the height of the element, m, and the number of shallow sources in water."""
+    for n, entry in enumerate(setup.source_entries):
+        points = np.array([p.position for p in entry.points if p.moment is not None])
+        if not len(points):
+            continue
+        lower, upper = setup.forest.boxes(setup.locate(points)[0])
+        heights, depths = (upper - lower)[:, 2], points[:, 2]
+        is_high = depths < SHALLOW * heights * (1 - ROUNDING)
+        near = np.flatnonzero(is_high & (setup.rigidity(*points.T) == 0))
+        if near.size:
+            k = near[depths[near].argmin()]
+            yield float(depths[k]), float(heights[k]), n
 
 
 def _wide_layers(setup: Setup) -> Iterator[str]:

@@ -31,8 +31,6 @@ from groundswell.solvers.dgwave.recording.receivers import VELOCITIES
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.solver import DgWave
 
-Floats = NDArray[np.float64]
-
 
 def surface_source(dtype: str) -> Source:
     """The kernels that record the surface, for a floating-point type."""

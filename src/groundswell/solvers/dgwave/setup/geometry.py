@@ -156,7 +156,7 @@ class ElementGeometry:
         )
         return x, y
 
-    @property
+    @cached_property
     def has_default_map(self) -> bool:
         """Whether a shaking map is recorded by default: no water reaches the surface."""
         return bool(np.all(self.media[0].plane(0).vs > 0))

@@ -218,7 +218,7 @@ class UnstructuredSetup(Setup):
         x, y = (_centres(low, high, edge) for low, high in self._ends[: AXES - 1])
         return x, y
 
-    @property
+    @cached_property
     def has_default_map(self) -> bool:
         """See `Setup`; the mesh must have a surface."""
         elements, _ = self._top
