@@ -130,8 +130,11 @@ class Backend(ABC):
         """A copy of a host array in device memory."""
 
     @abstractmethod
-    def assign(self, target: Array, host: NDArray[Any]) -> None:
-        """Copy a host array into (a view of) a device array, in stream order."""
+    def assign(self, target: Array, values: Array) -> None:
+        """Copy an array, of the host or this device, into (a view of) a device array.
+
+        The copy is in stream order; values on the host may be changed at once.
+        """
 
     @abstractmethod
     def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:

@@ -217,8 +217,8 @@ class CpuBackend(Backend):
         array[...] = host
         return array
 
-    def assign(self, target: Array, host: NDArray[Any]) -> None:
-        target[...] = host
+    def assign(self, target: Array, values: Array) -> None:
+        target[...] = values
 
     def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:
         return np.array(array)

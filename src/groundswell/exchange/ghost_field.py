@@ -73,12 +73,15 @@ class GhostField:
                 f"{self.ghosts.low} must have the same number of axes, {AXES} at most; views of "
                 "single components do"
             )
+        if self.sent_as is not None:
+            self._require_narrower(self.sent_as)
+
+    def _require_narrower(self, sent_as: object) -> None:
         pairs = [to for wide, to in CONVERSIONS if wide == self.dtype]
         allowed = [to for to in pairs if ITEMSIZE[to] < ITEMSIZE[self.dtype]]
-        is_allowed = isinstance(self.sent_as, str) and self.sent_as in allowed
-        if self.sent_as is not None and not is_allowed:
+        if not (isinstance(sent_as, str) and sent_as in allowed):
             raise InputError(
-                f"{self.dtype} cannot be sent as {self.sent_as!r}; allowed: "
+                f"{self.dtype} cannot be sent as {sent_as!r}; allowed: "
                 f"{', '.join(allowed) or 'nothing narrower'}"
             )
 
