@@ -15,8 +15,9 @@ KERNEL advance(ELEMENT_ARGUMENTS, TERM_ARGUMENTS, const Stage* stages, const dou
   const Stage now = stages[stage];
   const Sources sources SOURCES_AT(static_cast<double>(clock[0]) * step[0] + now.time);
   const Damping damping DAMPING_TERM;
-  FOR_BLOCKS(b, (count + ELEMENTS - 1) / ELEMENTS) {
-    const index_t begin = b * ELEMENTS, left = count - begin;
+  const index_t blocks = (count + ELEMENTS - 1) / ELEMENTS;
+  FOR_BLOCKS(b, blocks) {
+    const index_t begin = in_turn(b, blocks, stage) * ELEMENTS, left = count - begin;
     advance_block(all, sources, damping, now, first + begin, left < ELEMENTS ? left : ELEMENTS);
   }
 }

@@ -290,6 +290,10 @@ INLINE void prefetch_values(const real* from, int count) {
 #endif
 }
 
+// The block of elements that a block of threads advances. Odd stages begin with the last elements, which the previous
+// stage has left in the second-level cache.
+INLINE index_t in_turn(index_t b, index_t blocks, index_t stage) { return stage % 2 ? blocks - 1 - b : b; }
+
 // first: first element of the block; count: number of its elements.
 INLINE void advance_block(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
                           index_t first, int count) {
