@@ -27,7 +27,7 @@ from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KINDS = {"bricks": BRICKS, "nodal": NODAL, "curved": CURVED}
 COLUMNS = list(product((False, True), ("double", "single")))  # fluid or not, and precision
-NODES = 2e6  # approximate number of nodes of a problem
+NODES = 1.7e7  # approximate number of nodes of a problem, which exceeds the cache
 MAX_THREADS = 768  # of a block
 RESIDENT = (0, 384, 512, 768, 1024)  # threads on a multiprocessor; 0 for no minimum
 REPEATS = 3

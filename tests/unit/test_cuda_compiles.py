@@ -126,7 +126,8 @@ def check(request: pytest.FixtureRequest) -> Check:
         for found in kernels_of(source.text(), request.param):
             name, most = found.kernel, limits[found.kernel][column]
             assert found.registers <= most, f"{name}: {found.registers} registers, limit {most}"
-            assert found.spill_bytes <= allowed.get(name, 0), f"{name} spills"
+            spilled, most = found.spill_bytes, allowed.get(name, 0)
+            assert spilled <= most, f"{name}: {spilled} bytes spilled, limit {most}"
 
     return compare
 

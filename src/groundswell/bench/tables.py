@@ -162,12 +162,17 @@ def say(text: str) -> None:
 
 def time_of(seconds: float) -> str:
     """A time with its unit."""
-    return f"{1e6 * seconds:.3g} us" if seconds < 1e-3 else f"{1e3 * seconds:.3g} ms"
+    return f"{_short(1e3 * seconds)} ms" if seconds >= 0.9995e-3 else f"{_short(1e6 * seconds)} us"
 
 
 def size_of(count: int) -> str:
     """A number of bytes with its unit."""
-    return f"{count / MIB:.3g} MiB" if count >= MIB else f"{count / KIB:.3g} KiB"
+    return f"{_short(count / MIB)} MiB" if count >= MIB else f"{_short(count / KIB)} KiB"
+
+
+def _short(value: float) -> str:
+    """A number with three digits, or all those before the point."""
+    return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
 
 
 def percent(share: float) -> str:
