@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -141,17 +141,12 @@ def _ends(nodes: Floats, order: int) -> tuple[Floats, Floats]:
 
 def _invert(nodes: Floats, order: int, points: Floats) -> Floats:
     """Where the maps of elements, one for each point, reach it; far away where they do not."""
-    places = np.zeros((len(points), AXES))
-    active: NDArray[np.int64] = np.arange(len(points))
-    for _ in range(ITERATIONS):
-        if not len(active):
-            break
-        reached, slopes = _map(nodes[active], order, places[active])
-        change = _solve(slopes, points[active] - reached)
-        moved = np.clip(places[active] + change, -FARTHEST, FARTHEST)
-        change = moved - places[active]
-        places[active] = moved
-        active = active[np.abs(change).max(axis=1) > CONVERGED]
+
+    def step(active: Numbers, places: Floats) -> Floats:
+        reached, slopes = _map(nodes[active], order, places)
+        return _solve(slopes, points[active] - reached)
+
+    places = iterate(step, np.zeros((len(points), AXES)))
     reached, _ = _map(nodes, order, places)
     low, high = _ends(nodes, order)
     size = (high - low).max(axis=1)
@@ -159,6 +154,22 @@ def _invert(nodes: Floats, order: int, points: Floats) -> Floats:
     missed = np.linalg.norm(points - reached, axis=1) > 1e-9 * size + slack
     missed |= np.abs(places).max(axis=1, initial=0) > INSIDE + 2 * slack / size
     return np.where(missed[:, None], FARTHEST, places)
+
+
+def iterate(step: Callable[[Numbers, Floats], Floats], places: Floats) -> Floats:
+    """Move places by Newton's method until they no longer change, at most to FARTHEST.
+
+    Args:
+        step: the change of some places, which it gets with their numbers.
+    """
+    active: NDArray[np.int64] = np.arange(len(places))
+    for _ in range(ITERATIONS):
+        if not len(active):
+            break
+        before = places[active]
+        places[active] = np.clip(before + step(active, before), -FARTHEST, FARTHEST)
+        active = active[np.abs(places[active] - before).max(axis=1) > CONVERGED]
+    return places
 
 
 def rounding(points: Floats) -> Floats:

@@ -13,11 +13,9 @@ from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, face_
 from groundswell.spectral_elements.geometry import FaceGeometry, chunks
 from groundswell.spectral_elements.point_location import (
     BULGE,
-    CONVERGED,
-    FARTHEST,
     INSIDE,
-    ITERATIONS,
     NOWHERE,
+    iterate,
     pairs_in_boxes,
     rounding,
 )
@@ -120,19 +118,17 @@ def _faces_near(nodes: Floats, points: Floats) -> tuple[Numbers, Numbers]:
 
 def _enter(faces: Floats, order: int, points: Floats) -> tuple[Floats, Floats]:
     """z of faces at a position (x, y) each, NaN beside the face, and places, (faces, 2)."""
-    places, flat = np.zeros((len(faces), 2)), np.zeros(len(faces), bool)
-    active = np.arange(len(faces))
-    for _ in range(ITERATIONS):
-        reached, slopes = _map(faces[active], order, places[active])
+    flat = np.zeros(len(faces), bool)  # vertical somewhere on the way
+
+    def step(active: Numbers, places: Floats) -> Floats:
+        reached, slopes = _map(faces[active], order, places)
         determinants = np.linalg.det(slopes[:, :2])
         flat[active] |= np.abs(determinants) < FLAT * np.square(slopes).sum(axis=(1, 2))
         safe = np.where(flat[active, None, None], np.eye(2), slopes[:, :2])
         change = np.linalg.solve(safe, (points[active] - reached[:, :2])[..., None])[..., 0]
-        moved = np.clip(places[active] + change, -FARTHEST, FARTHEST)
-        change, places[active] = moved - places[active], moved
-        active = active[~flat[active] & (np.abs(change).max(axis=1) > CONVERGED)]
-        if not len(active):
-            break
+        return np.where(flat[active, None], 0.0, change)
+
+    places = iterate(step, np.zeros((len(faces), 2)))
     reached, _ = _map(faces, order, places)
     size = np.ptp(faces, axis=1).max(axis=1)
     slack = rounding(points)
