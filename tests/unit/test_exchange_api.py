@@ -169,6 +169,7 @@ def test_what_cannot_be_viewed_is_refused_with_its_cure() -> None:
     assert "plain numbers" in refused(np.zeros(3, "f4,f4"))
     assert "plain numbers" in refused(np.zeros(3, "S3"))
     assert all("not a supported array" in refused(given) for given in ([1.0, 2.0], None))
+    assert "as an argument of its own" in refused((np.zeros(3), np.zeros(3)))
     assert 'device="cuda"' in refused(Capsule(np.zeros(3), (2, 0)))
     on_gpu = SimpleNamespace(__cuda_array_interface__={})
     assert "lies on a GPU" in refused(on_gpu)

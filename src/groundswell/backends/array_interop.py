@@ -290,7 +290,12 @@ def stream_handle(stream: Any) -> int:
 
 
 def _require_values(array: Any) -> None:
-    """Raise InputError for traced arrays, which have no values, and arrays with gradients."""
+    """Raise InputError for traced arrays, which have no values, arrays with gradients and lists."""
+    if isinstance(array, list | tuple):
+        raise InputError(
+            f"a {type(array).__name__} is not a supported array; give one of {SUPPORTED}, and each "
+            "of several arrays as an argument of its own"
+        )
     if is_immutable(array) and any(kind.__name__ == "Tracer" for kind in type(array).__mro__):
         raise InputError(
             f"{_name(array)} is traced: ghost layers cannot be exchanged inside jax.jit or "
