@@ -6,6 +6,7 @@ import importlib.util
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from sample_kernels import check_branches
 from groundswell.backends import Blocks, Cells, Items, Source, cpu, nvrtc, open_backend
 from groundswell.backends.cache import KernelCache
 from groundswell.backends.cpu import CpuBackend
+from groundswell.backends.cuda import CudaBackend
 from groundswell.backends.cuda_module import GRID_LIMIT, geometry
 from groundswell.errors import BackendError, InputError
 
@@ -238,6 +240,37 @@ def test_a_missing_gpu_is_an_error_never_the_cpu() -> None:
 
 
 # --- CUDA without a device ------------------------------------------------------------------------
+
+
+class DeviceArray(np.ndarray):
+    """Stands in for a CuPy array; `set` refuses what CuPy's does."""
+
+    def set(self, values: Any, stream: Any) -> None:
+        assert type(values) is np.ndarray and self.flags.c_contiguous
+        assert self.shape == values.shape and self.dtype == values.dtype
+        self[...] = values
+
+
+@pytest.mark.parametrize(
+    ("part", "values"),
+    [
+        (np.s_[:], np.arange(12.0).reshape(3, 4)),
+        (np.s_[1:], np.arange(8.0).reshape(2, 4)),
+        (np.s_[:, ::2], np.arange(6.0).reshape(3, 2)),
+        (np.s_[:], np.arange(12.0).reshape(4, 3).T),
+        (np.s_[:], np.arange(12).reshape(3, 4)),
+        (np.s_[:], np.arange(4.0)),
+    ],
+    ids=["whole", "rows", "columns", "transposed", "integers", "one row"],
+)
+def test_arrays_are_assigned_to_views_of_any_kind(part: Any, values: Any) -> None:
+    backend: Any = object.__new__(CudaBackend)
+    backend._stream, backend._cupy = nullcontext(), np
+    array = np.full((3, 4), -1.0).view(DeviceArray)
+    expected = np.full((3, 4), -1.0)
+    expected[part] = values
+    backend.assign(array[part], values)
+    assert (array == expected).all()
 
 
 def covered(extent: Cells) -> np.ndarray:

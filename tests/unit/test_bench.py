@@ -12,7 +12,7 @@ import pytest
 from groundswell import registry
 from groundswell.backends import open_backend
 from groundswell.bench import Benchmark, Recorder, Session, benchmark, measure, run_bench, subjects
-from groundswell.bench.tables import Row, Table, field, show
+from groundswell.bench.tables import Row, Table, field, show, size_of, time_of
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import SerialCommunicator
 
@@ -95,3 +95,24 @@ def test_subjects() -> None:
         assert len(tables) == len(set(tables))
     with pytest.raises(InputError, match=r'no benchmark of "exchagne".*did you mean "exchange"'):
         run_bench("exchagne")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (1.2345e-6, "1.23 us"),
+        (9.994e-4, "999 us"),
+        (9.996e-4, "1 ms"),
+        (0.9994, "999 ms"),
+        (0.9996, "1,000 ms"),
+        (12.3456, "12,346 ms"),
+    ],
+)
+def test_times_have_no_exponents(seconds: float, text: str) -> None:
+    assert time_of(seconds) == text
+
+
+def test_sizes_have_no_exponents() -> None:
+    sizes = (1023, 1000 * 2**10, 2**20 - 1, 2**20, 1500 * 2**20)
+    expected = ["0.999 KiB", "1,000 KiB", "1,024 KiB", "1 MiB", "1,500 MiB"]
+    assert [size_of(size) for size in sizes] == expected

@@ -133,7 +133,8 @@ class Backend(ABC):
     def assign(self, target: Array, values: Array) -> None:
         """Copy an array, of the host or this device, into (a view of) a device array.
 
-        The copy is in stream order; values on the host may be changed at once.
+        The copy is in stream order; values on the host, unless in pinned memory, may be changed at
+        once.
         """
 
     @abstractmethod
