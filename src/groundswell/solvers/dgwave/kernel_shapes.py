@@ -79,10 +79,9 @@ class KernelShape:
 
 
 HOST = KernelShape(1, in_shared=False)
-ELASTIC_DOUBLE, ELASTIC_SINGLE, ACOUSTIC_DOUBLE, ACOUSTIC_SINGLE = range(4)
 
-# Fastest shapes by degree, in the order of these names: layers, elements, blocks. Measured with
-# benchmarks/dgwave_shapes.py.
+# Fastest shapes by degree: layers, elements, blocks; for elastic waves in double and in single
+# precision, then for acoustic waves. Measured with benchmarks/dgwave_shapes.py.
 BRICKS = {
     1: ((2, 8, 8), (2, 8, 8), (2, 16, 0), (2, 8, 0)),
     2: ((3, 4, 0), (3, 4, 0), (3, 4, 0), (1, 16, 0)),

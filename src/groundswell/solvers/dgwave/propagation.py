@@ -283,7 +283,7 @@ def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Sou
         **reference_element_constants(degree),
         **shape.constants(degree),
         "ELASTIC": problem.equations.elastic,
-        "CENTRAL": problem.has_whole_jumps,
+        "WHOLE_JUMPS": problem.has_whole_jumps,
         "MORTARS": problem.has_mortars,
         "CURVED": problem.is_curved,
         "NODAL": problem.is_nodal,

@@ -139,9 +139,8 @@ class Traces:
 
     def _slot(self, element: Numbers, face: Numbers, quarter: Numbers | int) -> Numbers:
         """Entry for the trace of a face of this rank, or of a quarter of a mortar."""
-        whole = element * FACES + face
-        key = self._keys(element, face)
-        mortar = np.minimum(np.searchsorted(self._mortar_keys, key), len(self._mortar_keys))
+        whole = self._keys(element, face)
+        mortar = np.searchsorted(self._mortar_keys, whole)
         part = self._elements.count * FACES + mortar * QUARTERS + quarter
         slot = np.where(np.equal(quarter, WHOLE), whole, part)
         return np.asarray(self._backend.address(self._memory) + LOCAL + slot * self._size)

@@ -197,7 +197,7 @@ def ladder_source(problem: Discretisation, version: Version, blocks: int = 0) ->
         **precision(problem.dtype),
         **reference_element_constants(degree),
         "ELASTIC": problem.equations.elastic,
-        "CENTRAL": problem.sides.upwind != 1,
+        "WHOLE_JUMPS": problem.sides.upwind != 1,
         "MATCHED": False,
         "STAGES": SCHEME.stages,
         "LIFT": degree * (degree + 1) / 2,  # 1 / the weight of a node at the end of a line

@@ -30,9 +30,9 @@ struct Weights {
 };
 struct Face : Weights, Flux {};
 
-// The common state of a face minus the state of this side: outward normal velocity, and also pressure where it
-// does not follow from the velocity (central flux, mortars).
-constexpr int JUMP = CENTRAL ? 2 : 1;
+// The common state of a face minus the state of this side: outward normal velocity, and also pressure with
+// WHOLE_JUMPS. Without (Riemann flux of conforming bricks with a material each), it is the velocity times an impedance.
+constexpr int JUMP = WHOLE_JUMPS ? 2 : 1;
 
 // Derivatives at a node: divergence of velocity, and gradient of pressure. Matched layers change the terms of the
 // divergence along each axis separately.
@@ -62,7 +62,7 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
 INLINE void find_jump(const Impedances& m, const Face& face, int, real side, const real (&own)[TRACE],
                       const real (&other)[TRACE], real (&jump)[JUMP]) {
   const real pressure = own[0] - other[0], velocity = side * (own[1] - other[1]);
-#if CENTRAL
+#if WHOLE_JUMPS
   jump[0] = FMA(face.upwind * face.weight, pressure, -face.share * velocity);
   jump[1] = -m.z * FMA(face.weight, pressure, -face.upwind * (face.share * velocity));
 #else
@@ -70,7 +70,7 @@ INLINE void find_jump(const Impedances& m, const Face& face, int, real side, con
 #endif
 }
 
-#if CENTRAL && !CURVED
+#if WHOLE_JUMPS && !CURVED
 // Adds this side's velocity to the velocity jump, which gives the common velocity of the face.
 INLINE void add_own(int face, const real (&own)[TRACE], real (&jump)[JUMP]) {
   jump[0] += face % 2 ? own[1] : -own[1];
@@ -82,7 +82,7 @@ template <class Value, class Side>
 INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Side side, real lift,
                      Slopes<Value>& slopes) {
   slopes.divergence_along(axis) = FMA(lift, jump[0], slopes.divergence_along(axis));
-#if CENTRAL
+#if WHOLE_JUMPS
   slopes.gradient[axis] = FMA(side * lift, jump[1], slopes.gradient[axis]);
 #else
   slopes.gradient[axis] = FMA(-side * (lift * m.z), jump[0], slopes.gradient[axis]);

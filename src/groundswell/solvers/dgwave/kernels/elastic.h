@@ -41,9 +41,9 @@ struct Weights {
 };
 struct Face : Weights, Flux {};
 
-// The common state of a face minus the state of this side: velocity, and also traction where it does not follow
-// from the velocity (central flux, mortars).
-constexpr int JUMP = CENTRAL ? 6 : 3;
+// The common state of a face minus the state of this side: velocity, and also traction with WHOLE_JUMPS. Without
+// (Riemann flux of conforming bricks with a material each), it is the velocity times an impedance.
+constexpr int JUMP = WHOLE_JUMPS ? 6 : 3;
 
 // Derivatives at a node: those of velocity, [component][axis], and the divergence of stress, a force per volume.
 // Matched layers change the terms of the divergence along each axis separately.
@@ -81,7 +81,7 @@ INLINE void find_jump(const Impedances& m, const Face& face, int axis, real side
     const bool normal = c == axis;
     const real traction = side * (own[c] - other[c]), velocity = own[3 + c] - other[3 + c];
     const real weight = normal ? face.p_weight : face.s_weight, share = normal ? face.p_share : face.s_share;
-#if CENTRAL
+#if WHOLE_JUMPS
     const real z = normal ? m.zp : m.zs;
     jump[c] = -FMA(share, velocity, face.upwind * (weight * traction));
     jump[3 + c] = -z * FMA(face.upwind * share, velocity, weight * traction);
@@ -91,7 +91,7 @@ INLINE void find_jump(const Impedances& m, const Face& face, int axis, real side
   }
 }
 
-#if CENTRAL
+#if WHOLE_JUMPS
 // Adds this side's velocity to the velocity jump, which gives the common velocity of the face.
 INLINE void add_own(int, const real (&own)[TRACE], real (&jump)[JUMP]) {
   for (int c = 0; c < 3; ++c) jump[c] += own[3 + c];
@@ -106,7 +106,7 @@ INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Sid
   for (int c = 0; c < 3; ++c) {
     Value& force = slopes.force_along(axis, c);
     slopes.velocity[c][axis] = FMA(side * lift, jump[c], slopes.velocity[c][axis]);
-#if CENTRAL
+#if WHOLE_JUMPS
     force = FMA(lift, jump[3 + c], force);
 #else
     force = FMA(lift * (c == axis ? m.zp : m.zs), jump[c], force);

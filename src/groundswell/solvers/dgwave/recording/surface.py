@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Array, Items, Launch, Source
 from groundswell.backends.source import precision
-from groundswell.meshes.hexahedra import face_nodes
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
 from groundswell.seismology.formats.shaking_maps import (
@@ -18,7 +17,7 @@ from groundswell.seismology.formats.shaking_maps import (
     write_shaking_map,
 )
 from groundswell.seismology.sources.event import event_attributes
-from groundswell.solvers.dgwave.mesh.elements import FACES
+from groundswell.solvers.dgwave.mesh.elements import face_nodes
 from groundswell.solvers.dgwave.propagation import KERNELS
 from groundswell.solvers.dgwave.recording.lattice import (
     PEAKS,
@@ -41,7 +40,7 @@ def _points(solver: DgWave, lattice: Lattice) -> tuple[Any, ...]:
     """Kernel arguments: the points of a lattice, see kernels/surface.h."""
     setup, field, at = solver.setup, solver.propagation.fields[VELOCITIES[0]], lattice.located
     starts = at.elements * (field.strides[0] // field.itemsize)
-    nodes = np.stack([face_nodes(setup.degree, face) for face in range(FACES)])
+    nodes = face_nodes(setup.degree)
     weights = at.weights(setup.degree).astype(setup.dtype)
     tables = (starts.astype(np.int64), at.faces.astype(np.int32), nodes.astype(np.int32), weights)
     return (*map(solver.backend.to_device, tables), nodes.shape[1], len(starts))
