@@ -1,9 +1,10 @@
 """Savings of local time steps on typical meshes; the solver itself has one global step.
 
-Cluster k = 0, 1, ... contains the elements with stable steps of at least 2^k times the shortest
-step, and advances by that step. Clusters of neighbours differ by at most one (Breuer, Heinecke &
-Bader, IPDPS 2016). The gain is the number of element updates with a global step divided by the
-number of updates with clusters, for the same simulated time.
+Cluster k = 0, 1, ... advances by 2^k times a base step, and contains elements that are stable with
+that step. The base step is between half the shortest stable step and all of it, where the gain is
+largest. Clusters of neighbours differ by at most one (Breuer, Heinecke & Bader, IPDPS 2016). The
+gain is the number of element updates with a global step divided by the number of updates with
+clusters, for the same simulated time.
 """
 
 from __future__ import annotations
