@@ -248,6 +248,7 @@ class DeviceArray(np.ndarray):
     def set(self, values: Any, stream: Any) -> None:
         assert type(values) is np.ndarray and self.flags.c_contiguous
         assert self.shape == values.shape and self.dtype == values.dtype
+        assert values.nbytes <= 2**16  # CUDA might read larger arrays later
         self[...] = values
 
 
@@ -271,6 +272,15 @@ def test_arrays_are_assigned_to_views_of_any_kind(part: Any, values: Any) -> Non
     expected[part] = values
     backend.assign(array[part], values)
     assert (array == expected).all()
+
+
+def test_only_small_arrays_are_set_in_one_call() -> None:
+    backend: Any = object.__new__(CudaBackend)
+    backend._stream, backend._cupy = nullcontext(), np
+    for count in (2**13, 2**13 + 1):  # 64 KiB, and more
+        array, values = np.zeros(count).view(DeviceArray), np.arange(float(count))
+        backend.assign(array, values)
+        assert (array == values).all()
 
 
 def covered(extent: Cells) -> np.ndarray:

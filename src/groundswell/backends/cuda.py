@@ -33,6 +33,7 @@ from groundswell.backends.transforms import CudaTransform
 from groundswell.errors import BackendError, RunFailed
 
 BULK_COPY_CAPABILITY = 90  # compute capability of the first GPUs with include/bulk_copy.h
+SMALL_COPY = 2**16  # bytes from the host that the driver has read when the call returns
 POLL_SECONDS = 0.5  # between calls of the callbacks while the host waits
 MIN_SLEEP_SECONDS, MAX_SLEEP_SECONDS = 1e-5, 1e-3
 
@@ -140,8 +141,8 @@ class CudaBackend(Backend):
     def assign(self, target: Array, values: Array) -> None:
         alike = target.shape == values.shape and target.dtype == values.dtype
         whole = target.flags.c_contiguous and values.flags.c_contiguous
-        if alike and whole and isinstance(values, np.ndarray):
-            target.set(values, stream=self._stream)  # a single copy; small tables are sent often
+        if alike and whole and isinstance(values, np.ndarray) and values.nbytes <= SMALL_COPY:
+            target.set(values, stream=self._stream)  # one call instead of four; tables change often
             return
         with self._stream:
             target[...] = self._cupy.asarray(values)
