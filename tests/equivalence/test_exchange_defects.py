@@ -34,6 +34,7 @@ from groundswell.exchange.ghost_field import GhostField, HaloMessages
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import offsets_of
 from groundswell.exchange.pattern import Ghosts, uniform
+from groundswell.exchange.waiting import TIMEOUT
 
 SUPPORT = Path(__file__).parents[1] / "support"
 TRANSPORTS = ("mpi", "mpi-thread", "peer", "staged")
@@ -123,6 +124,15 @@ def test_plans_in_another_order_end_all(what: str) -> None:
     done = run_on_ranks(ranks, SUPPORT / "diverging_ranks_program.py", *case, timeout=60)
     assert done.returncode != 0 and "not noticed" not in done.stdout
     assert "runs a different plan" in done.stderr, done.stderr[-2000:]
+    assert "the same order, with arrays of the same types" in done.stderr
+
+
+def test_a_job_ends_although_a_rank_never_makes_the_first_call() -> None:
+    """It waits in a call of MPI, so MPI_Finalize would wait for it."""
+    program, seconds = SUPPORT / "communicator_program.py", {TIMEOUT: "1"}
+    done = run_on_ranks(2, program, "absent", timeout=40, **seconds)
+    assert done.returncode != 0 and "rank 1 has sent no message for 1 s" in done.stderr
+    assert "do not make a call that rank 0 has given up; the job is aborted" in done.stderr
 
 
 @pytest.mark.parametrize("transport", ["peer", "mpi"])

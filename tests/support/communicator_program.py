@@ -307,6 +307,15 @@ def undivided() -> None:
         duplicate(MPI.COMM_WORLD)
 
 
+def absent() -> None:
+    """Rank 1 waits for rank 0, which needs it for a duplicate."""
+    from mpi4py import MPI
+
+    if MPI.COMM_WORLD.rank == 0:
+        duplicate(MPI.COMM_WORLD)
+    MPI.COMM_WORLD.Barrier()
+
+
 def world() -> MpiCommunicator:
     job = get_communicator()
     assert isinstance(job, MpiCommunicator)

@@ -295,6 +295,12 @@ def check_disagreement(device: str, rng: np.random.Generator) -> None:
     words = r"transport must be the same on all ranks, but is 'peer' on rank 0, 'mpi' on rank 1"
     require_refusal(words, lambda: domain.plan(u, transport=way))
     require_refusal("dtype must be the same on all ranks", lambda: domain.gather(u))
+    longer = domain.local_shape[0] + 1
+    wrong = np.zeros((longer, 9)) if domain.rank == 1 else u
+    require_refusal(f"have ({longer}, 9) points, but rank 1 has", lambda: domain.plan(wrong))
+    along = tuple(2 + (n == domain.rank) for n in range(domain.size)), (8,)
+    shape = sum(along[0]), 8
+    require_refusal("blocks must be the same on all", lambda: Domain(shape, blocks=along))
     other = domain.zeros(components=2 + domain.rank)
     require_refusal("components must be the same on all ranks", lambda: domain.gather(other))
 

@@ -48,6 +48,13 @@ def main() -> None:
             numbering.plan("halo", mass, **({"rute": "crystal"} if comm.rank else {}))
         except (InputError, TypeError) as error:
             assert "rute: no such argument; allowed: target, op, transport, route" in str(error)
+        longer = numbering.backend.to_device(np.ones(ids.size + (comm.rank == 1)))
+        try:
+            numbering.plan("gather-scatter", longer)
+        except InputError as error:
+            assert f"rank 1 has {ids.size} local" in str(error)
+        else:
+            raise AssertionError("one rank has too many values, and nobody noticed")
         path = plan.path
     if comm.rank == 0:
         print("all holds:", path)

@@ -126,8 +126,8 @@ BAD_CALLS: list[tuple[Callable[[Domain], Any], str]] = [
     (lambda d: d.coordinates("a"), "spacing = 'a'"),
     (lambda d: d.coordinates(1, (0, None)), "origin"),
     (lambda d: d.coordinates(float("nan")), "finite"),
-    (lambda d: d.interior([1, 2]), "points on this rank; create"),
-    (lambda d: d.interior(np.zeros((6, 5))), "points on this rank; create"),
+    (lambda d: d.interior([1, 2]), "points on rank 0; create"),
+    (lambda d: d.interior(np.zeros((6, 5))), "points on rank 0; create"),
     (lambda d: d.exchange(), "at least one"),
     (lambda d: d.exchange(d.zeros(), stream=0), "no streams"),
     (lambda d: d.plan(d.zeros(), transport="pear"), "mpi-thread"),
@@ -158,9 +158,9 @@ def test_numbers_of_numpy_index_arrays(domain: Domain) -> None:
 
 def test_arrays_that_do_not_suit_a_domain(domain: Domain) -> None:
     for wrong in (np.zeros((6, 5)), np.zeros(7), np.float64(3)):
-        with pytest.raises(InputError, match="but this rank has"):
+        with pytest.raises(InputError, match="but rank 0 has"):
             domain.exchange(wrong)
-    with pytest.raises(InputError, match="but this rank has"):
+    with pytest.raises(InputError, match="but rank 0 has"):
         domain.exchange(Field(np.zeros(7), origin=(1, 1)))
     with pytest.raises(InputError, match="cannot be sent"):
         domain.exchange(Field(domain.zeros("int32"), sent_as="float16"))

@@ -109,7 +109,8 @@ class Domain(GhostedBlock, PlanCache):
             return found, as_ghosts(ghosts, len(found.shape), flag("corners", corners))
 
         decomposition, layers = ranks.collective_try(checked)
-        ranks.require_same({**asdict(decomposition), "ghosts": layers})
+        same = {**asdict(decomposition), "ghosts": layers}
+        ranks.require_same({"blocks" if name == "lengths" else name: same[name] for name in same})
         GhostedBlock.__init__(self, decomposition, ranks.rank, layers)
 
         def opened() -> tuple[Backend, dict[str, Any]]:
@@ -151,7 +152,7 @@ class Domain(GhostedBlock, PlanCache):
         if shape[-len(self.own) :] != self.local_shape:
             raise InputError(
                 f"the last axes of an array of shape {shape} must have {self.local_shape} points "
-                "on this rank; create arrays with zeros()"
+                f"on rank {self.rank}; create arrays with zeros()"
             )
         return array[(..., *self.own)]
 
@@ -321,9 +322,10 @@ class Domain(GhostedBlock, PlanCache):
         if given is None and shape == ghosts.padded(self.block.shape):
             return ghosts.low
         raise InputError(
-            f"the last axes of an array have {shape} points, but this rank has {self.local_shape} "
-            "points with ghost layers; if the array has other layers, give the index of its first "
-            f"own point, Field(array, origin=...), one number for each of {axes} axes"
+            f"the last axes of an array have {shape} points, but rank {self.rank} has "
+            f"{self.local_shape} points with ghost layers; if the array has other layers, give the "
+            "index of its first own point, Field(array, origin=...), one number for each of "
+            f"{axes} axes"
         )
 
     def _writable(self, number: int, field: Field) -> Field:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed, now_known
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.waiting import Deadline, Progress, complete
+from groundswell.exchange.waiting import Deadline, Progress, abort_without, complete
 from groundswell.processes import Process, exclude_libfabric, launcher_variables, started_ranks
 
 Content = NDArray[np.uint8]  # content of a call of one rank, such as a pickled object
@@ -232,7 +232,12 @@ def duplicate(comm: Any, ranks: Communicator | None = None) -> Any:
     found, request = comm.Idup()  # Dup would wait without a deadline
     others = [rank for rank in range(comm.size) if rank != comm.rank]
     deadline = Deadline(ranks or SerialCommunicator())  # a SerialCommunicator has no ranks to check
-    complete([request], deadline, "message", lambda: others, kept=found)
+    try:
+        complete([request], deadline, "message", lambda: others, kept=found)
+    except RunFailed:
+        if ranks is None:
+            abort_without(request)
+        raise
     return found
 
 

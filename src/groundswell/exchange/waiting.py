@@ -37,6 +37,7 @@ MOVED, MOVED_SECONDS, LONGER = 4, 5e-6, 20
 
 TAG = 2  # of messages between Progress objects
 READ_EVERY = 64  # exchanges, so that received messages do not accumulate
+LAST_SECONDS = 5.0  # at the end of a program, for a call that other ranks have not made in time
 RUNNING, ENDED, FAILED = range(3)
 
 _ALL: list[Progress] = []
@@ -191,7 +192,7 @@ class Position(NamedTuple):
             return (
                 f"runs a different plan: exchange {self.exchanges} is plan {other.plan} there but "
                 f"plan {self.plan} on rank {here} (plans are numbered as created); all ranks must "
-                "run, and finish, the same plans in the same order"
+                "run, and finish, the same plans in the same order, with arrays of the same types"
             )
         return None
 
@@ -323,11 +324,31 @@ def _wait_for_ends() -> None:
         only_dead = not any(alive for _, alive in running)
         if only_dead or time.monotonic() - begun > timeout_seconds():
             names = ", ".join(str(rank) for rank, _ in sorted(running))
-            why = "has died" if only_dead else "does not end"
-            print(f"groundswell: rank {names} {why}; the job is aborted", file=sys.stderr)
-            sys.stdout.flush()
-            sys.modules["mpi4py.MPI"].COMM_WORLD.Abort(1)
+            _abort(f"rank {names} {'has died' if only_dead else 'does not end'}")
         time.sleep(0.01)
+
+
+def abort_without(request: Any) -> None:
+    """End the job at the end of the program if other ranks never make this call of mpi4py.
+
+    They may hang, and MPI_Finalize would wait for them. No `Progress` knows them yet.
+    """
+    atexit.register(_wait_for_call, request)
+
+
+def _wait_for_call(request: Any) -> None:
+    begun, mpi = time.monotonic(), sys.modules["mpi4py.MPI"]
+    while not mpi.Is_finalized() and not request.Test():
+        if time.monotonic() - begun > LAST_SECONDS:
+            rank = mpi.COMM_WORLD.rank
+            _abort(f"other ranks do not make a call that rank {rank} has given up")
+        time.sleep(0.01)
+
+
+def _abort(reason: str) -> None:
+    print(f"groundswell: {reason}; the job is aborted", file=sys.stderr)
+    sys.stdout.flush()
+    sys.modules["mpi4py.MPI"].COMM_WORLD.Abort(1)
 
 
 @atexit.register  # runs before _wait_for_ends

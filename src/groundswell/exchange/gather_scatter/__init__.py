@@ -195,8 +195,8 @@ def _require_sizes(sharing: Sharing, kind: str, source: Values, target: Values) 
     }[kind]
     if (source.count, target.count) != counts:
         raise InputError(
-            f"{kind} of {source.count} values into {target.count}: this rank has {local} local and "
-            f"{assembled} assembled values; give {counts[0]}, and {counts[1]}"
+            f"{kind} of {source.count} values into {target.count}: rank {sharing.comm.rank} has "
+            f"{local} local and {assembled} assembled values; give {counts[0]}, and {counts[1]}"
         )
     types = source.array.dtype, target.array.dtype
     if source.components != target.components or types[0] != types[1]:
