@@ -76,6 +76,13 @@ def test_mistakes_are_told_by_their_keys() -> None:
         gs.dgwave.simulate(model(), [gun], duration=0.1)
 
 
+def test_sections_that_other_arguments_give_are_refused() -> None:
+    with pytest.raises(InputError, match="run is not an argument; give backend and precision"):
+        gs.dgwave.simulate(model(), [EXPLOSION], duration=1, run={"backend": "cpu"})
+    with pytest.raises(InputError, match="source is not an argument; give sources instead"):
+        gs.earthquake.simulate(model(), [EXPLOSION], duration=1, source=[EXPLOSION])
+
+
 def test_water_alone_is_acoustic() -> None:
     water = {name: np.full((3, 4, 4), float(WATER[name])) for name in ("vp", "vs", "rho")}
     case = gs.dgwave.build_case(

@@ -251,6 +251,7 @@ def test_positions_below_a_valley() -> None:
 MISTAKES = [
     ({"topography": {"kind": "hill"}}, "topography.kind", 'must be formula, array or file'),
     ({"topography": {"kind": "formula", "elevation": "q"}}, "topography.elevation", "unknown name"),
+    ({"topography": {"kind": "formula", "elevation": "x - z"}}, "topography.elevation", "x and y;"),
     ({"topography": {"kind": "array", "elevation": [[1]]}}, "topography.elevation", "at least 2 x"),
     ({"topography": {"kind": "array", "elevation": "a"}}, "topography.elevation", "rows of number"),
     ({"topography": {"kind": "file", "file": "no.nc"}}, "topography.file", "does not exist"),

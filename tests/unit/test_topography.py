@@ -136,3 +136,13 @@ def test_unsuitable_variables(tmp_path: Path) -> None:
         InputError, match=r"has no variable 'g'; name it in topography.variable, one of: h"
     ):
         build_elevation(FileTopography(kind="file", file=path, variable="g"), SIZE)
+
+
+def test_one_of_several_maps_must_be_named(tmp_path: Path) -> None:
+    """Not the first in the file: it may be the thickness of sediments."""
+    x, y = points()
+    maps = {name: (("y", "x"), elevations(x, y)) for name in ("thickness", "z")}
+    xr.Dataset(maps, {"x": x, "y": y}).to_netcdf(tmp_path / "a.nc")
+    with pytest.raises(InputError, match=r"name one in topography\.variable: thickness, z"):
+        build_elevation(FileTopography(kind="file", file=tmp_path / "a.nc"), SIZE)
+    check(FileTopography(kind="file", file=tmp_path / "a.nc", variable="z"))

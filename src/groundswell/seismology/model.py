@@ -24,6 +24,14 @@ C = TypeVar("C", bound=SeismicCase)
 
 _AXES = {"depth": ("depth", "z"), "y": ("y",), "x": ("x",)}  # names that a dimension may have
 _UNEVEN = 1e-4  # of the spacing, by which coordinates may stray
+_ARGUMENTS = {  # that give a section of a case file
+    "grid": "model",
+    "medium": "model",
+    "time": "duration and step",
+    "source": "sources",
+    "receiver": "receivers",
+    "run": "backend and precision",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +144,10 @@ def case_in_model(
 
     Raises:
         CaseError: the case is invalid; lists every problem.
+        InputError: other arguments give a section.
     """
+    for name in _ARGUMENTS.keys() & sections:
+        raise InputError(f"{name} is not an argument; give {_ARGUMENTS[name]} instead")
     grid = {"size": model.size, "spacing": model.spacings, "geography": model.geography}
     content: dict[str, Any] = {name: of for name, of in sections.items() if of is not None}
     return kind(

@@ -94,7 +94,12 @@ def _over_region(values: Floats, size: tuple[float, float], source: str) -> Elev
 
 def _read_netcdf(path: Path, variable: str | None) -> ElevationMap:
     with open_dataset(path) as data, read_errors_reported(path, "NetCDF"):
-        name = variable or next((str(n) for n in data.data_vars if data[n].ndim == 2), "")
+        maps = [str(n) for n in data.data_vars if data[n].ndim == 2]
+        if not variable and len(maps) > 1:
+            raise InputError(
+                f"{path} has several maps; name one in topography.variable: {', '.join(maps)}"
+            )
+        name = variable or "".join(maps)
         if name not in data.data_vars:
             known = ", ".join(map(str, data.data_vars)) or "none"
             raise InputError(

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import PlainValidator
+from pydantic import AfterValidator, PlainValidator
 
 from groundswell.case.common import DataFile, Section, TaggedUnion
 from groundswell.case.expressions import Formula
 from groundswell.case.problems import reject
 
 
+def _has_no_z(formula: str | float) -> str | float:
+    if isinstance(formula, str) and re.search(r"\bz\b", formula):
+        reject([((), "must be an expression in x and y; z is not available here")])
+    return formula
+
+
 class FormulaTopography(Section):
     """`kind = "formula"`: the elevation in m as an expression in x and y, m."""
 
     kind: Literal["formula"]
-    elevation: Formula
+    elevation: Annotated[Formula, AfterValidator(_has_no_z)]
 
 
 def _as_map(value: Any) -> Any:

@@ -110,13 +110,12 @@ class Seismograms:
 def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, float], ...]:
     """Coordinates x, y, z at which receivers record a quantity, m.
 
-    For a node on the sea floor, pressure is recorded in the water and velocity in the ground.
+    On the sea floor, pressure is recorded in the water and velocity in the ground.
     """
     offset = OFFSET * setup.smallest * (-1 if quantity is PRESSURE else 1)
     receivers = that_record(quantity.name, setup.receivers)
     places = np.array([receiver.position for receiver in receivers])
-    on_floor = [receiver.kind == "ocean-bottom-node" for receiver in receivers]
-    moved = places + np.outer(on_floor, [0.0, 0.0, offset])
+    moved = places + np.outer(places[:, 2] > 0, [0.0, 0.0, offset])
     return tuple(map(tuple, setup.place(setup.keep_inside(moved, places)).tolist()))
 
 
