@@ -2,7 +2,8 @@
 
     mpiexec -n 4 python interrupted_run_program.py SIGTERM 3 30 run case.toml
 
-Rank 3 is sent SIGTERM once the samples of 30 steps are written.
+Rank 3 is sent SIGTERM once the samples of 30 steps are written. With "none" as signal, it prints
+"running".
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.simulation import run as runner
 
 
-def stop_at(number: signal.Signals, rank: int, step: int) -> None:
+def stop_at(name: str, rank: int, step: int) -> None:
     """Have this process signalled, if it is that rank."""
 
     def report(done: int, updates: int) -> None:
-        if get_communicator().rank == rank and done >= step:
-            os.kill(os.getpid(), number)
+        if get_communicator().rank != rank or done < step:
+            return
+        if name == "none":
+            print("running", flush=True)
+        else:
+            os.kill(os.getpid(), signal.Signals[name])
 
     def progress(*_: Any, **__: Any) -> Any:
         return nullcontext(report)
@@ -35,5 +40,5 @@ def stop_at(number: signal.Signals, rank: int, step: int) -> None:
 if __name__ == "__main__":
     name, rank, step, *arguments = sys.argv[1:]
     Backend.measure_bandwidth = lambda *_: 1.0  # type: ignore[method-assign]  # it would take longer
-    stop_at(signal.Signals[name], int(rank), int(step))
+    stop_at(name, int(rank), int(step))
     sys.exit(main(arguments))

@@ -110,13 +110,18 @@ class Seismograms:
 def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, float], ...]:
     """Coordinates x, y, z at which receivers record a quantity, m.
 
-    On the sea floor, pressure is recorded in the water and velocity in the ground.
+    On the sea floor, where ocean-bottom nodes lie and others may, pressure is recorded in the water
+    and velocity in the ground.
     """
-    offset = OFFSET * setup.smallest * (-1 if quantity is PRESSURE else 1)
     receivers = that_record(quantity.name, setup.receivers)
     places = np.array([receiver.position for receiver in receivers])
-    moved = places + np.outer(places[:, 2] > 0, [0.0, 0.0, offset])
-    return tuple(map(tuple, setup.place(setup.keep_inside(moved, places)).tolist()))
+    offset = np.array([0.0, 0.0, OFFSET * setup.smallest])
+    above, below = (setup.keep_inside(places + step, places) for step in (-offset, offset))
+    is_fluid, is_fluid_below = (setup.rigidity(*beside.T) == 0 for beside in (above, below))
+    is_node = np.array([receiver.kind == "ocean-bottom-node" for receiver in receivers], bool)
+    on_floor = is_node | (is_fluid != is_fluid_below)
+    moved = np.where(on_floor[:, None], above if quantity is PRESSURE else below, places)
+    return tuple(map(tuple, setup.place(moved).tolist()))
 
 
 def _mean_pressure(selection: PointSelection, stresses: int) -> PointSelection:
