@@ -115,12 +115,12 @@ def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, fl
     """
     receivers = that_record(quantity.name, setup.receivers)
     places = np.array([receiver.position for receiver in receivers])
-    offset = np.array([0.0, 0.0, OFFSET * setup.smallest])
-    above, below = (setup.keep_inside(places + step, places) for step in (-offset, offset))
+    offset = OFFSET * setup.smallest * np.array([0.0, 0.0, 1.0])
+    above, at, below = (setup.keep_inside(places + n * offset, places) for n in (-1, 0, 1))
     is_fluid, is_fluid_below = (setup.rigidity(*beside.T) == 0 for beside in (above, below))
     is_node = np.array([receiver.kind == "ocean-bottom-node" for receiver in receivers], bool)
     on_floor = is_node | (is_fluid != is_fluid_below)
-    moved = np.where(on_floor[:, None], above if quantity is PRESSURE else below, places)
+    moved = np.where(on_floor[:, None], above if quantity is PRESSURE else below, at)
     return tuple(map(tuple, setup.place(moved).tolist()))
 
 
