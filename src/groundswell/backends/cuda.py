@@ -142,7 +142,7 @@ class CudaBackend(Backend):
         alike = target.shape == values.shape and target.dtype == values.dtype
         whole = target.flags.c_contiguous and values.flags.c_contiguous
         if alike and whole and isinstance(values, np.ndarray) and values.nbytes <= SMALL_COPY:
-            target.set(values, stream=self._stream)  # one call instead of four; tables change often
+            target.set(values, stream=self._stream)  # a single call, as tables change often
             return
         with self._stream:
             target[...] = self._cupy.asarray(values)

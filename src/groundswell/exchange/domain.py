@@ -109,8 +109,9 @@ class Domain(GhostedBlock, PlanCache):
             return found, as_ghosts(ghosts, len(found.shape), flag("corners", corners))
 
         decomposition, layers = ranks.collective_try(checked)
-        same = {**asdict(decomposition), "ghosts": layers}
-        ranks.require_same({"blocks" if name == "lengths" else name: same[name] for name in same})
+        same = asdict(decomposition)
+        same["blocks"] = same.pop("lengths")  # the name of the argument
+        ranks.require_same({**same, "ghosts": layers})
         GhostedBlock.__init__(self, decomposition, ranks.rank, layers)
 
         def opened() -> tuple[Backend, dict[str, Any]]:

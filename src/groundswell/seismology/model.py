@@ -24,6 +24,7 @@ C = TypeVar("C", bound=SeismicCase)
 
 _AXES = {"depth": ("depth", "z"), "y": ("y",), "x": ("x",)}  # names that a dimension may have
 _UNEVEN = 1e-4  # of the spacing, by which coordinates may stray
+_RUN = {"backend": "cpu", "precision": "single"}  # defaults
 _ARGUMENTS = {  # that give a section of a case file
     "grid": "model",
     "medium": "model",
@@ -135,28 +136,31 @@ def case_in_model(
     receivers: Sequence[Table] = (),
     *,
     duration: float | str,
-    step: float | str = "auto",
-    backend: str = "cpu",
-    precision: str = "single",
-    **sections: Table | str,
+    **options: Any,
 ) -> C:
     """A case of a solver in a model; arguments as in the solvers' `simulate`.
+
+    Args:
+        options: `step`, `backend` and `precision`, and sections of the case.
 
     Raises:
         CaseError: the case is invalid; lists every problem.
         InputError: other arguments give a section.
     """
-    for name in _ARGUMENTS.keys() & sections:
-        raise InputError(f"{name} is not an argument; give {_ARGUMENTS[name]} instead")
+    for name, instead in _ARGUMENTS.items():
+        if name in options:
+            raise InputError(f"{name} is not an argument; give {instead} instead")
     grid = {"size": model.size, "spacing": model.spacings, "geography": model.geography}
-    content: dict[str, Any] = {name: of for name, of in sections.items() if of is not None}
+    time = {"duration": duration, "step": options.pop("step", "auto")}
+    run = {name: options.pop(name, usual) for name, usual in _RUN.items()}
+    content = {name: section for name, section in options.items() if section is not None}
     return kind(
         grid=grid,
-        time={"duration": duration, "step": step},
+        time=time,
         medium={"kind": "arrays", **model.properties},
         source=list(sources),
         receiver=list(receivers),
-        run={"backend": backend, "precision": precision},
+        run=run,
         **content,
     )
 
