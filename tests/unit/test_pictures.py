@@ -344,7 +344,7 @@ def test_a_solver_that_is_not_installed_has_no_pictures(tmp_path: Path) -> None:
 
 # --- residuals -----------------------------------------------------------------------------------
 
-RESIDUALS = {"mass": "mass", "heat": "heat"}
+RESIDUALS = {"mass": ["mass"], "heat": ["heat"]}
 
 
 @pytest.mark.parametrize("rows", [1, 30, 200])

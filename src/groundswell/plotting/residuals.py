@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.formats.text import read_table
@@ -12,28 +14,32 @@ from groundswell.plotting.style import COLOURS, grid_lines, headline, picture
 _MOST_DOTS = 60  # with more iterations, markers would overlap
 
 
-def residuals_picture(table: Path, count: str, residuals: Mapping[str, str], label: str) -> Path:
+def residuals_picture(
+    table: Path, count: str, residuals: Mapping[str, Sequence[str]], label: str
+) -> Path:
     """Plot residuals on a logarithmic axis to a PNG file next to their table; returns its path.
 
     Args:
         table: file written by `write_table`.
         count: column of the horizontal axis and its label, such as "step".
-        residuals: columns to plot and their names in the legend; columns of zeros are omitted.
+        residuals: names in the legend, each with the columns whose largest value is plotted;
+            values of zero are omitted.
         label: label of the vertical axis.
 
     Raises:
         InputError: the table is missing or damaged.
     """
     columns = read_table(table)
-    if missing := {count, *residuals} - set(columns):
+    if missing := {count}.union(*residuals.values()) - set(columns):
         raise InputError(f"{table} is damaged: it has no {sorted(missing)}; run the case again")
     path, at = table.with_suffix(".png"), columns[count]
-    shown = [name for name in residuals if (columns[name] > 0).any()]
+    largest = {name: np.max([columns[c] for c in of], axis=0) for name, of in residuals.items()}
+    shown = {name: values for name, values in largest.items() if (values > 0).any()}
     with picture(path, 4.5) as figure:
         axes = figure.add_subplot()
-        for name, colour in zip(shown, COLOURS, strict=False):
-            seen = columns[name] > 0
-            axes.semilogy(at[seen], columns[name][seen], color=colour, label=residuals[name])
+        for (name, values), colour in zip(shown.items(), COLOURS, strict=False):
+            seen = values > 0
+            axes.semilogy(at[seen], values[seen], color=colour, label=name)
         if len(at) <= _MOST_DOTS:
             for line in axes.lines:
                 line.set_marker(".")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from math import hypot
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.formats.atomic import atomic_write
+from groundswell.formats.netcdf import Variable
 from groundswell.formats.text import write_table
+from groundswell.outputs.files import write_fields
 from groundswell.solvers.cavity.case import (
     AXES,
     FIELDS,
     AdiabaticWall,
     ConductingWall,
+    Driven,
     FixedWall,
     Wall,
 )
+from groundswell.solvers.cavity.middle_plane import MiddlePlane, middle_plane
+from groundswell.solvers.cavity.recording import RECORDABLE
 from groundswell.solvers.cavity.setup import Setup
 
 Floats = NDArray[Any]
@@ -44,7 +51,7 @@ class Flow:
         """Add values on walls to the fields inside, (nz, ny, nx); pressure is 0 at the centre."""
         pressure = inside["p"] - inside["p"][setup.centre[::-1]]
         fields = {name: inside[name] for name in FIELDS} | {"p": pressure}
-        for axis in range(3):
+        for axis in _slowest_first(setup):
             fields = {name: _between_walls(setup, axis, name, f) for name, f in fields.items()}
         x, y, z = (setup.positions(axis) for axis in range(3))
         return cls(setup, fields, (x, y, z))
@@ -64,6 +71,11 @@ class Flow:
         at_low, at_high = (sign * self.wall_flux(axis, high=end) for end in (False, True))
         return (at_low, at_high) if low > high else (at_high, at_low)
 
+    @cached_property
+    def plane(self) -> MiddlePlane:
+        """The plane of the main motion."""
+        return middle_plane(self.setup)
+
     def summary(self) -> dict[str, Any]:
         """Nusselt numbers and peak velocities; lengths and speeds in the units of the case."""
         summary: dict[str, Any] = {"peaks": self.peaks()}
@@ -79,13 +91,20 @@ class Flow:
             "nusselt_smallest": float(middle.min()),
         }
 
-    def peaks(self) -> dict[str, dict[str, float]]:
-        """Largest velocities on the centre lines along x and z, and their positions."""
-        peaks = {}
-        for name, axis in (("u", 2), ("w", 0), ("v", 0)):
-            if self.setup.varies(axis):
-                position, value = _peak(self.axes[axis], self.centre_line(name, axis))
-                peaks[name] = {AXES[axis]: position, "value": value}
+    def peaks(self) -> dict[str, dict[str, Any]]:
+        """Largest velocities on the two centre lines of the middle plane, and their positions.
+
+        Each is the largest along the directions of `plane`: of the component across on the
+        vertical line, and of the other two on the horizontal line.
+        """
+        across, up, normal = self.plane.across, self.plane.up, self.plane.normal
+        peaks: dict[str, dict[str, Any]] = {}
+        for along, line in ((across, up), (up, across), (normal, across)):
+            if self.setup.varies(line.axis):
+                name = "uvw"[along.axis]
+                speeds = along.sign * self.centre_line(name, line.axis)
+                position, value = _peak(self.axes[line.axis], speeds)
+                peaks[name] = {AXES[line.axis]: position, "value": value, "direction": str(along)}
         return peaks
 
     def centre_line(self, name: str, axis: int) -> Floats:
@@ -111,22 +130,30 @@ class Flow:
         """Write the local Nusselt numbers along the mid-lines of both walls as a CSV table."""
         assert self.setup.heat is not None
         axis = self.setup.heat.axis
-        along = _along(axis)
+        along = self.plane.other(axis)
         lines = [self._middle_line(flux, axis) for flux in self.wall_fluxes()]
         names = (AXES[along], "hot", "cold")
         return write_table(path, dict(zip(names, [self.axes[along], *lines], strict=True)))
 
     def write(self, path: Path) -> Path:
         """Write all fields as NetCDF, which ParaView and xarray open."""
-        import xarray
+        dims = AXES[::-1]
+        coordinates = {
+            name: Variable((name,), self.axes[AXES.index(name)], attrs=_axis_attributes(name))
+            for name in dims
+        }
+        fields = {
+            name: Variable(dims, field, attrs=RECORDABLE[name].attrs)
+            for name, field in self.fields.items()
+        }
+        return write_fields(path, coordinates, fields, self._attributes())
 
-        dims = ("z", "y", "x")
-        coordinates = dict(zip(AXES, self.axes, strict=True))
-        arrays = {name: (dims, field) for name, field in self.fields.items()}
-        with atomic_write(path) as part:
-            attrs = {"title": self.setup.case.title}
-            xarray.Dataset(arrays, coordinates, attrs).to_netcdf(part, engine="h5netcdf")
-        return path
+    def _attributes(self) -> dict[str, str]:
+        """The title, the axes of the middle plane, and the direction of gravity."""
+        case, plane = self.setup.case, self.plane
+        axes = f"{AXES[plane.across.axis]} {AXES[plane.up.axis]}"
+        down = {} if isinstance(case.fluid, Driven) else {"down": case.fluid.down}
+        return {"title": case.title, "middle_plane": axes, **down}
 
     def _mean(self, flux: Floats, axis: int) -> float:
         across = [self.axes[a] for a in (2, 1, 0) if a != axis]
@@ -135,19 +162,25 @@ class Flow:
         return float(flux)
 
     def _middle_line(self, flux: Floats, axis: int) -> Floats:
-        """Values at the middle of y, or of x where heat flows along y."""
-        across = 0 if axis == 1 else 1
-        dim = [a for a in (2, 1, 0) if a != axis].index(across)
-        return np.asarray(_at_middle(flux, self.axes[across], dim).squeeze(dim))
+        """Values where the middle plane cuts the walls normal to an axis of the plane."""
+        normal = self.plane.normal.axis
+        dim = [a for a in (2, 1, 0) if a != axis].index(normal)
+        return np.asarray(_at_middle(flux, self.axes[normal], dim).squeeze(dim))
 
     def _mean_line(self, line: Floats, axis: int) -> float:
-        positions = self.axes[_along(axis)]
+        positions = self.axes[self.plane.other(axis)]
         return float(np.trapezoid(line, positions) / (positions[-1] - positions[0]))
 
 
-def _along(axis: int) -> int:
-    """The axis of profiles on the walls normal to `axis`: z, or x on walls normal to z."""
-    return 0 if axis == 2 else 2
+def _axis_attributes(name: str) -> dict[str, str]:
+    return {"units": "m", "axis": name.upper()}
+
+
+def _slowest_first(setup: Setup) -> list[int]:
+    """The axes by the speed of their fastest wall: where two walls meet, the faster one counts."""
+    sides = (setup.case.walls.pair(axis) for axis in range(3))
+    speeds = [max(hypot(*s.velocity) if isinstance(s, Wall) else 0.0 for s in p) for p in sides]
+    return sorted(range(3), key=speeds.__getitem__)
 
 
 def _between_walls(setup: Setup, axis: int, name: str, inside: Floats) -> Floats:

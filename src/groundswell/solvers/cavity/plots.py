@@ -11,17 +11,26 @@ from groundswell.formats.netcdf import open_netcdf
 from groundswell.plotting.residuals import residuals_picture
 from groundswell.plotting.style import INK, QUIET, WIDTH, colour_bar, headline, picture, title_of
 from groundswell.report.pictures import Picture
+from groundswell.solvers.cavity.case import AXES
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
 
 _STREAMLINE_DENSITY = 1.1
-_RESIDUALS = {"mass": "mass", "momentum_x": "momentum along x", "heat": "heat"}
+_VELOCITY = dict(zip(AXES, "uvw", strict=True))  # the component along each axis
+_RESIDUALS = {
+    "mass": ["mass"],
+    "momentum": ["momentum_x", "momentum_y", "momentum_z"],
+    "heat": ["heat"],
+}
 
 
 def flow_picture(results: str | Path) -> Path:
-    """Draw `flow.png`: temperature (or speed) and streamlines in the mid-plane normal to y.
+    """Draw `flow.png`: temperature (or speed) and streamlines in the middle plane.
+
+    The plane contains the axes of heating and of gravity, or of the motion of a wall; gravity
+    points down.
 
     Args:
         results: folder with `flow.nc`.
@@ -32,7 +41,8 @@ def flow_picture(results: str | Path) -> Path:
     results = Path(results)
     plane = _middle(results / "flow.nc")
     path = results / "flow.png"
-    aspect = float(np.ptp(plane["z"].values) / np.ptp(plane["x"].values))
+    across, up = _axes_of(plane)
+    aspect = float(np.ptp(plane[up].values) / np.ptp(plane[across].values))
     with picture(path, min(0.62 * WIDTH * aspect, WIDTH) + 0.4) as figure:
         axes = figure.add_subplot()
         quantity = _draw_plane(axes, plane)
@@ -55,18 +65,28 @@ def convergence_picture(results: str | Path) -> Path:
 
 def _draw_plane(axes: Axes, plane: xarray.Dataset) -> str:
     """Draw the temperature, or the speed if the temperature is uniform; returns which."""
-    x, z, temperature = (plane[name].values for name in ("x", "z", "T"))
+    across, up = _axes_of(plane)
+    x, y, temperature = plane[across].values, plane[up].values, plane["T"].values
+    along, upward = (plane[_VELOCITY[axis]] for axis in (across, up))
     is_heated = bool(np.ptp(temperature) > 0)
-    values = temperature if is_heated else np.hypot(plane["u"].values, plane["w"].values)
-    colours = axes.contourf(x, z, values, levels=24, cmap="RdBu_r" if is_heated else "viridis")
-    axes.contour(x, z, values, levels=12, colors="white", linewidths=0.5, linestyles="solid")
-    xs, zs = (np.linspace(s[0], s[-1], 160) for s in (x, z))
-    u, w = (plane[name].interp(x=xs, z=zs).values for name in ("u", "w"))
-    if np.hypot(u, w).max() > 0:
+    values = temperature if is_heated else np.hypot(along.values, upward.values)
+    colours = axes.contourf(x, y, values, levels=24, cmap="RdBu_r" if is_heated else "viridis")
+    axes.contour(x, y, values, levels=12, colors="white", linewidths=0.5, linestyles="solid")
+    even = {axis: np.linspace(s[0], s[-1], 160) for axis, s in ((across, x), (up, y))}
+    u, v = (speed.interp(even).values for speed in (along, upward))
+    if np.hypot(u, v).max() > 0:
         axes.streamplot(
-            xs, zs, u, w, color=INK, linewidth=0.8, density=_STREAMLINE_DENSITY, arrowsize=0.8
+            even[across],
+            even[up],
+            u,
+            v,
+            color=INK,
+            linewidth=0.8,
+            density=_STREAMLINE_DENSITY,
+            arrowsize=0.8,
         )
-    axes.set(xlabel="x", ylabel="z", aspect="equal", xlim=x[[0, -1]], ylim=z[[0, -1]])
+    bottom, top = (-1, 0) if plane.attrs.get("down") == up else (0, -1)
+    axes.set(xlabel=across, ylabel=up, aspect="equal", xlim=x[[0, -1]], ylim=y[[bottom, top]])
     axes.tick_params(color=QUIET)
     name = "temperature" if is_heated else "speed"
     colour_bar(axes, colours, name.capitalize())
@@ -74,10 +94,18 @@ def _draw_plane(axes: Axes, plane: xarray.Dataset) -> str:
 
 
 def _middle(path: Path) -> xarray.Dataset:
-    """All fields in the mid-plane normal to y."""
+    """All fields in the middle plane, with dimensions (up, across)."""
+    with open_netcdf(path, AXES) as flow:
+        across, up = _axes_of(flow)
+        (normal,) = set(AXES) - {across, up}
+        plane = flow.interp({normal: float(flow[normal][[0, -1]].mean())})
+        return plane.transpose(up, across).load()
 
-    with open_netcdf(path, ("y",)) as flow:
-        return flow.interp(y=float(flow["y"][[0, -1]].mean())).load()
+
+def _axes_of(flow: xarray.Dataset) -> tuple[str, str]:
+    """The horizontal and the vertical axis of the middle plane."""
+    across, up = str(flow.attrs.get("middle_plane", "x z")).split()
+    return across, up
 
 
 PICTURES = [

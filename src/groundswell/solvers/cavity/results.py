@@ -12,6 +12,7 @@ from groundswell.formats import netcdf
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.text import read_json, read_table, read_text
 from groundswell.solvers.cavity.case import AXES, FIELDS
+from groundswell.solvers.cavity.recording import RECORDABLE
 
 if TYPE_CHECKING:
     import xarray
@@ -41,8 +42,11 @@ def profiles(folder: Path) -> dict[str, xarray.Dataset]:
         tables = {a: np.array([row[1:] for row in rows if row[0] == a], float) for a in AXES}
         return {
             axis: xarray.Dataset(
-                {name: (axis, column) for name, column in zip(names, table[:, 1:].T, strict=True)},
-                {axis: table[:, 0]},
+                {
+                    name: (axis, column, RECORDABLE[name].attrs)
+                    for name, column in zip(names, table[:, 1:].T, strict=True)
+                },
+                {axis: (axis, table[:, 0], {"units": "m"})},
             )
             for axis, table in tables.items()
         }

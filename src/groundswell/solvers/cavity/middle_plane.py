@@ -1,0 +1,92 @@
+"""The plane through the centre of the box in which the main motion takes place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import hypot
+from typing import NamedTuple
+
+import numpy as np
+
+from groundswell.solvers.cavity.case import AXES, Wall
+from groundswell.solvers.cavity.setup import Setup
+
+
+class Direction(NamedTuple):
+    """An axis (0, 1 or 2 for x, y or z) and a sign along it."""
+
+    axis: int
+    sign: int
+
+    def __str__(self) -> str:
+        return "-" * (self.sign < 0) + AXES[self.axis]
+
+
+@dataclass(frozen=True)
+class MiddlePlane:
+    """The plane that profiles, peaks and pictures show, by two directions.
+
+    Whichever way a cavity is turned, it has the same numbers in this plane.
+
+    Args:
+        across: horizontal in pictures; from the hot to the cold wall if they bound this axis.
+        up: vertical in pictures; against gravity if the plane contains its axis.
+    """
+
+    across: Direction
+    up: Direction
+
+    @property
+    def normal(self) -> Direction:
+        """The direction across the plane."""
+        return Direction(3 - self.across.axis - self.up.axis, 1)
+
+    def other(self, axis: int) -> int:
+        """The other axis of the plane."""
+        return self.up.axis if axis == self.across.axis else self.across.axis
+
+
+def middle_plane(setup: Setup) -> MiddlePlane:
+    """The plane that contains the axes of heating and of gravity, or a moving wall's motion.
+
+    Axes along which nothing varies come last. Where these axes coincide, the other axis with more
+    points belongs to the plane, and of equal numbers the next one in cyclic order.
+    """
+    gravity, heat, lid = list(_up(setup)), list(_heating(setup)), list(_driving(setup))
+    signs = {each.axis: each.sign for each in (*lid, *heat, *gravity)}
+    known = dict.fromkeys(each.axis for each in (*heat, *gravity, *lid))
+    last = next(reversed(known), 2)
+    rest = sorted(((last + 1) % 3, (last + 2) % 3), key=lambda axis: -setup.grid.cells[axis])
+    order = sorted(dict.fromkeys([*known, *rest, last]), key=lambda axis: not setup.varies(axis))
+    pair = order[:2]
+    up = gravity[0].axis if gravity and gravity[0].axis in pair else max(pair)
+    across = pair[0] if pair[1] == up else pair[1]
+    return MiddlePlane(*(Direction(axis, signs.get(axis, 1)) for axis in (across, up)))
+
+
+def _up(setup: Setup) -> Iterator[Direction]:
+    """Against gravity, in a fluid with buoyancy."""
+    for axis, lift in enumerate(setup.fluid.buoyancy):
+        if lift:
+            yield Direction(axis, 1 if lift > 0 else -1)
+
+
+def _heating(setup: Setup) -> Iterator[Direction]:
+    """From the hot to the cold wall."""
+    if setup.heat is not None:
+        yield Direction(setup.heat.axis, 1 if setup.heat.low > setup.heat.high else -1)
+
+
+def _driving(setup: Setup) -> Iterator[Direction]:
+    """Along the motion of the fastest wall, and towards this wall."""
+    sides = [
+        (side.velocity, Direction(axis, sign))
+        for axis in range(3)
+        for side, sign in zip(setup.case.walls.pair(axis), (-1, 1), strict=True)
+        if isinstance(side, Wall) and any(side.velocity)
+    ]
+    if sides:
+        velocity, towards = max(sides, key=lambda side: hypot(*side[0]))
+        axis = int(np.argmax(np.abs(velocity)))
+        yield from (Direction(axis, 1 if velocity[axis] > 0 else -1), towards)
