@@ -58,11 +58,37 @@ def whole_numbers(
     return numbers
 
 
+def whole_number(name: str, given: Any) -> int:
+    """A whole number."""
+    if isinstance(given, bool) or (numbers := integers((given,))) is None:
+        raise InputError(f"{name} = {given!r}: give a whole number")
+    return numbers[0]
+
+
+def listed(given: Any) -> Any:
+    """A list of the items of a sequence or an array; anything else as it is, to be refused."""
+    if not is_sequence(given):
+        return given
+    return given.tolist() if isinstance(given, np.ndarray) else list(given)
+
+
 def flag(name: str, given: Any) -> bool:
     """True or False, or 1 or 0."""
     if not isinstance(given, (int, np.bool_, np.integer)) or given not in (0, 1):
         raise InputError(f"{name} = {given!r}: give True or False")
     return bool(given)
+
+
+def flags(name: str, given: Any, axes: int) -> tuple[bool, ...]:
+    """True or False for each axis, given for each or once for all."""
+    values = tuple(given) if is_sequence(given) else (given,) * axes
+    if len(values) != axes or not all(isinstance(v, (bool, np.bool_)) for v in values):
+        example = (True, *(False,) * (axes - 1))
+        raise InputError(
+            f"{name} = {given!r}: give True or False, or one of them for each of {axes} axes, such "
+            f"as {example}"
+        )
+    return tuple(map(bool, values))
 
 
 def real_numbers(name: str, given: Any, axes: int) -> tuple[Any, ...]:

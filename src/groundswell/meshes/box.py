@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.arguments import flags, real_numbers, whole_number, whole_numbers
 from groundswell.errors import InputError
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, INSIDE, Floats, Numbers
@@ -31,8 +33,8 @@ class Box:
         order: degree of the element maps, required for a deformed box; 1 keeps edges straight.
 
     Raises:
-        InputError: an axis without elements or length, a deformed periodic box, or a deformed box
-            without an order.
+        InputError: arguments without a value for each axis, an axis without elements or length, a
+            deformed periodic box, or a deformed box without an order.
     """
 
     counts: tuple[int, int, int]
@@ -43,6 +45,11 @@ class Box:
     order: int = 0
 
     def __post_init__(self) -> None:
+        numbers = {name: real_numbers(name, getattr(self, name), AXES) for name in ("low", "high")}
+        counts = whole_numbers("counts", self.counts, AXES)
+        periodic = flags("periodic", self.periodic, AXES)
+        for name, values in {**numbers, "counts": counts, "periodic": periodic}.items():
+            object.__setattr__(self, name, values)
         if min(self.counts) < 1:
             raise InputError(f"{self.counts} elements; allowed: at least 1 along each axis")
         if not all(a < b for a, b in zip(self.low, self.high, strict=True)):
@@ -56,7 +63,7 @@ class Box:
                 "a deformed box needs the order of its elements: order = 1 keeps their edges "
                 "straight, the degree of the equation follows the deformation"
             )
-        object.__setattr__(self, "order", self.order or 1)
+        object.__setattr__(self, "order", whole_number("order", self.order) or 1)
         gll(self.order)
 
     @property
@@ -132,7 +139,8 @@ def kershaw(eps_y: float, eps_z: float, smoothness: int = 0) -> Deformation:
     Raises:
         InputError: values out of range.
     """
-    if not (0 < eps_y <= 1 and 0 < eps_z <= 1 and smoothness in (0, 1, 2)):
+    are_numbers = all(isinstance(value, Real) for value in (eps_y, eps_z, smoothness))
+    if not (are_numbers and 0 < eps_y <= 1 and 0 < eps_z <= 1 and smoothness in (0, 1, 2)):
         raise InputError(
             f"eps = {eps_y}, {eps_z}, smoothness = {smoothness}; allowed: above 0 up to 1, 0 to 2"
         )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.arguments import whole_number
 from groundswell.errors import InputError
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, Numbers, face_nodes, tangents
@@ -34,7 +35,7 @@ class Mesh:
         side_tags: tags of these faces, above 0, (faces,). Other boundary faces have tag 1.
 
     Raises:
-        InputError: arrays of wrong shapes, inverted elements, or a face of three elements.
+        InputError: arrays of wrong kinds or shapes, inverted elements, or a face of three elements.
     """
 
     corners: Numbers
@@ -44,6 +45,12 @@ class Mesh:
     side_tags: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __post_init__(self) -> None:
+        order = whole_number("order", self.order)
+        corners, nodes = (_as_array(name, getattr(self, name)) for name in ("corners", "nodes"))
+        if corners.dtype.kind not in "iu":
+            raise InputError(f"corners are {corners.dtype}; give whole numbers, those of vertices")
+        for name, values in {"order": order, "corners": corners, "nodes": nodes}.items():
+            object.__setattr__(self, name, values)
         shape = (len(self.corners), (self.order + 1) ** AXES, AXES)
         if self.corners.shape[1:] != (CORNERS,) or self.nodes.shape != shape:
             raise InputError(
@@ -179,3 +186,11 @@ def _volumes(nodes: Floats, order: int) -> Floats:
     r, s, t = tangents(nodes, order)
     determinant = np.einsum("enx,enx->en", r, np.cross(s, t))
     return determinant @ gll(order).cube_weights
+
+
+def _as_array(name: str, given: Any) -> NDArray[Any]:
+    """An array of numbers with axes."""
+    array = np.asarray(given)
+    if array.dtype.kind not in "iuf" or not array.ndim:
+        raise InputError(f"{name} = {given!r:.60}; give an array of numbers")
+    return array

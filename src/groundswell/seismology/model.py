@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.arguments import listed
 from groundswell.errors import InputError
 from groundswell.grids.axis import Spacing, Spacings
 from groundswell.seismology.case.base import SeismicCase
@@ -158,8 +159,8 @@ def case_in_model(
         grid=grid,
         time=time,
         medium={"kind": "arrays", **model.properties},
-        source=list(sources),
-        receiver=list(receivers),
+        source=listed(sources),
+        receiver=listed(receivers),
         run=run,
         **content,
     )

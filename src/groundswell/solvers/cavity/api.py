@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from groundswell.arguments import listed
 from groundswell.simulation.result import Result
 from groundswell.simulation.temporary import run_built
 from groundswell.solvers.cavity.case import CavityCase
@@ -30,9 +31,9 @@ def build_case(
         CaseError: the case is invalid; the error lists all violations.
     """
     return CavityCase(
-        grid={"points": list(points), "size": list(size)},
+        grid={"points": listed(points), "size": listed(size)},
         fluid=fluid,
-        walls=walls or {},
+        walls={} if walls is None else walls,
         start=None if start is None else {"flow": start},
         run={"backend": backend, "precision": precision},
         **{name: content for name, content in sections.items() if content is not None},

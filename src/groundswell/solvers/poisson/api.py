@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.arguments import whole_number
 from groundswell.errors import InputError
 from groundswell.exchange.connect import transport_of
 from groundswell.exchange.devices import open_device
@@ -101,8 +102,12 @@ class Solution:
 
 
 def nodes(mesh: Hexahedra, degree: int) -> Floats:
-    """Positions of the nodes, (elements, (N + 1)^3, 3), m: along r first, then s, then t."""
-    return positions(mesh, degree, np.arange(mesh.count))
+    """Positions of the nodes, (elements, (N + 1)^3, 3), m: along r first, then s, then t.
+
+    Raises:
+        InputError: the degree is not a whole number in the range of `solve`.
+    """
+    return positions(mesh, whole_number("degree", degree), np.arange(mesh.count))
 
 
 def solve(

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.arguments import listed
+from groundswell.errors import InputError
 from groundswell.simulation.result import Result
 from groundswell.simulation.temporary import run_built
 from groundswell.solvers.ultrasound.case import UltrasoundCase
@@ -36,18 +38,21 @@ def build_case(
     Raises:
         CaseError: the case is invalid; the error lists all violations.
     """
+    if not isinstance(medium, Mapping):
+        raise InputError(f"medium = {medium!r:.60}; give a table such as {{'speed': 1500.0}}")
     properties = {name: _as_property(name, value) for name, value in medium.items()}
     pressure = _as_initial(initial)
     arrays = [*properties.values(), (pressure or {}).get("values")]
-    grid = {"points": points or _points_of(arrays), "spacing": spacing}
+    points = _points_of(arrays) if points is None else listed(points)
+    grid = {"points": points, "spacing": listed(spacing)}
     tables = {name: content for name, content in sections.items() if content is not None}
     return UltrasoundCase(
         grid=grid | dict(tables.pop("grid", {})),
         medium=properties,
-        source=list(sources),
+        source=listed(sources),
         initial=pressure,
         time={"duration": duration, **tables.pop("time", {})},
-        output={**tables.pop("output", {}), "record": list(records)},
+        output={**tables.pop("output", {}), "record": listed(records)},
         run={"backend": backend, "precision": precision, **tables.pop("run", {})},
         **tables,
     )
