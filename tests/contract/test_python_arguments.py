@@ -135,4 +135,6 @@ def test_messages_state_the_value_and_what_is_allowed(make: Any, message: str) -
 def test_arrays_of_numpy_are_as_good_as_tuples() -> None:
     box = gs.poisson.Box(np.array([2, 3, 4]), high=np.array([1.0, 2.0, 3.0]), periodic=True)
     assert box == gs.poisson.Box((2, 3, 4), high=(1.0, 2.0, 3.0), periodic=(True, True, True))
-    assert sound(points=np.array([32, 24])).grid.points == (32, 24)
+    start = np.zeros((24, 32))
+    start[12, 16] = 1.0
+    assert sound(points=np.array([32, 24]), initial=start).grid.points == (32, 24)

@@ -152,7 +152,9 @@ class NetcdfMedium:
         return np.asarray(self._sample(points, ["vs"])["vs"] > 0)
 
     def _sample(self, points: Values, roles: Collection[str]) -> dict[str, Values]:
-        """Properties of the file at points, among them vs; NaN in gaps."""
+        """Properties of the file at any number of points, among them vs; NaN in gaps."""
+        if not len(points):
+            return {role: np.empty(0) for role in roles}
         x, y = self._model.project(points[:, 0], points[:, 1], self._geography)
         depth, y_at, x_at = (
             _locate(self._model, axis, np.asarray(at), clip=True)
