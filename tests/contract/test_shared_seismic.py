@@ -1,0 +1,273 @@
+"""Everything that the cases of both seismic solvers share runs in each of them.
+
+The kinds come from the case schemas: a kind that both list but that has no example here fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import numpy as np
+import pytest
+import xarray
+from awp_files import write_awp_mesh, write_awp_source
+from input_files import srf, time_table
+
+import groundswell as gs
+from groundswell import registry
+from groundswell.case.recording import HARMONICS
+from groundswell.case.section import Section
+from groundswell.seismology.case.base import SeismicCase
+from groundswell.seismology.case.sources import AnyTimeFunction
+from groundswell.seismology.formats.awp import AwpSource
+
+SOLVERS = ("earthquake", "dgwave")
+CASES: list[type[SeismicCase]] = [registry.find(name).load("case") for name in SOLVERS]  # type: ignore[assignment]
+
+SIZE, SPACING, CELLS = 1200.0, 200.0, (6, 6, 6)
+FLOOR = 400.0  # of the water, m
+ROCK = {"vp": 4000.0, "vs": 2300.0, "rho": 2600.0, "qp": 100.0, "qs": 50.0}
+WATER = {"vp": 1500.0, "vs": 0.0, "rho": 1000.0, "qp": 1e4, "qs": 1e4}
+PULSE = {"kind": "cosine", "rise": 0.2}
+AT = {"x": 630.0, "y": 580.0, "depth": 710.0}
+EXPLOSION = {"kind": "explosion", **AT, "magnitude": 3, "time_function": PULSE}
+STATIONS = [
+    {"name": "TOP", "x": 320, "y": 710, "depth": 0},
+    {"name": "LOW", "x": 900, "y": 500, "depth": 850},
+]
+
+Content = dict[str, Any]
+Example = Callable[[Path], Content]
+
+
+def _kinds(annotation: Any, tag: str = "kind") -> Iterator[str]:
+    """The kinds of all sections in an annotation."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        if tag in annotation.model_fields:
+            yield from get_args(annotation.model_fields[tag].annotation)
+    elif get_origin(annotation) is not None:
+        for part in get_args(annotation):
+            yield from _kinds(part, tag)
+
+
+def shared(section: str, tag: str = "kind") -> list[str]:
+    """The kinds of a section that both solvers have, in the order of the first."""
+    first, other = ([*_kinds(c.model_fields[section].annotation, tag)] for c in CASES)
+    return [kind for kind in first if kind in other]
+
+
+def outputs() -> list[str]:
+    """The keys of `[output]` that both have."""
+    first, other = (c.model_fields["output"].annotation.model_fields for c in CASES)  # type: ignore[union-attr]
+    return [key for key in first if key in other]
+
+
+def recordable() -> tuple[list[str], list[str]]:
+    """The kinds of positions, and the series and statistics, that both can record."""
+    first, other = (c.model_fields["output"].annotation.recordable for c in CASES)  # type: ignore[union-attr]
+    return [k for k in first.kinds if k in other.kinds], [w for w in first.what if w in other.what]
+
+
+# --- examples -------------------------------------------------------------------------------------
+
+
+def properties(depth: np.ndarray, is_wet: bool) -> dict[str, np.ndarray]:
+    """Rock, or water above rock, with speeds that grow downwards."""
+    solid = {n: v * (1 + 1e-4 * depth * (n in ("vp", "vs"))) for n, v in ROCK.items()}
+    above = is_wet & (depth < FLOOR)
+    return {name: np.where(above, WATER[name], values) for name, values in solid.items()}
+
+
+def layers(is_wet: bool) -> list[Content]:
+    return [{"top": 0.0, **WATER}, {"top": FLOOR, **ROCK}] if is_wet else [{"top": 0.0, **ROCK}]
+
+
+def netcdf(folder: Path, is_wet: bool) -> Content:
+    axes = {axis: np.linspace(-100.0, 1300.0, 8) for axis in ("depth", "y", "x")}
+    depth = axes["depth"][:, None, None] + np.zeros((8, 8, 8))
+    fields = {n: (tuple(axes), v) for n, v in properties(depth, is_wet).items()}
+    xarray.Dataset(fields, axes).to_netcdf(folder / "model.nc", engine="h5netcdf")
+    return {"file": "model.nc"}
+
+
+def cellwise(is_wet: bool) -> dict[str, np.ndarray]:
+    depth = SPACING * (np.arange(CELLS[2])[:, None, None] + 0.5) + np.zeros(CELLS[::-1])
+    return properties(depth, is_wet)
+
+
+def awp_mesh(folder: Path, is_wet: bool) -> Content:
+    cells = cellwise(is_wet)
+    planes = [{name: values[k] for name, values in cells.items()} for k in range(CELLS[2])]
+    write_awp_mesh(folder / "mesh.bin", planes, variables=5)
+    return {"file": "mesh.bin", "cells": list(CELLS), "variables": 5}
+
+
+MEDIA: dict[str, Callable[[Path, bool], Content]] = {
+    "homogeneous": lambda folder, is_wet: WATER if is_wet else ROCK,
+    "layered": lambda folder, is_wet: {"layers": layers(is_wet)},
+    "netcdf": netcdf,
+    "awp": awp_mesh,
+    "arrays": lambda folder, is_wet: cellwise(is_wet),
+}
+ATTENUATION: dict[str, Content] = {
+    "none": {},
+    "constant": {"reference": 2.0},
+    "power-law": {"exponent": 0.3, "transition": 2.0},
+}
+
+
+def rupture(folder: Path) -> Content:
+    return srf(folder)[1]["source"][0] | {"x": 600.0, "y": 600.0, "depth": 600.0}
+
+
+def awp_rupture(folder: Path) -> Content:
+    rates = np.zeros((2, 20, 6), np.float32)
+    rates[..., :3] = 1e13 * np.hanning(20)[None, :, None]
+    write_awp_source(folder / "rates.bin", AwpSource(np.array([[3, 3, 4], [4, 3, 4]]), rates))
+    return {"file": "rates.bin", "points": 2, "steps": 20, "step": 0.01}
+
+
+TENSOR = {"nn": 1e13, "ee": 3e13, "dd": -1e13, "ne": 2e13, "nd": -2e13, "ed": 5e12}
+SOURCES: dict[str, Example] = {
+    "double-couple": lambda folder: {**AT, "strike": 20, "dip": 60, "rake": 70, "magnitude": 3},
+    "moment-tensor": lambda folder: {**AT, "components": TENSOR},
+    "explosion": lambda folder: {**AT, "magnitude": 3},
+    "force": lambda folder: {**AT, "force": (1e9, 2e9, -1e9)},
+    "airgun": lambda folder: {**AT, "depth": 190.0, "volume": 1.0},
+    "srf": rupture,
+    "awp": awp_rupture,
+}
+TIME_FUNCTIONS: dict[str, Example] = {
+    "brune": lambda folder: {"rise": 0.1},
+    "gaussian": lambda folder: {"sigma": 0.05},
+    "ricker": lambda folder: {"frequency": 3.0},
+    "cosine": lambda folder: {"rise": 0.2},
+    "triangle": lambda folder: {"rise": 0.2},
+    "table": lambda folder: time_table(folder)[1]["source"][0]["time_function"],
+}
+OUTPUTS: dict[str, Any] = {
+    "directory": "elsewhere",
+    "seismograms": {"interval": 0.006, "formats": ["hdf5", "sac", "mseed"]},
+    "surface": {"interval": 0.03, "stride": 2},
+    "shaking_map": True,
+    "volumes": {"interval": 0.03, "fields": ["vx", "szz"]},
+    "record": [],  # see WHERE
+}
+WHERE: dict[str, Content] = {
+    "points": {"positions": [[300, 400, 500]]},
+    "line": {"start": [0, 0, 0], "end": [1200, 600, 300], "points": 7},
+    "plane": {"normal": "z", "at": 500.0},
+}
+
+ACROSS = {"earthquake": {"stride": 2}, "dgwave": {"points": [5, 5]}}  # of a plane
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+def make_case(solver: str, folder: Path, **sections: Any) -> SeismicCase:
+    """A small case; sections replace others."""
+    content: Content = {
+        "grid": {"size": [SIZE] * 3, "spacing": SPACING},
+        "time": {"duration": 0.15, "step": 0.003},
+        "medium": {"kind": "homogeneous", **ROCK},
+        "attenuation": {"model": "constant"},
+        "boundary": {"width": 2 if solver == "dgwave" else 4},
+        "source": [EXPLOSION],
+        "receiver": STATIONS,
+        "event": {"origin_time": "2020-01-01T00:00:00"},
+    }
+    if solver == "dgwave":
+        content["method"] = {"degree": 2}
+    found: SeismicCase = CASES[SOLVERS.index(solver)].model_validate(
+        content | sections, context={"folder": folder}
+    )
+    return found
+
+
+def run(solver: str, folder: Path, **sections: Any) -> Any:
+    """Run the case; the receivers must have recorded waves."""
+    folder.mkdir(exist_ok=True)
+    result = gs.run(make_case(solver, folder, **sections), folder=folder / "results")
+    motion = result.seismograms.values
+    assert np.isfinite(motion).all() and np.abs(motion).max() > 0
+    return result
+
+
+solvers = pytest.mark.parametrize("solver", SOLVERS)
+
+
+@pytest.mark.parametrize("is_wet", [False, True], ids=["rock", "water"])
+@pytest.mark.parametrize("kind", shared("medium"))
+@solvers
+def test_media(solver: str, kind: str, is_wet: bool, tmp_path: Path) -> None:
+    if is_wet and kind == "awp":
+        pytest.skip("the format has no water")
+    medium = {"kind": kind, **MEDIA[kind](tmp_path, is_wet)}
+    stations = [STATIONS[0]] if is_wet and kind == "homogeneous" else STATIONS
+    run(solver, tmp_path, medium=medium, receiver=stations)
+
+
+@pytest.mark.parametrize("model", shared("attenuation", "model"))
+@solvers
+def test_attenuation(solver: str, model: str, tmp_path: Path) -> None:
+    run(solver, tmp_path, attenuation={"model": model, **ATTENUATION[model]})
+
+
+@solvers
+def test_sources(solver: str, tmp_path: Path) -> None:
+    """All kinds at once, in rock below water; a rupture or a time function names its entry."""
+    sources = [{"kind": kind, **SOURCES[kind](tmp_path)} for kind in shared("source")]
+    for source in sources:
+        if source["kind"] not in ("srf", "awp"):
+            source["time_function"] = PULSE
+    medium = {"kind": "layered", "layers": layers(is_wet=True)}
+    run(solver, tmp_path, source=sources, medium=medium)
+
+
+@solvers
+def test_time_functions(solver: str, tmp_path: Path) -> None:
+    kinds = dict.fromkeys(_kinds(AnyTimeFunction))
+    functions = [{"kind": kind, **TIME_FUNCTIONS[kind](tmp_path)} for kind in kinds]
+    run(solver, tmp_path, source=[EXPLOSION | {"time_function": each} for each in functions])
+
+
+@solvers
+def test_receivers(solver: str, tmp_path: Path) -> None:
+    """All instruments that both have, as entries and in a file."""
+    kinds = [kind for kind in CASES[0].instruments if kind in CASES[1].instruments]
+    stations = [
+        {**station, "kind": kind, "name": f"{kind[:3]}{station['name']}".upper()}
+        for kind in kinds
+        for station in STATIONS
+    ]
+    listed = run(solver, tmp_path, receiver=stations).seismograms
+    rows = [f"GS,{s['name']},{s['x']},{s['y']},{s['depth']}" for s in stations]
+    table = "\n".join(["network,station,x,y,depth", *rows])
+    (tmp_path / "stations.csv").write_text(table + "\n")
+    read = run(solver, tmp_path / "file", receiver=(), receivers={"file": "../stations.csv"})
+    np.testing.assert_array_equal(read.seismograms.values, listed.values)
+
+
+@solvers
+def test_outputs(solver: str, tmp_path: Path) -> None:
+    """All at once, with every kind of record."""
+    content = {name: OUTPUTS[name] for name in outputs()}
+    places, what = recordable()
+    fields = ["vx", "szz"]
+    content["record"] = [
+        {
+            "fields": fields,
+            "where": {"kind": kind, **WHERE[kind], **(ACROSS[solver] if kind == "plane" else {})},
+            "interval": 0.006,
+            "what": what,
+            "file": f"{kind}.nc",
+            **({"frequencies": [20.0]} if {*HARMONICS} & {*what} else {}),
+        }
+        for kind in places
+    ]
+    result = run(solver, tmp_path, output=content)
+    assert result.shaking_map["pgv"].max() > 0 and len(result.stream) == 6
+    assert len(result.records) >= len(places)
