@@ -89,14 +89,12 @@ class AcousticMedium:
     def staggered_density(self, axis: int) -> Values:
         """Density at the velocity points of an axis: means of two points, kg/m^3.
 
-        Velocity points lie half a cell after pressure points; the last one has the density of the
-        last pressure point.
+        Velocity points lie half a cell after pressure points. The grid is periodic, so the last
+        one lies between the last and the first pressure point.
         """
         if self.staggered is not None:
             return self.staggered[axis]
         if np.ndim(self.density) == 0:
             return self.density
-        dimension = np.ndim(self.density) - 1 - axis
-        last = np.take(self.density, [-1], dimension)
-        shifted = np.delete(np.concatenate([self.density, last], dimension), 0, dimension)
-        return (np.asarray(self.density, float) + shifted) / 2
+        density = np.asarray(self.density, float)
+        return (density + np.roll(density, -1, density.ndim - 1 - axis)) / 2
