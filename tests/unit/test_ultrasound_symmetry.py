@@ -9,8 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from groundswell.backends import open_backend
-from groundswell.solvers.ultrasound.medium import AcousticMedium
-from groundswell.solvers.ultrasound.solver import medium_of
+from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
 from groundswell.solvers.ultrasound.verification import simulation as sim
 from groundswell.solvers.ultrasound.window import Window
 
