@@ -12,8 +12,9 @@ import ultrasound_cases
 from kspace_scheme import KSpaceScheme
 
 from groundswell.backends import open_backend
-from groundswell.errors import InputError
+from groundswell.errors import InputError, NotFinite
 from groundswell.grids.cartesian import Grid
+from groundswell.solvers.ultrasound import setup
 from groundswell.solvers.ultrasound.absorption import nepers
 from groundswell.solvers.ultrasound.density_contrast import (
     contrast_bound,
@@ -166,6 +167,28 @@ def test_a_gas_does_not_make_default_steps_unstable() -> None:
     step = case.model_copy(update={"time": case.time.model_copy(update={"step": 2.1e-8})})
     with pytest.raises(InputError, match=r"densities from 1.2 to 1000 .* at most 1.9.*e-08 s"):
         sim.build(step, open_backend("cpu"))
+
+
+def test_a_failure_names_where_the_pressure_grew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One value that is infinite makes all values NaN in the next step."""
+    monkeypatch.setattr(setup, "stable_step", lambda *_: inf)
+    density = np.full((48, 48), 1000.0)
+    density[30:34, 20:24] = 1.2
+    start = {"kind": "gaussian", "centre": [1e-3, 1e-3, 0.0], "width": 2e-4, "pressure": 1e5}
+    case = sim.make_case(
+        grid={"points": [48, 48], "spacing": 1e-4},
+        medium={"speed": 1540.0, "density": density},
+        initial=start,
+        time={"duration": 2e-5, "step": 2e-8},
+    )
+    found = sim.build(case, open_backend("cpu"))
+    with pytest.raises(
+        NotFinite, match=r"^p is [0-9.]+e\+\d+ at x = 0.00[12]\d* m, y = 0.003\d* m"
+    ):
+        for _ in range(6):
+            sim.advance(found, 50)
+            found.enqueue_finite_check()
+            found.check_health(50)
 
 
 # --- dispersion that exceeds the stiffness --------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
+from math import ceil, inf, log10
 from sys import maxsize
 
 import numpy as np
@@ -40,6 +40,7 @@ from groundswell.solvers.ultrasound.window import Window, overlap_for
 
 WIDTHS = {2: (20, 40), 3: (10, 20)}  # range of automatic layer widths, by number of axes
 HALF_CELLS = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))  # offsets of velocities
+GROWN = 9  # powers of ten by which the pressure exceeds its sources in unstable runs only
 MORE_OVERLAP = 8  # points by which an overlap may grow for faster transforms
 
 
@@ -223,6 +224,20 @@ class Setup(BlockSetup):
         return initial_pressure(
             self.case.initial, self.grid, [self.coordinates(axis) for axis in range(3)]
         )
+
+    @property
+    def implausible_pressure(self) -> float:
+        """A pressure that only an unstable run reaches, a power of ten, Pa; infinite if unknown."""
+        initial = 0.0 if self.initial is None else float(np.abs(self.initial).max())
+        strength = initial + sum(map(self._strength, self.sources))
+        return 10.0 ** ceil(log10(strength) + GROWN) if strength else inf
+
+    def _strength(self, source: PointSource) -> float:
+        """The order of magnitude of the pressure that a source adds or sets in a step, Pa."""
+        largest = float(np.abs(source.signals).max() * abs(source.matrix).max())
+        if source.field == "p":
+            return self.axes * self.largest_speed**2 * largest
+        return float(np.max(self.medium.density)) * self.largest_speed * largest
 
     # --- parts of ranks ---------------------------------------------------------------------------
 
