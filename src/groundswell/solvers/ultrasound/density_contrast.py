@@ -46,7 +46,7 @@ TOLERANCE = 5e-3  # of the eigenvalue, relative
 
 def has_uniform_density(medium: AcousticMedium) -> bool:
     """Whether the density is one number."""
-    return np.ndim(medium.density) == 0 and medium.staggered is None
+    return not any(map(np.ndim, (medium.density, *(medium.staggered or ()))))
 
 
 def contrast_bound(medium: AcousticMedium) -> float:

@@ -46,18 +46,18 @@ def density_range(medium: AcousticMedium) -> str:
     return f"densities from {least:g} to {most:g} kg/m^3"
 
 
-def unstable_dispersion(power: float, share: DispersionShare, cure: str) -> str:
+def unstable_dispersion(power: float, share: DispersionShare, cure: str = "") -> str:
     """Why waves grow with any time step if dispersion exceeds the stiffness, and what to do.
 
     Args:
         power: exponent y of the absorption.
         share: the share of the dispersion.
-        cure: how to leave out dispersion.
+        cure: how to leave out dispersion, where that is possible.
     """
     waves, others = ("long", "a power further from 1") if power < 1 else ("short", "a lower power")
     grow = "grow" if share.waves_grow else "may grow"
     return (
         f"with the power {power:g} and this absorption, {waves} waves {grow} at every time step, "
-        f"because the dispersion is {share.largest:.3g} times the stiffness of the medium; {cure}, "
-        f"reduce the absorption, or choose {others}"
+        f"because the dispersion is {share.largest:.3g} times the stiffness of the medium; "
+        f"{cure and f'{cure}, '}reduce the absorption, or choose {others}"
     )
