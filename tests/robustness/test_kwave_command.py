@@ -150,6 +150,23 @@ def test_an_unstable_simulation_ends_with_a_warning(source: Path, capsys: Captur
     assert "warning: the pressure is not finite" in capsys.readouterr().err
 
 
+def test_simulations_whose_waves_grow_cause_warnings(tmp_path: Path, capsys: Captured) -> None:
+    """As k-Wave does, the command runs them."""
+    density = np.full(SHAPE, 1000.0)
+    density[0, 6:9, 5:9] = 1.2
+    steep = Example(SHAPE, density=density, points=np.arange(3), p0=density, steps=2)
+    steep.dt = 3e-7  # a Courant number of 0.56
+    assert main_omp(files(steep.write(tmp_path / "steep.h5"))) == 0
+    error = capsys.readouterr().err
+    assert "warning: dt = 3e-07 s is unstable" in error and "densities from 1.2 to 1000" in error
+    few = Example(SHAPE, absorbing=1, power=0.999, alpha=5.0, points=np.arange(3), steps=2)
+    assert main_omp(files(few.write(tmp_path / "few.h5"))) == 0
+    error = capsys.readouterr().err
+    assert "warning: with the power 0.999 and this absorption, long waves grow" in error
+    assert main_omp(files(Example(SHAPE, points=np.arange(3)).write(tmp_path / "in.h5"))) == 0
+    assert "warning" not in capsys.readouterr().err
+
+
 # --- damage ---------------------------------------------------------------------------------------
 
 DATASETS = example().datasets()

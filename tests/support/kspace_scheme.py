@@ -71,15 +71,10 @@ class KSpaceScheme:
         return factor.reshape([-1 if dim == 2 - axis else 1 for dim in range(3)])
 
     def staggered(self, axis: int) -> Array:
-        """Density half a cell further; the last value stays."""
+        """Density half a cell further; after the last point comes the first."""
         dim = 2 - axis
-        last = self.density.take([-1], dim)
-        return (
-            self.density
-            + np.concatenate([self.density, last], dim).take(
-                range(1, self.density.shape[dim] + 1), dim
-            )
-        ) / 2
+        after = np.arange(1, self.density.shape[dim] + 1) % self.density.shape[dim]
+        return (self.density + self.density.take(after, dim)) / 2
 
     def start(self, pressure: Array) -> None:
         self.p = np.array(pressure, float)

@@ -1,11 +1,13 @@
-"""Detection of values that are not finite."""
+"""Detection of values that are not finite, or larger than those of a stable run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend, Cells, Source
 from groundswell.backends.base import Event
@@ -17,18 +19,21 @@ SOURCE = Path(__file__).with_suffix(".h")
 AXES = ("x", "y", "z")
 
 
-def search_source(dtype: str) -> Source:
-    """The source of the search for a floating-point type."""
-    return Source(SOURCE, {**precision(dtype), "LARGEST": float(np.finfo(dtype).max)})
+def search_source(dtype: str, largest: float = inf) -> Source:
+    """The source of the search for a floating-point type; see `NonFiniteSearch`."""
+    limit = min(largest, float(np.finfo(dtype).max))
+    return Source(SOURCE, {**precision(dtype), "LARGEST": limit})
 
 
 class NonFiniteSearch:
-    """Searches fields of one rank, on the device, for values that are not finite.
+    """Searches fields of one rank, on the device, for values that are not finite or too large.
 
     Args:
         fields: views with three axes and equal strides, the last axis contiguous, by name.
         dt: the time step, s.
         position: the position of the value at an index (i, j, k), last axis first, as text.
+        largest: largest magnitude that a stable run can have. Where instability spreads to all
+            values in one step, only a search for large values finds where it begins.
 
     Attributes:
         launches: the launches of the search.
@@ -40,13 +45,14 @@ class NonFiniteSearch:
         fields: Mapping[str, Array],
         dt: float,
         position: Callable[[Triple], str],
+        largest: float = inf,
     ) -> None:
         self._backend, self._fields, self._dt, self._position = backend, fields, dt, position
+        self._largest = largest
         self._found = backend.to_device(np.array([-1], np.int64))
         first = next(iter(fields.values()))
         plane, row, _ = (stride // first.itemsize for stride in first.strides)
-        self._plane, self._row = plane, row
-        module, sizes = backend.compile(search_source(str(first.dtype))), first.shape[::-1]
+        module, sizes = backend.compile(search_source(str(first.dtype), largest)), first.shape[::-1]
         self.launches = [
             module.launch("find_nonfinite", Cells(*sizes), field, self._found, row, plane, *sizes)
             for field in fields.values()
@@ -59,24 +65,38 @@ class NonFiniteSearch:
             steps: number of steps that have been enqueued.
 
         Raises:
-            NotFinite: a value is not finite; names the field, the position and the time.
+            NotFinite: a value is not finite or too large; names the field, the position of the
+                largest value, and the time.
         """
-        offset = int(self._backend.to_host(self._found, after)[0])
-        if offset < 0:
+        if int(self._backend.to_host(self._found, after)[0]) < 0:
             return
-        k, rest = divmod(offset, self._plane)
-        j, i = divmod(rest, self._row)
-        names = [name for name, f in self._fields.items() if not self._is_finite(f, (i, j, k))]
         raise NotFinite(
-            f"{', '.join(names) or 'a value'} is not finite at {self._position((i, j, k))}, at or "
-            f"before t = {steps * self._dt:.6g} s (step {steps}): the run is unstable, or its "
-            "input is invalid"
+            f"{self._largest_value()}, at or before t = {steps * self._dt:.6g} s (step {steps}): "
+            "the run is unstable, or its input is invalid"
         )
 
-    def _is_finite(self, field: Array, cell: Triple) -> bool:
+    def _largest_value(self) -> str:
+        """The fields that are not finite or too large where the first of them is largest."""
+        for field in self._fields.values():
+            sizes = np.abs(self._backend.to_host(field).astype(float))
+            sizes[~np.isfinite(sizes)] = inf
+            if not (sizes <= self._largest).all() or np.isinf(sizes).any():
+                return self._describe(sizes)
+        return "a value was not finite"
+
+    def _describe(self, sizes: NDArray[np.float64]) -> str:
+        if np.isinf(sizes).all():
+            return f"{', '.join(self._fields)} is not finite at any point"
+        k, j, i = (int(n) for n in np.unravel_index(np.argmax(sizes), sizes.shape))
+        names = [name for name, f in self._fields.items() if self._is_bad(f, (i, j, k))]
+        size = sizes[k, j, i]
+        value = "not finite" if np.isinf(size) else f"{size:.3g}"
+        return f"{', '.join(names)} is {value} at {self._position((i, j, k))}"
+
+    def _is_bad(self, field: Array, cell: Triple) -> bool:
         i, j, k = cell
-        value = self._backend.to_host(field[k : k + 1, j : j + 1, i : i + 1])
-        return bool(np.isfinite(value).all())
+        value = np.abs(self._backend.to_host(field[k : k + 1, j : j + 1, i : i + 1]))
+        return not (np.isfinite(value) & (value <= self._largest)).all()
 
 
 def positions_in(

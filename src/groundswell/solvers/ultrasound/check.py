@@ -10,9 +10,16 @@ import numpy as np
 
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
+from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
 from groundswell.solvers.ultrasound.dispersion import LossyWave, most_absorbing, worst_wave
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
 from groundswell.solvers.ultrasound.source_case import SampledSignal
+from groundswell.solvers.ultrasound.stability import SAFETY, DispersionShare
+from groundswell.solvers.ultrasound.stability_messages import (
+    close_step,
+    density_range,
+    unstable_dispersion,
+)
 
 if TYPE_CHECKING:
     from groundswell.solvers.ultrasound.setup import Setup
@@ -23,6 +30,7 @@ LARGEST_ERROR = 0.05  # of the absorption, relative
 FEWEST_STEPS = 4.0  # per period, below which there is no estimate of this error
 ENOUGH_STEPS = 10.0  # per period; the time step causes an error of about 3 %
 SHORTER, TRIALS = 1.1, 50  # factor between shorter time steps that are tried, and their number
+LEAVE_OUT = 'leave out dispersion with medium.effects = ["absorption"]'
 LARGEST_FACTOR = 13  # transforms with a larger prime factor are several times slower
 
 
@@ -142,7 +150,9 @@ def _step_quantities(setup: Setup) -> Iterator[Quantity]:
         text = "none: the k-space correction holds for the fastest sound"
         yield Quantity("dt_limit", None, label, text=text)
     else:
-        yield Quantity("dt_limit", limit, label, "s", text=f"{limit / NS:.4g} ns")
+        varies = not has_uniform_density(setup.medium)
+        cause = f", for {density_range(setup.medium)}" if varies else ""
+        yield Quantity("dt_limit", limit, label, "s", text=f"{limit / NS:.4g} ns{cause}")
 
 
 def _loss_quantities(setup: Setup) -> Iterator[Quantity]:
@@ -180,9 +190,24 @@ def _degrees(angle: float) -> str:
 
 
 def warnings(setup: Setup) -> list[str]:
-    """Warnings about unresolved waves, wrong losses, sources in layers, and slow transforms."""
-    waves = [*_coarse_grids(setup), *_inexact_absorption(setup)]
+    """Warnings about waves, losses, sources in layers, and slow transforms."""
+    waves = [*_coarse_grids(setup), *_inexact_absorption(setup), *_growing_waves(setup)]
     return [*waves, *_absorbed_sources(setup), *_slow_transforms(setup)]
+
+
+def _growing_waves(setup: Setup) -> Iterator[str]:
+    """Dispersion with which waves may grow, and steps near a limit that is an estimate."""
+    if setup.dispersion_share.largest > 1:
+        yield growing_waves(setup.medium.power, setup.dispersion_share)
+    varies = not has_uniform_density(setup.medium)
+    if varies and setup.dt > SAFETY * setup.stability_limit * (1 + 1e-6):
+        step = f"time.step = {setup.dt:g} s"
+        yield close_step(setup.medium, setup.stability_limit, step)
+
+
+def growing_waves(power: float, share: DispersionShare) -> str:
+    """The message of a case whose dispersion makes waves grow."""
+    return unstable_dispersion(power, share, LEAVE_OUT)
 
 
 def _coarse_grids(setup: Setup) -> Iterator[str]:
@@ -237,9 +262,8 @@ def _cure_of_absorption(setup: Setup) -> str:
     if not setup.medium.is_dispersive:
         return "the equations hold for weak absorption only; reduce the absorption"
     return (
-        "the equations of absorption and dispersion hold for weak absorption only; leave out "
-        'dispersion with medium.effects = ["absorption"], reduce the absorption, or choose '
-        "medium.power further from 1 and 3"
+        f"the equations of absorption and dispersion hold for weak absorption only; {LEAVE_OUT}, "
+        "reduce the absorption, or choose medium.power further from 1 and 3"
     )
 
 

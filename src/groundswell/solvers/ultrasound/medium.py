@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.solvers.ultrasound import absorption
 from groundswell.solvers.ultrasound.absorption import STOKES
+from groundswell.solvers.ultrasound.window import Window
 
 Values = float | NDArray[np.floating]  # of the whole medium, or of each point, (nz, ny, nx)
 
@@ -89,14 +91,49 @@ class AcousticMedium:
     def staggered_density(self, axis: int) -> Values:
         """Density at the velocity points of an axis: means of two points, kg/m^3.
 
-        Velocity points lie half a cell after pressure points; the last one has the density of the
-        last pressure point.
+        Velocity points lie half a cell after pressure points. The grid is periodic, so the last
+        one lies between the last and the first pressure point.
         """
         if self.staggered is not None:
             return self.staggered[axis]
         if np.ndim(self.density) == 0:
             return self.density
-        dimension = np.ndim(self.density) - 1 - axis
-        last = np.take(self.density, [-1], dimension)
-        shifted = np.delete(np.concatenate([self.density, last], dimension), 0, dimension)
-        return (np.asarray(self.density, float) + shifted) / 2
+        density = np.asarray(self.density, float)
+        return (density + np.roll(density, -1, density.ndim - 1 - axis)) / 2
+
+
+def take(values: Any, window: Window) -> Any:
+    """Values of a window from those of all points, (nz, ny, nx); a number is returned unchanged.
+
+    The result is a view unless the window wraps around the grid.
+    """
+    if np.ndim(values) == 0 or window.cells == window.whole:
+        return values
+    found = np.asarray(values)
+    slices = [_slices(window.indices(axis)) for axis in (2, 1, 0)]
+    for dimension in sorted(range(3), key=lambda n: len(slices[n])):  # what shortens arrays first
+        before = (slice(None),) * dimension
+        parts = [found[(*before, part)] for part in slices[dimension]]
+        found = parts[0] if len(parts) == 1 else np.concatenate(parts, dimension)
+    return found
+
+
+def _slices(indices: NDArray[np.int64]) -> list[slice]:
+    """Slices of consecutive indices."""
+    parts = np.split(indices, np.flatnonzero(np.diff(indices) != 1) + 1)
+    return [slice(int(part[0]), int(part[-1]) + 1) for part in parts]
+
+
+def medium_of(medium: AcousticMedium, window: Window) -> AcousticMedium:
+    """The medium at the points of a window, with the equations of the whole medium."""
+    staggered = medium.staggered
+    return replace(
+        medium,
+        nonlinear=medium.is_nonlinear,
+        lossy=medium.lossy or bool(np.any(medium.absorption)),
+        speed=take(medium.speed, window),
+        density=take(medium.density, window),
+        absorption=take(medium.absorption, window),
+        nonlinearity=take(medium.nonlinearity, window),
+        staggered=staggered and [take(values, window) for values in staggered],
+    )

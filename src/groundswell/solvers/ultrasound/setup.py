@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, pi
+from math import ceil, inf, log10
 from sys import maxsize
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +34,13 @@ from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOp
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.separable import Term, separate
 from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources
-from groundswell.solvers.ultrasound.stability import longest_step
+from groundswell.solvers.ultrasound.stability import SAFETY, DispersionShare, stable_step
+from groundswell.solvers.ultrasound.stability_messages import unstable_step
 from groundswell.solvers.ultrasound.window import Window, overlap_for
 
 WIDTHS = {2: (20, 40), 3: (10, 20)}  # range of automatic layer widths, by number of axes
 HALF_CELLS = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))  # offsets of velocities
-SAFETY = 0.9  # largest automatic step, relative to the longest stable one
+GROWN = 9  # powers of ten by which the pressure exceeds its sources in unstable runs only
 MORE_OVERLAP = 8  # points by which an overlap may grow for faster transforms
 
 
@@ -71,14 +71,12 @@ class Setup(BlockSetup):
         Raises:
             InputError: a part of the case does not fit its grid, or the time step is unstable.
         """
+        if self.dispersion_share.waves_grow:
+            raise InputError(check.growing_waves(self.medium.power, self.dispersion_share))
         if self.dt > self.stability_limit:
-            losses = " and this absorption" if self.medium.is_absorbing else ""
-            slow = self.reference_speed < self.largest_speed
-            cure = f", or reference_speed = {self.largest_speed:g}" if slow else ""
+            step = f"time.step = {self.dt:g} s"
             raise InputError(
-                f"time.step = {self.dt:g} s is unstable with time.reference_speed = "
-                f"{self.reference_speed:g} m/s{losses}; use at most {self.stability_limit:.4g} s"
-                f"{cure}"
+                unstable_step(self.medium, self.reference_speed, self.stability_limit, step)
             )
         if self.axes == 2 and any("uz" in record.fields for record in self.case.output.record):
             raise InputError("output.record: uz is for three dimensions; the grid has two")
@@ -173,19 +171,33 @@ class Setup(BlockSetup):
 
     @cached_property
     def stability_limit(self) -> float:
-        """Longest stable step, s; infinite if steps of any length are stable."""
-        k = pi * float(np.sqrt(sum(h**-2 for h in self.grid.spacing[: self.axes])))
-        return longest_step(self.medium, k, self.reference_speed)
+        """A step up to which all steps are stable, s; see `stable_step`."""
+        wanted = self._wanted_step / SAFETY
+        return stable_step(self.medium, self.grid, self.reference_speed, wanted)
+
+    @cached_property
+    def dispersion_share(self) -> DispersionShare:
+        """The share of the stiffness that the dispersion takes away."""
+        return DispersionShare.of(self.medium, self.grid)
+
+    @property
+    def courant_step(self) -> float:
+        """The step with the Courant number of the case, s."""
+        return self.case.time.courant * self.smallest_spacing / self.largest_speed
+
+    @property
+    def _wanted_step(self) -> float:
+        """The step of the case or, by default, that with its Courant number, s."""
+        step = self.case.time.step
+        return self.courant_step if step == "auto" else step
 
     @cached_property
     def steps(self) -> int:
         """Number of steps of the run."""
-        time = self.case.time
-        wanted = time.step
-        if wanted == "auto":
-            courant = time.courant * self.smallest_spacing / self.largest_speed
-            wanted = min(courant, SAFETY * self.stability_limit)
-        return max(1, ceil(time.duration / float(wanted) - 1e-9))
+        wanted = self._wanted_step
+        if self.case.time.step == "auto":
+            wanted = min(wanted, SAFETY * self.stability_limit)
+        return max(1, ceil(self.case.time.duration / wanted - 1e-9))
 
     @property
     def dt(self) -> float:
@@ -212,6 +224,20 @@ class Setup(BlockSetup):
         return initial_pressure(
             self.case.initial, self.grid, [self.coordinates(axis) for axis in range(3)]
         )
+
+    @property
+    def implausible_pressure(self) -> float:
+        """A pressure that only an unstable run reaches, a power of ten, Pa; infinite if unknown."""
+        initial = 0.0 if self.initial is None else float(np.abs(self.initial).max())
+        strength = initial + sum(map(self._strength, self.sources))
+        return 10.0 ** ceil(log10(strength) + GROWN) if strength else inf
+
+    def _strength(self, source: PointSource) -> float:
+        """The order of magnitude of the pressure that a source adds or sets in a step, Pa."""
+        largest = float(np.abs(source.signals).max() * abs(source.matrix).max())
+        if source.field == "p":
+            return self.axes * self.largest_speed**2 * largest
+        return float(np.max(self.medium.density)) * self.largest_speed * largest
 
     # --- parts of ranks ---------------------------------------------------------------------------
 
@@ -328,11 +354,3 @@ class Setup(BlockSetup):
     def warnings(self) -> list[str]:
         """Warnings before the run."""
         return check.warnings(self)
-
-
-def take(values: Any, window: Window) -> Any:
-    """Values of a window from those of all points, (nz, ny, nx); a number is returned unchanged."""
-    if np.ndim(values) == 0 or window.cells == window.whole:
-        return values
-    x, y, z = (window.indices(axis) for axis in range(3))
-    return np.asarray(values)[np.ix_(z, y, x)]

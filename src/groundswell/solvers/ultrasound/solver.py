@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
@@ -19,12 +17,12 @@ from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.solvers.ultrasound.fields import AXES
-from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.medium import medium_of, take
 from groundswell.solvers.ultrasound.outputs import Outputs
 from groundswell.solvers.ultrasound.overlaps import ExchangeOverlaps
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.propagation import Propagation
-from groundswell.solvers.ultrasound.setup import Setup, take
+from groundswell.solvers.ultrasound.setup import Setup
 from groundswell.solvers.ultrasound.window import Window
 
 
@@ -56,7 +54,9 @@ class Ultrasound(ExplicitSolver):
         self._region = {name: array[self.part.region_slices] for name, array in self._own.items()}
         self.outputs = Outputs(setup, self.part, self._region, self.propagation, self.comm)
         positions = positions_in(self.part, origin=setup.case.grid.origin)
-        self.finite_check = NonFiniteSearch(backend, {"p": self._own["p"]}, setup.dt, positions)
+        self.finite_check = NonFiniteSearch(
+            backend, {"p": self._own["p"]}, setup.dt, positions, setup.implausible_pressure
+        )
         self.set_exchange(self.first_choice())
         if setup.initial is not None:  # otherwise all fields are zero, as they should be
             self._start()
@@ -169,19 +169,6 @@ def _within(ghosts: Ghosts, width: tuple[int, ...]) -> Ghosts:
     """Ghosts limited to the overlap of each axis, which is 0 along axes that are not divided."""
     low, high = (tuple(map(min, side, width)) for side in (ghosts.low, ghosts.high))
     return replace(ghosts, low=low, high=high)
-
-
-def medium_of(medium: AcousticMedium, window: Window) -> AcousticMedium:
-    """The medium at the points of a window, with the equations of the whole medium."""
-    return replace(
-        medium,
-        nonlinear=medium.is_nonlinear,
-        lossy=medium.lossy or bool(np.any(medium.absorption)),
-        speed=take(medium.speed, window),
-        density=take(medium.density, window),
-        absorption=take(medium.absorption, window),
-        nonlinearity=take(medium.nonlinearity, window),
-    )
 
 
 def sources_of(sources: Sequence[PointSource], window: Window) -> list[PointSource]:

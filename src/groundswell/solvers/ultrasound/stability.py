@@ -6,25 +6,46 @@ A plane wave with the wavenumber k in a homogeneous medium obeys
     a = c^2 (1 - eta k^(y - 1)) K^2 dt^2,    b = c^2 |tau| k^(y - 2) K^2 dt,
     K = 2 sin(c_ref k dt / 2) / (c_ref dt),
 
-because the absorption uses the rate of density of the last step. The wave does not grow if
-a + 2 b <= 4. Without losses, this is the limit of Mast et al. (2001), IEEE Trans. Ultrason.
-Ferroelectr. Freq. Control 48, 341-354. In heterogeneous media, we use the largest coefficients.
+because the absorption uses the rate of density of the last step. If a < 0, waves grow at
+any time step: this happens where the dispersion exceeds the stiffness, eta k^(y - 1) > 1. Otherwise
+the wave does not grow if a + 2 b <= 4. Without losses, this is the limit of Mast et al. (2001),
+IEEE Trans. Ultrason. Ferroelectr. Freq. Control 48, 341-354.
+
+In heterogeneous media, we use the largest coefficients, and multiply a and b by the contrast of
+density (see density_contrast.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, pi
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.absorption import STOKES
+from groundswell.solvers.ultrasound.density_contrast import (
+    contrast_bound,
+    critical_parts,
+    density_contrast,
+    has_uniform_density,
+    largest_wavenumber,
+    smallest_wavenumber,
+)
 from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.operators import SpectralOperators
 
+Floats = NDArray[np.float64]
+
+SAFETY = 0.9  # largest automatic step, relative to the longest stable one
+LIMIT = 1 + 1e-9  # of (a + 2 b) / 4
 WAVENUMBERS = 16  # at which the limit is evaluated, up to the largest
 SHORTEST = 1e-4  # shortest trial step, relative to the longest one
 TRIALS = 2000  # number of trial steps
+ITERATIONS = 3  # for the contrast of density, which depends weakly on the step
+LONGEST, RATIO = 4.0, 1.1  # steps beyond pi / (c_ref k) that are tried, and their ratio
 
 
 @dataclass(frozen=True)
@@ -56,7 +77,7 @@ class Coefficients:
             medium.power if medium.is_absorbing or medium.is_dispersive else STOKES,
         )
 
-    def growth(self, k: NDArray[np.float64], reference_speed: float, dt: float) -> float:
+    def growth(self, k: Floats, reference_speed: float, dt: float) -> float:
         """(a + 2 b) / 4 at the worst of these wavenumbers (rad/m): above 1, waves grow."""
         squared = (2 * np.sin(reference_speed * k * dt / 2) / reference_speed) ** 2
         dispersed = self.stiffness + self.dispersion * k ** (self.power - 1)
@@ -64,34 +85,139 @@ class Coefficients:
         return float(np.max(squared * (dispersed + damped)) / 4)
 
 
-def longest_step(medium: AcousticMedium, largest_k: float, reference_speed: float) -> float:
+@dataclass(frozen=True)
+class DispersionShare:
+    """Largest share eta k^(y - 1) of the stiffness that the dispersion takes away.
+
+    Args:
+        longest: at the smallest wavenumber of the grid.
+        shortest: at the largest wavenumber.
+        uniform: whether the share is the same at all points.
+    """
+
+    longest: float
+    shortest: float
+    uniform: bool
+
+    @classmethod
+    def of(cls, medium: AcousticMedium, grid: Grid) -> DispersionShare:
+        """The share in a medium; 0 where dispersion adds to the stiffness (1 < y < 2)."""
+        eta = max(0.0, float(np.max(medium.eta))) if medium.is_dispersive else 0.0
+        ends = smallest_wavenumber(grid), largest_wavenumber(grid)
+        low, high = (eta * k ** (medium.power - 1) for k in ends)
+        return cls(low, high, not (np.ndim(medium.absorption) or np.ndim(medium.speed)))
+
+    @property
+    def largest(self) -> float:
+        """The largest share; up to 1, all waves are stable with some time step."""
+        return max(self.longest, self.shortest)
+
+    @property
+    def waves_grow(self) -> bool:
+        """Whether waves are known to grow.
+
+        Long waves (y < 1) do not grow if only a small part of the medium is dispersive.
+        """
+        return (self.largest if self.uniform else self.shortest) > 1
+
+
+def stable_step(medium: AcousticMedium, grid: Grid, reference_speed: float, wanted: float) -> float:
+    """A step up to which all steps are stable, s; infinite if steps of any length are.
+
+    It is the longest such step, except that the eigenvalues of a medium of varying density are not
+    computed if their bound shows that the wanted step is stable, nor for much longer steps than the
+    wanted one. The eigenvalues of a large grid may be a few per cent larger than those found.
+
+    Args:
+        medium: the medium.
+        grid: the grid.
+        reference_speed: sound speed of the k-space correction, m/s.
+        wanted: the time step that should be stable, s.
+    """
+    bound = longest_step(medium, largest_wavenumber(grid), reference_speed, contrast_bound(medium))
+    if wanted <= bound or has_uniform_density(medium):
+        return bound
+    return _VaryingDensity(medium, grid, reference_speed).longest_step(bound, wanted)
+
+
+class _VaryingDensity:
+    """The stable steps of a medium of varying density."""
+
+    def __init__(self, medium: AcousticMedium, grid: Grid, reference_speed: float) -> None:
+        self._medium, self._grid, self._speed = medium, grid, reference_speed
+        self._parts = critical_parts(medium, grid)
+        self._k = largest_wavenumber(grid)
+
+    def longest_step(self, bound: float, wanted: float) -> float:
+        """See `stable_step`; `bound` is a stable step."""
+        resolved = pi / (self._speed * self._k)  # c_ref k dt / 2 = pi / 2: K decreases beyond
+        step = bound
+        for _ in range(ITERATIONS):
+            contrast = self._contrast(min(step, resolved))
+            step = longest_step(self._medium, self._k, self._speed, contrast)
+            if step > resolved:
+                return self._beyond(resolved, wanted)
+        return step
+
+    def _beyond(self, stable: float, wanted: float) -> float:
+        """The longest step above one at which the contrast is less than 1."""
+        last = min(wanted, LONGEST * stable)
+        while stable < last:
+            longer = RATIO * stable
+            if self._is_unstable(longer):
+                return _boundary(self._is_unstable, (stable, longer), 6)
+            stable = longer
+        return stable
+
+    def _is_unstable(self, step: float) -> bool:
+        k = self._k * np.arange(1, WAVENUMBERS + 1) / WAVENUMBERS
+        growth = Coefficients.of(self._medium).growth(k, self._speed, step)
+        return self._contrast(step) * growth > LIMIT
+
+    def _contrast(self, step: float) -> float:
+        """The contrast at a step, at least 1, because losses may act elsewhere.
+
+        The first call finds the part of the grid that matters.
+        """
+        operators = SpectralOperators(self._grid, step, self._speed)
+        found = [density_contrast(self._medium, operators, part) for part in self._parts]
+        self._parts = [self._parts[int(np.argmax(found))]]
+        return max(1.0, *found)
+
+
+def longest_step(
+    medium: AcousticMedium, largest_k: float, reference_speed: float, contrast: float = 1.0
+) -> float:
     """Longest step up to which all steps are stable, s; infinite if there is none.
 
     Args:
         medium: the medium.
         largest_k: largest wavenumber of the grid, rad/m.
         reference_speed: sound speed of the k-space correction, m/s.
+        contrast: the contrast of density; 1 if the density is uniform.
     """
     found = Coefficients.of(medium)
     k = largest_k * np.arange(1, WAVENUMBERS + 1) / WAVENUMBERS
     longest = WAVENUMBERS * pi / (reference_speed * largest_k)  # c_ref k dt / 2 = pi / 2 at k[0]
-    trials = longest * np.geomspace(SHORTEST, 1, TRIALS)
     stable = 0.0
-    for dt in trials:
-        if found.growth(k, reference_speed, dt) > 1 + 1e-9:
-            return _boundary(found, k, reference_speed, (stable, float(dt)))
+    for dt in longest * np.geomspace(SHORTEST, 1, TRIALS):
+        if contrast * found.growth(k, reference_speed, dt) > LIMIT:
+            return _boundary(
+                lambda step: contrast * found.growth(k, reference_speed, step) > LIMIT,
+                (stable, float(dt)),
+            )
         stable = float(dt)
     return inf
 
 
 def _boundary(
-    found: Coefficients, k: NDArray[np.float64], speed: float, between: tuple[float, float]
+    is_unstable: Callable[[float], bool], between: tuple[float, float], halvings: int = 40
 ) -> float:
     """The step between a stable and an unstable one at which waves begin to grow, s."""
     stable, unstable = between
-    for _ in range(40):
+    for _ in range(halvings):
         middle = (stable + unstable) / 2
-        if found.growth(k, speed, middle) > 1 + 1e-9:
+        if is_unstable(middle):
             unstable = middle
         else:
             stable = middle

@@ -1,16 +1,19 @@
 // The pass along x of the k-space scheme that updates the velocities.
 #include "rows.h"
 
+// The distance from pair n of a row of `count` pairs, `stride` apart, to the next one; the grid is periodic.
+INLINE index_t to_next(int n, int count, index_t stride) { return n < count - 1 ? stride : (1 - count) * stride; }
+
 // dt / rho_0 at velocity points, which is `density`. With MEAN_DENSITY, `density` is rho_0 at pressure points,
-// and velocity points have the mean of two; the last velocity points have that of the last pressure points.
+// and velocity points have the mean of two.
 INLINE Complex step_over_density(const real* RESTRICT density, int axis, Worker w, int n) {
   const index_t pair = w.pair(n);
   if (!MEAN_DENSITY) return property(density, UNIFORM_DENSITY, pair);
   const Complex here = load_pair(density, pair);
-  Complex next = {here.im, here.im};
-  if (axis == 0 && n < MX - 1) next.im = density[2 * pair + 2];
-  if (axis == 1) next = load_pair(density, w.y() < NY - 1 ? pair + MX : pair);
-  if (axis == 2) next = load_pair(density, w.z() < NZ - 1 ? pair + static_cast<index_t>(NY) * MX : pair);
+  Complex next = {here.im, REAL(0)};
+  if (axis == 0) next.im = density[2 * (pair + to_next(n, MX, 1))];
+  if (axis == 1) next = load_pair(density, pair + to_next(w.y(), NY, MX));
+  if (axis == 2) next = load_pair(density, pair + to_next(w.z(), NZ, static_cast<index_t>(NY) * MX));
   return {REAL(2) * DT * RECIPROCAL(here.re + next.re), REAL(2) * DT * RECIPROCAL(here.im + next.im)};
 }
 

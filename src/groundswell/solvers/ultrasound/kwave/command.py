@@ -29,6 +29,7 @@ from groundswell.solvers.ultrasound.kwave.input_file import KWaveInput, read_inp
 from groundswell.solvers.ultrasound.kwave.log import Log
 from groundswell.solvers.ultrasound.kwave.output_file import OutputFile, run_attributes
 from groundswell.solvers.ultrasound.kwave.simulation import KWaveSimulation
+from groundswell.solvers.ultrasound.kwave.stability import stability_warnings
 
 OMP, CUDA = "kspaceFirstOrder-OMP", "kspaceFirstOrder-CUDA"
 BACKENDS = {OMP: "cpu", CUDA: "cuda"}
@@ -92,6 +93,8 @@ class Run:
         data = read_input(options.input, options.benchmark)
         self._end_phase("data_loading_phase")
         self._log.describe(self._program, backend, data, options)
+        for text in stability_warnings(data):
+            self._log.warn(text)
         simulation = KWaveSimulation(backend, data, options.outputs, options.start)
         resume = self._restore(backend, data, simulation)
         layout = dict(simulation.layout())

@@ -12,11 +12,9 @@ import numpy as np
 from groundswell.backends import Array, Backend, Launch
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.absorption import nepers
-from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of, take
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.propagation import Propagation
-from groundswell.solvers.ultrasound.setup import take
-from groundswell.solvers.ultrasound.solver import medium_of
 from groundswell.solvers.ultrasound.verification.simulation import (
     ACROSS,
     DENSITY,

@@ -1,0 +1,223 @@
+"""How much a varying density shortens stable steps: the largest eigenvalue of the scheme.
+
+A step without losses is p(n + 1) = 2 p(n) - p(n - 1) - dt^2 A p(n) with
+
+    A = c^2 rho_0 sum_i G_i^T (1 / rho_i) G_i.
+
+G_i is the derivative at the velocity points of axis i, with the k-space correction; rho_i is the
+density there. Waves do not grow if dt^2 times the largest eigenvalue of A is at most 4. In a medium
+of uniform density, this eigenvalue is at most c^2 K^2, with the largest c and K (see stability.py).
+The contrast is the largest eigenvalue divided by this number. By the Rayleigh quotient of A, it is
+at most the largest c^2 rho_0, divided by the largest c^2 and by the least rho_i.
+
+The mode that grows first is a few points wide. It lies where heavy points have light neighbours, so
+parts of a large grid are enough: those around the largest diagonal elements of A, with p = 0
+outside. Their eigenvalues are at most that of the grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from math import pi, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import fft
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from groundswell.grids.cartesian import Grid, Triple
+from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
+from groundswell.solvers.ultrasound.operators import SpectralOperators
+from groundswell.solvers.ultrasound.window import Window
+
+Floats = NDArray[np.float64]
+
+SMALL = 2**15  # points of a grid whose eigenvalue is found as a whole
+SIZES = {2: 64, 3: 20}  # points along each axis of a part of a large grid, by number of axes
+MARGIN = 6  # points around this part, where p = 0
+PARTS = {2: 12, 3: 4}
+TILES = {2: 64, 3: 40}  # points along each axis whose diagonal elements are computed at once
+REACH = 3  # points on either side that the derivative in a diagonal element takes into account
+SQUARES = [(4 / np.pi / (2 * n + 1) ** 2) ** 2 for n in range(REACH)]  # of its weights, by distance
+TOLERANCE = 5e-3  # of the eigenvalue, relative
+
+
+def has_uniform_density(medium: AcousticMedium) -> bool:
+    """Whether the density is one number."""
+    return not any(map(np.ndim, (medium.density, *(medium.staggered or ()))))
+
+
+def contrast_bound(medium: AcousticMedium) -> float:
+    """A number that the contrast of density does not exceed; 1 if the density is uniform."""
+    if has_uniform_density(medium):
+        return 1.0
+    lightest = min(map(np.min, medium.staggered or [medium.density]))
+    stiffest = max(float(np.max(np.square(c) * rho)) for c, rho in _planes(medium))
+    return max(1.0, stiffest / float(np.max(medium.speed) ** 2 * lightest))
+
+
+def _planes(medium: AcousticMedium) -> Iterator[tuple[Floats, Floats]]:
+    """Speed and density of each plane z."""
+    yield from zip(*np.broadcast_arrays(medium.speed, medium.density), strict=True)
+
+
+def density_contrast(
+    medium: AcousticMedium, operators: SpectralOperators, part: Window | None = None
+) -> float:
+    """The contrast of density in a part of a grid, by default in the whole grid.
+
+    Args:
+        medium: the medium.
+        operators: operators of the grid and of a time step.
+        part: a part of the grid; see `critical_parts`.
+    """
+    grid, reach = operators.grid, operators.reference_speed * operators.dt
+    part = part or Window.whole_of(grid.cells)
+    inside = replace(operators, grid=Grid(part.extended, grid.spacing))
+    largest = _largest_eigenvalue(medium_of(_lossless(medium), part), inside, part)
+    k = min(pi / reach, largest_wavenumber(grid))  # of the largest K
+    return largest / float(np.max(medium.speed) * k * np.sinc(reach * k / (2 * pi))) ** 2
+
+
+def largest_wavenumber(grid: Grid) -> float:
+    """Largest wavenumber of a grid, rad/m."""
+    return pi * sqrt(sum(grid.spacing[axis] ** -2 for axis in range(_axes(grid))))
+
+
+def smallest_wavenumber(grid: Grid) -> float:
+    """Smallest wavenumber of a grid above 0, rad/m."""
+    axes = range(_axes(grid))
+    return 2 * pi / max(grid.cells[axis] * grid.spacing[axis] for axis in axes)
+
+
+def _lossless(medium: AcousticMedium) -> AcousticMedium:
+    return replace(medium, absorption=0.0, nonlinearity=0.0)
+
+
+# --- the critical parts of a grid -----------------------------------------------------------------
+
+
+def critical_parts(medium: AcousticMedium, grid: Grid) -> list[Window]:
+    """The parts of a grid around the largest diagonal elements of A; a small grid is one part.
+
+    Elements of equal neighbourhoods are equal, but eigenvalues also depend on the points around
+    them. Several parts are therefore better than one.
+    """
+    if grid.count <= SMALL:
+        return [Window.whole_of(grid.cells)]
+    wanted = SIZES[_axes(grid)]
+    x, y, z = (n if n <= wanted + 2 * MARGIN else wanted for n in grid.cells)
+    points = _largest_diagonals(_lossless(medium), grid)
+    return [_part_around(point, (x, y, z), grid.cells) for point in points]
+
+
+def _part_around(point: Triple, sizes: Triple, cells: Triple) -> Window:
+    """A part of a grid with its margins; an axis that is not divided has none."""
+    along = list(zip(point, sizes, cells, strict=True))
+    x, y, z = ((p - size // 2) % n if size < n else 0 for p, size, n in along)
+    mx, my, mz = (MARGIN if size < n else 0 for _, size, n in along)
+    return Window(cells, (x, y, z), sizes, (mx, my, mz))
+
+
+def _largest_diagonals(medium: AcousticMedium, grid: Grid) -> list[Triple]:
+    """The points (x, y, z) of the largest diagonal elements of A, one in each tile."""
+    found: list[tuple[float, Triple]] = []
+    most = PARTS[_axes(grid)]
+    for tile in _tiles(grid):
+        part = medium_of(medium, tile)
+        least = found[-1][0] if len(found) == most else 0.0
+        if _diagonal_bound(part, grid) > least:
+            elements = _diagonal(part, tile, grid)
+            z, y, x = (int(n) for n in np.unravel_index(np.argmax(elements), elements.shape))
+            i, j, k = tile.start
+            found.append((float(elements[z, y, x]), (i + x, j + y, k + z)))
+            found = sorted(found, reverse=True)[:most]
+    return [point for _, point in found]
+
+
+def _tiles(grid: Grid) -> Iterator[Window]:
+    """Windows that cover the grid, with the neighbours that diagonal elements need."""
+    axes = _axes(grid)
+    reach: Triple = (REACH, REACH, REACH if axes == 3 else 0)
+    for i, j, k in product(*(range(0, n, TILES[axes]) for n in grid.cells)):
+        x, y, z = (
+            min(TILES[axes], n - first) for n, first in zip(grid.cells, (i, j, k), strict=True)
+        )
+        yield Window(grid.cells, (i, j, k), (x, y, z), reach)
+
+
+def _diagonal_bound(part: AcousticMedium, grid: Grid) -> float:
+    """A number that no diagonal element in a tile exceeds, 1/s^2."""
+    lightest = min(map(np.min, part.staggered or [part.density]))
+    stiffest = float(np.max(part.speed) ** 2 * np.max(part.density))
+    return (
+        2
+        * sum(SQUARES)
+        * stiffest
+        / lightest
+        * sum(grid.spacing[n] ** -2 for n in range(_axes(grid)))
+    )
+
+
+def _diagonal(part: AcousticMedium, tile: Window, grid: Grid) -> Floats:
+    """Diagonal elements of A in a tile, without the k-space correction, 1/s^2."""
+    total = np.zeros(tile.cells[::-1])
+    for axis in range(_axes(grid)):
+        lightness = np.broadcast_to(1 / part.staggered_density(axis), tile.extended[::-1])
+        for n, square in enumerate(SQUARES):
+            both = lightness[_moved(tile, axis, n)] + lightness[_moved(tile, axis, -n - 1)]
+            total += square / grid.spacing[axis] ** 2 * both
+    return np.asarray(total * np.broadcast_to(_stiffness(part), tile.extended[::-1])[tile.own])
+
+
+def _moved(tile: Window, axis: int, by: int) -> tuple[slice, ...]:
+    """Slices of the block of a tile, moved along an axis."""
+    own = list(tile.own)
+    place = own[2 - axis]
+    own[2 - axis] = slice(place.start + by, place.stop + by)
+    return tuple(own)
+
+
+# --- its largest eigenvalue -----------------------------------------------------------------------
+
+
+def _largest_eigenvalue(
+    medium: AcousticMedium, operators: SpectralOperators, window: Window
+) -> float:
+    """The largest eigenvalue of A, among pressures in the block of a window, 1/s^2."""
+    shape, axes = operators.grid.shape, range(_axes(operators.grid))
+    root = np.zeros(shape)
+    root[window.own] = np.broadcast_to(np.sqrt(_stiffness(medium)), shape)[window.own]
+    kappa = operators.kappa() * operators.grid.count
+    slopes = [_along(axis, operators.derivative(axis, 1)) * kappa for axis in axes]
+    densities = [medium.staggered_density(axis) for axis in axes]
+    pairs = list(zip(slopes, densities, strict=True))
+
+    def apply(values: Floats) -> Floats:
+        spectrum = fft.rfftn(root * values.reshape(shape))
+        terms = (
+            np.conj(slope) * fft.rfftn(fft.irfftn(slope * spectrum, shape) / density)
+            for slope, density in pairs
+        )
+        return np.ravel(root * fft.irfftn(sum(terms), shape))
+
+    operator = LinearOperator((root.size, root.size), matvec=apply, dtype=float)
+    start = np.random.default_rng(0).standard_normal(root.size)
+    values = eigsh(operator, 1, which="LA", v0=start, tol=TOLERANCE, return_eigenvectors=False)
+    return float(values[0])
+
+
+def _stiffness(medium: AcousticMedium) -> Floats:
+    """c^2 rho_0, Pa."""
+    return np.asarray(np.square(medium.speed) * medium.density, float)
+
+
+def _along(axis: int, factors: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Factors along an axis, for the multiplication of an array (z, y, x)."""
+    return factors.reshape([-1 if dim == 2 - axis else 1 for dim in range(3)])
+
+
+def _axes(grid: Grid) -> int:
+    return 3 if grid.cells[2] > 1 else 2
