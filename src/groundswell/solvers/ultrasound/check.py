@@ -46,7 +46,7 @@ def points_per_wavelength(setup: Setup) -> float | None:
 
 def absorbs_waves(setup: Setup) -> bool:
     """Whether the medium absorbs and a source has a frequency."""
-    return setup.medium.is_absorbing and bool(frequencies(setup))
+    return setup.materials.is_absorbing and bool(frequencies(setup))
 
 
 def steps_per_period(setup: Setup) -> float:
@@ -65,7 +65,7 @@ def absorbed_wave(setup: Setup, dt: float | None = None) -> LossyWave | None:
     """
     if dt is None and steps_per_period(setup) < FEWEST_STEPS:
         return None
-    points, highest = most_absorbing(setup.medium), max(frequencies(setup))
+    points, highest = most_absorbing(setup.materials), max(frequencies(setup))
     return worst_wave(points, highest, setup.reference_speed, setup.dt if dt is None else dt)
 
 
@@ -78,7 +78,7 @@ def passes(setup: Setup) -> int:
     density and pressure 3 n + 2. Each fractional Laplacian adds 4. If there are any, the densities
     are read again, which adds n. A property that varies in space is read wherever it is used.
     """
-    medium, axes, count = setup.medium, setup.axes, setup.medium.fractional_laplacians
+    medium, axes, count = setup.materials, setup.axes, setup.materials.fractional_laplacians
     losses = 4 * count + axes * (count > 0)
     read = [*[medium.density] * 2, medium.speed, medium.nonlinearity, *[medium.absorption] * count]
     return 10 * axes + 3 + losses + sum(np.ndim(values) > 0 for values in read)
@@ -90,7 +90,7 @@ def arrays(setup: Setup, *, fused: bool) -> float:
     Args:
         fused: whether the run uses the fused step.
     """
-    medium, axes = setup.medium, setup.axes
+    medium, axes = setup.materials, setup.axes
     absorption = [medium.absorption] * (medium.is_absorbing + medium.is_dispersive)
     densities = [medium.density] * (1 if fused else axes + 1)
     properties = [*densities, medium.speed, medium.nonlinearity, *absorption]
@@ -234,7 +234,7 @@ def _cure_of_absorption(setup: Setup) -> str:
         wave = absorbed_wave(setup, float(dt))
         if wave is not None and abs(wave.absorption_error) <= LARGEST_ERROR:
             return _use_step(float(dt))
-    if not setup.medium.is_dispersive:
+    if not setup.materials.is_dispersive:
         return "the equations hold for weak absorption only; reduce the absorption"
     return (
         "the equations of absorption and dispersion hold for weak absorption only; leave out "

@@ -26,9 +26,9 @@ from groundswell.solvers.ultrasound import check
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_margin, cheapest_size
 from groundswell.solvers.ultrasound.fields import AXES
-from groundswell.solvers.ultrasound.initial_pressure import initial_pressure
+from groundswell.solvers.ultrasound.initial_pressure import check_initial, initial_pressure
 from groundswell.solvers.ultrasound.line_transforms import fits, supports
-from groundswell.solvers.ultrasound.media import build_medium
+from groundswell.solvers.ultrasound.media import MediumDescription
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
@@ -72,7 +72,7 @@ class Setup(BlockSetup):
             InputError: a part of the case does not fit its grid, or the time step is unstable.
         """
         if self.dt > self.stability_limit:
-            losses = " and this absorption" if self.medium.is_absorbing else ""
+            losses = " and this absorption" if self.materials.is_absorbing else ""
             slow = self.reference_speed < self.largest_speed
             cure = f", or reference_speed = {self.largest_speed:g}" if slow else ""
             raise InputError(
@@ -82,7 +82,9 @@ class Setup(BlockSetup):
             )
         if self.axes == 2 and any("uz" in record.fields for record in self.case.output.record):
             raise InputError("output.record: uz is for three dimensions; the grid has two")
-        _ = self.layers, self.sources, self.initial
+        _ = self.layers, self.sources
+        if self.case.initial is not None:
+            check_initial(self.case.initial, self.grid, self._positions)
 
     # --- the grid ---------------------------------------------------------------------------------
 
@@ -136,25 +138,38 @@ class Setup(BlockSetup):
         points = np.arange(self.grid.cells[axis]) - self.grid.before[axis]
         return np.asarray(first + h * points, np.float64)
 
+    @property
+    def _positions(self) -> list[NDArray[np.float64]]:
+        """`coordinates` along x, y and z."""
+        return [self.coordinates(axis) for axis in range(3)]
+
     # --- medium, sources and time step ------------------------------------------------------------
 
     @cached_property
-    def medium(self) -> AcousticMedium:
-        """The medium at all points."""
+    def _description(self) -> MediumDescription:
         origin, last = np.array(self.case.grid.origin), np.array(self.case.grid.counts) - 1
         high = origin + last * np.array(self.case.grid.spacings)
-        positions = [self.coordinates(axis) for axis in range(3)]
-        return build_medium(self.case.medium, positions, (origin, high), self.dtype)
+        return MediumDescription(self.case.medium, self._positions, (origin, high), self.dtype)
+
+    @cached_property
+    def medium(self) -> AcousticMedium:
+        """The medium at all points; before a run, `materials` suffices and takes less memory."""
+        return self._description.medium()
+
+    @property
+    def materials(self) -> AcousticMedium:
+        """Some points of the medium, (points,), among them all extremes; see `Representatives`."""
+        return self._description.representatives
 
     @property
     def largest_speed(self) -> float:
         """Largest sound speed, m/s."""
-        return float(np.max(self.medium.speed))
+        return float(np.max(self.materials.speed))
 
     @property
     def smallest_speed(self) -> float:
         """Smallest sound speed, m/s."""
-        return float(np.min(self.medium.speed))
+        return float(np.min(self.materials.speed))
 
     @property
     def smallest_spacing(self) -> float:
@@ -175,7 +190,7 @@ class Setup(BlockSetup):
     def stability_limit(self) -> float:
         """Longest stable step, s; infinite if steps of any length are stable."""
         k = pi * float(np.sqrt(sum(h**-2 for h in self.grid.spacing[: self.axes])))
-        return longest_step(self.medium, k, self.reference_speed)
+        return longest_step(self.materials, k, self.reference_speed)
 
     @cached_property
     def steps(self) -> int:
@@ -195,8 +210,8 @@ class Setup(BlockSetup):
     @cached_property
     def sources(self) -> list[PointSource]:
         """The time-dependent sources at all points."""
-        speed = self.medium.speed
-        on = SourceGrid(self.grid, self.case.grid.origin, speed, self.dt, self.steps)
+        speeds = self._description.speeds
+        on = SourceGrid(self.grid, self.case.grid.origin, speeds, self.dt, self.steps)
         return point_sources(self.case.source, on)
 
     @cached_property
@@ -209,9 +224,7 @@ class Setup(BlockSetup):
         """The initial pressure at all points, (nz, ny, nx), Pa; None without `[initial]`."""
         if self.case.initial is None:
             return None
-        return initial_pressure(
-            self.case.initial, self.grid, [self.coordinates(axis) for axis in range(3)]
-        )
+        return initial_pressure(self.case.initial, self.grid, self._positions)
 
     # --- parts of ranks ---------------------------------------------------------------------------
 
@@ -273,7 +286,7 @@ class Setup(BlockSetup):
     @property
     def exchanged_fields(self) -> int:
         """Number of fields whose overlaps ranks exchange in a step."""
-        return 1 + self.axes + self.medium.fractional_laplacians
+        return 1 + self.axes + self.materials.fractional_laplacians
 
     # --- costs ------------------------------------------------------------------------------------
 
@@ -297,7 +310,7 @@ class Setup(BlockSetup):
         window = self.window(part, ranks)
         points = int(np.prod(window.extended, dtype=np.int64))
         fused = fused and self.case.run.backend == "cuda"
-        exchanged = fused and any(window.overlap) and self.medium.is_dispersive  # the density
+        exchanged = fused and any(window.overlap) and self.materials.is_dispersive  # the density
         fields = int(self.itemsize * points * (check.arrays(self, fused=fused) + exchanged))
         return fields + self.recording(part).device_bytes(self.case.output.records)
 
@@ -305,7 +318,7 @@ class Setup(BlockSetup):
     def output_bytes(self) -> int:
         """Size of the output files, bytes."""
         records = self.recording(self.whole).file_bytes(self.case.output.records, self.steps)
-        values = (getattr(self.medium, name) for name in PROPERTIES)
+        values = (getattr(self.materials, name) for name in PROPERTIES)
         arrays = self.case.output.medium * sum(np.ndim(value) > 0 for value in values)
         return records + arrays * self.itemsize * int(np.prod(self.grid.region, dtype=np.int64))
 
