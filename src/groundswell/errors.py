@@ -50,6 +50,25 @@ class BackendError(InputError):
     """The requested device or compiler is missing or does not support the request."""
 
 
+class DeviceMissing(BackendError):
+    """The CUDA backend was requested, but it has no device.
+
+    Args:
+        reason: what is missing.
+        otherwise: what the user can do without a device.
+    """
+
+    def __init__(self, reason: str, otherwise: str = 'choose backend = "cpu"') -> None:
+        super().__init__(reason, otherwise)
+        self.reason, self.otherwise = reason, otherwise
+
+    def __str__(self) -> str:
+        return (
+            f"the CUDA backend was requested, but {self.reason}; install a driver and "
+            f"`pip install 'groundswell[cuda13]'` (or cuda12), or {self.otherwise}"
+        )
+
+
 class RunFailed(GroundswellError):
     """A run started but could not finish (unstable field, full disk, lost device)."""
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kwave_files import Example, as_dataset, write_datasets
+from ranks import run_on_ranks
 from small_disk import small_disk
 
 from groundswell.solvers.ultrasound.kwave import command
@@ -112,7 +113,16 @@ def test_options_of_a_complete_command_line(source: Path, capsys: Captured) -> N
 def test_a_missing_gpu_is_an_error(source: Path, capsys: Captured, monkeypatch: Any) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert main_cuda(files(source)) == 1
-    assert "error: the CUDA backend was requested" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "error: the CUDA backend was requested" in error
+    assert "or use kspaceFirstOrder-OMP" in error and "backend =" not in error
+
+
+def test_several_processes_are_refused_with_one_message(source: Path) -> None:
+    result = run_on_ranks(2, "-m", MODULE, *files(source))
+    assert result.returncode == 1 and result.stdout == ""
+    assert result.stderr.count("this command runs on one process, but 2 were started") == 1
+    assert not source.with_name("out.h5").exists() and "Traceback" not in result.stderr
 
 
 def test_samples_after_the_last_step(source: Path, capsys: Captured) -> None:

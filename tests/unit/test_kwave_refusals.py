@@ -113,6 +113,14 @@ def test_unusable_datasets_are_refused(tmp_path: Path, name: str) -> None:
     assert message in str(error.value) and str(path) in str(error.value)
 
 
+@pytest.mark.parametrize("flag", ["nonuniform_grid_flag", "axisymmetric_flag", "elastic_flag"])
+def test_the_physics_of_a_file_are_not_to_be_changed(tmp_path: Path, flag: str) -> None:
+    path = Example(SPACE).write(tmp_path / "in.h5", {flag: 1})
+    with pytest.raises(InputError, match=r"or run it with k-Wave$") as error:
+        read_input(path)
+    assert "set it" not in str(error.value)
+
+
 def test_two_axes_are_refused(tmp_path: Path) -> None:
     path = Example(SPACE).write(tmp_path / "in.h5")
     with h5py.File(path, "r+") as file:

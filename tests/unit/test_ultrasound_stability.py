@@ -171,7 +171,7 @@ def test_a_gas_does_not_make_default_steps_unstable() -> None:
 
 def test_a_failure_names_where_the_pressure_grew(monkeypatch: pytest.MonkeyPatch) -> None:
     """One value that is infinite makes all values NaN in the next step."""
-    monkeypatch.setattr(setup, "stable_step", lambda *_: inf)
+    monkeypatch.setattr(setup, "stable_step", lambda *_, **__: inf)
     density = np.full((48, 48), 1000.0)
     density[30:34, 20:24] = 1.2
     start = {"kind": "gaussian", "centre": [1e-3, 1e-3, 0.0], "width": 2e-4, "pressure": 1e5}

@@ -30,17 +30,12 @@ from groundswell.backends.source import Source
 from groundswell.backends.streams import Streams
 from groundswell.backends.strided_copy import StridedPointer, cuda_copy, require_contiguous_rows
 from groundswell.backends.transforms import CudaTransform
-from groundswell.errors import BackendError, RunFailed
+from groundswell.errors import BackendError, DeviceMissing, RunFailed
 
 BULK_COPY_CAPABILITY = 90  # compute capability of the first GPUs with include/bulk_copy.h
 SMALL_COPY = 2**16  # bytes from the host that the driver has read when the call returns
 POLL_SECONDS = 0.5  # between calls of the callbacks while the host waits
 MIN_SLEEP_SECONDS, MAX_SLEEP_SECONDS = 1e-5, 1e-3
-
-MISSING = (
-    "the CUDA backend was requested, but {reason}; install a driver and "
-    "`pip install 'groundswell[cuda13]'` (or cuda12), or choose backend = \"cpu\""
-)
 
 
 class PollingWait:
@@ -287,17 +282,17 @@ def _dotted(version: int) -> str:
 
 
 def _cupy() -> Any:
-    """CuPy, if it finds a usable device; raises BackendError otherwise."""
+    """CuPy, if it finds a usable device; raises DeviceMissing otherwise."""
     try:
         import cupy
     except ImportError as error:
-        raise BackendError(MISSING.format(reason="CuPy is not installed")) from error
+        raise DeviceMissing("CuPy is not installed") from error
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise BackendError(MISSING.format(reason=f"no device responds ({error})")) from error
+        raise DeviceMissing(f"no device responds ({error})") from error
     if count == 0:
-        raise BackendError(MISSING.format(reason="this machine has no CUDA device"))
+        raise DeviceMissing("this machine has no CUDA device")
     return cupy
 
 

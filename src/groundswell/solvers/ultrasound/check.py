@@ -54,7 +54,7 @@ def points_per_wavelength(setup: Setup) -> float | None:
 
 def absorbs_waves(setup: Setup) -> bool:
     """Whether the medium absorbs and a source has a frequency."""
-    return setup.medium.is_absorbing and bool(frequencies(setup))
+    return setup.materials.is_absorbing and bool(frequencies(setup))
 
 
 def steps_per_period(setup: Setup) -> float:
@@ -73,7 +73,7 @@ def absorbed_wave(setup: Setup, dt: float | None = None) -> LossyWave | None:
     """
     if dt is None and steps_per_period(setup) < FEWEST_STEPS:
         return None
-    points, highest = most_absorbing(setup.medium), max(frequencies(setup))
+    points, highest = most_absorbing(setup.materials), max(frequencies(setup))
     return worst_wave(points, highest, setup.reference_speed, setup.dt if dt is None else dt)
 
 
@@ -86,7 +86,7 @@ def passes(setup: Setup) -> int:
     density and pressure 3 n + 2. Each fractional Laplacian adds 4. If there are any, the densities
     are read again, which adds n. A property that varies in space is read wherever it is used.
     """
-    medium, axes, count = setup.medium, setup.axes, setup.medium.fractional_laplacians
+    medium, axes, count = setup.materials, setup.axes, setup.materials.fractional_laplacians
     losses = 4 * count + axes * (count > 0)
     read = [*[medium.density] * 2, medium.speed, medium.nonlinearity, *[medium.absorption] * count]
     return 10 * axes + 3 + losses + sum(np.ndim(values) > 0 for values in read)
@@ -98,7 +98,7 @@ def arrays(setup: Setup, *, fused: bool) -> float:
     Args:
         fused: whether the run uses the fused step.
     """
-    medium, axes = setup.medium, setup.axes
+    medium, axes = setup.materials, setup.axes
     absorption = [medium.absorption] * (medium.is_absorbing + medium.is_dispersive)
     densities = [medium.density] * (1 if fused else axes + 1)
     properties = [*densities, medium.speed, medium.nonlinearity, *absorption]
@@ -150,8 +150,8 @@ def _step_quantities(setup: Setup) -> Iterator[Quantity]:
         text = "none: the k-space correction holds for the fastest sound"
         yield Quantity("dt_limit", None, label, text=text)
     else:
-        varies = not has_uniform_density(setup.medium)
-        cause = f", for {density_range(setup.medium)}" if varies else ""
+        varies = not has_uniform_density(setup.materials)
+        cause = f", for {density_range(setup.materials)}" if varies else ""
         yield Quantity("dt_limit", limit, label, "s", text=f"{limit / NS:.4g} ns{cause}")
 
 
@@ -198,11 +198,11 @@ def warnings(setup: Setup) -> list[str]:
 def _growing_waves(setup: Setup) -> Iterator[str]:
     """Dispersion with which waves may grow, and steps near a limit that is an estimate."""
     if setup.dispersion_share.largest > 1:
-        yield growing_waves(setup.medium.power, setup.dispersion_share)
-    varies = not has_uniform_density(setup.medium)
+        yield growing_waves(setup.materials.power, setup.dispersion_share)
+    varies = not has_uniform_density(setup.materials)
     if varies and setup.dt > SAFETY * setup.stability_limit * (1 + 1e-6):
         step = f"time.step = {setup.dt:g} s"
-        yield close_step(setup.medium, setup.stability_limit, step)
+        yield close_step(setup.materials, setup.stability_limit, step)
 
 
 def growing_waves(power: float, share: DispersionShare) -> str:
@@ -259,7 +259,7 @@ def _cure_of_absorption(setup: Setup) -> str:
         wave = absorbed_wave(setup, float(dt))
         if wave is not None and abs(wave.absorption_error) <= LARGEST_ERROR:
             return _use_step(float(dt))
-    if not setup.medium.is_dispersive:
+    if not setup.materials.is_dispersive:
         return "the equations hold for weak absorption only; reduce the absorption"
     return (
         f"the equations of absorption and dispersion hold for weak absorption only; {LEAVE_OUT}, "

@@ -11,13 +11,18 @@ from numpy.typing import NDArray
 from groundswell.errors import InputError
 from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Grid
-from groundswell.solvers.ultrasound.case import ArraySection, BallSection, InitialSection
+from groundswell.solvers.ultrasound.case import (
+    ArraySection,
+    BallSection,
+    GaussianSection,
+    InitialSection,
+)
 
 Floats = NDArray[np.float64]
 
 
-def initial_pressure(section: InitialSection, grid: Grid, positions: Sequence[Floats]) -> Floats:
-    """Initial pressure at all points, (nz, ny, nx), Pa. An array is zero in absorbing layers.
+def check_initial(section: InitialSection, grid: Grid, positions: Sequence[Floats]) -> None:
+    """Check that there is an initial pressure, without computing it at all points.
 
     Args:
         section: the section of the case.
@@ -25,26 +30,48 @@ def initial_pressure(section: InitialSection, grid: Grid, positions: Sequence[Fl
         positions: coordinates of all points along x, y and z, m.
 
     Raises:
-        InputError: an array does not have one finite value per point of the region, or a ball
-            contains no point.
+        InputError: an array does not have one finite value per point of the region, or there is no
+            pressure at any point.
+    """
+    if isinstance(section, ArraySection):
+        found = _array(section, grid.region[::-1]).any()
+    else:
+        squares = _squares(section, grid, positions)
+        found = np.any(_pressure(section, sum(np.min(values) for values in reversed(squares))))
+    if not found:
+        raise InputError(
+            f"[initial] of kind {section.kind!r} has no pressure at any grid point; change its "
+            "centre, size or values"
+        )
+
+
+def initial_pressure(section: InitialSection, grid: Grid, positions: Sequence[Floats]) -> Floats:
+    """Initial pressure at all points, (nz, ny, nx), Pa. An array is zero in absorbing layers.
+
+    `check_initial` must have passed; it has the same arguments.
     """
     if isinstance(section, ArraySection):
         pressure = np.zeros(grid.shape)
         pressure[grid.region_slices] = _array(section, grid.region[::-1])
     else:
-        axes = zip(positions, section.centre, grid.cells, strict=True)
-        x, y, z = ((at - centre) ** 2 if n > 1 else np.zeros(1) for at, centre, n in axes)
-        squared = z[:, None, None] + y[:, None] + x
-        if isinstance(section, BallSection):
-            pressure = np.where(squared <= section.radius**2, section.pressure, 0.0)
-        else:
-            pressure = section.pressure * np.exp(-squared / (2 * section.width**2))
-    if not pressure.any():
-        raise InputError(
-            f"[initial] of kind {section.kind!r} has no pressure at any grid point; change its "
-            "centre, size or values"
-        )
+        x, y, z = _squares(section, grid, positions)
+        pressure = _pressure(section, z[:, None, None] + y[:, None] + x)
     return smoothed(pressure) if section.smooth else pressure
+
+
+def _squares(
+    section: BallSection | GaussianSection, grid: Grid, positions: Sequence[Floats]
+) -> list[Floats]:
+    """Squares of the distances from the centre along each axis that has several points, m^2."""
+    axes = zip(positions, section.centre, grid.cells, strict=True)
+    return [(at - centre) ** 2 if n > 1 else np.zeros(1) for at, centre, n in axes]
+
+
+def _pressure(section: BallSection | GaussianSection, squared: Any) -> Floats:
+    """Pressure from the squared distance to the centre."""
+    if isinstance(section, BallSection):
+        return np.where(squared <= section.radius**2, section.pressure, 0.0)
+    return np.asarray(section.pressure * np.exp(-squared / (2 * section.width**2)))
 
 
 def _array(section: ArraySection, shape: tuple[int, ...]) -> Floats:

@@ -25,9 +25,9 @@ from groundswell.solvers.ultrasound import check
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_margin, cheapest_size
 from groundswell.solvers.ultrasound.fields import AXES
-from groundswell.solvers.ultrasound.initial_pressure import initial_pressure
+from groundswell.solvers.ultrasound.initial_pressure import check_initial, initial_pressure
 from groundswell.solvers.ultrasound.line_transforms import fits, supports
-from groundswell.solvers.ultrasound.media import build_medium
+from groundswell.solvers.ultrasound.media import MediumDescription
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
@@ -72,15 +72,17 @@ class Setup(BlockSetup):
             InputError: a part of the case does not fit its grid, or the time step is unstable.
         """
         if self.dispersion_share.waves_grow:
-            raise InputError(check.growing_waves(self.medium.power, self.dispersion_share))
+            raise InputError(check.growing_waves(self.materials.power, self.dispersion_share))
         if self.dt > self.stability_limit:
             step = f"time.step = {self.dt:g} s"
             raise InputError(
-                unstable_step(self.medium, self.reference_speed, self.stability_limit, step)
+                unstable_step(self.materials, self.reference_speed, self.stability_limit, step)
             )
         if self.axes == 2 and any("uz" in record.fields for record in self.case.output.record):
             raise InputError("output.record: uz is for three dimensions; the grid has two")
-        _ = self.layers, self.sources, self.initial
+        _ = self.layers, self.sources
+        if self.case.initial is not None:
+            check_initial(self.case.initial, self.grid, self._positions)
 
     # --- the grid ---------------------------------------------------------------------------------
 
@@ -134,25 +136,38 @@ class Setup(BlockSetup):
         points = np.arange(self.grid.cells[axis]) - self.grid.before[axis]
         return np.asarray(first + h * points, np.float64)
 
+    @property
+    def _positions(self) -> list[NDArray[np.float64]]:
+        """`coordinates` along x, y and z."""
+        return [self.coordinates(axis) for axis in range(3)]
+
     # --- medium, sources and time step ------------------------------------------------------------
 
     @cached_property
-    def medium(self) -> AcousticMedium:
-        """The medium at all points."""
+    def _description(self) -> MediumDescription:
         origin, last = np.array(self.case.grid.origin), np.array(self.case.grid.counts) - 1
         high = origin + last * np.array(self.case.grid.spacings)
-        positions = [self.coordinates(axis) for axis in range(3)]
-        return build_medium(self.case.medium, positions, (origin, high), self.dtype)
+        return MediumDescription(self.case.medium, self._positions, (origin, high), self.dtype)
+
+    @cached_property
+    def medium(self) -> AcousticMedium:
+        """The medium at all points; before a run, `materials` suffices and takes less memory."""
+        return self._description.medium()
+
+    @property
+    def materials(self) -> AcousticMedium:
+        """Some points of the medium, (points,), among them all extremes; see `Representatives`."""
+        return self._description.representatives
 
     @property
     def largest_speed(self) -> float:
         """Largest sound speed, m/s."""
-        return float(np.max(self.medium.speed))
+        return float(np.max(self.materials.speed))
 
     @property
     def smallest_speed(self) -> float:
         """Smallest sound speed, m/s."""
-        return float(np.min(self.medium.speed))
+        return float(np.min(self.materials.speed))
 
     @property
     def smallest_spacing(self) -> float:
@@ -172,13 +187,18 @@ class Setup(BlockSetup):
     @cached_property
     def stability_limit(self) -> float:
         """A step up to which all steps are stable, s; see `stable_step`."""
-        wanted = self._wanted_step / SAFETY
-        return stable_step(self.medium, self.grid, self.reference_speed, wanted)
+        return stable_step(
+            self.materials,
+            self.grid,
+            self.reference_speed,
+            self._wanted_step / SAFETY,
+            whole=lambda: self.medium,
+        )
 
     @cached_property
     def dispersion_share(self) -> DispersionShare:
         """The share of the stiffness that the dispersion takes away."""
-        return DispersionShare.of(self.medium, self.grid)
+        return DispersionShare.of(self.materials, self.grid)
 
     @property
     def courant_step(self) -> float:
@@ -207,8 +227,8 @@ class Setup(BlockSetup):
     @cached_property
     def sources(self) -> list[PointSource]:
         """The time-dependent sources at all points."""
-        speed = self.medium.speed
-        on = SourceGrid(self.grid, self.case.grid.origin, speed, self.dt, self.steps)
+        speeds = self._description.speeds
+        on = SourceGrid(self.grid, self.case.grid.origin, speeds, self.dt, self.steps)
         return point_sources(self.case.source, on)
 
     @cached_property
@@ -221,9 +241,7 @@ class Setup(BlockSetup):
         """The initial pressure at all points, (nz, ny, nx), Pa; None without `[initial]`."""
         if self.case.initial is None:
             return None
-        return initial_pressure(
-            self.case.initial, self.grid, [self.coordinates(axis) for axis in range(3)]
-        )
+        return initial_pressure(self.case.initial, self.grid, self._positions)
 
     @property
     def implausible_pressure(self) -> float:
@@ -237,7 +255,7 @@ class Setup(BlockSetup):
         largest = float(np.abs(source.signals).max() * abs(source.matrix).max())
         if source.field == "p":
             return self.axes * self.largest_speed**2 * largest
-        return float(np.max(self.medium.density)) * self.largest_speed * largest
+        return float(np.max(self.materials.density)) * self.largest_speed * largest
 
     # --- parts of ranks ---------------------------------------------------------------------------
 
@@ -299,7 +317,7 @@ class Setup(BlockSetup):
     @property
     def exchanged_fields(self) -> int:
         """Number of fields whose overlaps ranks exchange in a step."""
-        return 1 + self.axes + self.medium.fractional_laplacians
+        return 1 + self.axes + self.materials.fractional_laplacians
 
     # --- costs ------------------------------------------------------------------------------------
 
@@ -323,7 +341,7 @@ class Setup(BlockSetup):
         window = self.window(part, ranks)
         points = int(np.prod(window.extended, dtype=np.int64))
         fused = fused and self.case.run.backend == "cuda"
-        exchanged = fused and any(window.overlap) and self.medium.is_dispersive  # the density
+        exchanged = fused and any(window.overlap) and self.materials.is_dispersive  # the density
         fields = int(self.itemsize * points * (check.arrays(self, fused=fused) + exchanged))
         return fields + self.recording(part).device_bytes(self.case.output.records)
 
@@ -331,7 +349,7 @@ class Setup(BlockSetup):
     def output_bytes(self) -> int:
         """Size of the output files, bytes."""
         records = self.recording(self.whole).file_bytes(self.case.output.records, self.steps)
-        values = (getattr(self.medium, name) for name in PROPERTIES)
+        values = (getattr(self.materials, name) for name in PROPERTIES)
         arrays = self.case.output.medium * sum(np.ndim(value) > 0 for value in values)
         return records + arrays * self.itemsize * int(np.prod(self.grid.region, dtype=np.int64))
 

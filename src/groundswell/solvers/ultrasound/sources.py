@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import radians
 from typing import Any, NamedTuple
 
@@ -30,14 +30,14 @@ class SourceGrid(NamedTuple):
     Attributes:
         grid: the grid.
         origin: position of the first point of the region, m.
-        speed: sound speed of all points, (nz, ny, nx), or one for all, m/s.
+        speeds: function of flat indices of points that returns their sound speeds, m/s.
         dt: time step, s.
         steps: number of steps.
     """
 
     grid: Grid
     origin: tuple[float, float, float]
-    speed: float | NDArray[Any]
+    speeds: Callable[[NDArray[np.int64]], Floats]
     dt: float
     steps: int
 
@@ -45,12 +45,6 @@ class SourceGrid(NamedTuple):
     def axes(self) -> int:
         """Number of axes of the scheme."""
         return 3 if self.grid.cells[2] > 1 else 2
-
-    def speeds(self, points: NDArray[np.int64]) -> Floats:
-        """Sound speeds at points, m/s."""
-        if np.ndim(self.speed) == 0:
-            return np.full(len(points), float(self.speed))
-        return np.asarray(self.speed, float).ravel()[points]
 
     def points(self, axis: int | None) -> PointGrid:
         """All pressure points, or the velocity points of an axis."""

@@ -121,7 +121,13 @@ class DispersionShare:
         return (self.largest if self.uniform else self.shortest) > 1
 
 
-def stable_step(medium: AcousticMedium, grid: Grid, reference_speed: float, wanted: float) -> float:
+def stable_step(
+    medium: AcousticMedium,
+    grid: Grid,
+    reference_speed: float,
+    wanted: float,
+    whole: Callable[[], AcousticMedium] | None = None,
+) -> float:
     """A step up to which all steps are stable, s; infinite if steps of any length are.
 
     It is the longest such step, except that the eigenvalues of a medium of varying density are not
@@ -129,15 +135,17 @@ def stable_step(medium: AcousticMedium, grid: Grid, reference_speed: float, want
     wanted one. The eigenvalues of a large grid may be a few per cent larger than those found.
 
     Args:
-        medium: the medium.
+        medium: the medium, or the points of it that matter.
         grid: the grid.
         reference_speed: sound speed of the k-space correction, m/s.
         wanted: the time step that should be stable, s.
+        whole: returns the medium at all points, for eigenvalues; by default `medium`.
     """
     bound = longest_step(medium, largest_wavenumber(grid), reference_speed, contrast_bound(medium))
     if wanted <= bound or has_uniform_density(medium):
         return bound
-    return _VaryingDensity(medium, grid, reference_speed).longest_step(bound, wanted)
+    everywhere = medium if whole is None else whole()
+    return _VaryingDensity(everywhere, grid, reference_speed).longest_step(bound, wanted)
 
 
 class _VaryingDensity:

@@ -1,7 +1,7 @@
 """The commands kspaceFirstOrder-OMP (CPU) and kspaceFirstOrder-CUDA (GPU).
 
 The exit code is 0 if the simulation is complete or ends with a checkpoint. It is 1 after any error,
-with one message on standard error.
+with one message on standard error. The commands run on one process and refuse several.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ from collections.abc import Sequence
 
 from groundswell import __version__
 from groundswell.backends import Backend, open_backend
-from groundswell.errors import GroundswellError, Interrupted, RunFailed
+from groundswell.errors import (
+    DeviceMissing,
+    GroundswellError,
+    InputError,
+    Interrupted,
+    RunFailed,
+    known_to_all,
+)
+from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.formats.atomic import resource_error
 from groundswell.simulation.signals import StopRequest, stop_request
 from groundswell.solvers.ultrasound.kwave.arguments import Options, parse
@@ -48,6 +56,7 @@ def main_cuda(arguments: Sequence[str] | None = None) -> int:
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
     """Run one of the commands; returns the exit code."""
     try:
+        _refuse_ranks()
         options = parse(program, f"{program} of Groundswell {__version__}", arguments)
         with stop_request() as stop, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about values that are not finite; `Run` reports them
@@ -59,9 +68,29 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         return _fail(program, f"out of memory ({error}); use a smaller grid")
     except (GroundswellError, OSError, RuntimeError) as error:  # HDF5 raises RuntimeError, too
+        if known_to_all(error) and not get_communicator().first:
+            return 1
         known = resource_error(error) if isinstance(error, OSError) else None
         return _fail(program, str(known or error))
     return 0
+
+
+def _refuse_ranks() -> None:
+    """Raise InputError on all ranks if there are several: each would run the whole simulation."""
+    job = get_communicator()
+    if job.size > 1:
+        text = (
+            f"this command runs on one process, but {job.size} were started; start it without "
+            "mpiexec or srun, or describe the simulation in a case for `mpiexec groundswell run`"
+        )
+        job.fail_together(InputError(text))
+
+
+def _open_backend(program: str, options: Options) -> Backend:
+    try:
+        return open_backend(BACKENDS[program], device=options.device, threads=options.threads)
+    except DeviceMissing as error:
+        raise DeviceMissing(error.reason, f"use {OMP}") from error
 
 
 def _fail(program: str, message: str) -> int:
@@ -87,9 +116,7 @@ class Run:
             Interrupted: a signal arrived.
         """
         options = self._options
-        backend = open_backend(
-            BACKENDS[self._program], device=options.device, threads=options.threads
-        )
+        backend = _open_backend(self._program, options)
         data = read_input(options.input, options.benchmark)
         self._end_phase("data_loading_phase")
         self._log.describe(self._program, backend, data, options)

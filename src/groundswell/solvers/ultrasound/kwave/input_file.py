@@ -116,13 +116,15 @@ def _read(file: InputDatasets, steps: int | None) -> KWaveInput:
 def _refuse_other_solvers(file: InputDatasets) -> None:
     """Raise InputError for grids and media of k-Wave's other solvers."""
     kinds = {
-        "nonuniform_grid_flag": "grids with varying spacing",
-        "axisymmetric_flag": "axisymmetric grids",
-        "elastic_flag": "elastic media",
+        "nonuniform_grid_flag": ("grids with varying spacing", "write it on a uniform grid"),
+        "axisymmetric_flag": ("axisymmetric grids", "write it in three dimensions"),
+        "elastic_flag": ("elastic media", "write it for a fluid"),
     }
-    for name, kind in kinds.items():
+    for name, (kind, cure) in kinds.items():
         if file.choice(name, (0, 1), default=0):
-            raise file.error(f"{name} = 1, but {kind} are not supported; set it to 0")
+            raise file.error(
+                f"{name} = 1, but {kind} are not supported; {cure}, or run it with k-Wave"
+            )
 
 
 def _operators(file: InputDatasets) -> SpectralOperators:

@@ -2,5 +2,6 @@
 
 from __future__ import annotations
 
+from groundswell.solvers.ultrasound.media.build import MediumDescription as MediumDescription
 from groundswell.solvers.ultrasound.media.build import build_medium as build_medium
 from groundswell.solvers.ultrasound.media.case import MediumSection as MediumSection

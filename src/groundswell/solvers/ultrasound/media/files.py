@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -82,13 +83,14 @@ class GridFile:
         self.variables = [name for name in names if name in self._data.data_vars]
         self._axes = [axis[-1] for axis in section.axes]
         self._reversed: dict[str, slice] = {}
+        self._windows: dict[str, Values] = {}
         self._positions = [
             self._locate(n, -1.0 if axis[0] == "-" else 1.0, offset)
             for n, (axis, offset) in enumerate(zip(section.axes, section.offset, strict=True))
         ]
 
-    def planes(self, name: str, unit: str = "", *, nearest: bool = False) -> Iterator[Values]:
-        """Yield a variable at the points of each plane (ny, nx), starting from the first z.
+    def plane(self, k: int, name: str, unit: str = "", *, nearest: bool = False) -> Values:
+        """A variable at the points (ny, nx) of the plane with the index `k` along z.
 
         Args:
             name: the variable.
@@ -100,13 +102,25 @@ class GridFile:
         """
         values = self.window(name)
         factor = unit_factor(self._units(name), unit, f"{self.path}, variable {name}")
-        x, y, z = (at.nearest() if nearest else at for at in self._positions)
-        for k in range(len(z.before)):
-            plane = z[k].interpolate(values, 0)[0]
-            yield factor * x.interpolate(y.interpolate(plane, 0), 1)
+        x, y, z = self._nearest if nearest else self._positions
+        plane = z[k].interpolate(values, 0)[0]
+        return factor * x.interpolate(y.interpolate(plane, 0), 1)
 
     def window(self, name: str) -> Values:
         """The samples (z, y, x) of a variable that the points need, in the unit of the file."""
+        if name not in self._windows:
+            self._windows[name] = self._read(name)
+        return self._windows[name]
+
+    def release(self) -> None:
+        """Forget samples; they are read again when needed."""
+        self._windows.clear()
+
+    @cached_property
+    def _nearest(self) -> list[AxisPositions]:
+        return [at.nearest() for at in self._positions]
+
+    def _read(self, name: str) -> Values:
         if name not in self._data.data_vars:
             found = ", ".join(map(str, self._data.data_vars)) or "none of these names"
             raise InputError(f"{self.path} has no variable {name}; it has {found}")

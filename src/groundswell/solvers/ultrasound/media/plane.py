@@ -1,0 +1,99 @@
+"""Properties at the points of one plane of a grid, as uniform values, files and shapes set them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.solvers.ultrasound.media.parts import Change
+from groundswell.solvers.ultrasound.medium import Values
+
+
+class Plane:
+    """A plane under construction.
+
+    Points that uniform values have changed are stored as classes, so that their properties need not
+    be stored at each point.
+
+    Args:
+        values: number or array (ny, nx) of each property; NaN where a file must provide it.
+        shape: (ny, nx).
+        dtype: floating-point type of arrays.
+
+    Attributes:
+        classes: properties of each class that differ from `values`; the first class has none.
+        numbers: class of each point, (ny, nx); None if all points belong to the first.
+        varying: properties that some change has set to another value.
+    """
+
+    def __init__(self, values: Mapping[str, Values], shape: tuple[int, int], dtype: str) -> None:
+        self.values, self._shape, self._dtype = dict(values), shape, dtype
+        self.classes: list[dict[str, float]] = [{}]
+        self.numbers: NDArray[np.uint16] | None = None
+        self.varying = {name for name, value in values.items() if np.ndim(value) > 0}
+
+    def apply(self, change: Change) -> bool:
+        """Apply a change; returns whether it changes any point."""
+        if not change.mask.any():
+            return False
+        if any(np.ndim(value) > 0 for value in change.values.values()):
+            self._assign(change)
+        else:
+            self._classify(change)
+        return True
+
+    def _assign(self, change: Change) -> None:
+        """Set values of each point; files do so, which precede shapes."""
+        assert self.numbers is None
+        for name, value in change.values.items():
+            if np.ndim(self.values[name]) == 0:
+                self.values[name] = np.full(self._shape, self.values[name], self._dtype)
+            np.asarray(self.values[name])[change.rows, change.columns][change.mask] = value
+        self.varying |= set(change.values)
+
+    def _classify(self, change: Change) -> None:
+        """Set uniform values: points move to other classes."""
+        self.varying |= {n for n, value in change.values.items() if self._differs(n, value)}
+        if self.numbers is None:
+            self.numbers = np.zeros(self._shape, np.uint16)
+        part = self.numbers[change.rows, change.columns]
+        chosen = part[change.mask]
+        after = np.zeros(len(self.classes), np.uint16)
+        for number in np.flatnonzero(np.bincount(chosen)):
+            after[number] = self._number_of({**self.classes[number], **change.values})
+        part[change.mask] = after[chosen]
+
+    def _differs(self, name: str, value: float) -> bool:
+        return bool(np.ndim(self.values[name]) > 0 or self.values[name] != value)
+
+    def _number_of(self, properties: dict[str, float]) -> int:
+        """The number of a class, which is added if it is new."""
+        if properties not in self.classes:
+            self.classes.append(properties)
+        return self.classes.index(properties)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all points of a class have the same properties."""
+        return all(np.ndim(value) == 0 for value in self.values.values())
+
+    def present(self) -> list[dict[str, Any]]:
+        """Properties of the classes that have points, if the plane `is_uniform`."""
+        if self.numbers is None:
+            return [self.values]
+        counts = np.bincount(self.numbers.ravel())
+        return [{**self.values, **self.classes[number]} for number in np.flatnonzero(counts)]
+
+    def property(self, name: str) -> Values:
+        """A property: a number, or the values of all points, (ny, nx)."""
+        base, numbers = self.values[name], self.numbers
+        changed = np.array([name in properties for properties in self.classes])
+        if numbers is None or not changed.any():
+            return base
+        missing = np.nan if np.ndim(base) > 0 else base
+        of_class = np.array([found.get(name, missing) for found in self.classes], self._dtype)
+        values = of_class[numbers]
+        return values if np.ndim(base) == 0 else np.where(changed[numbers], values, base)

@@ -1,0 +1,119 @@
+"""Points that stand for a medium before a run: their extremes are those of all points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ultrasound_cases import setup
+from ultrasound_media import AXES, REGION, WATER, H, model, properties_file, save
+
+from groundswell.errors import InputError
+from groundswell.solvers.ultrasound.dispersion import most_absorbing
+from groundswell.solvers.ultrasound.media import MediumDescription, MediumSection
+from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.stability import longest_step
+
+SKULL = {"bone_hounsfield": 2000.0, "absorption": [2.0, 80.0]}
+
+
+def random_shapes(rng: np.random.Generator, count: int = 6) -> list[dict[str, Any]]:
+    """Overlapping shapes that each change some properties, in part to values that recur."""
+    shapes = []
+    for _ in range(count):
+        low = rng.uniform(-2, 3, 3) * H
+        corners = {"low": low.tolist(), "high": (low + rng.uniform(1.2, 5, 3) * H).tolist()}
+        values = {
+            "speed": rng.choice([1500.0, 1540.3, 2800.7]),
+            "density": rng.uniform(900, 2000),
+            "absorption": rng.choice([0.1, 4.0]),
+            "nonlinearity": 6.0,
+        }
+        chosen = rng.choice(list(values), rng.integers(1, 4), replace=False)
+        shapes.append({"kind": "box", **corners, **{name: float(values[name]) for name in chosen}})
+    return shapes
+
+
+def media(tmp_path: Path, seed: int) -> Iterator[dict[str, Any]]:
+    """Sections with shapes, arrays and files of all kinds."""
+    rng = np.random.default_rng(seed)
+    shapes = random_shapes(rng)
+    array = rng.uniform(1400, 1600, [round((b - a) / H) + 1 for a, b in zip(*REGION, strict=True)])
+    path = save(tmp_path, model(seed), f"{seed}.nc")
+    ct = save(tmp_path, model(seed)[["speed"]].rename(speed="hounsfield") - 1500, f"ct{seed}.nc")
+    labels = model(seed)[["speed"]].rename(speed="labels") // 1000
+    materials = [{"label": 1, "speed": 2800.0}, {"label": 2, "density": 1850.0, "absorption": 3.0}]
+    marked = save(tmp_path, labels, f"labels{seed}.nc")
+    yield {}
+    yield {"shape": shapes}
+    yield {"shape": [*shapes, shapes[0]], "absorption": 0.3}
+    yield {"speed": array.T.copy(), "shape": shapes[:2]}
+    yield {"density": array.T.copy()}
+    yield {"file": properties_file(path), "shape": shapes[:3]}
+    yield {"file": {"quantity": "hounsfield", "file": ct, "skull": SKULL}, "shape": shapes[:1]}
+    yield {"file": {"quantity": "labels", "file": marked, "material": materials}, "shape": shapes}
+
+
+def extremes(medium: AcousticMedium) -> dict[str, Any]:
+    """What is asked of a medium before a run, by name."""
+    names = ("speed", "density", "absorption", "nonlinearity")
+    found: dict[str, Any] = {n: (np.min(v := getattr(medium, n)), np.max(v)) for n in names}
+    found["varies"] = [np.ndim(getattr(medium, name)) > 0 for name in names]
+    stiffness = np.square(medium.speed) * medium.density
+    found["stiffness"] = np.min(stiffness), np.max(stiffness)
+    for name in ("tau", "eta"):
+        values = getattr(medium, name)
+        found[name] = np.min(values), np.max(values), np.max(np.square(medium.speed) * abs(values))
+    found["losses"] = medium.is_absorbing, medium.fractional_laplacians, medium.is_nonlinear
+    found["step"] = longest_step(medium, 2 / H, 1500.0)
+    points = most_absorbing(medium)
+    found["most absorbing"] = [
+        value for point in points for value in (point.speed, point.absorption)
+    ]
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("seed", range(2))
+def test_extremes_are_those_of_all_points(tmp_path: Path, seed: int, dtype: str) -> None:
+    sections = list(media(tmp_path, seed))
+    for power in (1.4, 0.8):
+        for keys in sections:
+            section = MediumSection(**{**WATER, "power": power, **keys})
+            description = MediumDescription(section, AXES, REGION, dtype)
+            expected = extremes(description.medium())
+            found = extremes(description.representatives)
+            tolerance = 1e-6 if dtype == "float32" else 1e-14  # of products, whose order differs
+            for name, value in expected.items():
+                assert found[name] == pytest.approx(value, rel=tolerance), (name, keys)
+            assert found["speed"] == expected["speed"]
+            assert found["density"] == expected["density"]
+
+
+def test_speeds_at_points_are_those_of_the_medium(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    for keys in media(tmp_path, 3):
+        description = MediumDescription(MediumSection(**{**WATER, **keys}), AXES, REGION)
+        speed = np.broadcast_to(description.medium().speed, tuple(len(at) for at in AXES[::-1]))
+        points = rng.integers(0, speed.size, 50)
+        np.testing.assert_array_equal(description.speeds(points), speed.ravel()[points])
+
+
+def test_a_shape_without_points_is_refused_without_the_whole_medium() -> None:
+    tiny = {"kind": "sphere", "centre": [0.5 * H] * 3, "radius": 1e-6, "speed": 2000.0}
+    description = MediumDescription(MediumSection(**WATER, shape=[tiny]), AXES, REGION)
+    with pytest.raises(InputError, match="contains no grid point"):
+        _ = description.representatives
+
+
+def test_a_check_builds_neither_the_medium_nor_the_initial_pressure() -> None:
+    drop = {"kind": "sphere", "centre": [2.5e-3] * 2, "radius": 1e-3, "speed": 2000.0}
+    ball = {"kind": "ball", "centre": [2e-3] * 2, "radius": 1e-3, "pressure": 1e3}
+    found = setup(medium__shape=[{**drop, "absorption": 2.0}], initial=ball)
+    assert found.quantities() and found.decompose(2).memory and found.output_bytes
+    found.warnings()
+    assert not {"medium", "initial"} & set(vars(found))
+    assert np.ndim(found.medium.speed) == 2 + 1
