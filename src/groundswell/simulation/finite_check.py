@@ -27,7 +27,7 @@ class NonFiniteSearch:
 
     Args:
         fields: views with three axes and equal strides, the last axis contiguous, by name.
-        dt: the time step, s.
+        time: the time after a number of steps, s.
         position: the position of the value at an index (i, j, k), last axis first, as text.
 
     Attributes:
@@ -38,10 +38,10 @@ class NonFiniteSearch:
         self,
         backend: Backend,
         fields: Mapping[str, Array],
-        dt: float,
+        time: Callable[[int], float],
         position: Callable[[Triple], str],
     ) -> None:
-        self._backend, self._fields, self._dt, self._position = backend, fields, dt, position
+        self._backend, self._fields, self._time, self._position = backend, fields, time, position
         self._found = backend.to_device(np.array([-1], np.int64))
         first = next(iter(fields.values()))
         plane, row, _ = (stride // first.itemsize for stride in first.strides)
@@ -69,7 +69,7 @@ class NonFiniteSearch:
         names = [name for name, f in self._fields.items() if not self._is_finite(f, (i, j, k))]
         raise NotFinite(
             f"{', '.join(names) or 'a value'} is not finite at {self._position((i, j, k))}, at or "
-            f"before t = {steps * self._dt:.6g} s (step {steps}): the run is unstable, or its "
+            f"before t = {self._time(steps):.6g} s (step {steps}): the run is unstable, or its "
             "input is invalid"
         )
 

@@ -56,7 +56,7 @@ class Ultrasound(ExplicitSolver):
         self._region = {name: array[self.part.region_slices] for name, array in self._own.items()}
         self.outputs = Outputs(setup, self.part, self._region, self.propagation, self.comm)
         positions = positions_in(self.part, origin=setup.case.grid.origin)
-        self.finite_check = NonFiniteSearch(backend, {"p": self._own["p"]}, setup.dt, positions)
+        self.finite_check = NonFiniteSearch(backend, {"p": self._own["p"]}, self.time, positions)
         self.set_exchange(self.first_choice())
         if setup.initial is not None:  # otherwise all fields are zero, as they should be
             self._start()
