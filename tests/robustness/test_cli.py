@@ -360,7 +360,7 @@ def test_bench_of_an_unknown_solver(capsys: Capture) -> None:
 
 def test_numbers_for_the_eye() -> None:
     assert [byte_size(n) for n in (12, 3456, 7.89e6, 24.2e9)] == [
-        "12 Bytes",
+        "12 B",
         "3.46 kB",
         "7.89 MB",
         "24.2 GB",

@@ -27,7 +27,8 @@ Start = Callable[..., subprocess.Popen[str]]
 
 # --- runs that are stopped ----------------------------------------------------------------------
 
-LONG = {"duration": "10 s"}  # 1000 steps
+EARLY = explosion_source(time_function={"kind": "brune", "rise": "0.1 s", "onset": "-1 s"})
+LONG = {"time": {"duration": "10 s"}, "source": EARLY}  # 1100 steps, from -1 s
 
 
 def wait_until(happened: Callable[[], bool]) -> None:
@@ -52,13 +53,13 @@ def unfinished(folder: Path) -> bool:
 def reference(write_case: Write, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results of the long case, never interrupted."""
     folder = tmp_path_factory.mktemp("reference")
-    return groundswell.run(write_case(folder, time=LONG), folder=folder / "results").folder
+    return groundswell.run(write_case(folder, **LONG), folder=folder / "results").folder
 
 
 def test_stopped_runs_continue_to_the_same_bits(
     write_case: Write, tmp_path: Path, start: Start, command: Command, reference: Path
 ) -> None:
-    case, folder = write_case(tmp_path, time=LONG), tmp_path / "results"
+    case, folder = write_case(tmp_path, **LONG), tmp_path / "results"
     part = folder / "seismograms.h5.part"
     for resume, number in (([], signal.SIGINT), (["--resume"], signal.SIGTERM)):
         before = written(part)
@@ -72,7 +73,7 @@ def test_stopped_runs_continue_to_the_same_bits(
         assert unfinished(folder)
     done = command("run", case, "--resume", "--json")
     assert done.returncode == 0, done.stderr
-    assert 0 < json.loads(done.stdout)["resumed_at"] < 1000
+    assert 0 < json.loads(done.stdout)["resumed_at"] < 1100
     assert_same_results(folder, reference)
     assert not (folder / checkpoint.NAME).exists()
 
@@ -80,7 +81,7 @@ def test_stopped_runs_continue_to_the_same_bits(
 def test_killed_runs_continue_to_the_same_bits(
     write_case: Write, tmp_path: Path, start: Start, reference: Path
 ) -> None:
-    case = write_case(tmp_path, time=LONG, run={"checkpoint": {"steps": 150}})
+    case = write_case(tmp_path, **LONG, run={"checkpoint": {"steps": 150}})
     folder = tmp_path / "results"
     process = start("run", case, "-q")
     wait_until((folder / checkpoint.NAME).exists)

@@ -19,8 +19,9 @@ LAYERS = [
 # Halves of the grid meet at x = 3500 m, y = 1000 m and z = 800 or 600 m, thirds at x = 2200 or
 # 2300 m, y = 500 m and z = 500 m.
 SOURCES = [
+    # It starts before time 0, so the run does, too.
     {"kind": "double-couple", "strike": 35, "dip": 80, "rake": 10, "magnitude": 3.0}
-    | {"x": 3500.0, "y": 1000.0, "depth": 800.0},
+    | {"x": 3500.0, "y": 1000.0, "depth": 800.0, "time_function": PULSE | {"onset": -0.03}},
     {"kind": "double-couple", "strike": 70, "dip": 40, "rake": -90, "magnitude": 3.0}
     | {"x": 2240.0, "y": 490.0, "depth": 590.0},
     {"kind": "force", "force": ["1e10 N", "2e10 N", "-1e10 N"]}
@@ -62,7 +63,7 @@ class Variant:
             "medium": {"kind": "layered", "layers": LAYERS},
             "attenuation": {"model": "constant"},
             "boundary": {"sides": self.sides, "top": self.top, "width": 4},
-            "source": [source | {"time_function": PULSE} for source in SOURCES],
+            "source": [{"time_function": PULSE} | source for source in SOURCES],
             "receiver": receivers,
             "output": {
                 "seismograms": {"interval": 0.02},

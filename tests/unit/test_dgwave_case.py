@@ -326,7 +326,7 @@ def test_ranks_share_the_work_evenly() -> None:
 
 def test_layers_that_are_wider_than_usual() -> None:
     slow = {"kind": "gaussian", "sigma": "1 s"}
-    more = {"source__0__time_function": slow, "time__duration": 8}
+    more = {"source__0__time_function": slow, "time__duration": 12}
     [warning] = setup(boundary__width=12, **more).warnings()
     assert (
         "12 elements, so absorbing layers hold 11,712 of 11,760 elements; a width of 4" in warning
@@ -337,7 +337,7 @@ def test_layers_that_are_wider_than_usual() -> None:
 
 def test_sources_that_elements_do_not_resolve() -> None:
     sharp = {"kind": "gaussian", "sigma": "0.01 s"}
-    [warning] = setup(source__0__time_function=sharp).warnings()
+    [warning] = setup(source__0__time_function=sharp, time__duration=1).warnings()
     assert "the elements resolve 3.4 Hz" in warning and "raise method.degree" in warning
     slow = {"kind": "gaussian", "sigma": "0.3 s"}
     assert setup(source__0__time_function=slow, time__duration=3).warnings() == []

@@ -110,5 +110,5 @@ def test_earthquakes_have_seismometers_only(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("station,x,y,kind\nH,1,2,hydrophone\n")
     del content["receiver"]
     case = EarthquakeCase.from_dict(content | {"receivers": {"file": "s.csv"}}, tmp_path)
-    with pytest.raises(InputError, match='H: kind = hydrophone: it must be "seismometer"'):
+    with pytest.raises(InputError, match='H: kind = hydrophone: must be "seismometer"'):
         gs.check(case)

@@ -122,10 +122,10 @@ def test_a_run_lasts_at_least_its_duration() -> None:
 def test_what_a_run_could_not_use_is_refused_at_set_up(tmp_path: Path) -> None:
     stations = tmp_path / "stations.csv"
     stations.write_text("network,station,x,y\nGS,FAR,9000,0\n")
-    with pytest.raises(InputError, match=r"GS\.FAR: x = 9000\.0: it lies outside the region"):
+    with pytest.raises(InputError, match=r"GS\.FAR: x = 9000\.0: lies outside the region"):
         setup(receiver=[], receivers={"file": stations})
     late = SOURCE | {"time_function": {"kind": "cosine", "rise": 0.6, "onset": 5.0}}
-    with pytest.raises(InputError, match="starts at 5 s, when the run of 2 s is over"):
+    with pytest.raises(InputError, match="starts at 5 s, but the run ends at 2 s"):
         setup(source=[late])
     still = tmp_path / "still.srf"
     still.write_text("1.0\nPOINTS 1\n-117.9 33.9 1 0 90 1e8 0 0.1\n0 0 2 0 0 0 0\n0 0\n")
@@ -345,7 +345,7 @@ ANELASTIC = MEDIUM | {"qp": 200.0, "qs": 100.0}
         ),
         (
             {"source": [SOURCE | {"time_function": {"kind": "brune", "rise": 1.0}}]},
-            r"source\[0\] releases 59 % of its moment within the run of 2 s; lengthen",
+            r"source\[0\] releases 59 % of its moment before the run ends at 2 s; lengthen",
         ),
         ({"event": {"magnitude": 5.6}}, "event.magnitude is 5.6, but the sources release Mw 5.10"),
     ],

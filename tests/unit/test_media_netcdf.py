@@ -159,7 +159,7 @@ def test_averages_do_not_hide_negative_values(tmp_path, name):
     section = NetcdfSection(kind="netcdf", file=save(tmp_path, model))
     medium = build_netcdf(section, CELLS, SPACING)
     assert isinstance(medium, CellAverages)
-    with pytest.raises(InputError, match=rf"medium: {name} = -.* it must not be negative"):
+    with pytest.raises(InputError, match=rf"has .*{name} = -9999.*at its node"):
         for k in range(CELLS[2]):
             medium.plane(k)
 
@@ -206,8 +206,33 @@ def test_a_profile_with_an_impossible_value_is_refused(tmp_path):
     model = model.assign_coords(x=[0.0, 500.0], y=[0.0, 500.0]).copy(deep=True)
     model["rho"][..., 5] = -1.0
     medium = netcdf_medium(save(tmp_path, model), CELLS, SPACING)
-    with pytest.raises(InputError, match=r"depth 500 m, has .*rho must be positive"):
+    with pytest.raises(InputError, match=r"node depth = 500, y = 0, x = 0: rho must be positive"):
         _ = medium.profile
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("vs", -1.0, "vs must be positive"),
+        ("vp", 1e6, "vp must be at most 30000 m/s; is the model in cm/s"),
+        ("rho", 2.5, "is the model in g/cm"),
+        ("vp", 10.0, "must exceed|must be at least"),
+    ],
+)
+def test_one_impossible_node_of_a_coarse_model_is_refused(tmp_path, name, value, rule):
+    """No cell has its value: cells lie far between the nodes."""
+    axes = ("depth", "y", "x")
+    at = np.arange(0.0, 2001.0, 1000.0)
+    fields = {"vp": 4000.0, "vs": 2000.0, "rho": 2500.0}
+    model = xr.Dataset(
+        {n: (axes, np.full((3, 3, 3), v)) for n, v in fields.items()}, dict.fromkeys(axes, at)
+    )
+    model[name][1, 1, 1] = value
+    medium = netcdf_medium(save(tmp_path, model), (10, 10, 10), (20.0,) * 3)
+    with pytest.raises(InputError, match=rf"node depth = 1000, y = 1000, x = 1000: .*{rule}"):
+        medium.plane(9)
+    with pytest.raises(InputError, match=rf"node depth = 1000, y = 1000, x = 1000: .*{rule}"):
+        medium.sample(np.array([[300.0, 300.0, 300.0]]))
 
 
 def test_a_profile_has_the_properties_that_rules_derive_and_those_of_finer_models(tmp_path):

@@ -269,6 +269,18 @@ def test_a_silent_station_is_a_flat_line(tmp_path: Path) -> None:
     assert record_section(tmp_path).exists()
 
 
+def test_rounding_errors_of_other_traces_are_drawn_as_zero(tmp_path: Path) -> None:
+    """Single precision: 1e-5 of the largest trace is signal, 1e-7 is rounding."""
+    sites = [Site("N", name, (0.0, 0.0, 0.0)) for name in "AB"]
+    peaks = np.array([[1.0, 1e-7, 0.3], [1e-3, 1e-7, 1e-5]])
+    with SeismogramWriter(tmp_path / "seismograms.h5", sites, interval=0.1) as writer:
+        writer.append(peaks * np.sin(np.arange(50))[:, None, None])
+    shown = section.without_noise(read_seismograms(tmp_path / "seismograms.h5"))
+    is_drawn = np.abs(shown.values).max(axis=2) > 0
+    assert is_drawn.tolist() == [[True, False, True], [True, False, True]]
+    assert record_section(tmp_path).exists()
+
+
 def test_snapshots_are_taken_while_something_moves(tmp_path: Path) -> None:
     block = np.zeros((100, 3, 40, 60))
     block[30:60, 2] = rng.normal(size=(30, 40, 60))

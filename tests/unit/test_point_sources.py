@@ -167,7 +167,7 @@ def test_airguns_in_solids_are_refused() -> None:
     told = r"source\[0\]: an airgun must be in water, but the medium is solid at x = 1000 m, y = 20"
     with pytest.raises(InputError, match=told):
         build({**AIRGUN, "volume": 1e-3, "time_function": BRUNE})
-    with pytest.raises(InputError, match="starts at 7 s, when the run of 6 s is over"):
+    with pytest.raises(InputError, match="starts at 7 s, but the run ends at 6 s"):
         build({**AIRGUN, "strength": 1e5, "time_function": {**BRUNE, "onset": 7}}, **WATER)
 
 
@@ -190,9 +190,7 @@ def test_requests_that_cannot_be_honoured() -> None:
     with pytest.raises(InputError, match=r"its moment would be wrong by a factor of 4e\+06;"):
         build({**PLACE, **COUPLE, "moment": 1.0, "time_function": instant})
     late = {"kind": "brune", "rise": 0.2, "onset": 6.0}
-    with pytest.raises(
-        InputError, match=r"source\[0\]: starts at 6 s, when the run of 6 s is over"
-    ):
+    with pytest.raises(InputError, match=r"source\[0\]: starts at 6 s, but the run ends at 6 s"):
         build({**PLACE, **COUPLE, "moment": 1.0, "time_function": late})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from dense_spectral_elements import at_nodes, shuffled, space_on
 import groundswell as gs
 from groundswell import registry
 from groundswell.backends import open_backend
-from groundswell.case import read_case
+from groundswell.case import load_case, read_case
 from groundswell.errors import CaseError, InputError
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gll import gll
@@ -344,3 +345,28 @@ def test_a_mesh_with_names() -> None:
 def test_what_solve_refuses(changes: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         gs.poisson.solve(**({"mesh": Box((2, 2, 2)), "degree": 2, "boundaries": FIXED} | changes))
+
+
+def test_keys_that_only_other_solvers_have_are_not_offered() -> None:
+    with pytest.raises(CaseError, match="material: is not a key here") as caught:
+        case(material={"kind": "rock"})
+    offered = caught.value.problems[0].allowed.partition("keys are: ")[2].split(", ")
+    assert "time" not in offered
+    assert {"mesh", "equation", "boundaries"} < set(offered)
+
+
+def test_sides_whose_names_are_numbers_are_quoted() -> None:
+    setup = replace(Setup.from_case(case()), sides={"1": 1, "west": 2})
+    text = {q.key: q.text for q in setup.quantities()}["boundaries"]
+    assert text == 'no flux on "1"; fixed on west'
+
+
+def test_problems_of_a_mesh_are_those_of_the_case_file(tmp_path: Path) -> None:
+    mesh = ROOT / "examples" / "poisson" / "cylinder.msh"
+    path = tmp_path / "rod.toml"
+    path.write_text(
+        f'solver = "poisson"\nmesh = {{ kind = "gmsh", file = "{mesh}" }}\n'
+        'boundaries = { lid = { kind = "fixed" } }\n'
+    )
+    with pytest.raises(CaseError, match=r"^rod\.toml cannot be used:\n  boundaries\.lid: is not a"):
+        Setup.from_case(load_case(path))

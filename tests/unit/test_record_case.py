@@ -126,13 +126,17 @@ def test_an_earthquake_refuses_what_it_would_not_record(tiny: Any) -> None:
 
 
 def test_intervals_and_times_become_whole_steps() -> None:
-    def schedule(**when: Any) -> Schedule:
+    def schedule(start: float = 0.0, **when: Any) -> Schedule:
         of = RecordSection(fields="u", where=ALL, file="u.nc", **when)
-        return Schedule.of(of, 0.1)
+        return Schedule.of(of, 0.1, start=start)
 
     assert schedule() == Schedule(0, 1, 0.1)
     assert schedule(interval=0.52, **{"from": "1 s"}) == Schedule(10, 5, 0.1)
     assert schedule(interval=0.01, **{"from": 7}) == Schedule(7, 1, 0.1)
+    early = schedule(-0.5, **{"from": "-0.2 s"})
+    assert early.begin == 3 and list(early.times(range(2))) == pytest.approx([-0.2, -0.1])
+    with pytest.raises(InputError, match=r"begins at -0.2 s, but the run starts at 0 s"):
+        schedule(**{"from": "-0.2 s"})
     found = schedule(every=4, **{"from": 3})
     assert [found.samples(steps) for steps in (0, 3, 4, 7, 8, 12)] == [0, 0, 1, 1, 2, 3]
     assert found.times(range(1, 3)) == pytest.approx([0.7, 1.1])

@@ -67,7 +67,7 @@ def test_kinds_of_instruments(tmp_path: Path) -> None:
         ("network,station,x,y\nA,B/../C,1,2\n", 'line 2: station = "B/../C"'),
         (
             "network,station,x,y\nA,B,1,2\nC,B,1,2\nA,B,3,4\n",
-            "line 4: A.B is a duplicate of line 2",
+            "line 4: A.B: is a duplicate of line 2",
         ),
         ('network,station,x,y\nA,"B,1,2\n', "line"),
         ("station,x,y,kind\nB,1,2,geophone\n", 'line 2: kind = "geophone": must be "seismometer"'),

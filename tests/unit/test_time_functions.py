@@ -47,8 +47,29 @@ def make(kind: str, **more: Any) -> TimeFunction:
 
 
 def integrate(function: TimeFunction, end: float) -> float:
-    middle = (function.onset + function.end) / 2
+    middle = (function.start + function.end) / 2
     return quad(function, 0, end, points=[middle], limit=500, epsabs=1e-12)[0]
+
+
+@ALL
+def test_centroids_are_where_they_are_given(kind: str) -> None:
+    """The centroid of the magnitude of the moment rate, from samples; tails are cut at 1e-6."""
+    centroid = rng.uniform(-2, 2)
+    function = make(kind, centroid=centroid)
+    t = np.linspace(function.start, function.end, 200_001)
+    sizes = np.abs(function(t))
+    assert (t @ sizes) / sizes.sum() == pytest.approx(centroid, abs=1e-4 * function.support)
+    assert function.centroid_time == centroid
+    same = make(kind, onset=function.start)
+    assert same.centroid_time == pytest.approx(centroid)
+    np.testing.assert_array_equal(same(t), function(t))
+
+
+def test_the_centroid_of_a_table_is_that_of_its_magnitude(tmp_path: Path) -> None:
+    file = tmp_path / "table.txt"
+    file.write_text("0 0\n1 3\n2 0\n3 0\n4 -3\n5 0\n")  # two triangles, at 1 and 4 s
+    function = Table(file=file, centroid=0.0)
+    assert function.start == pytest.approx(-2.5) and function(1.5) == pytest.approx(-3.0)
 
 
 @ALL
@@ -155,7 +176,11 @@ def test_shapes_of_any_rank() -> None:
         (Brune, {"rise": float("nan")}, "is not a finite number"),
         (Brune, {"rise": "fast"}, "rise"),
         (Brune, {"rise": 1.0, "sigma": 1.0}, "sigma = 1.0: is not a key here"),
-        (Brune, {"rise": 1.0, "onset": -1.0}, "onset = -1.0: must be at least 0"),
+        (
+            Brune,
+            {"rise": 1.0, "onset": -1.0, "centroid": 1.0},
+            "centroid .*cannot be given with onset",
+        ),
         (Gaussian, {"sigma": 0.1, "delay": 0.3}, "at least 4 sigma"),
         (Ricker, {"frequency": 2.0, "delay": 0.1}, "at least 1 / frequency"),
         (Table, {"file": "/nowhere/table.txt"}, "does not exist"),

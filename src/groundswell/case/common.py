@@ -186,6 +186,7 @@ class Case(Section):
     output: OutputSection = Field(default_factory=dict, validate_default=True)  # type: ignore
     run: RunSection = RunSection()
     _folder: Path = PrivateAttr(default_factory=Path)
+    _source: str = PrivateAttr(default="case")
 
     @classmethod
     def from_dict(
@@ -206,7 +207,7 @@ class Case(Section):
             case = cls.model_validate(content, context={"folder": path})
         except ValidationError as error:
             raise CaseError(problems_in(error, content), source) from None
-        case._folder = path
+        case._folder, case._source = path, source
         return case
 
     def with_run(self, **values: str | None) -> Self:
@@ -232,6 +233,11 @@ class Case(Section):
     def source_path(self) -> Path:
         """The folder of relative file names."""
         return self._folder
+
+    @property
+    def source_name(self) -> str:
+        """Name of the case in messages."""
+        return self._source
 
     def resolve(self, name: str | Path) -> Path:
         """The path of a file of the case, such as a result."""

@@ -61,7 +61,8 @@ def byte_size(count: float) -> str:
     """A number of bytes as text, such as "25.4 MB"."""
     from humanize import naturalsize
 
-    return naturalsize(count, format="%.3g")
+    text = naturalsize(count, format="%.3g")
+    return text.replace(" Bytes", " B").replace(" Byte", " B")
 
 
 def duration(seconds: float) -> str:

@@ -143,10 +143,7 @@ def _as_moment(value: Any) -> Any:
         return value
     if not isinstance(value, str | float):
         reject([((), 'must be a step such as 100, or a time such as "0.5 s"')])
-    moment = Unit("s", "a time", "0.5 s").read(value)
-    if isinstance(moment, float) and moment < 0:
-        reject([((), "must not lie before the start of the run")])
-    return moment
+    return Unit("s", "a time", "0.5 s").read(value)
 
 
 def _as_list(value: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
+from types import NoneType
 from typing import Annotated, Any, get_args
 
 from pydantic import (
@@ -60,8 +61,11 @@ class Section(BaseModel):
 
     @classmethod
     def _keys(cls) -> dict[str, FieldInfo]:
-        """The keys of the table."""
-        return {field.alias or name: field for name, field in cls.model_fields.items()}
+        """The keys of the table; a field that must be None is none of them."""
+        given = {
+            n: field for n, field in cls.model_fields.items() if field.annotation is not NoneType
+        }
+        return {field.alias or name: field for name, field in given.items()}
 
 
 @dataclass(frozen=True)

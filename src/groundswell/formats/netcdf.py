@@ -37,7 +37,7 @@ TIME = Variable(
     ("time",),
     dtype="float64",
     chunks=(4096,),
-    attrs={"units": "s", "long_name": "time after the origin time", "axis": "T"},
+    attrs={"units": "s", "long_name": "time", "axis": "T"},
 )
 
 

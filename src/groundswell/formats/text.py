@@ -18,6 +18,7 @@ from groundswell.errors import InputError, reason_of
 from groundswell.formats.atomic import atomic_write
 
 _TOKEN = re.compile(r"\S+")
+_FORTRAN_EXPONENT = re.compile(r"(?<=[0-9.])[dD](?=[+-]?[0-9])")  # of double precision
 
 
 def read_text(path: Path | str, what: str) -> str:
@@ -38,7 +39,7 @@ def read_text(path: Path | str, what: str) -> str:
 
 
 def parse_numbers(text: str, source: Path | str, line: int = 1) -> NDArray[np.float64]:
-    """All numbers of a whitespace-separated text, (n,).
+    """All numbers of a whitespace-separated text, (n,), also with Fortran's exponents (1.5D+03).
 
     Args:
         source: name of the file, for messages.
@@ -49,16 +50,32 @@ def parse_numbers(text: str, source: Path | str, line: int = 1) -> NDArray[np.fl
     """
     if not text.strip():
         return np.empty(0)
+    values = _numbers(text)
+    if not np.isfinite(values).all():
+        values = _numbers(_FORTRAN_EXPONENT.sub("e", text))
+    if not np.isfinite(values).all():
+        raise InputError(f"{source}, {_first_bad_token(text, line)}")
+    return values
+
+
+def parse_number(text: str) -> float:
+    """A number, also with Fortran's exponent (1.5D+03).
+
+    Raises:
+        ValueError: the text is not a number.
+    """
+    return float(_FORTRAN_EXPONENT.sub("e", text))
+
+
+def _numbers(text: str) -> NDArray[np.float64]:
+    """All numbers of a whitespace-separated text, (n,); NaN if there is anything else."""
     try:
         with warnings.catch_warnings():
             # NumPy < 2.3 warns and stops reading where later versions raise ValueError.
             warnings.simplefilter("error", DeprecationWarning)
-            values = np.fromstring(text, sep=" ")
+            return np.fromstring(text, sep=" ")
     except (ValueError, DeprecationWarning):
-        values = np.array([np.nan])
-    if not np.isfinite(values).all():
-        raise InputError(f"{source}, {_first_bad_token(text, line)}")
-    return values
+        return np.array([np.nan])
 
 
 def write_json(path: Path, content: Any) -> Path:
@@ -145,6 +162,6 @@ def _first_bad_token(text: str, line: int) -> str:
 
 def _is_finite_number(token: str) -> bool:
     try:
-        return bool(np.isfinite(float(token))) and "_" not in token
+        return bool(np.isfinite(parse_number(token))) and "_" not in token
     except ValueError:
         return False

@@ -155,33 +155,44 @@ class Schedule:
 
     Args:
         seconds: length of a time step; None if steps have no common length.
+        start: time of step 0, s.
     """
 
     begin: int
     every: int
     seconds: float | None
+    start: float = 0.0
 
     @classmethod
-    def of(cls, section: RecordSection, seconds: float | None, at_once: int = 1) -> Schedule:
+    def of(
+        cls, section: RecordSection, seconds: float | None, at_once: int = 1, start: float = 0.0
+    ) -> Schedule:
         """The schedule of a section.
 
         Args:
             at_once: number of steps that the solver makes at once; it cannot record within them.
+            start: time of step 0, s.
 
         Raises:
-            InputError: `begin` or `every` is not a multiple of `at_once`.
+            InputError: `begin` or `every` is not a multiple of `at_once`, or `begin` is before the
+                start of the run.
         """
         begin, every = section.begin, section.every or at_once
         if seconds is not None and section.interval is not None:
             every = max(1, round(section.interval / seconds))
         if seconds is not None and isinstance(begin, float):
-            begin = round(begin / seconds)
+            begin = round((begin - start) / seconds)
+        if begin < 0:
+            raise InputError(
+                f"the record {section.file!r} begins at {section.begin:g} s, but the run starts at "
+                f"{start:g} s; choose a later time"
+            )
         if begin % at_once or every % at_once:
             raise InputError(
                 f"the record {section.file!r} begins at step {begin} and samples every {every} "
                 f"steps; the scheme makes {at_once} at once, so give multiples of {at_once}"
             )
-        return cls(int(begin), every, seconds)
+        return cls(int(begin), every, seconds, start)
 
     def samples(self, steps: int) -> int:
         """Number of samples in a number of steps."""
@@ -195,7 +206,8 @@ class Schedule:
     def times(self, numbers: range) -> NDArray[np.float64]:
         """Times of these samples, s, or their steps."""
         steps = self.begin + self.every * np.arange(numbers.start, numbers.stop)
-        return np.asarray(steps * (1.0 if self.seconds is None else self.seconds), np.float64)
+        times = steps * (1.0 if self.seconds is None else self.seconds)
+        return np.asarray(self.start + times, np.float64)
 
 
 @dataclass(frozen=True)
@@ -210,6 +222,7 @@ class Recording:
         at_once: steps that one call of the solver's `step` makes.
         attrs: attributes of the files.
         steps: number of steps of the run; required for amplitudes and phases.
+        start: time of step 0, s.
     """
 
     domain: Domain
@@ -219,6 +232,7 @@ class Recording:
     at_once: int = 1
     attrs: Mapping[str, Any] = field(default_factory=dict)
     steps: int | None = None
+    start: float = 0.0
 
     def fields_of(self, section: RecordSection) -> list[RecordableField]:
         """The fields that a section names."""
@@ -230,7 +244,7 @@ class Recording:
 
     def schedule(self, section: RecordSection) -> Schedule:
         """The schedule of a section; raises what `Schedule.of` raises."""
-        return Schedule.of(section, self.seconds, self.at_once)
+        return Schedule.of(section, self.seconds, self.at_once, self.start)
 
     def basis(self, section: RecordSection) -> NDArray[np.float64]:
         """The basis functions of a section's harmonics at all of its samples, (samples, terms)."""

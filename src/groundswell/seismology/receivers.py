@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from groundswell.errors import InputError
+from groundswell.errors import CaseError, Problem
 from groundswell.seismology.case.grid import GridSection
 from groundswell.seismology.case.sources import Receiver as StationSection
-from groundswell.seismology.case.sources import long_codes, repeated_codes, wrong_instrument
+from groundswell.seismology.case.sources import long_codes, wrong_instrument
 from groundswell.seismology.formats.stations import read_stations
 
 # Names of the quantities that each kind of instrument records; see formats/seismograms.py.
@@ -48,24 +48,25 @@ def place_receivers(case: Any) -> list[Receiver]:
     """The receivers listed in a case, followed by those of its station file.
 
     Raises:
-        InputError: a station of the file lies outside the region or above the surface, has a
-            longitude and latitude in a case without geography, repeats another, has codes that are
-            too long for the formats of seismograms, or a kind that the solver does not have.
+        CaseError: stations of the file lie outside the region or above the surface, have a
+            longitude and latitude in a case without geography, have codes that are too long for the
+            formats of seismograms, or kinds that the solver does not have; lists all of them.
     """
     from_file = read_stations(case.resolve(case.receivers.file)) if case.receivers else []
-    for station in from_file:
-        problems = chain(
-            case.grid.misplaced(station),
-            long_codes(station, case.output.seismograms.formats),
-            wrong_instrument(station, case.instruments),
-        )
-        for (key,), problem in problems:
-            value = getattr(station, str(key))
-            raise InputError(f"station {station.code}: {key} = {value}: it {problem}")
-    stations = [*case.receiver, *from_file]
-    for (n, *_), _ in repeated_codes(stations):
-        raise InputError(f"station {stations[int(n)].code} is given twice; names must differ")
-    return [_place(station, case.grid) for station in stations]
+    if problems := [problem for station in from_file for problem in _problems(station, case)]:
+        raise CaseError(problems, case.receivers.file.name)
+    return [_place(station, case.grid) for station in (*case.receiver, *from_file)]
+
+
+def _problems(station: StationSection, case: Any) -> Iterator[Problem]:
+    """Yield what a case does not allow for a station of a file."""
+    violations = chain(
+        case.grid.misplaced(station),
+        long_codes(station, case.output.seismograms.formats),
+        wrong_instrument(station, case.instruments),
+    )
+    for (key,), allowed in violations:
+        yield Problem(f"station {station.code}: {key}", str(getattr(station, str(key))), allowed)
 
 
 def _place(station: StationSection, grid: GridSection) -> Receiver:

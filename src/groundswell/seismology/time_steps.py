@@ -1,14 +1,89 @@
-"""Time steps that sample seismograms evenly."""
+"""Time steps that sample seismograms evenly, and the times of the steps of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil, floor, log10
+from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
+from groundswell.seismology.sources.point_sources import PointSource
 
 MIN_SAMPLING = 0.1  # sampling interval over the stable step; a smaller one is taken for a mistake
+MAX_STEPS = 1e9  # no run takes as many; source functions alone would fill the memory
 STEP_RATIO = 1.3  # longest stable step over the chosen one, above which there is a warning
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """The times of the steps of a run. Zero is the origin time; sources may begin before it.
+
+    Args:
+        dt: time step, s.
+        before: number of steps before time zero.
+        after: number of steps after it.
+    """
+
+    dt: float
+    before: int
+    after: int
+
+    @classmethod
+    def of(cls, sources: Sequence[PointSource], dt: float, stride: int, duration: float) -> Self:
+        """The steps from the start of the earliest source, or from 0, to the time `duration` (s).
+
+        Zero is the time of a step that seismograms sample, every `stride` steps.
+        """
+        samples = ceil(-min([0.0, *(source.start for source in sources)]) / (stride * dt))
+        return cls(dt, samples * stride, ceil(duration / dt * (1 - 1e-12)))
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return self.before + self.after
+
+    @property
+    def start(self) -> float:
+        """Time of the first step, s; at most 0."""
+        return self.time(0)
+
+    def time(self, step: int) -> float:
+        """Time after `step` steps, s."""
+        return float((step - self.before) * self.dt)
+
+    def times(self, steps: int) -> NDArray[np.float64]:
+        """Times of the first `steps` steps, s, (steps,)."""
+        return self.dt * (np.arange(steps, dtype=float) - self.before)
+
+    def first_sample(self, every: int, interval: float) -> float:
+        """Time of the first of samples that are `every` steps, or `interval` (s), apart, s."""
+        return -self.before / every * interval
+
+    def quantities(self, group: str) -> Iterator[Quantity]:
+        """The number of steps and the times at which they start and end, for `check`."""
+        start, end = self.time(0), self.time(self.steps)
+        text = f"{self.steps:,}, from {start:.6g} to {end:.6g} s"
+        yield Quantity("steps", self.steps, "steps", text=text, group=group)
+        yield Quantity("start", start, unit="s", group=group)
+        yield Quantity("end", end, unit="s", group=group)
+
+
+def require_feasible_steps(step: float, duration: float) -> None:
+    """Check that a run is not much too long.
+
+    Raises:
+        InputError: the `duration` (s) has more than MAX_STEPS steps of `step` (s).
+    """
+    if duration > MAX_STEPS * step:
+        raise InputError(
+            f"time.duration = {duration:g} s takes {duration / step:.2g} steps of {step:.3g} s, "
+            f"and at most {MAX_STEPS:.0e} are allowed; shorten the run, or lengthen the step"
+        )
 
 
 def dividing_step(limit: float, interval: float | None) -> float:

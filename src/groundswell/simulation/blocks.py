@@ -179,7 +179,7 @@ class BlockSolver(ExplicitSolver):
             backend,
             self.comm,
         )
-        self.finite_check = NonFiniteSearch(backend, interiors, setup.dt, positions_in(self.part))
+        self.finite_check = NonFiniteSearch(backend, interiors, self.time, positions_in(self.part))
         self.set_exchange(self.first_choice())
         self.start()
 

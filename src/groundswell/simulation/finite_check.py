@@ -30,7 +30,7 @@ class NonFiniteSearch:
 
     Args:
         fields: views with three axes and equal strides, the last axis contiguous, by name.
-        dt: the time step, s.
+        time: the time after a number of steps, s.
         position: the position of the value at an index (i, j, k), last axis first, as text.
         largest: largest magnitude that a stable run can have. Where instability spreads to all
             values in one step, only a search for large values finds where it begins.
@@ -43,11 +43,11 @@ class NonFiniteSearch:
         self,
         backend: Backend,
         fields: Mapping[str, Array],
-        dt: float,
+        time: Callable[[int], float],
         position: Callable[[Triple], str],
         largest: float = inf,
     ) -> None:
-        self._backend, self._fields, self._dt, self._position = backend, fields, dt, position
+        self._backend, self._fields, self._time, self._position = backend, fields, time, position
         self._largest = largest
         self._found = backend.to_device(np.array([-1], np.int64))
         first = next(iter(fields.values()))
@@ -71,7 +71,7 @@ class NonFiniteSearch:
         if int(self._backend.to_host(self._found, after)[0]) < 0:
             return
         raise NotFinite(
-            f"{self._largest_value()}, at or before t = {steps * self._dt:.6g} s (step {steps}): "
+            f"{self._largest_value()}, at or before t = {self._time(steps):.6g} s (step {steps}): "
             "the run is unstable, or its input is invalid"
         )
 

@@ -123,13 +123,14 @@ def _bar(total: int, news: News, unit: str, start: int, ends: bool) -> Iterator[
     )
 
     known = (TextColumn("{task.percentage:>3.0f} %"),) if ends else ()
-    left = (TextColumn("left"), TimeRemainingColumn()) if ends else ()
+    left = (TimeRemainingColumn(), TextColumn("left")) if ends else ()
     columns = (
         TextColumn("{task.fields[news]}"),
         BarColumn(),
         *known,
         TextColumn("[cyan]{task.fields[rate]}"),
         TimeElapsedColumn(),
+        TextColumn("elapsed"),
         *left,
     )
     with Progress(*columns, console=Console(stderr=True)) as shown:

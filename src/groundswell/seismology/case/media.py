@@ -21,7 +21,7 @@ from groundswell.case.units import (
     Positive,
     Speed,
 )
-from groundswell.seismology.media.plausibility import omitted_unit
+from groundswell.seismology.media.plausibility import implausible
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,8 +68,8 @@ class MaterialBase(Section):
     def violations(self) -> Iterator[Violation]:
         """Omitted units, a bulk modulus that is not positive, or a single quality factor."""
         for name, value in (("vp", self.vp), ("vs", self.vs), ("rho", self.rho)):
-            if omitted := omitted_unit(name, value):
-                allowed, meant = omitted
+            if found := implausible(name, value):
+                allowed, meant = found
                 yield (name,), f'{allowed}; if it is in {meant}, write "{value:g} {meant}"'
         least = math.sqrt(4 / 3) * self.vs
         if not self.vp > least:
@@ -220,10 +220,13 @@ class ConstantQ(Section):
     band: tuple[Annotated[Frequency, Positive], Annotated[Frequency, Positive]] = (0.1, 10.0)
 
     def violations(self) -> Iterator[Violation]:
-        """A band whose frequencies do not increase."""
+        """A band whose frequencies do not increase, or that does not contain the reference."""
         low, high = self.band
         if not low < high:
             yield ("band",), "must be two frequencies, the lower one first"
+        elif not low <= self.reference <= high:
+            within = f"must lie in the band, {low:g} to {high:g} Hz, where Q is fitted"
+            yield ("reference",), f"{within}, so that the speeds there are those of the medium"
 
 
 class PowerLawQ(ConstantQ):

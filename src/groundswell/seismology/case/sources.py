@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from groundswell.case.common import DataFile, Section, TaggedUnion, exactly_one
-from groundswell.case.problems import Violation, reject
+from groundswell.case.problems import Location, Violation, reject
 from groundswell.case.units import (
     Angle,
     Count,
@@ -25,11 +25,18 @@ from groundswell.case.units import (
 )
 from groundswell.errors import listed, quoted
 from groundswell.seismology.case.grid import GridSection, Position
+from groundswell.seismology.sources.moment import (
+    from_ned,
+    from_rtp,
+    magnitude_from_moment,
+    scalar_moment,
+)
 from groundswell.seismology.sources.time_functions import AnyTimeFunction
 
 # --- the event ------------------------------------------------------------------------------------
 
-Magnitude = Annotated[Number, Field(ge=-6, le=10.5)]
+MAX_MAGNITUDE = 10.5
+Magnitude = Annotated[Number, Field(ge=-6, le=MAX_MAGNITUDE)]
 
 
 def _in_utc(value: Any) -> str:
@@ -39,17 +46,28 @@ def _in_utc(value: Any) -> str:
         utc = time.astimezone(UTC) if time.tzinfo else time
     except (OverflowError, TypeError, ValueError):
         reject([((), "must be a date and time, such as 2014-03-29T04:09:42.97Z")])
+    return as_date(utc)
+
+
+def as_date(utc: datetime) -> str:
+    """ISO 8601 text of a date and time in UTC."""
     return utc.replace(tzinfo=None).isoformat() + "Z"
+
+
+Date = Annotated[str, BeforeValidator(_in_utc)]
 
 
 class EventSection(Section):
     """`[event]`: metadata of the earthquake for files and pictures.
 
-    The default magnitude is that of the net moment of the sources.
+    `origin_time` is the date of time 0. Without it, the date follows from `centroid_time`, the date
+    of the centroid of the moment rate of all sources. The default magnitude is that of the net
+    moment of the sources.
     """
 
     name: str = ""
-    origin_time: Annotated[str, BeforeValidator(_in_utc)] | None = None
+    origin_time: Date | None = None
+    centroid_time: Date | None = None
     magnitude: Magnitude | None = None
 
 
@@ -62,6 +80,13 @@ class PointSourceSection(Position):
     time_function: AnyTimeFunction
 
 
+def _too_large(moment: float, place: Location) -> Iterator[Violation]:
+    """A violation if a scalar moment (N m) exceeds that of the largest magnitude."""
+    if (magnitude := magnitude_from_moment(moment)) > MAX_MAGNITUDE:
+        allowed = f"gives Mw {magnitude:.1f}, and at most {MAX_MAGNITUDE:g} is allowed"
+        yield place, f'{allowed}; if the unit is dyn cm, write values as "1e25 dyn cm"'
+
+
 class SizedSource(PointSourceSection):
     """A point source with a magnitude (Mw) or a scalar moment."""
 
@@ -69,9 +94,11 @@ class SizedSource(PointSourceSection):
     moment: Annotated[Moment, Positive] | None = None
 
     def violations(self) -> Iterator[Violation]:
-        """Not exactly one of magnitude and moment."""
+        """Not exactly one of magnitude and moment, or an impossible moment."""
         yield from super().violations()
         yield from exactly_one(self, "magnitude", "moment")
+        if self.moment is not None:
+            yield from _too_large(self.moment, ("moment",))
 
 
 class DoubleCouple(SizedSource):
@@ -116,6 +143,9 @@ class Components(Section):
             yield (), f"give all six of one frame: {sets}"
         elif not any(given.values()):
             yield (), "are all zero; give at least one that is not"
+        else:
+            convert = from_rtp if "rr" in given else from_ned
+            yield from _too_large(float(scalar_moment(convert(**given))), ())
 
 
 class MomentTensor(PointSourceSection):

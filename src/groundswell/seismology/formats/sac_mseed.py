@@ -33,8 +33,8 @@ def to_obspy(*arrays: xarray.DataArray) -> obspy.Stream:
     """Convert arrays of `read_seismograms` to an ObsPy stream, one trace per component.
 
     Channels have SEED codes: band code of the sampling rate, instrument H and orientation E, N or Z
-    of velocity (m/s), instrument D and orientation H of pressure (Pa). Times start from the
-    attribute `origin_time`, by default 1970-01-01.
+    of velocity (m/s), instrument D and orientation H of pressure (Pa). Time 0
+    is the attribute `reference_time`, by default `origin_time` or else 1970-01-01.
 
     Raises:
         InputError: ObsPy is not installed, a code is too long for SEED, or there are fewer than two
@@ -45,7 +45,7 @@ def to_obspy(*arrays: xarray.DataArray) -> obspy.Stream:
 
 def _traces(array: xarray.DataArray) -> Iterator[obspy.Trace]:
     rate = 1.0 / _interval(array)
-    begin = _origin_time(array) + float(array["time"][0])
+    begin = _reference_time(array) + float(array["time"][0])
     code = band_code(rate) + _quantity(array).instrument
     for site in array.transpose("station", "component", "time"):
         header = {
@@ -97,19 +97,20 @@ def write_mseed(arrays: Sequence[xarray.DataArray], path: str | Path) -> Path:
 def write_sac(array: xarray.DataArray, folder: str | Path) -> list[Path]:
     """Write seismograms to `folder`, one SAC file per component, named by its SEED code.
 
-    Velocity is in m/s, pressure in Pa. The reference time of the headers is the origin time (o =
-    0). Positions are in degrees; evdp is in km and stdp in m, as the SAC manual defines them.
+    Velocity is in m/s, pressure in Pa. The reference time of the headers is time 0. If that is the
+    origin time, o = 0; the time of the centroid is t0. Positions are in degrees; evdp is in km and
+    stdp in m, as the SAC manual defines them.
 
     Raises:
         InputError: as `to_obspy`, or no permission to write.
         RunFailed: the disk is full.
     """
-    event, origin, quantity = _sac_event(array), _origin_time(array), _quantity(array)
+    event, zero, quantity = _sac_event(array), _reference_time(array), _quantity(array)
     paths = []
     for trace in to_obspy(array):
         path = Path(folder) / f"{trace.id.lstrip('.')}.sac"  # avoid hidden files
         with atomic_write(path, size=trace.data.nbytes) as part:
-            _sac_trace(trace, event, origin, quantity).write(str(part))
+            _sac_trace(trace, event, zero, quantity).write(str(part))
         paths.append(path)
     return paths
 
@@ -139,13 +140,16 @@ def _obspy() -> Any:
     return obspy
 
 
-def _origin_time(array: xarray.DataArray) -> Any:
-    text = array.attrs.get("origin_time", "1970-01-01T00:00:00")
+def _reference_time(array: xarray.DataArray) -> Any:
+    """The date of time 0."""
+    names = ("reference_time", "origin_time")
+    known = [(name, array.attrs[name]) for name in names if name in array.attrs]
+    name, text = known[0] if known else ("reference_time", "1970-01-01T00:00:00")
     try:
         return _obspy().UTCDateTime(str(text))
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"origin_time = {text!r} is not a date; write it as 2014-03-29T04:09:42.97Z"
+            f"{name} = {text!r} is not a date; write it as 2014-03-29T04:09:42.97Z"
         ) from error
 
 
@@ -172,28 +176,36 @@ def _coordinates(site: xarray.DataArray) -> dict[str, float]:
     return {name: float(site[name]) for name in names if name in site.coords}
 
 
-def _sac_event(array: xarray.DataArray) -> dict[str, float]:
-    """SAC headers of the known properties of the event."""
+def _sac_event(array: xarray.DataArray) -> dict[str, Any]:
+    """SAC headers of the known properties of the event.
+
+    The origin time is time 0, unless only the centroid time of the event is known.
+    """
     scales = {
         "evlo": ("event_longitude", 1.0),
         "evla": ("event_latitude", 1.0),
         "evdp": ("event_depth", 1e-3),
         "mag": ("magnitude", 1.0),
+        "t0": ("event_time", 1.0),
     }
-    return {
+    known: dict[str, Any] = {
         header: float(array.attrs[name]) * scale
         for header, (name, scale) in scales.items()
         if name in array.attrs
     }
+    if "t0" in known:
+        known["kt0"] = "CENTROID"
+    has_origin = "origin_time" in array.attrs or "centroid_time" not in array.attrs
+    return known | ({"o": 0.0, "iztype": "io"} if has_origin else {"iztype": "iunkn"})
 
 
-def _sac_trace(trace: Any, event: Mapping[str, float], origin: Any, quantity: Quantity) -> Any:
+def _sac_trace(trace: Any, event: Mapping[str, Any], zero: Any, quantity: Quantity) -> Any:
     from obspy.io.sac import SACTrace
 
     place = trace.stats.coordinates
     sac = SACTrace.from_obspy_trace(trace)
-    sac.reftime = origin
-    sac.b, sac.o, sac.iztype = trace.stats.starttime - origin, 0.0, "io"
+    sac.reftime = zero
+    sac.b = trace.stats.starttime - zero
     sac.idep, sac.kuser0, sac.lcalda = quantity.sac_type, quantity.sac_units, True
     sac.stdp = place["depth"]
     if direction := _DIRECTIONS.get(trace.stats.channel[-1]):

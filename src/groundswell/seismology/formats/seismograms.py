@@ -72,11 +72,13 @@ class SeismogramWriter(AppendableFile):
     Args:
         path: final name, usually `seismograms.h5` or `pressure.h5`.
         stations: at least one; `network.name` must be unique.
-        interval: time between samples, s, of which the first is at the origin time.
+        interval: time between samples, s.
+        start: time of the first sample, s.
         attrs: attributes of the file. Known keys: `title`, `azimuth` (of the y axis of the grid,
-            degrees clockwise from north; rotates the horizontal components), `origin_time` (ISO
-            8601), `event_longitude`, `event_latitude` (degrees), `event_x`, `event_y`,
-            `event_depth` (m), `magnitude`. None means unknown.
+            degrees clockwise from north; rotates the horizontal components), `reference_time` and
+            `origin_time` (ISO 8601; the dates of time 0 and of the event's origin),
+            `event_longitude`, `event_latitude` (degrees), `event_x`, `event_y`, `event_depth` (m),
+            `event_time` (s), `magnitude`. None means unknown.
         resume: number of samples to keep of the file of an earlier run; None starts a new file.
         dtype: data type of the samples in the file.
         quantity: what the stations record.
@@ -92,12 +94,14 @@ class SeismogramWriter(AppendableFile):
         stations: Sequence[Receiver],
         interval: float,
         *,
+        start: float = 0.0,
         attrs: Mapping[str, Any] | None = None,
         resume: int | None = None,
         dtype: DTypeLike = "float32",
         quantity: Quantity = VELOCITY,
     ) -> None:
-        self._interval, self._attrs, self._quantity = interval, dict(attrs or {}), quantity
+        self._interval, self._start, self._quantity = interval, start, quantity
+        self._attrs = dict(attrs or {})
         self._azimuth = float(self._attrs.get("azimuth") or 0.0)
         self._stations, self._dtype = stations, np.dtype(dtype)
         self._ids = tuple(f"{s.network}.{s.name}" if s.network else s.name for s in stations)
@@ -114,7 +118,8 @@ class SeismogramWriter(AppendableFile):
         """
         is_velocity = self._quantity is VELOCITY
         observed = east_north_up(block, self._azimuth, axis=2) if is_velocity else block
-        times = self._interval * np.arange(self.length, self.length + len(block))
+        numbers = np.arange(self.length, self.length + len(block))
+        times = self._start + self._interval * numbers
         self._extend({"time": times, self._quantity.name: observed.transpose(1, 2, 0)})
 
     def _create(self, part: Path) -> None:

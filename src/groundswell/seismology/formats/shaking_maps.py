@@ -129,7 +129,8 @@ class SurfaceWriter(SeriesWriter):
     Args:
         path: final name, usually `surface.nc`.
         points: positions of the values.
-        interval: time between samples, s, of which the first is at the origin time.
+        interval: time between samples, s.
+        start: time of the first sample, s.
         attrs: attributes as in `SeismogramWriter`.
         resume: number of samples to keep of the file of an earlier run; None starts a new file.
         dtype: data type of the values in the file.
@@ -145,12 +146,14 @@ class SurfaceWriter(SeriesWriter):
         points: SurfacePoints,
         interval: float,
         *,
+        start: float = 0.0,
         attrs: Mapping[str, Any] | None = None,
         resume: int | None = None,
         dtype: DTypeLike = "float32",
     ) -> None:
         known = dict(attrs or {})
-        self._interval, self._azimuth = interval, float(known.get("azimuth") or 0.0)
+        self._interval, self._start = interval, start
+        self._azimuth = float(known.get("azimuth") or 0.0)
         velocity = Variable(
             ("time", "component", "y", "x"),
             dtype=np.dtype(dtype),
@@ -177,7 +180,7 @@ class SurfaceWriter(SeriesWriter):
             RunFailed: the disk is full; all earlier samples are still in the file.
         """
         numbers = np.arange(self.length, self.length + len(block), dtype=np.float64)
-        times = self._interval * numbers
+        times = self._start + self._interval * numbers
         self.append(times, {"velocity": east_north_up(block, self._azimuth, axis=1)})
 
 

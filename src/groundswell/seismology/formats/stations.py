@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from groundswell.errors import CaseError, InputError
+from groundswell.errors import CaseError, InputError, Problem
 from groundswell.formats.damage import read_errors_reported
-from groundswell.formats.text import read_rows, read_text
+from groundswell.formats.text import parse_number, read_rows, read_text
 from groundswell.seismology.case.sources import Receiver
 
 COLUMNS = ("network", "station", "longitude", "latitude", "x", "y", "depth", "kind")
@@ -23,30 +24,32 @@ def read_stations(path: Path | str) -> list[Receiver]:
     of its channels; if a station moved, its last position is used.
 
     Raises:
-        InputError: the file, a line or a station is invalid.
+        CaseError: the file cannot be read, or stations are invalid; lists all of them.
     """
     rows = _read_xml(path) if str(path).lower().endswith(".xml") else _read_csv(path)
     if not rows:
         raise InputError(f"{path}: the file has no stations")
+    stations: list[Receiver] = []
     found: dict[str, str] = {}
-    stations = [_station(content, f"{path}, {where}") for where, content in rows]
-    for (where, _), station in zip(rows, stations, strict=True):
-        if station.code in found:
-            raise InputError(
-                f"{path}, {where}: {station.code} is a duplicate of {found[station.code]}; names "
-                "must differ"
-            )
-        found[station.code] = where
+    problems: list[Problem] = []
+    for where, content in rows:
+        try:
+            stations.append(station := Receiver(**content))
+        except CaseError as error:
+            problems += [_in_file(problem, where) for problem in error.problems]
+            continue
+        if (first := found.setdefault(station.code, where)) != where:
+            allowed = f"is a duplicate of {first}; names must differ"
+            problems.append(Problem(f"{where}: {station.code}", "", allowed))
+    if problems:
+        raise CaseError(problems, str(path))
     return stations
 
 
-def _station(content: dict[str, Any], where: str) -> Receiver:
-    try:
-        return Receiver(**content)
-    except CaseError as error:
-        problem = error.problems[0]
-        key = f"{'station' if problem.key == 'name' else problem.key} = {problem.value}: "
-        raise InputError(f"{where}: {key * bool(problem.value)}{problem.allowed}") from None
+def _in_file(problem: Problem, where: str) -> Problem:
+    """A problem of a section as one of a line of a file."""
+    key = "station" if problem.key == "name" else problem.key
+    return replace(problem, key=f"{where}: {key}" if problem.value else where)
 
 
 def _read_csv(path: Path | str) -> Rows:
@@ -69,7 +72,7 @@ def _read_csv(path: Path | str) -> Rows:
 
 def _number(cell: str) -> float | str:
     try:
-        return float(cell)
+        return parse_number(cell)
     except ValueError:
         return cell
 

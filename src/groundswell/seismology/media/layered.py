@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from groundswell.errors import InputError
-from groundswell.formats.text import read_rows
+from groundswell.formats.text import parse_number, read_rows
 from groundswell.grids.axis import Axis, Spacings
 from groundswell.seismology.media.material import (
     UNITS,
@@ -22,7 +22,7 @@ from groundswell.seismology.media.material import (
     unit_factor,
     volume_average,
 )
-from groundswell.seismology.media.plausibility import omitted_unit
+from groundswell.seismology.media.plausibility import implausible
 from groundswell.seismology.media.profile import Profile, linear_profile, step_profile
 
 if TYPE_CHECKING:
@@ -190,12 +190,12 @@ def _read_layer(row: Sequence[str], columns: Sequence[tuple[str, float]], where:
     values = {}
     for (name, factor), text in zip(columns, row, strict=True):
         try:
-            values[name] = float(text) * factor
+            values[name] = parse_number(text) * factor
         except ValueError:
             raise InputError(f"{where}: {name} = {text!r} is not a number") from None
     for name in ("vp", "vs", "rho"):
-        if omitted := omitted_unit(name, values[name]):
-            allowed, meant = omitted
+        if found := implausible(name, values[name]):
+            allowed, meant = found
             raise InputError(
                 f"{where}: {name} = {values[name]:g} {UNITS[name]} {allowed}; if it is in {meant}, "
                 f"write {name}[{meant}] in the header"

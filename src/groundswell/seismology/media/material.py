@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.grids.axis import Axis, Spacings
-from groundswell.seismology.media.plausibility import MINIMUM
+from groundswell.seismology.media.plausibility import RANGES
 
 Values = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
@@ -178,10 +178,11 @@ def _rules(material: Material) -> Iterator[tuple[Mask, str]]:
         yield (material.qs <= 0) & (material.vs > 0), "qs must be positive in a solid"
     not_positive = 3 * material.vp**2 <= 4 * material.vs**2
     yield not_positive, "vp must exceed sqrt(4/3) vs, or the bulk modulus is not positive"
-    for name, (least, unit, meant) in MINIMUM.items():
-        rule = f"{name} must be at least {least:g} {unit}; is the model in {meant}?"
+    for name, (least, most, unit, small, large) in RANGES.items():
         values = getattr(material, name)
+        rule = f"{name} must be at least {least:g} {unit}; is the model in {small}?"
         yield (values > 0) & (values < least), rule
+        yield values > most, f"{name} must be at most {most:g} {unit}; is the model in {large}?"
 
 
 # --- rows and cells -------------------------------------------------------------------------------

@@ -1,20 +1,22 @@
-"""Detection of omitted units: values in km/s taken for m/s, or in g/cm^3 for kg/m^3."""
+"""Detection of wrong units: values in km/s or cm/s taken for m/s, or in g/cm^3 for kg/m^3."""
 
 from __future__ import annotations
 
-# Smallest plausible value in SI units, its unit, and the unit probably meant below it.
-# That of vs is for solids.
-MINIMUM = {
-    "vp": (100.0, "m/s", "km/s"),
-    "vs": (1.0, "m/s", "km/s"),
-    "rho": (100.0, "kg/m^3", "g/cm^3"),
+# Smallest and largest plausible values in SI units, their unit, and the units probably meant below
+# and above. The smallest vs is that of solids. The Earth has P speeds up to 13.7 km/s.
+RANGES = {
+    "vp": (100.0, 3e4, "m/s", "km/s", "cm/s"),
+    "vs": (1.0, 2e4, "m/s", "km/s", "cm/s"),
+    "rho": (100.0, 3e4, "kg/m^3", "g/cm^3", "g/m^3"),
 }
 
 
-def omitted_unit(name: str, value: float) -> tuple[str, str] | None:
-    """The rule that an implausibly small "vp", "vs" or "rho" (SI) breaks, and the likely unit.
+def implausible(name: str, value: float) -> tuple[str, str] | None:
+    """The rule that an implausible "vp", "vs" or "rho" (SI) breaks, and the likely unit.
 
     None if the value is plausible, or 0, as vs of a fluid is.
     """
-    least, unit, meant = MINIMUM[name]
-    return (f"must be at least {least:g} {unit}", meant) if 0 < value < least else None
+    least, most, unit, small, large = RANGES[name]
+    if value > most:
+        return f"must be at most {most:g} {unit}", large
+    return (f"must be at least {least:g} {unit}", small) if 0 < value < least else None

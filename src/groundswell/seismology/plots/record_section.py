@@ -21,14 +21,16 @@ _MAX_STATIONS = 24
 _ROW_HEIGHT = 0.42  # inches
 _MIN_HEIGHT = 2.5  # inches, of all rows
 _AMPLITUDE = 0.6  # largest amplitude of a station, in row heights
+_ROUNDING = 32  # rounding errors of a trace, in units of the precision of the largest trace
 _NAMES = {"E": "East", "N": "North", "Z": "Up"}
 
 
 def record_section(results: str | Path) -> Path:
     """Draw `seismograms.png`: velocity of all components, stations sorted by distance.
 
-    Each station is scaled by its largest component; the number after a trace is its peak. At most
-    24 stations are shown, evenly distributed in the order of distance.
+    Each station is scaled by its largest component; the number after a trace is its peak. Traces
+    that are rounding errors of the largest one are drawn as zero. At most 24 stations are shown,
+    evenly distributed in the order of distance.
 
     Args:
         results: folder with `seismograms.h5`.
@@ -43,7 +45,7 @@ def record_section(results: str | Path) -> Path:
     distance = _epicentral_distance(array)
     shown = evenly(np.argsort(distance, kind="stable"), _MAX_STATIONS)
     sentence = _sentence(len(shown), array.sizes["station"])
-    array, distance = array[shown], distance[shown]
+    array, distance = without_noise(array)[shown], distance[shown]
     unit, unit_name = speed_unit(float(np.abs(array).max()))
     path = results / "seismograms.png"
     with picture(path, height=1.1 + max(_ROW_HEIGHT * len(shown), _MIN_HEIGHT)) as figure:
@@ -54,6 +56,12 @@ def record_section(results: str | Path) -> Path:
         subtitle = f"{event_sentence(array.attrs)}{sentence} Peaks in {unit_name}"
         headline(panels[0], title_of(array.attrs), subtitle)
     return path
+
+
+def without_noise(array: xarray.DataArray) -> xarray.DataArray:
+    """Seismograms in which traces that are rounding errors of the largest one are zero."""
+    noise = _ROUNDING * float(np.finfo(array.dtype).eps) * float(abs(array).max())
+    return array.where(abs(array).max("time") > noise, 0.0)
 
 
 def _epicentral_distance(array: xarray.DataArray) -> NDArray[np.float64]:
@@ -94,7 +102,7 @@ def _draw_component(axes: Axes, array: xarray.DataArray, component: str, unit: f
             color=QUIET,
         )
     axes.set_title(_NAMES.get(component, component), fontsize=11)
-    axes.set_xlabel("Time after origin (s)")
+    axes.set_xlabel("Time (s)")
     axes.set_ylim(array.sizes["station"] - 0.3, -0.75)
     axes.margins(x=0)
     axes.tick_params(axis="y", length=0)

@@ -33,8 +33,10 @@ def event_sentence(attrs: Mapping[str, Any]) -> str:
         depth = float(attrs["event_depth"])
         value = f"{depth:.3g} m" if depth < 100 else f"{depth / 1e3:.3g} km"
         words.append(f"{value} deep" if words else f"Source {value} deep")
-    if "origin_time" in attrs:
-        words.append(f"{str(attrs['origin_time'])[:16].replace('T', ' ')} UTC")
+    for name in ("origin_time", "centroid_time"):
+        if name in attrs:
+            words.append(f"{str(attrs[name])[:16].replace('T', ' ')} UTC")
+            break
     return f"{', '.join(words)}. " if words else ""
 
 

@@ -11,7 +11,8 @@ from groundswell.grids.geography import Geography
 from groundswell.seismology.case.sources import Airgun, AwpRupture, Source, SrfRupture
 from groundswell.seismology.formats.srf_content import Plane
 from groundswell.seismology.sources.moment import scalar_moment
-from groundswell.seismology.sources.point_sources import PointSource
+from groundswell.seismology.sources.point_sources import PointSource, total_moments
+from groundswell.seismology.sources.time_functions import centroid_of
 
 Position = tuple[float, float, float]
 
@@ -71,6 +72,13 @@ class SourceEntry:
         return self.fault.start if self.fault else min(point.start for point in self.points)
 
     @property
+    def centroid_time(self) -> float:
+        """Centroid of the magnitude of the moment rate (or of the force), s."""
+        if isinstance(self.section, SrfRupture | AwpRupture):
+            return _centroid_time(self.points)
+        return self.section.time_function.centroid_time
+
+    @property
     def hypocentre(self) -> Position:
         """Position (x, y, depth) at which the source starts, m."""
         if self.fault:
@@ -91,6 +99,13 @@ class SourceEntry:
         if point.moment is None or abs(final) < _TRANSIENT:
             return 1.0
         return point.step * float(point.samples.sum()) / final  # samples end with the run
+
+
+def _centroid_time(points: Sequence[PointSource]) -> float:
+    """Centroid of the magnitude of the moment rate of the points of a file, s."""
+    times = [p.start + p.step * np.arange(p.samples.size) for p in points]
+    centroids = [centroid_of(t, p.samples) for t, p in zip(times, points, strict=True)]
+    return float(np.average(centroids, weights=total_moments(points)))
 
 
 def _released_by(end: float, points: Sequence[PointSource]) -> float:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.grids.geography import Geography
-from groundswell.seismology.case.sources import Airgun
+from groundswell.seismology.case.sources import Airgun, EventSection, as_date
 from groundswell.seismology.formats.srf_content import Plane
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment, to_rtp
-from groundswell.seismology.sources.point_sources import PointSource, final_moments
+from groundswell.seismology.sources.point_sources import (
+    PointSource,
+    final_moments,
+    total_moments,
+)
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-6  # net moment over total moment below which the net moment is taken as zero
@@ -31,6 +36,7 @@ class SourceSummary:
         summed_moment: sum of the scalar moments of all points and subfaults, N m. It exceeds
             `scalar_moment` where mechanisms differ.
         centroid: centroid of the moment (x, y, depth), m; of forces, the mean position.
+        centroid_time: centroid of the magnitude of the moment rate, s; of forces, the mean time.
         hypocentre: position (x, y, depth), m, of the source that starts first.
     """
 
@@ -39,24 +45,28 @@ class SourceSummary:
     magnitude: float | None
     summed_moment: float
     centroid: tuple[float, float, float]
+    centroid_time: float
     hypocentre: tuple[float, float, float]
 
     @classmethod
     def from_entries(cls, entries: Sequence[SourceEntry]) -> Self:
         """Summarise one or more sources."""
         points = [point for entry in entries for point in _points(entry)]
-        net, totals = final_moments(points).sum(axis=0), _total_moments(points)
+        net, totals = final_moments(points).sum(axis=0), total_moments(points)
         size, summed = float(scalar_moment(net)), sum(map(_summed_moment, entries))
         rounding = _ROUNDING * totals.sum()
         is_permanent = size > rounding
         positions = np.array([point.position for point in points])
         x, y, z = np.average(positions, axis=0, weights=totals if totals.any() else None)
+        sizes = [total_moments(_points(entry)).sum() for entry in entries]
+        times = [entry.centroid_time for entry in entries]
         return cls(
             moment=net if is_permanent else np.zeros(6),
             scalar_moment=size if is_permanent else 0.0,
             magnitude=round(magnitude_from_moment(size), 2) if is_permanent else None,
             summed_moment=summed if summed > rounding else 0.0,
             centroid=(float(x), float(y), float(z)),
+            centroid_time=float(np.average(times, weights=sizes if any(sizes) else None)),
             hypocentre=min(entries, key=lambda entry: entry.start).hypocentre,
         )
 
@@ -80,31 +90,57 @@ def _summed_moment(entry: SourceEntry) -> float:
     return float(scalar_moment(tensors).sum())
 
 
-def _total_moments(points: Sequence[PointSource]) -> Array:
-    """Time integral of the absolute moment rate of each point, N m, (n,)."""
-    tensors = np.array([np.zeros(6) if s.moment is None else s.moment for s in points])
-    integrals = np.array([s.step * np.abs(s.samples).sum() for s in points])
-    return scalar_moment(tensors) * integrals
-
-
 def event_attributes(setup: Any) -> dict[str, Any]:
     """Attributes of output files; see `SeismogramWriter` and `write_shaking_map`.
 
-    `event_x`, `event_y` and `event_depth` (m) are the centroid of the moment, with
+    `event_x`, `event_y`, `event_depth` (m) and `event_time` (s) are the centroid, with
     `event_longitude` and `event_latitude` if the case has a geography. Several sources also have an
     epicentre `epicentre_x`, `epicentre_y` (m), and rupture files the outlines of their segments.
+    `reference_time` is the date of time 0; `origin_time` and `centroid_time` are those of the case.
     """
     event, geography, summary = setup.case.event, setup.geography, setup.source_summary
     return {
         "title": setup.case.title,
         "event_name": event.name or None,
+        "reference_time": reference_time(event, summary.centroid_time),
         "origin_time": event.origin_time,
+        "centroid_time": event.centroid_time,
         "azimuth": geography.true_azimuth if geography else None,
         "magnitude": summary.magnitude if event.magnitude is None else event.magnitude,
         "focal_mechanism": _mechanism(setup),
         **_positions(summary, geography, several=len(setup.sources) > 1),
         **_outlines(setup),
     }
+
+
+def reference_time(event: EventSection, centroid: float) -> str | None:
+    """The date of time 0: the origin time, or else what the centroid time implies, or None.
+
+    Args:
+        centroid: time of the centroid of the sources, s.
+    """
+    if event.origin_time or event.centroid_time is None:
+        return event.origin_time
+    return as_date(datetime.fromisoformat(event.centroid_time) - timedelta(seconds=centroid))
+
+
+def centroid_warnings(event: EventSection, centroid: float, dt: float) -> Iterator[str]:
+    """A centroid time of the event at which the centroid of the sources is not.
+
+    Args:
+        centroid: time of the centroid of the sources, s.
+        dt: the time step, s, up to which they may differ.
+    """
+    if event.origin_time is None or event.centroid_time is None:
+        return
+    origin, given = map(datetime.fromisoformat, (event.origin_time, event.centroid_time))
+    after = (given - origin).total_seconds()
+    if abs(after - centroid) > dt:
+        yield (
+            f"event.centroid_time is {after:.6g} s after event.origin_time, but the centroid of "
+            f"the sources is at {centroid:.6g} s; move the sources by {after - centroid:.6g} s, "
+            "with centroid or onset in their time functions"
+        )
 
 
 def _mechanism(setup: Any) -> list[float] | None:
@@ -123,6 +159,7 @@ def _positions(
 ) -> dict[str, float]:
     x, y, depth = summary.centroid
     attributes = {"event_x": x, "event_y": y, "event_depth": depth}
+    attributes["event_time"] = summary.centroid_time
     if geography is not None:
         longitude, latitude = geography.to_lonlat(x, y)
         attributes |= {"event_longitude": float(longitude), "event_latitude": float(latitude)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import floor
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,7 +66,7 @@ class SourceContext:
         geography: maps longitudes and latitudes to the grid; None if the case has none.
         step: time step of the solver, s. Analytic time functions are sampled at the times of the
             updates that they enter.
-        duration: duration of the run, s, at which analytic time functions are cut off.
+        duration: time at which the run ends, s, where analytic time functions are cut off.
         spacing: edges of the cells along x, y and z, m, for AWP files, whose positions are indices.
         rigidity, lame, density: mu and lambda, Pa, and rho, kg/m^3, at positions, for rupture files
             that do not give mu, or with opening, and for airguns.
@@ -98,6 +99,13 @@ def final_moments(sources: Sequence[PointSource]) -> Array:
     unit = np.array([np.zeros(6) if s.moment is None else s.moment for s in sources])
     integrals = np.array([s.step * s.samples.sum() for s in sources])
     return unit.reshape(-1, 6) * integrals[:, None]
+
+
+def total_moments(sources: Sequence[PointSource]) -> Array:
+    """Time integral of the absolute moment rate of each source, N m, (n,); zero for forces."""
+    unit = np.array([np.zeros(6) if s.moment is None else s.moment for s in sources])
+    integrals = np.array([s.step * np.abs(s.samples).sum() for s in sources])
+    return tensors.scalar_moment(unit.reshape(-1, 6)) * integrals
 
 
 def moment_source(section: MomentSection, context: SourceContext) -> PointSource:
@@ -144,10 +152,10 @@ def sample(
 def first_sample(function: TimeFunction, context: SourceContext, offset: float) -> float:
     """The time of the first sample in steps; see `sample`, also for errors."""
     step, duration = context.step, context.duration
-    first = int(function.onset / step) + offset
+    first = floor(function.start / step) + offset
     if first * step >= duration:
         raise InputError(
-            f"starts at {function.onset:g} s, when the run of {duration:g} s is over;"
+            f"starts at {function.start:g} s, but the run ends at {duration:g} s;"
             " lengthen the run or start the source earlier"
         )
     if function.support < _MOST_SAMPLES * step:

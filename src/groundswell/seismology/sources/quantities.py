@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from groundswell.case.quantities import Quantity
-from groundswell.seismology.case.sources import AwpRupture, SrfRupture
+from groundswell.seismology.case.sources import AwpRupture, EventSection, SrfRupture
 from groundswell.seismology.sources.entries import Fault, SourceEntry
-from groundswell.seismology.sources.event import SourceSummary
+from groundswell.seismology.sources.event import SourceSummary, reference_time
 from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment
 
 _NAMES = {
@@ -22,6 +22,16 @@ _NAMES = {
 }
 _SHOWN = 8  # number of sources that are shown; JSON lists all of them
 _SMALLEST_RATIO = 1.005  # summed over net moment; a smaller ratio changes Mw by less than 0.01
+
+
+def event_quantities(event: EventSection, centroid: float, group: str) -> Iterator[Quantity]:
+    """The date of time 0, and the time of the centroid of the sources, s."""
+    date = reference_time(event, centroid)
+    reason = "the origin time" if event.origin_time else "from the centroid time"
+    text = f"{date}, {reason}" if date else ""
+    yield Quantity("reference_time", date, "time 0" * bool(date), text=text, group=group)
+    text = f"at {centroid:.6g} s"
+    yield Quantity("centroid_time", centroid, "centroid of the sources", "s", text, group)
 
 
 def source_quantities(

@@ -1,6 +1,6 @@
 """Source time functions: sections of a case that evaluate themselves.
 
-Every shape s(t) except that of a table has the peak 1, and is zero outside [onset, onset +
+Every shape s(t) except that of a table has the peak 1, and is zero outside [start, start +
 support]. It has two uses:
 
 - `function(t)` is the moment rate in 1/s: s(t) / area, where area is the largest magnitude of the
@@ -9,7 +9,8 @@ support]. It has two uses:
   wavelet releases the moment half-way and then takes it back: its final moment is zero.
 - `function.amplitude(t)` is the dimensionless amplitude of a force: s(t) itself.
 
-Times are in seconds from the start of the run.
+Times are in seconds on the time axis of the case, whose zero is the origin time of the event. A
+function lies there by its `onset`, or by its `centroid`; it may begin before zero.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groundswell.case.common import DataFile, Section, TaggedUnion
 from groundswell.case.problems import Violation
-from groundswell.case.units import Frequency, NonNegative, Positive, Time
+from groundswell.case.units import Frequency, Positive, Time
 from groundswell.errors import InputError
 from groundswell.formats.text import parse_numbers, read_text
 
@@ -33,15 +34,44 @@ Array = NDArray[np.float64]
 Reals = NDArray[np.floating]
 
 
-class TimeFunction(Section):
-    """A time function that starts at `onset` (s)."""
+_TIME_DIGITS = 12  # of times in s: a start that follows from a centroid has rounding errors
 
-    onset: Annotated[Time, NonNegative] = 0.0
+
+class TimeFunction(Section):
+    """A time function that starts at `onset` (s), or whose centroid is at the time `centroid` (s).
+
+    The centroid is that of the magnitude of the moment rate. By default the function starts at 0.
+    """
+
+    onset: Time | None = None
+    centroid: Time | None = None
+
+    def violations(self) -> Iterator[Violation]:
+        """Both of onset and centroid."""
+        if self.onset is not None and self.centroid is not None:
+            yield ("centroid",), "cannot be given with onset; choose one of the two"
+
+    @property
+    def start(self) -> float:
+        """Time at which the function starts, s."""
+        if self.centroid is None:
+            return self.onset or 0.0
+        return round(self.centroid - self.middle, _TIME_DIGITS)
+
+    @property
+    def centroid_time(self) -> float:
+        """Time of the centroid, s."""
+        return self.start + self.middle if self.centroid is None else self.centroid
+
+    @property
+    @abstractmethod
+    def middle(self) -> float:
+        """Centroid of |s(t)|, s after the start."""
 
     @property
     @abstractmethod
     def support(self) -> float:
-        """Duration from the onset, s; the truncated tail is below 1e-6 of the whole."""
+        """Duration from the start, s; the truncated tail is below 1e-6 of the whole."""
 
     @property
     @abstractmethod
@@ -55,11 +85,11 @@ class TimeFunction(Section):
 
     @abstractmethod
     def shape(self, t: Reals) -> Array:
-        """Values at times `t` (s) after the onset, all in [0, support]; the peak is 1."""
+        """Values at times `t` (s) after the start, all in [0, support]; the peak is 1."""
 
     def amplitude(self, t: ArrayLike) -> Array:
         """Dimensionless amplitude at times `t` (s), any shape."""
-        elapsed = np.asarray(t, dtype=float) - self.onset
+        elapsed = np.asarray(t, dtype=float) - self.start
         active = (elapsed >= 0) & (elapsed <= self.support)
         return np.where(active, self.shape(elapsed.clip(0, self.support)), 0.0)
 
@@ -69,8 +99,8 @@ class TimeFunction(Section):
 
     @property
     def end(self) -> float:
-        """Time at which the function ends, s from the start of the run."""
-        return self.onset + self.support
+        """Time at which the function ends, s."""
+        return self.start + self.support
 
 
 class Brune(TimeFunction):
@@ -81,6 +111,10 @@ class Brune(TimeFunction):
 
     kind: Literal["brune"] = "brune"
     rise: Annotated[Time, Positive]
+
+    @property
+    def middle(self) -> float:
+        return 2 * self.rise
 
     @property
     def support(self) -> float:
@@ -95,7 +129,7 @@ class Brune(TimeFunction):
 
 
 class Gaussian(TimeFunction):
-    """exp(-(t - delay)^2 / (2 sigma^2)), `sigma` and `delay` in s from the onset.
+    """exp(-(t - delay)^2 / (2 sigma^2)), `sigma` and `delay` in s, t from the start.
 
     With the default delay of 6 sigma it starts at 1e-8 of its peak, below single precision. With
     less than 4 sigma, which is an error, it would start with a jump of over 3e-4 of the peak.
@@ -107,31 +141,32 @@ class Gaussian(TimeFunction):
 
     def violations(self) -> Iterator[Violation]:
         """A pulse that starts with a jump."""
+        yield from super().violations()
         if self.delay is not None and self.delay < 4 * self.sigma:
             yield ("delay",), f"must be at least 4 sigma = {4 * self.sigma:g} s, to start from zero"
 
     @property
-    def _peak_time(self) -> float:
+    def middle(self) -> float:
         return 6 * self.sigma if self.delay is None else self.delay
 
     @property
     def support(self) -> float:
-        return self._peak_time + 6 * self.sigma
+        return self.middle + 6 * self.sigma
 
     @property
     def area(self) -> float:
         return float(np.sqrt(2 * np.pi) * self.sigma)
 
     def shape(self, t: Reals) -> Array:
-        return np.exp(-0.5 * ((t - self._peak_time) / self.sigma) ** 2)
+        return np.exp(-0.5 * ((t - self.middle) / self.sigma) ** 2)
 
 
 class Ricker(TimeFunction):
     """(1 - 2 a) exp(-a), a = (pi f (t - delay))^2, whose spectrum peaks at `frequency` f (Hz).
 
-    Ricker (1953), Geophysics 18, 10-40. With the default delay of 1.5 / f it starts at 1e-8 of its
-    peak. With less than 1 / f, which is an error, it would start with a jump of over 1e-3 of the
-    peak.
+    Ricker (1953), Geophysics 18, 10-40. Its centroid is its peak. With the default delay of 1.5 / f
+    it starts at 1e-8 of its peak. With less than 1 / f, which is an error, it would start with a
+    jump of over 1e-3 of the peak.
     """
 
     kind: Literal["ricker"] = "ricker"
@@ -140,17 +175,18 @@ class Ricker(TimeFunction):
 
     def violations(self) -> Iterator[Violation]:
         """A wavelet that starts with a jump."""
+        yield from super().violations()
         if self.delay is not None and self.delay * self.frequency < 1:
             least = 1 / self.frequency
             yield ("delay",), f"must be at least 1 / frequency = {least:g} s, to start from zero"
 
     @property
-    def _peak_time(self) -> float:
+    def middle(self) -> float:
         return 1.5 / self.frequency if self.delay is None else self.delay
 
     @property
     def support(self) -> float:
-        return self._peak_time + 1.5 / self.frequency
+        return self.middle + 1.5 / self.frequency
 
     @property
     def integral(self) -> float:
@@ -162,7 +198,7 @@ class Ricker(TimeFunction):
         return float(np.exp(-0.5) / (np.sqrt(2) * np.pi * self.frequency))
 
     def shape(self, t: Reals) -> Array:
-        a = (np.pi * self.frequency * (t - self._peak_time)) ** 2
+        a = (np.pi * self.frequency * (t - self.middle)) ** 2
         return (1 - 2 * a) * np.exp(-a)
 
 
@@ -171,6 +207,10 @@ class Cosine(TimeFunction):
 
     kind: Literal["cosine"] = "cosine"
     rise: Annotated[Time, Positive]
+
+    @property
+    def middle(self) -> float:
+        return self.rise / 2
 
     @property
     def support(self) -> float:
@@ -191,6 +231,10 @@ class Triangle(TimeFunction):
     rise: Annotated[Time, Positive]
 
     @property
+    def middle(self) -> float:
+        return self.rise / 2
+
+    @property
     def support(self) -> float:
         return self.rise
 
@@ -203,7 +247,7 @@ class Triangle(TimeFunction):
 
 
 class Table(TimeFunction):
-    """Values from a text `file` with two columns, time from the onset (s) and value; # comments.
+    """Values from a text `file` with two columns, time from the start (s) and value; # comments.
 
     Linear between the rows, zero outside, and not normalised: the values are the moment rate in
     1/s, or the amplitude of a force. The full moment is released only if the table integrates to 1.
@@ -223,6 +267,11 @@ class Table(TimeFunction):
         return float(np.sum(np.diff(times) * (values[1:] + values[:-1])) / 2)
 
     @property
+    def middle(self) -> float:
+        times, values = self._rows
+        return centroid_of(times, values)
+
+    @property
     def support(self) -> float:
         return float(self._rows[0, -1])
 
@@ -233,6 +282,19 @@ class Table(TimeFunction):
     def shape(self, t: Reals) -> Array:
         times, values = self._rows
         return np.interp(t, times, values, left=0.0, right=0.0)
+
+
+def centroid_of(times: Reals, values: Reals) -> float:
+    """Centroid of the magnitude of a function that is linear between samples, by Simpson's rule.
+
+    Args:
+        times, values: samples, (n,), n > 1, not all of them zero.
+    """
+    steps, sizes = np.diff(times), np.abs(values)
+    ends, middles = times * sizes, (times[1:] + times[:-1]) * (sizes[1:] + sizes[:-1])
+    first_moment = np.sum(steps / 6 * (ends[1:] + ends[:-1] + middles))
+    area = np.sum(steps / 2 * (sizes[1:] + sizes[:-1]))
+    return float(first_moment / area)
 
 
 AnyTimeFunction = Annotated[Brune | Cosine | Triangle | Gaussian | Ricker | Table, TaggedUnion()]

@@ -19,8 +19,14 @@ from groundswell.seismology.anelasticity import attenuation_quantities, attenuat
 from groundswell.seismology.media.material import Values
 from groundswell.seismology.media.profile import Profile, find_profile
 from groundswell.seismology.receivers import instruments
-from groundswell.seismology.sources.quantities import source_quantities
+from groundswell.seismology.sources.event_warnings import (
+    event_warnings,
+    unfinished_sources,
+    unreached_receivers,
+)
+from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.time_steps import STEP_RATIO, sampling_warnings
+from groundswell.solvers.dgwave.dispersion import plane_wave_errors
 from groundswell.solvers.dgwave.mesh.case import (
     MAX_LEVELS,
     POINTS_PER_WAVELENGTH,
@@ -48,7 +54,7 @@ def quantities(setup: Setup) -> list[Quantity]:
 
 def _mesh(setup: Setup) -> Iterator[Quantity]:
     yield from setup.grid_quantities()
-    dt, steps = setup.dt, setup.steps
+    dt = setup.dt
     kind = "elastic" if setup.equations.elastic else "acoustic"
     flux = FLUXES.get(setup.case.method.flux, f"{setup.case.method.flux:g} of Riemann's")
     text = f"{kind}, degree {setup.degree}, {flux} flux, {setup.unknowns:,} unknowns"
@@ -60,8 +66,7 @@ def _mesh(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("stability_limit", setup.stability_limit, unit="s", group=MESH)
     cause = setup.step_limit.cause
     yield Quantity("step_limit", cause, "step limited by", text=cause, group=MESH)
-    count = f"{steps:,} for {steps * dt:.6g} s of motion"
-    yield Quantity("steps", steps, "steps", text=count, group=MESH)
+    yield from setup.time_axis.quantities(MESH)
     interval = setup.sampling_stride * dt
     label = "seismograms" * bool(setup.receivers)
     text = f"every {interval:.6g} s"
@@ -93,8 +98,15 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("vp_max", medium.vp_max, "fastest P wave", "m/s", text, WAVES)
     text = f"{medium.speed_min:,.5g} m/s"
     yield Quantity("speed_min", medium.speed_min, "slowest wave", "m/s", text, WAVES)
-    text = f"up to {frequency:.3g} Hz"
+    speed, loss = plane_wave_errors(setup.degree, POINTS_PER_WAVELENGTH, setup.case.method.flux)
+    late = "slow" if speed < 0 else "fast"
+    text = (
+        f"up to {frequency:.3g} Hz, where the slowest waves are {100 * abs(speed):.2g} % too "
+        f"{late} and lose {100 * loss:.2g} % of their amplitude per wavelength"
+    )
     yield Quantity("resolved_frequency", frequency, "frequencies", "Hz", text, WAVES)
+    yield Quantity("resolved_speed_error", speed, group=WAVES)
+    yield Quantity("resolved_loss", loss, group=WAVES)
     yield from attenuation_quantities(setup.relaxation, medium, WAVES)
     if setup.is_nodal:
         text = "that of each node; quality factors are averages of elements"
@@ -105,7 +117,9 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
 
 
 def _sources(setup: Setup) -> Iterator[Quantity]:
-    yield from source_quantities(setup.source_entries, setup.source_summary, SOURCES)
+    summary = setup.source_summary
+    yield from source_quantities(setup.source_entries, summary, SOURCES)
+    yield from event_quantities(setup.case.event, summary.centroid_time, SOURCES)
     frequency = setup.source_frequency
     text = f"99 % of the energy below {frequency:.3g} Hz"
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
@@ -135,13 +149,20 @@ def warnings(setup: Setup) -> Iterator[str]:
             f"which is fluid in {fluid:,} of them; the first is around {position(setup, first)}. "
             f"{_aligned(setup)}"
         )
-    for n, entry in enumerate(setup.source_entries):
-        yield from (f"source[{n}]: {warning}" for warning in entry.warnings)
+    yield from _event(setup)
     yield from _shallow_sources(setup)
     remedy = "narrow attenuation.band, or raise method.mechanisms"
     yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)
     yield from _wide_layers(setup)
     yield from _step(setup)
+
+
+def _event(setup: Setup) -> Iterator[str]:
+    """Sources that contradict the event, or are unfinished when the run ends."""
+    entries, end = setup.source_entries, setup.case.time.duration
+    yield from event_warnings(setup.case.event, setup.source_summary, entries, setup.dt)
+    yield from unfinished_sources(entries, end)
+    yield from unreached_receivers(setup.receivers, entries, setup.statistics.vp_max, end)
 
 
 def _shallow_sources(setup: Setup) -> Iterator[str]:

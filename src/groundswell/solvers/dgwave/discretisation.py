@@ -198,7 +198,7 @@ def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
                     places[n],
                     projection_degrees(setup.degree, kind, lowered),
                     rates * fields,
-                    source.start,
+                    source.start - setup.time_axis.start,  # the clock counts steps
                     source.step,
                     source.samples,
                     setup.volume(leaf),

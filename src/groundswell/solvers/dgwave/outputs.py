@@ -102,7 +102,7 @@ class Outputs:
         }
         if not self._comm.first:
             return []
-        attrs = {**_title(setup), "time": setup.steps * setup.dt}
+        attrs = {**_title(setup), "time": setup.time_axis.time(setup.steps)}
         elements = LagrangeElements.of(mesh, setup.degree, whole, attrs)
         return [elements.write(folder / "fields.vtkhdf")]
 

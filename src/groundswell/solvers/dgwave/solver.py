@@ -44,7 +44,7 @@ class DgWave(TunableSolver):
         self.propagation = Propagation(backend, self.comm, problem, self.first_choice())
         self.outputs = Outputs(self)
         fields = {"a field": self.propagation.values}
-        self._search = NonFiniteSearch(backend, fields, setup.dt, self._position)
+        self._search = NonFiniteSearch(backend, fields, self.time, self._position)
         self._compose(self.first_choice())
 
     def _position(self, index: Triple) -> str:
@@ -136,7 +136,7 @@ class DgWave(TunableSolver):
 
     def time(self, step: int) -> float:
         """Simulated time after `step` steps, s."""
-        return float(step * self.setup.dt)
+        return self.setup.time_axis.time(step)
 
     def status(self, step: int) -> str:
         """Simulated time."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
-from groundswell.seismology.sources.quantities import source_quantities
+from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.solvers.earthquake.matched_layers import soft_ground_reflection
+from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, speed_error
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
@@ -23,7 +24,7 @@ def quantities(setup: Setup) -> list[Quantity]:
 
 
 def _grid(setup: Setup) -> Iterator[Quantity]:
-    grid, dt, steps = setup.grid, setup.dt, setup.steps
+    grid, dt = setup.grid, setup.dt
     cells = f"{describe_grid(grid.cells, grid.spacing)}, absorbing layers included"
     yield Quantity("cells", grid.cells, "grid", text=cells, group=GRID)
     size = [cells * edge / 1e3 for cells, edge in zip(grid.region, grid.spacing, strict=True)]
@@ -34,8 +35,7 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
     limit = f"{dt:.4g} s; stable up to {setup.stability_limit:.4g} s"
     yield Quantity("dt", dt, "time step", "s", limit, GRID)
     yield Quantity("stability_limit", setup.stability_limit, unit="s", group=GRID)
-    count = f"{steps:,} for {steps * dt:.6g} s of motion"
-    yield Quantity("steps", steps, "steps", text=count, group=GRID)
+    yield from setup.time_axis.quantities(GRID)
     sampling = ", ".join(f"{name} every {s:.6g} s" for name, s in setup.sampling.items())
     label = "output" if sampling else ""
     yield Quantity("sampling", setup.sampling, label, "s", sampling, GRID)
@@ -55,8 +55,10 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("vs_min", medium.vs_min, label, "m/s", slowest, WAVES)
     yield Quantity("vs_min_depth", medium.vs_min_depth, unit="m", group=WAVES)
     yield Quantity("vs_min_cell", medium.vs_min_cell, group=WAVES)
-    text = f"up to {frequency:.3g} Hz"
+    error = speed_error(POINTS_PER_WAVELENGTH)
+    text = f"up to {frequency:.3g} Hz, where the slowest waves are {-100 * error:.2g} % too slow"
     yield Quantity("resolved_frequency", frequency, "frequencies", "Hz", text, WAVES)
+    yield Quantity("resolved_speed_error", error, group=WAVES)
     yield from attenuation_quantities(setup.relaxation, medium, WAVES)
     fluid = medium.fluid_cells
     yield Quantity("fluid_cells", fluid, "fluid" * bool(fluid), "cells", f"{fluid:,} cells", WAVES)
@@ -89,7 +91,9 @@ def _layers(setup: Setup) -> Iterator[Quantity]:
 
 def _sources(setup: Setup) -> Iterator[Quantity]:
     frequency, points = setup.source_frequency, setup.points_per_wavelength
-    yield from source_quantities(setup.source_entries, setup.source_summary, SOURCES)
+    summary = setup.source_summary
+    yield from source_quantities(setup.source_entries, summary, SOURCES)
+    yield from event_quantities(setup.case.event, summary.centroid_time, SOURCES)
     text = f"99 % of the energy below {frequency:.3g} Hz"
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
     text = f"{points:.3g} at {frequency:.3g} Hz, in the slowest cells"

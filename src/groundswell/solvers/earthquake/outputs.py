@@ -228,6 +228,7 @@ class Outputs:
             folder / "seismograms.h5",
             setup.receivers,
             setup.sampling["seismograms"],
+            start=self._first_sample("seismograms"),
             attrs=self._attributes,
             resume=length,
             dtype=setup.dtype,
@@ -247,6 +248,7 @@ class Outputs:
             folder / "surface.nc",
             self._surface_points(stride),
             setup.sampling["surface"],
+            start=self._first_sample("surface"),
             attrs=self._attributes,
             resume=length,
             dtype=setup.dtype,
@@ -265,6 +267,7 @@ class Outputs:
         hx, hy, hz = setup.grid.spacing
         stride, shift = section.stride, (1 - section.stride) / 2
         nz, ny, nx = self._volume.shape
+        start = self._first_sample("volumes")
         writer: Any = self._comm.first and VolumeWriter(
             folder / "volumes.vtkhdf",
             (nx, ny, nz),
@@ -279,7 +282,7 @@ class Outputs:
 
         def write(block: NDArray[Any], numbers: range) -> None:
             for n, fields in zip(numbers, block, strict=True):
-                time = n * setup.sampling["volumes"]
+                time = start + n * setup.sampling["volumes"]
                 writer.append(time, dict(zip(section.fields, fields, strict=True)))
 
         shape, place = (len(section.fields), nz, ny, nx), (slice(None), *self._volume.place)
@@ -289,6 +292,11 @@ class Outputs:
         self, name: str, writer: Any, write: Any, shape: tuple[int, ...], place: tuple[Any, ...]
     ) -> Output:
         return Output(self._rings[name], writer or None, write, shape, place, self._comm)
+
+    def _first_sample(self, name: str) -> float:
+        """Time of the first sample of an output, s."""
+        setup = self._setup
+        return setup.time_axis.first_sample(setup.sampling_stride(name), setup.sampling[name])
 
     # --- places -----------------------------------------------------------------------------------
 

@@ -106,7 +106,8 @@ def recording(setup: Setup, part: Part) -> Recording:
         downward=True,
         periodic=(sides, sides, False),
     )
-    return Recording(domain, RECORDABLE, setup.dtype, setup.dt, steps=setup.steps)
+    axis = setup.time_axis
+    return Recording(domain, RECORDABLE, setup.dtype, axis.dt, steps=axis.steps, start=axis.start)
 
 
 def point_selection(

@@ -30,7 +30,7 @@ from groundswell.seismology.sources.event import SourceSummary
 from groundswell.seismology.sources.placement import require_sources_inside
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.spectra import highest_frequency
-from groundswell.seismology.time_steps import dividing_step
+from groundswell.seismology.time_steps import TimeAxis, dividing_step, require_feasible_steps
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake import check, moduli, validation
 from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand
@@ -39,12 +39,11 @@ from groundswell.solvers.earthquake.halo import summarize
 from groundswell.solvers.earthquake.matched_layers import absorbed_frequencies
 from groundswell.solvers.earthquake.passivity import make_passive
 from groundswell.solvers.earthquake.sampling import Samples, recorded, recording
-from groundswell.solvers.earthquake.stability import equivalent_speed
+from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, equivalent_speed
 from groundswell.solvers.earthquake.warnings import find_warnings
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
 SAFETY = 0.97  # automatic time step over the stability limit
-POINTS_PER_WAVELENGTH = 6.0  # of the slowest wave, whose speed is then wrong by half a per cent
 
 # Compulsory memory traffic of an update, in words per point: each input read once, each output
 # written once. Velocity: reads 6 stresses, 3 velocities and the density, writes 3 velocities.
@@ -179,8 +178,14 @@ class Setup:
         """Time step, s: `time.step`, or the longest stable one that divides the sampling interval.
 
         Raises:
-            InputError: the step of the case is unstable, or the sampling interval is too short.
+            InputError: the step of the case is unstable or far too short, or the sampling interval
+                is too short.
         """
+        step = self._choose_step()
+        require_feasible_steps(step, self.case.time.duration)
+        return step
+
+    def _choose_step(self) -> float:
         step = self.case.time.step
         if step == "auto":
             return dividing_step(self.longest_stable_step, self.case.output.seismograms.interval)
@@ -192,10 +197,16 @@ class Setup:
             )
         return float(step)
 
+    @cached_property
+    def time_axis(self) -> TimeAxis:
+        """The times of all steps."""
+        stride = self.sampling_stride("seismograms")
+        return TimeAxis.of(self.sources, self.dt, stride, self.case.time.duration)
+
     @property
     def steps(self) -> int:
         """Number of time steps of the run."""
-        return ceil(self.case.time.duration / self.dt * (1 - 1e-12))
+        return self.time_axis.steps
 
     def sampling_stride(self, section: str) -> int:
         """Number of steps between samples of an output section; 1 without an interval.

@@ -82,7 +82,7 @@ class Earthquake(ExplicitSolver):
         self.set_exchange(self.first_choice())
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
         positions = positions_in(self.part, ("x", "y", "depth"))
-        self.finite_check = NonFiniteSearch(backend, velocities, setup.dt, positions)
+        self.finite_check = NonFiniteSearch(backend, velocities, self.time, positions)
 
     # --- the step ---------------------------------------------------------------------------------
 
@@ -262,6 +262,10 @@ class Earthquake(ExplicitSolver):
     def timed_step(self) -> list[Launch]:
         """The two updates of a step; they keep zero fields zero and do not advance the clock."""
         return [*self.update_velocities(ticks=0), *self.update_stresses()]
+
+    def time(self, step: int) -> float:
+        """Simulated time after `step` steps, s."""
+        return self.setup.time_axis.time(step)
 
     def restart(self) -> None:
         """Do nothing: all fields are still zero."""

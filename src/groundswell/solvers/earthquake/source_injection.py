@@ -141,11 +141,12 @@ def injection_launches(
     count = len(table.targets)
     if not count:
         return []
+    start = setup.time_axis.start  # the clock counts steps
     firsts = np.cumsum([0, *(len(source.samples) for source in sources)])
     tables = (
         *(table.targets, table.components, table.starts, table.source_index),
         table.source_weight.astype(setup.dtype),
-        np.array([[source.start, source.step] for source in sources], float),
+        np.array([[source.start - start, source.step] for source in sources], float),
         firsts.astype(np.int64),  # first sample of each source
         np.concatenate([source.samples for source in sources]).astype(setup.dtype),
     )

@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.seismology.anelasticity import attenuation_warnings
+from groundswell.seismology.sources.event_warnings import (
+    event_warnings,
+    unfinished_sources,
+    unreached_receivers,
+)
 from groundswell.seismology.sources.spectra import energy_below
 from groundswell.seismology.time_steps import sampling_warnings
 
@@ -16,11 +21,9 @@ if TYPE_CHECKING:
 
 # Thresholds
 INTERVAL_SHIFT = 0.1  # relative change of a sampling interval
-MAGNITUDE_ERROR = 0.1
 LONG_WAVES = 0.1  # fraction of a source's energy below the frequencies that the layers absorb
 REFLECTION = 0.03  # reflection coefficient of matched layers in the band that they absorb
 STEPS_BESIDE_FLUID = 20_000  # after more steps, layers next to a fluid may have amplified noise
-RELEASED = 0.99  # fraction of a moment that is released within the run
 
 
 def find_warnings(setup: Setup) -> list[str]:
@@ -35,9 +38,7 @@ def find_warnings(setup: Setup) -> list[str]:
         _unreached,
         _step,
         _sampling,
-        _magnitude,
-        _release,
-        _source_files,
+        _event,
     )
     return [sentence for check in checks for sentence in check(setup)]
 
@@ -99,16 +100,8 @@ def _fluid(setup: Setup) -> Iterator[str]:
 
 def _unreached(setup: Setup) -> Iterator[str]:
     """Receivers that the fastest wave does not reach within the run."""
-    reach = setup.max_wave_speed * setup.case.time.duration
-    positions = np.array([source.position for source in setup.sources])
-    names = [
-        receiver.name
-        for receiver in setup.receivers
-        if np.linalg.norm(positions - receiver.position, axis=1).min() > reach
-    ]
-    if names:
-        listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-        yield f"the run ends before any wave reaches {listed}; lengthen time.duration"
+    end = setup.case.time.duration
+    return unreached_receivers(setup.receivers, setup.source_entries, setup.max_wave_speed, end)
 
 
 def _step(setup: Setup) -> Iterator[str]:
@@ -127,24 +120,8 @@ def _sampling(setup: Setup) -> Iterator[str]:
             yield f"{key} = {requested:g} s is rounded to {interval:.4g} s, in whole steps"
 
 
-def _magnitude(setup: Setup) -> Iterator[str]:
-    given, released = setup.case.event.magnitude, setup.source_summary.magnitude
-    if given is not None and released is not None and abs(given - released) > MAGNITUDE_ERROR:
-        yield f"event.magnitude is {given:g}, but the sources release Mw {released:.2f}"
-
-
-def _release(setup: Setup) -> Iterator[str]:
-    """Sources that have not released all of their moment when the run ends."""
-    duration = setup.case.time.duration
-    for n, entry in enumerate(setup.source_entries):
-        if (part := entry.released_by(duration)) < RELEASED:
-            yield (
-                f"source[{n}] releases {100 * part:.0f} % of its moment within the run of "
-                f"{duration:g} s; lengthen time.duration"
-            )
-
-
-def _source_files(setup: Setup) -> Iterator[str]:
-    """Warnings about the files of sources."""
-    for n, entry in enumerate(setup.source_entries):
-        yield from (f"source[{n}]: {warning}" for warning in entry.warnings)
+def _event(setup: Setup) -> Iterator[str]:
+    """Sources that contradict the event, or are unfinished when the run ends."""
+    entries = setup.source_entries
+    yield from event_warnings(setup.case.event, setup.source_summary, entries, setup.dt)
+    yield from unfinished_sources(entries, setup.case.time.duration)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from groundswell.case.quantities import Quantity, byte_size
+from groundswell.errors import quoted
 
 if TYPE_CHECKING:
     from groundswell.solvers.poisson.setup import Setup
@@ -48,6 +49,13 @@ def _equation(setup: Setup) -> Iterator[Quantity]:
     names: dict[str, list[str]] = {}
     for name, kind in kinds.items():
         names.setdefault(kind, []).append(name)
-    text = "; ".join(f"{kind} on {', '.join(sides)}" for kind, sides in names.items())
+    text = "; ".join(
+        f"{kind} on {', '.join(map(_as_name, sides))}" for kind, sides in names.items()
+    )
     label = "boundary conditions" if kinds else ""
     yield Quantity("boundaries", kinds, label, text=text, group=EQUATION)
+
+
+def _as_name(side: str) -> str:
+    """The name of a side, in quotes if it would not read as a name: a mesh may have a side 1."""
+    return side if side[:1].isalpha() else quoted(side)

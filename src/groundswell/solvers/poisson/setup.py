@@ -69,7 +69,7 @@ class Setup:
                 problems = [
                     Problem(".".join(map(str, place)), "", text) for place, text in violations
                 ]
-                raise CaseError(problems)
+                raise CaseError(problems, case.source_name)
             return cls(case, mesh, sides)
         return cls(case, _make_box(case.mesh), case.mesh.sides)
 

@@ -55,7 +55,7 @@ class Ultrasound(ExplicitSolver):
         self.outputs = Outputs(setup, self.part, self._region, self.propagation, self.comm)
         positions = positions_in(self.part, origin=setup.case.grid.origin)
         self.finite_check = NonFiniteSearch(
-            backend, {"p": self._own["p"]}, setup.dt, positions, setup.implausible_pressure
+            backend, {"p": self._own["p"]}, self.time, positions, setup.implausible_pressure
         )
         self.set_exchange(self.first_choice())
         if setup.initial is not None:  # otherwise all fields are zero, as they should be

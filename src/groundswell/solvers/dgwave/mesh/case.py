@@ -20,8 +20,9 @@ from groundswell.seismology.case.grid import (
     uneven,
 )
 
-# Points per wavelength along an axis for an error of a few per cent after about twenty wavelengths
-# (Ainsworth, J. Comput. Phys. 198:106, 2004).
+# Points per wavelength of waves that count as resolved. Their errors depend on the degree, see
+# `plane_wave_errors`: after ten wavelengths, they keep 58 % of their amplitude at degree 4, 97 % at
+# degree 8.
 POINTS_PER_WAVELENGTH = 5.0
 MAX_LEVELS = 6
 

@@ -84,10 +84,12 @@ class Seismograms:
     def open(self, folder: Path, length: int | None) -> Output:
         """Open the file; `length` is the number of samples to keep when a run resumes."""
         setup, quantity, receivers = self._setup, self._quantity, self._receivers
+        interval = setup.sampling_stride * setup.dt
         writer: Any = self._comm.first and SeismogramWriter(
             folder / quantity.file,
             receivers,
-            setup.sampling_stride * setup.dt,
+            interval,
+            start=setup.time_axis.first_sample(setup.sampling_stride, interval),
             attrs=event_attributes(setup),
             resume=length,
             dtype=setup.dtype,

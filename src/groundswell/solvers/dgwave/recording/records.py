@@ -23,4 +23,5 @@ RECORDABLE = {
 def recording(setup: Setup, domain: Domain) -> Recording:
     """The recordable fields of the equations on some elements."""
     fields = {name: RECORDABLE[name] for name in setup.equations.fields}
-    return Recording(domain, fields, setup.dtype, setup.dt, steps=setup.steps)
+    axis = setup.time_axis
+    return Recording(domain, fields, setup.dtype, axis.dt, steps=axis.steps, start=axis.start)

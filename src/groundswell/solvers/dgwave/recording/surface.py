@@ -123,11 +123,13 @@ class SurfaceSeries:
 
     def open(self, folder: Path, length: int | None) -> Output:
         """Open `surface.nc`; `length` is the number of samples to keep when a run resumes."""
-        setup, lattice = self._setup, self._lattice
+        setup, lattice, every = self._setup, self._lattice, surface_stride(self._setup)
+        interval = every * setup.dt
         writer: Any = self._comm.first and SurfaceWriter(
             folder / "surface.nc",
             lattice.points(setup),
-            surface_stride(setup) * setup.dt,
+            interval,
+            start=setup.time_axis.first_sample(every, interval),
             attrs=event_attributes(setup),
             resume=length,
             dtype=setup.dtype,

@@ -85,12 +85,14 @@ class Volumes:
     def open(self, folder: Path, length: int | None) -> Output:
         """Open `volumes.vtkhdf`; `length` is the number of snapshots to keep when a run resumes."""
         writer: Any = self._comm.first and self._writer(folder / "volumes.vtkhdf", length)
-        interval = volume_stride(self._setup) * self._setup.dt
+        every = volume_stride(self._setup)
+        interval = every * self._setup.dt
+        start = self._setup.time_axis.first_sample(every, interval)
 
         def write(block: NDArray[Any], numbers: range) -> None:
             for n, fields in zip(numbers, block, strict=True):
                 values = dict(zip(self._fields, fields[:, :, 0], strict=True))
-                writer.append(n * interval, values)
+                writer.append(start + n * interval, values)
 
         place = (slice(None), self._elements)
         return Output(self._ring, writer or None, write, self._whole, place, self._comm)

@@ -27,7 +27,7 @@ from groundswell.seismology.sources.event import SourceSummary
 from groundswell.seismology.sources.placement import require_sources_inside
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.spectra import highest_frequency
-from groundswell.seismology.time_steps import dividing_step
+from groundswell.seismology.time_steps import TimeAxis, dividing_step, require_feasible_steps
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.dgwave import check
 from groundswell.solvers.dgwave.boundaries.layers import build_grid
@@ -190,8 +190,14 @@ class Setup(ElementMaterials):
         """Time step, s: `time.step`, or the longest stable one that divides the sampling interval.
 
         Raises:
-            InputError: the step of the case is unstable, or the sampling interval is too short.
+            InputError: the step of the case is unstable or far too short, or the sampling interval
+                is too short.
         """
+        step = self._choose_step()
+        require_feasible_steps(step, self.case.time.duration)
+        return step
+
+    def _choose_step(self) -> float:
         step, limit = self.case.time.step, self.step_limit
         if step == "auto":
             return dividing_step(limit.seconds, self.sampling_interval)
@@ -202,10 +208,16 @@ class Setup(ElementMaterials):
             )
         return float(step)
 
+    @cached_property
+    def time_axis(self) -> TimeAxis:
+        """The times of all steps."""
+        duration = self.case.time.duration
+        return TimeAxis.of(self.sources, self.dt, self.sampling_stride, duration)
+
     @property
     def steps(self) -> int:
         """Number of time steps of the run."""
-        return ceil(self.case.time.duration / self.dt * (1 - 1e-12))
+        return self.time_axis.steps
 
     @cached_property
     def sampling_stride(self) -> int:

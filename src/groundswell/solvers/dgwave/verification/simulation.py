@@ -43,5 +43,5 @@ def recordings(case: DgWaveCase, backend: Backend) -> tuple[Floats, dict[str, Fl
         graph.replay(end - begin)
         for name, recorder in found.outputs.seismograms.items():
             blocks[name].append(recorder.latest(begin, end).astype(float))
-    time = found.setup.dt * np.arange(steps, dtype=float)
+    time = found.setup.time_axis.times(steps)
     return time, {name: np.concatenate(parts).transpose(2, 1, 0) for name, parts in blocks.items()}

@@ -41,7 +41,7 @@ def motion(case: EarthquakeCase, backend: Backend) -> tuple[Floats, Floats]:
     """Run a case: times (n,), s, and velocity (receivers, 3, n) along x, y and down, m/s."""
     found = build(case, backend)
     steps = found.setup.steps
-    return found.setup.dt * np.arange(steps, dtype=float), seismograms(found, steps)
+    return found.setup.time_axis.times(steps), seismograms(found, steps)
 
 
 def seismograms(found: Earthquake, steps: int) -> Floats:
