@@ -128,7 +128,7 @@ def test_a_coarse_grid_is_forced() -> None:
     change, _ = rates(setup, flow)
     beta2 = np.maximum(sum(flow[n] ** 2 for n in "uvw"), setup.least_beta2)
     for forced in (False, True):
-        level.compute_rates(level.copies[1], forced=forced, drift=False)()
+        level.compute_rates(level.copies[1], forced=forced)()
         for name in NAMES:
             scale = beta2 if name == "p" else 1.0
             expected = change[name] / scale + (more[name] if forced else 0.0)

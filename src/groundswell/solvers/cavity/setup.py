@@ -273,9 +273,18 @@ class Setup:
         return self.case.time.local and self.scheme.is_stable_for_waves
 
     @property
+    def damping(self) -> float:
+        """Coefficient of the fourth difference of pressure in the mass flux, s/m.
+
+        It is uniform, so that damping moves mass and makes none.
+        """
+        return self.case.time.dissipation / (max(1.0, sqrt(self.case.time.compressibility)) * self.fluid.speed)
+
+    @property
     def damping_lead(self) -> float:
-        """Lead of pressure that damping allows, over the ratio of step limits (kernels/flow.h)."""
-        return DAMPED / (16 * self.dimensions * self.case.time.dissipation)
+        """Lead of pressure that damping allows, times beta squared over the step's limit, m^2/s."""
+        spacings = (h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
+        return DAMPED / (16 * self.damping * sum(1 / h for h in spacings))
 
     def varies(self, axis: int) -> bool:
         """Whether the flow can vary along an axis."""

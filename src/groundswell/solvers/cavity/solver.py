@@ -124,7 +124,6 @@ class Cavity(ExchangingSolver):
         if self.stage == 0:
             return False
         transfer = self._transfers[self.stage - 1]
-        self.levels[self.stage].reset_drift()
         in_order([*transfer.restrict_flow(), *transfer.prolongate()])()
         self._set_stage(self.stage - 1)
         return True
@@ -221,8 +220,7 @@ class Cavity(ExchangingSolver):
         for n, level in enumerate(self.levels):
             for name, field in level.copies[0].items():
                 state[f"{name}-{n}"] = DistributedArray.of_field(field, level.part)
-            for name, array in (("pace", level.step_sizes), ("drift", level.drift)):
-                state[f"{name}-{n}"] = DistributedArray.replicated(array, self.comm)
+            state[f"pace-{n}"] = DistributedArray.replicated(level.step_sizes, self.comm)
         common = {"history": self.history.rows, "stage": self._stage}
         state |= {n: DistributedArray.replicated(array, self.comm) for n, array in common.items()}
         return state | self.outputs.state()

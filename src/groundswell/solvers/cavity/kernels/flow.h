@@ -1,6 +1,7 @@
 // Rates of change of incompressible Boussinesq flow with artificial compressibility (Chorin 1967):
-// central differences, and a fourth difference of pressure against odd-even decoupling. `p` is
-// pressure over density, m^2/s^2; `t` is temperature less the neutral one, K.
+// central differences, and a fourth difference of pressure against odd-even decoupling. Both mass
+// fluxes, of velocity and of the fourth difference, vanish at walls, so that the sum of all mass
+// sources is zero. `p` is pressure over density, m^2/s^2; `t` is temperature less the neutral one, K.
 #pragma once
 #include "lines.h"
 
@@ -28,11 +29,11 @@ template <class Axis> INLINE Line read_line(const ConstFields& f, index_t c) {
           three<Axis>(f.t + c)};
 }
 
-// Replaces neighbours of point n beyond a side by boundary values. Args: here, the address of its
-// pressure; along, its global index along HEAT_AXIS.
-template <class Axis> INLINE void close(Line& line, int n, const real* here, int along) {
+// Replaces neighbours of point n beyond a side by boundary values. Args: along, the global index
+// along HEAT_AXIS.
+template <class Axis> INLINE void close(Line& line, int n, int along) {
   rarely();
-  close_pressure<Axis>(n, line.p, here);
+  close_pressure<Axis>(n, line.p);
   close_velocity<Axis, 0>(n, line.u);
   close_velocity<Axis, 1>(n, line.v);
   close_velocity<Axis, 2>(n, line.w);
@@ -83,15 +84,17 @@ INLINE real step_limit(const Waves& wave) {
 // change the steady flow. The stability of waves and of the damping limit the factor.
 INLINE real pressure_lead(const Waves& wave, real limit) {
   if (!PRESSURE_LEADS) return REAL(1);
-  const real slack = limit * RECIPROCAL(crossings(wave));
-  const real by_waves = REAL(0.5) * slack * slack, by_damping = REAL(DAMPING_LEAD) * slack;
+  const real crossed = crossings(wave);
+  const real share = limit * RECIPROCAL(crossed * wave.beta2), slack = share * wave.beta2;
+  const real by_waves = REAL(0.5) * slack * slack, by_damping = REAL(DAMPING_LEAD) * crossed * share;
   return larger(REAL(1), by_waves < by_damping ? by_waves : by_damping);
 }
 
-// Sums of the contributions of the axes to the rates of change.
+// Sums of the contributions of the axes: the rates of change, save that of pressure, and the mass
+// that leaves a point's cell per unit time and volume.
 struct Gathered {
-  State rate;  // that of pressure holds only the damping
-  real divergence;
+  State rate;
+  real outflow;
 };
 
 INLINE real minus_twice_sum(real diffusivity) {
@@ -118,9 +121,9 @@ INLINE void move(real& rate, real difference, const Three& f, real minus_speed, 
 }
 
 // Adds all terms of one axis. Args: push, the rate of the velocity component along it; p, the
-// point's pressure; speed, the velocity along it; twice, twice the wave speed.
+// point's pressure; speed, the velocity along it.
 template <class Axis>
-INLINE void gather(Gathered& sum, real& push, real p, real speed, real twice, const Line& f) {
+INLINE void gather(Gathered& sum, real& push, real p, real speed, const Line& f) {
   if (!varies<Axis>()) return;
   const real half = REAL(0.5) / Axis::h();
   const real minus_speed = -half * speed;
@@ -130,14 +133,14 @@ INLINE void gather(Gathered& sum, real& push, real p, real speed, real twice, co
   move<Axis>(sum.rate.w, w, f.w, minus_speed, VISCOSITY);
   move<Axis>(sum.rate.t, t, f.t, minus_speed, DIFFUSIVITY);
   push = FMA(-half, f.p.d - f.p.b, push);
-  sum.divergence = FMA(half, Axis::axis == 0 ? u : Axis::axis == 1 ? v : w, sum.divergence);
+  sum.outflow = FMA(half, Axis::axis == 0 ? u : Axis::axis == 1 ? v : w, sum.outflow);
   const real fourth = FMA(REAL(6), p, FMA(REAL(-4), f.p.b + f.p.d, f.p.a + f.p.e));
-  sum.rate.p = FMA((-half * DISSIPATION) * twice, fourth, sum.rate.p);
+  sum.outflow = FMA(REAL(DAMPING) / Axis::h(), fourth, sum.outflow);
 }
 
 INLINE State finish(const Gathered& sum, real beta2) {
   State rate = sum.rate;
-  rate.p = FMA(-beta2, sum.divergence, rate.p);
+  rate.p = -beta2 * sum.outflow;
   return rate;
 }
 
