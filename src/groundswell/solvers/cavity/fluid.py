@@ -7,7 +7,7 @@ from math import sqrt
 
 from groundswell.solvers.cavity.case import AXES, Convection, Driven, Substance
 
-PEAK = 0.4  # peak speed of natural convection over the free-fall speed, at Pr = 0.7
+PEAK = 0.4  # peak speed of natural convection over that of free fall, or of diffusion if Pr > 1
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class Fluid:
     @property
     def peak(self) -> float:
         """Estimate of the largest speed, m/s."""
-        return max(self.wall, PEAK * self.speed)
+        slowed = sqrt(max(1.0, self.viscosity / self.diffusivity))
+        return max(self.wall, PEAK * self.speed / slowed)
 
 
 def make_fluid(

@@ -121,7 +121,7 @@ class Level:
             limit: one over the longest step that is stable at all points, 1/s; not needed with
                 local steps.
         """
-        limit = max(limit, self.setup.diffusion_limit)
+        limit = max(limit, self.setup.least_limit)
         step = self.setup.courant / (1.0 if self.setup.case.time.local else limit)
         stages = step * np.array(self.setup.scheme.stages)
         self.backend.assign(self.step_sizes, stages.astype(self.setup.dtype))
@@ -252,12 +252,13 @@ def kernel_source(setup: Setup, part: Part, processors: int, coarse: bool) -> So
 
 def _coefficients(setup: Setup, part: Part) -> dict[str, Parameter]:
     coefficients: dict[str, Parameter] = {
-        "DAMPING_LEAD": setup.damping_lead,
+        "DAMPED_STEP": setup.damped_step,
         "DAMPING": setup.damping,
         "LEAST_BETA2": setup.least_beta2,
         "VISCOSITY": setup.viscosity,
         "DIFFUSIVITY": setup.fluid.diffusivity,
-        "DIFFUSION_LIMIT": setup.diffusion_limit,
+        "VISCOUS_LIMIT": setup.diffusion_limit(setup.viscosity),
+        "THERMAL_LIMIT": setup.diffusion_limit(setup.fluid.diffusivity),
         "UNDAMPED_LIMIT": setup.undamped_limit,
         "HEAT_SLOPE": setup.conducting_temperature()[1],
     }

@@ -20,9 +20,8 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import ExchangingSolver
-from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import decompose_grids
-from groundswell.solvers.cavity.initial_condition import read_initial_flow
+from groundswell.solvers.cavity.initial_condition import fluid_at_rest, read_initial_flow
 from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.multigrid import GridTransfer, cycle
 from groundswell.solvers.cavity.outputs import Outputs
@@ -151,7 +150,7 @@ class Cavity(ExchangingSolver):
     def _start_from_rest(self) -> None:
         """Start on the coarsest grid, at rest and at the neutral temperature."""
         for level in self.levels:
-            level.fill({name: np.zeros(level.part.shape) for name in FIELDS})
+            level.fill(fluid_at_rest(level.setup, level.part))
             level.set_step_sizes(0.0 if self.setup.case.time.local else level.measure()[1])
         self._set_stage(len(self.levels) - 1)
 

@@ -73,21 +73,35 @@ INLINE real undamped(const Waves& wave) {
   return (REAL(0.25) * UNDAMPED_LIMIT) * (fastest * fastest);
 }
 
-// One over the longest stable step at a point, 1/s: the limits of waves and of diffusion.
-INLINE real step_limit(const Waves& wave) {
-  return larger(larger(crossings(wave), REAL(DIFFUSION_LIMIT)), undamped(wave));
+// One over the longest stable steps of velocity and of heat at a point, 1/s.
+struct Limits {
+  real velocity, heat;
+};
+INLINE Limits step_limits(const Waves& wave) {
+  const real waves = larger(crossings(wave), undamped(wave));
+  return {larger(waves, REAL(VISCOUS_LIMIT)), larger(waves, REAL(THERMAL_LIMIT))};
 }
 
-// Factor by which the local step of pressure exceeds that of the other fields. Where diffusion
-// limits the step, waves cross only a small fraction of a spacing in it, and damping of odd-even
-// pressure is equally slow. A longer step of pressure acts like a larger beta, which does not
-// change the steady flow. The stability of waves and of the damping limit the factor.
-INLINE real pressure_lead(const Waves& wave, real limit) {
-  if (!PRESSURE_LEADS) return REAL(1);
-  const real crossed = crossings(wave);
-  const real share = limit * RECIPROCAL(crossed * wave.beta2), slack = share * wave.beta2;
-  const real by_waves = REAL(0.5) * slack * slack, by_damping = REAL(DAMPING_LEAD) * crossed * share;
-  return larger(REAL(1), by_waves < by_damping ? by_waves : by_damping);
+// Steps of pressure, velocity and heat, s.
+struct Steps {
+  real p, velocity, heat;
+};
+
+// The longest stable steps at a point. Where diffusion limits the step of velocity, waves cross only
+// a small fraction of a spacing in it, and damping of odd-even pressure is equally slow. A longer
+// step of pressure acts like a larger beta, which does not change the steady flow. The stability of
+// waves and of the damping limit it.
+INLINE Steps local_steps(const Waves& wave) {
+  const Limits limit = step_limits(wave);
+  const real velocity = RECIPROCAL(limit.velocity), heat = RECIPROCAL(limit.heat);
+  if (!PRESSURE_LEADS) return {velocity, velocity, heat};
+  const real crossed = crossings(wave), crossed2 = crossed * crossed;
+  const real share = RECIPROCAL(crossed2 * wave.beta2);
+  const real by_waves = REAL(0.5) * limit.velocity * wave.beta2 * share;
+  const real by_damping = REAL(DAMPED_STEP) * crossed2 * share;
+  const real p = larger(velocity, by_waves < by_damping ? by_waves : by_damping);
+  const real by_pressure = FAST_SQRT(velocity * p);
+  return {p, velocity, heat < by_pressure ? heat : by_pressure};
 }
 
 // Sums of the contributions of the axes: the rates of change, save that of pressure, and the mass
@@ -151,11 +165,12 @@ INLINE void store(const Fields& f, index_t c, const State& s) {
   f.p[c] = s.p, f.u[c] = s.u, f.v[c] = s.v, f.w[c] = s.w, f.t[c] = s.t;
 }
 
-// One stage: `start` plus the stage's step times these rates. Args: pace, the step, s, or with
-// local steps its ratio to the local stable step.
+// One stage: `start` plus the stage's steps times these rates. Args: pace, the step, s, or with
+// local steps its ratio to the local stable steps.
 INLINE State moved_on(const State& start, const State& rate, const Waves& wave, real pace) {
-  const real limit = step_limit(wave);
-  const real step = LOCAL_STEPS ? pace * RECIPROCAL(limit) : pace;
-  return {FMA(step * pressure_lead(wave, limit), rate.p, start.p), FMA(step, rate.u, start.u),
-          FMA(step, rate.v, start.v), FMA(step, rate.w, start.w), FMA(step, rate.t, start.t)};
+  const Steps by = LOCAL_STEPS ? local_steps(wave) : Steps{REAL(1), REAL(1), REAL(1)};
+  const real velocity = pace * by.velocity;
+  return {FMA(pace * by.p, rate.p, start.p), FMA(velocity, rate.u, start.u),
+          FMA(velocity, rate.v, start.v), FMA(velocity, rate.w, start.w),
+          FMA(pace * by.heat, rate.t, start.t)};
 }

@@ -62,7 +62,8 @@ KERNEL sum_rows(READS(1), READS(2), double* sums, index_t parts) {
         for (index_t c = first + lane; c < first + NX; c += LANES) {
           const double rate[] = {p2[c], u2[c], v2[c], w2[c], t2[c]};
           for (int q = 0; q < SUMS - 1; ++q) sum[q] += rate[q] * rate[q];
-          const double limit = step_limit(waves(u1[c], v1[c], w1[c]));
+          const Limits limits = step_limits(waves(u1[c], v1[c], w1[c]));
+          const double limit = larger(limits.velocity, limits.heat);
           sum[SUMS - 1] = limit > sum[SUMS - 1] ? limit : sum[SUMS - 1];
         }
       }
