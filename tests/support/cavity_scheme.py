@@ -32,10 +32,7 @@ def beyond(setup: Setup, axis: int, side: Any, name: str, f: Floats) -> Floats:
         sign = -1 if name == "uvw"[axis] else 1
         return sign * (np.stack([f[0], f[1]]) if len(f) > 1 else np.stack([f[0], f[0]]))
     if name == "p":
-        wall = 2 * f[0] - f[1]
-        # The fourth difference at the first point is that at the second.
-        second = f[3] - 4 * f[2] + 6 * f[1] - 4 * f[0] + wall
-        return np.stack([wall, second - (-4 * wall + 6 * f[0] - 4 * f[1] + f[2])])
+        return np.stack([f[0] + n * (f[0] - f[1]) for n in (1, 2)])
     return np.stack([on_wall(setup, axis, side, name, f), np.full_like(f[0], np.nan)])
 
 
@@ -55,49 +52,96 @@ def on_wall(setup: Setup, axis: int, side: Any, name: str, f: Floats) -> Floats:
     return np.moveaxis(whole, 2 - axis, 0)[0]
 
 
-def rates(setup: Setup, fields: dict[str, Floats]) -> tuple[dict[str, Floats], Floats]:
-    """Rates of change, and one over the longest stable step at each point."""
-    fluid, time = setup.fluid, setup.case.time
+def mass_outflow(setup: Setup, fields: dict[str, Floats]) -> Floats:
+    """Mass that leaves the cells per unit time and volume, as a balance of fluxes through faces.
+
+    Cells of first points reach to the walls. The half cells there have the velocity of the wall.
+    """
+    total = np.zeros_like(fields["p"])
+    for axis in filter(setup.varies, range(3)):
+        h, name = setup.grid.spacing[axis], "uvw"[axis]
+        speed = np.moveaxis(fields[name] + wall_rows(setup, axis), 2 - axis, 0)
+        second = np.diff(padded(setup, axis, "p", fields["p"])[1:-1], 2, axis=0)
+        if setup.periodic[axis]:
+            speed, second = (np.concatenate([f[-1:], f, f[:1]]) for f in (speed, second))
+            flux = (speed[1:] + speed[:-1]) / 2 + setup.damping * np.diff(second, axis=0)
+        else:
+            inner = (speed[1:] + speed[:-1]) / 2 + setup.damping * np.diff(second, axis=0)
+            flux = np.concatenate([0 * speed[:1], inner, 0 * speed[:1]])
+        total += np.moveaxis(np.diff(flux, axis=0), 0, 2 - axis) / h
+    return total
+
+
+def wall_rows(setup: Setup, axis: int) -> Floats:
+    """Flux along an axis in half cells on walls across other axes, per area of a point's cell."""
+    out = np.zeros(setup.grid.shape)
+    for other in range(3):
+        rows = np.moveaxis(out, 2 - other, 0)
+        for row, side in zip((0, -1), setup.case.walls.pair(other), strict=True):
+            if other != axis and side.kind not in ("symmetry", "periodic"):
+                rows[row] += side.velocity[axis] / 2
+    return out
+
+
+def rates(setup: Setup, fields: dict[str, Floats]) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """Rates of change, and one over the longest stable steps of velocity and of heat."""
+    fluid = setup.fluid
     velocity = [fields[name] for name in "uvw"]
-    beta2 = np.maximum(sum(q * q for q in velocity), setup.least_beta2)
+    beta2 = beta_squared(setup, fields)
     out = {name: np.zeros_like(fields[name]) for name in NAMES}
+    out["p"] = -beta2 * mass_outflow(setup, fields)
     for name, lift in zip("uvw", fluid.buoyancy, strict=True):
         out[name] += lift * (fields["T"] - fluid.neutral)
-    fastest, crossing = np.zeros_like(beta2), np.zeros_like(beta2)
     for axis in filter(setup.varies, range(3)):
         h, speed = setup.grid.spacing[axis], velocity[axis]
-        wave = (np.abs(speed) + np.sqrt(speed**2 + 4 * beta2)) / 2
-        fastest, crossing = np.maximum(fastest, wave), np.maximum(crossing, wave / h)
         lines = {n: padded(setup, axis, n, fields[n]) for n in NAMES}
         back = {
-            n: [np.moveaxis(q[s : len(q) - 4 + s], 0, 2 - axis) for s in range(5)]
-            for n, q in lines.items()
+            n: [np.moveaxis(q[s : len(q) - 2 + s], 0, 2 - axis) for s in range(3)]
+            for n, q in ((n, q[1:-1]) for n, q in lines.items())
         }
         for name in "uvwT":
-            _, b, c, d, _ = back[name]
-            spread = fluid.diffusivity if name == "T" else fluid.viscosity
+            b, c, d = back[name]
+            spread = fluid.diffusivity if name == "T" else setup.viscosity
             out[name] += spread * (b - 2 * c + d) / h**2 - speed * (d - b) / (2 * h)
-        a, b, c, d, e = back["p"]
+        b, c, d = back["p"]
         out["uvw"[axis]] -= (d - b) / (2 * h)
-        out["p"] -= time.dissipation / h * wave * (a - 4 * b + 6 * c - 4 * d + e)
-        flow = back["uvw"[axis]]
-        out["p"] -= beta2 * (flow[3] - flow[1]) / (2 * h)
-    limit = np.maximum(
-        np.maximum(crossing, setup.diffusion_limit), setup.undamped_limit * fastest**2
-    )
-    return out, limit
+    return out, step_limits(setup, fields)
 
 
-def pressure_lead(setup: Setup, fields: dict[str, Floats], limit: Floats) -> Floats:
-    """How much longer the steps of pressure are than those of all else."""
-    beta2 = np.maximum(sum(fields[name] ** 2 for name in "uvw"), setup.least_beta2)
-    crossing = np.zeros_like(limit)
+def beta_squared(setup: Setup, fields: dict[str, Floats]) -> Floats:
+    return np.maximum(sum(fields[name] ** 2 for name in "uvw"), setup.least_beta2)
+
+
+def crossings(setup: Setup, fields: dict[str, Floats]) -> tuple[Floats, Floats]:
+    """Spacings that the fastest wave crosses in unit time, and its speed."""
+    beta2 = beta_squared(setup, fields)
+    fastest, crossing = np.zeros_like(beta2), np.zeros_like(beta2)
     for axis in filter(setup.varies, range(3)):
-        speed, h = fields["uvw"[axis]], setup.grid.spacing[axis]
-        crossing = np.maximum(crossing, (abs(speed) + np.sqrt(speed**2 + 4 * beta2)) / 2 / h)
-    slack = limit / crossing
-    damped = 0.5 * slack / (16 * setup.dimensions * setup.case.time.dissipation)
-    return np.maximum(1.0, np.minimum(0.5 * slack**2, damped))
+        speed = fields["uvw"[axis]]
+        wave = (np.abs(speed) + np.sqrt(speed**2 + 4 * beta2)) / 2
+        fastest = np.maximum(fastest, wave)
+        crossing = np.maximum(crossing, wave / setup.grid.spacing[axis])
+    return crossing, fastest
+
+
+def step_limits(setup: Setup, fields: dict[str, Floats]) -> dict[str, Floats]:
+    crossing, fastest = crossings(setup, fields)
+    waves = np.maximum(crossing, setup.undamped_limit * fastest**2)
+    diffusive = sum(2 / h**2 for a, h in enumerate(setup.grid.spacing) if setup.varies(a))
+    spreads = {"velocity": setup.viscosity, "heat": setup.fluid.diffusivity}
+    return {n: np.maximum(waves, spread * diffusive) for n, spread in spreads.items()}
+
+
+def local_steps(setup: Setup, fields: dict[str, Floats]) -> dict[str, Floats]:
+    """The longest stable steps of all fields: waves and damping limit those of pressure."""
+    velocity, heat = (1 / limit for limit in step_limits(setup, fields).values())
+    if not setup.scheme.is_stable_for_waves:
+        return {name: heat if name == "T" else velocity for name in NAMES}
+    by_waves = 0.5 / (velocity * crossings(setup, fields)[0] ** 2)
+    by_damping = setup.damped_step / beta_squared(setup, fields)
+    pressure = np.maximum(velocity, np.minimum(by_waves, by_damping))
+    heat = np.minimum(heat, np.sqrt(velocity * pressure))
+    return {"p": pressure, "u": velocity, "v": velocity, "w": velocity, "T": heat}
 
 
 def step(
@@ -114,12 +158,11 @@ def step(
     """
     latest = fields
     for share in setup.scheme.stages:
-        change, limit = rates(setup, latest)
+        change, _ = rates(setup, latest)
         if forcing:
-            beta2 = np.maximum(sum(latest[n] ** 2 for n in "uvw"), setup.least_beta2)
+            beta2 = beta_squared(setup, latest)
             change = {n: change[n] + (beta2 if n == "p" else 1.0) * forcing[n] for n in NAMES}
-        dt = share * (setup.courant / limit if pace is None else pace)
-        leads = pace is None and setup.scheme.is_stable_for_waves
-        ahead = pressure_lead(setup, latest, limit) if leads else 1.0
-        latest = {n: fields[n] + dt * (ahead if n == "p" else 1.0) * change[n] for n in NAMES}
+        local = local_steps(setup, latest)
+        dt = {n: share * (setup.courant * local[n] if pace is None else pace) for n in NAMES}
+        latest = {n: fields[n] + dt[n] * change[n] for n in NAMES}
     return latest

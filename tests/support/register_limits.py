@@ -47,7 +47,6 @@ LIMITS = {
     "advance": (96, 128),  # two blocks of 256 threads share a processor's registers
     "advance_first": (86, 128),
     "find_rates": (80, 128),
-    "find_drift": (28, 40),
     "sum_rows": (96, 96),
     "interpolate": (64, 64),
     "assemble": (64, 64),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cavity_scheme import NAMES, rates, step
+from cavity_scheme import NAMES, beta_squared, rates, step
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -88,6 +88,16 @@ def test_restriction_is_the_transpose_of_interpolation(
 
 
 @settings(max_examples=60)
+@given(GRIDS)
+def test_restriction_makes_no_mass(grid: tuple[int, str]) -> None:
+    """All points of a fine grid count alike in the sum of a coarse grid's sources of mass."""
+    fine, coarse = two_grids(*grid)
+    points = fine.grid.cells[2]
+    sums = [applied(restriction(fine, coarse, 2, "p"), unit).sum() for unit in np.eye(points)]
+    assert np.allclose(sums, fine.grid.spacing[2] / coarse.grid.spacing[2], rtol=1e-12)
+
+
+@settings(max_examples=60)
 @given(GRIDS, st.data())
 def test_a_blocks_part_of_a_band_reads_its_ghosts_at_most(
     grid: tuple[int, str], data: st.DataObject
@@ -126,9 +136,9 @@ def test_a_coarse_grid_is_forced() -> None:
     for name in NAMES:
         backend.assign(level.forcing[name].interior, more[name])
     change, _ = rates(setup, flow)
-    beta2 = np.maximum(sum(flow[n] ** 2 for n in "uvw"), setup.least_beta2)
+    beta2 = beta_squared(setup, flow)
     for forced in (False, True):
-        level.compute_rates(level.copies[1], forced=forced, drift=False)()
+        level.compute_rates(level.copies[1], forced=forced)()
         for name in NAMES:
             scale = beta2 if name == "p" else 1.0
             expected = change[name] / scale + (more[name] if forced else 0.0)

@@ -198,7 +198,7 @@ class TimeSection(Section):
     tolerance: Annotated[units.Number, Positive] | None = None
     check_every: Count | None = None
     dissipation: Number = 0.01
-    compressibility: Number = 0.1
+    compressibility: Number = 1.0
 
     @property
     def multigrid(self) -> bool:

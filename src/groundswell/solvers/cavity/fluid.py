@@ -7,7 +7,7 @@ from math import sqrt
 
 from groundswell.solvers.cavity.case import AXES, Convection, Driven, Substance
 
-PEAK = 0.4  # peak speed of natural convection over the free-fall speed, at Pr = 0.7
+PEAK, PEAK_PRANDTL = 0.4, 0.7  # peak speed of natural convection over that of free fall
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,9 @@ class Fluid:
 
     @property
     def peak(self) -> float:
-        """Estimate of the largest speed, m/s."""
-        return max(self.wall, PEAK * self.speed)
+        """Estimate of the largest speed, m/s: viscosity slows flows of high Prandtl number."""
+        ratio = self.viscosity / self.diffusivity / PEAK_PRANDTL
+        return max(self.wall, PEAK * self.speed * ratio ** (-0.5 if ratio > 1 else -0.25))
 
 
 def make_fluid(

@@ -72,7 +72,10 @@ def interpolation(source: Setup, target: Setup, axis: int, name: str) -> Band:
 
 
 def restriction(source: Setup, target: Setup, axis: int, name: str) -> Band:
-    """Restriction of rates of change to a coarser grid: the scaled transpose of interpolation."""
+    """Restriction of rates of change to a coarser grid: the scaled transpose of interpolation.
+
+    That of pressure conserves mass: the first point takes what the wall would.
+    """
     coarse, fine = target.grid.spacing[axis], source.grid.spacing[axis]
     band = _band(source, target, axis, name, coarse, closed=False)
     return Band(band.first, band.weights * (fine / coarse if source.grid.cells[axis] > 1 else 1.0))
@@ -100,7 +103,17 @@ def _band(
         return Band.of(matrix, -BEYOND)
     for view, side in ((matrix, low), (matrix[:, ::-1], high)):
         _fold(view, side, axis, name, closed)
-    return Band.of(matrix[:, BEYOND : n + BEYOND])
+    inside = matrix[:, BEYOND : n + BEYOND]
+    return Band.of(inside if closed or name != "p" else _conserving(inside))
+
+
+def _conserving(matrix: Floats) -> Floats:
+    """The matrix with columns of sum one: its end rows take what points on walls would."""
+    lost = 1 - matrix.sum(axis=0)
+    middle = len(lost) // 2
+    matrix[0, :middle] += lost[:middle]
+    matrix[-1, middle:] += lost[middle:]
+    return matrix
 
 
 def _fold(matrix: Floats, side: Side, axis: int, name: str, closed: bool) -> None:

@@ -1,4 +1,4 @@
-"""The initial flow: the results of another run, or arrays, on any grid of the same box."""
+"""The initial flow: fluid at rest, or the results of another run on any grid of the same box."""
 
 from __future__ import annotations
 
@@ -19,6 +19,40 @@ if TYPE_CHECKING:
     from groundswell.solvers.cavity.setup import Setup
 
 ROUNDING = 1e-6  # relative difference allowed between box sizes
+DISTURBANCE = 0.02  # of temperature where the fluid is heated from below, over its difference
+WEAKER = 0.6  # ratio of the disturbances along the two horizontal axes, so that neither is a mirror
+
+
+def fluid_at_rest(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
+    """Fluid at rest on a part of the grid, (nz, ny, nx) each; temperature less the neutral one, K.
+
+    Without disturbance, fluid heated from below would stay at rest however large the Rayleigh
+    number. Rolls as wide as they are high disturb it.
+    """
+    fields = {name: np.zeros(part.shape) for name in FIELDS}
+    if setup.is_heated_from_below:
+        assert setup.heat is not None
+        up, scale = setup.heat.axis, DISTURBANCE * setup.temperature_difference
+        across = [axis for axis in range(3) if axis != up and setup.varies(axis)]
+        weights = zip(across, (1.0, WEAKER), strict=False)
+        rolls = sum(weight * _rolls(setup, part, axis) for axis, weight in weights)
+        fields["T"] += scale * rolls * np.sin(np.pi * _fraction(setup, part, up))
+    return fields
+
+
+def _rolls(setup: Setup, part: Part, axis: int) -> NDArray[np.float64]:
+    """A wave along an axis whose half-lengths are about the distance of the heated walls."""
+    pair = 2 if setup.periodic[axis] else 1  # a period holds two rolls
+    rolls = pair * max(1, round(setup.case.grid.size[axis] / setup.length / pair))
+    return np.asarray(np.cos(rolls * np.pi * _fraction(setup, part, axis)))
+
+
+def _fraction(setup: Setup, part: Part, axis: int) -> NDArray[np.float64]:
+    """Positions along an axis over the box's size, with the axes of a field."""
+    positions = setup.interior_positions(axis)[part.indices(axis)] / setup.case.grid.size[axis]
+    shape = [1, 1, 1]
+    shape[2 - axis] = -1
+    return positions.reshape(shape)
 
 
 def check_initial_flow(setup: Setup) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Parameter, Source
+from groundswell.backends import Backend, Blocks, Constant, Launch, Parameter, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
@@ -54,7 +54,6 @@ class Level:
         forcing: what the finer grid adds to the rates of change.
         restricted: the fine flow as restricted to this grid, and later the correction to it.
         step_sizes: each stage's step, (stages,): s, or a factor of the local limit.
-        drift: common rate of change of all pressure, (1,), see kernels/step.h.
         make_exchange: creates the exchanges; benchmarks replace it.
     """
 
@@ -82,8 +81,6 @@ class Level:
         self.tile = Tile.of(self.part.cells, backend.processors)
         self.module = backend.compile(kernel_source(setup, self.part, backend.processors, coarse))
         self.step_sizes = backend.zeros((len(setup.scheme.stages),), setup.dtype)
-        self.drift = backend.zeros((1,), np.float64)
-        self._no_drift = backend.zeros((1,), np.float64)
         parts = min(self.part.cells[1] * self.part.cells[2], MAX_PARTIAL_SUMS)
         self._sums = backend.zeros((parts, SUMS), np.float64)
         self.set_exchange(choice)
@@ -124,33 +121,27 @@ class Level:
             limit: one over the longest step that is stable at all points, 1/s; not needed with
                 local steps.
         """
-        limit = max(limit, self.setup.diffusion_limit)
+        limit = max(limit, self.setup.least_limit)
         step = self.setup.courant / (1.0 if self.setup.case.time.local else limit)
         stages = step * np.array(self.setup.scheme.stages)
         self.backend.assign(self.step_sizes, stages.astype(self.setup.dtype))
 
     # --- rates of change --------------------------------------------------------------------------
 
-    def compute_rates(
-        self, into: State, *, forced: bool, drift: bool, box: Box | None = None
-    ) -> Launch:
+    def compute_rates(self, into: State, *, forced: bool) -> Launch:
         """Compute the rates of change, that of pressure divided by beta squared.
 
         Args:
             into: where to store them.
             forced: whether to include the forcing.
-            drift: whether to subtract the drift of pressure.
-            box: the points; by default all of this rank's.
         """
         fields = (self.copies[0], self.forcing, into)
-        common = self.drift if drift else self._no_drift
-        arguments = (*(a for state in fields for a in _pointers(state)), common, int(forced))
-        return self._in_box("find_rates", box or Box((0, 0, 0), self.part.shape), *arguments)
+        arguments = (*(a for state in fields for a in _pointers(state)), int(forced))
+        return self._in_box("find_rates", Box((0, 0, 0), self.part.shape), *arguments)
 
     def measure(self) -> tuple[NDArray[np.float64], float]:
         """Root mean squares of the rates of change, (5,), and one over the stable step, 1/s."""
-        self._update_drift()
-        self.compute_rates(self.copies[1], forced=False, drift=True)()
+        self.compute_rates(self.copies[1], forced=False)()
         parts = len(self._sums)
         fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
         self.module.launch("sum_rows", Blocks(parts, LANES), *fields, self._sums, parts)()
@@ -158,23 +149,6 @@ class Level:
         sums_of_ranks = self.comm.allgather((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
         squares = sum(squares for squares, _ in sums_of_ranks)
         return np.sqrt(squares / self.setup.grid.count), max(limit for _, limit in sums_of_ranks)
-
-    def _update_drift(self) -> None:
-        """Set the drift to the rate of change of pressure at the centre of the box."""
-        self.reset_drift()
-        if centre := self.part.local(self.setup.centre):
-            i, j, k = centre
-            box = Box((k, j, i), (1, 1, 1))
-            self.compute_rates(self.copies[1], forced=False, drift=False, box=box)()
-            fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
-            offset = k * self.layout.plane + j * self.layout.row + i
-            self.module.launch("find_drift", Items(1), *fields, self.drift, offset)()
-        drift = max(self.comm.allgather(float(self.backend.to_host(self.drift)[0])), key=abs)
-        self.backend.assign(self.drift, np.array([drift]))
-
-    def reset_drift(self) -> None:
-        """Set the drift to zero."""
-        self.backend.assign(self.drift, np.zeros(1))
 
     # --- ghosts -----------------------------------------------------------------------------------
 
@@ -243,7 +217,7 @@ class Level:
             for prefix, state in states.items()
             for name, field in state.items()
         }
-        return {**fields, "step_sizes": self.step_sizes, "drift": self.drift}
+        return {**fields, "step_sizes": self.step_sizes}
 
     def _new(self) -> State:
         return {name: Field(self.backend, self.layout, self.setup.dtype) for name in FIELDS}
@@ -278,12 +252,13 @@ def kernel_source(setup: Setup, part: Part, processors: int, coarse: bool) -> So
 
 def _coefficients(setup: Setup, part: Part) -> dict[str, Parameter]:
     coefficients: dict[str, Parameter] = {
-        "DAMPING_LEAD": setup.damping_lead,
-        "DISSIPATION": setup.case.time.dissipation,
+        "DAMPED_STEP": setup.damped_step,
+        "DAMPING": setup.damping,
         "LEAST_BETA2": setup.least_beta2,
         "VISCOSITY": setup.viscosity,
         "DIFFUSIVITY": setup.fluid.diffusivity,
-        "DIFFUSION_LIMIT": setup.diffusion_limit,
+        "VISCOUS_LIMIT": setup.diffusion_limit(setup.viscosity),
+        "THERMAL_LIMIT": setup.diffusion_limit(setup.fluid.diffusivity),
         "UNDAMPED_LIMIT": setup.undamped_limit,
         "HEAT_SLOPE": setup.conducting_temperature()[1],
     }

@@ -49,12 +49,12 @@ class GridTransfer:
         """Restrict the fine flow to the coarse grid, and compute the coarse grid's forcing."""
         fine, coarse = self.fine, self.coarse
         return [
-            fine.compute_rates(fine.copies[1], forced=fine.coarse, drift=True),
+            fine.compute_rates(fine.copies[1], forced=fine.coarse),
             *self._rates.launches,
             *self.restrict_flow(),
             *self._transfer(interpolation, fine, fine.copies[0], coarse.copies[0]),
             *coarse.fill_ghosts(),
-            coarse.compute_rates(coarse.forcing, forced=False, drift=False),
+            coarse.compute_rates(coarse.forcing, forced=False),
             *self._transfer(restriction, fine, fine.copies[1], coarse.forcing, SUBTRACT),
         ]
 

@@ -46,11 +46,10 @@ LEAST_TOLERANCES = {"double": 1e-15, "single": 5e-7}
 # along an axis at Ra = 1e6, or 7 in a fluid heated from below at Ra = 1e4.
 MAX_LEVELS, COARSEST_POINTS, COARSEST_LAYER = 8, 11, 1.5
 
-# Coarse grids need more dissipation. Viscosity limits the cell Reynolds number (10 is too much for
-# a lid-driven cavity at Re = 400). Damping of pressure removes 16 C4 per axis of the odd-even mode
-# in the longest step, which should stay below 1; where pressure leads, 1 is unstable near walls.
+# Coarse grids need more viscosity, which limits the cell Reynolds number (10 is too much for a
+# lid-driven cavity at Re = 400).
 MAX_CELL_REYNOLDS = 6.0
-COARSE_DAMPING, DAMPED = 1.0, 0.5
+DAMPED = 1.0  # of the odd-even mode of pressure, at most, in the longest step of pressure
 
 # Smoothing steps before and after a correction, on the finest grid and on coarser ones, where a
 # step costs an eighth or less, and all steps on the coarsest. With 4 on the finest grid, cubes do
@@ -120,14 +119,8 @@ class Setup:
         points = tuple(n if n == 1 else n // 2 for n in self.case.grid.points)
         if max(points) == 1 or any(n != 1 and n < MIN_POINTS for n in points):
             return None
-        damping = COARSE_DAMPING / (16 * self.dimensions)
-        time, grid = self.case.time, self.case.grid
-        case = self.case.model_copy(
-            update={
-                "grid": grid.model_copy(update={"points": points}),
-                "time": time.model_copy(update={"dissipation": max(time.dissipation, damping)}),
-            }
-        )
+        grid = self.case.grid.model_copy(update={"points": points})
+        case = self.case.model_copy(update={"grid": grid})
         return Setup(case, self.depth + 1)
 
     @cached_property
@@ -209,6 +202,14 @@ class Setup:
         return heated[0] if len(heated) == 1 else None
 
     @property
+    def is_heated_from_below(self) -> bool:
+        """Whether the one pair of walls of different temperatures has the warmer one below."""
+        if self.heat is None:
+            return False
+        axis, low, high = self.heat
+        return self.fluid.buoyancy[axis] * (low - high) > 0
+
+    @property
     def length(self) -> float:
         """Reference length: the distance of these walls or the box's longest side, m."""
         size = self.case.grid.size
@@ -252,14 +253,27 @@ class Setup:
     @property
     def least_beta2(self) -> float:
         """Lower bound of beta squared, (m/s)^2."""
-        return self.case.time.compressibility * self.fluid.speed * self.fluid.speed
+        return self.case.time.compressibility * self.wave_speed * self.wave_speed
 
     @property
-    def diffusion_limit(self) -> float:
+    def wave_speed(self) -> float:
+        """Speed that waves of artificial compressibility need to keep up with the flow, m/s.
+
+        It is the flow's, unless warm fluid may lie below cold fluid. Then slower waves than those
+        of free fall excite each other.
+        """
+        is_stable = self.heat is not None and not self.is_heated_from_below
+        return self.fluid.peak if is_stable else max(self.fluid.speed, self.fluid.peak)
+
+    def diffusion_limit(self, diffusivity: float) -> float:
         """One over the longest step that is stable for diffusion, 1/s."""
-        largest = max(self.viscosity, self.fluid.diffusivity)
         spacings = (h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
-        return 2 * largest * sum(h**-2 for h in spacings)
+        return 2 * diffusivity * sum(h**-2 for h in spacings)
+
+    @property
+    def least_limit(self) -> float:
+        """One over the longest step that is stable for diffusion of all fields, 1/s."""
+        return self.diffusion_limit(max(self.viscosity, self.fluid.diffusivity))
 
     @property
     def undamped_limit(self) -> float:
@@ -273,9 +287,18 @@ class Setup:
         return self.case.time.local and self.scheme.is_stable_for_waves
 
     @property
-    def damping_lead(self) -> float:
-        """Lead of pressure that damping allows, over the ratio of step limits (kernels/flow.h)."""
-        return DAMPED / (16 * self.dimensions * self.case.time.dissipation)
+    def damping(self) -> float:
+        """Coefficient of the fourth difference of pressure in the mass flux, s/m.
+
+        It is uniform, so that damping moves mass and makes none.
+        """
+        return self.case.time.dissipation / max(self.wave_speed, sqrt(self.least_beta2))
+
+    @property
+    def damped_step(self) -> float:
+        """Step of pressure that damping allows, times beta squared, m^2/s."""
+        spacings = (h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
+        return DAMPED / (16 * self.damping * sum(1 / h for h in spacings))
 
     def varies(self, axis: int) -> bool:
         """Whether the flow can vary along an axis."""
@@ -303,7 +326,7 @@ class Setup:
         """Estimate of a typical step, s."""
         wave = 1.2 * sqrt(self.least_beta2)
         crossing = max(wave / self.grid.spacing[axis] for axis in range(3) if self.varies(axis))
-        limits = (crossing, self.diffusion_limit, self.undamped_limit * wave**2)
+        limits = (crossing, self.least_limit, self.undamped_limit * wave**2)
         return self.courant / max(limits)
 
     @property

@@ -20,9 +20,8 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import ExchangingSolver
-from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import decompose_grids
-from groundswell.solvers.cavity.initial_condition import read_initial_flow
+from groundswell.solvers.cavity.initial_condition import fluid_at_rest, read_initial_flow
 from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.multigrid import GridTransfer, cycle
 from groundswell.solvers.cavity.outputs import Outputs
@@ -124,7 +123,6 @@ class Cavity(ExchangingSolver):
         if self.stage == 0:
             return False
         transfer = self._transfers[self.stage - 1]
-        self.levels[self.stage].reset_drift()
         in_order([*transfer.restrict_flow(), *transfer.prolongate()])()
         self._set_stage(self.stage - 1)
         return True
@@ -152,7 +150,7 @@ class Cavity(ExchangingSolver):
     def _start_from_rest(self) -> None:
         """Start on the coarsest grid, at rest and at the neutral temperature."""
         for level in self.levels:
-            level.fill({name: np.zeros(level.part.shape) for name in FIELDS})
+            level.fill(fluid_at_rest(level.setup, level.part))
             level.set_step_sizes(0.0 if self.setup.case.time.local else level.measure()[1])
         self._set_stage(len(self.levels) - 1)
 
@@ -221,8 +219,7 @@ class Cavity(ExchangingSolver):
         for n, level in enumerate(self.levels):
             for name, field in level.copies[0].items():
                 state[f"{name}-{n}"] = DistributedArray.of_field(field, level.part)
-            for name, array in (("pace", level.step_sizes), ("drift", level.drift)):
-                state[f"{name}-{n}"] = DistributedArray.replicated(array, self.comm)
+            state[f"pace-{n}"] = DistributedArray.replicated(level.step_sizes, self.comm)
         common = {"history": self.history.rows, "stage": self._stage}
         state |= {n: DistributedArray.replicated(array, self.comm) for n, array in common.items()}
         return state | self.outputs.state()

@@ -1,6 +1,7 @@
 // Rates of change of incompressible Boussinesq flow with artificial compressibility (Chorin 1967):
-// central differences, and a fourth difference of pressure against odd-even decoupling. `p` is
-// pressure over density, m^2/s^2; `t` is temperature less the neutral one, K.
+// central differences, and a fourth difference of pressure against odd-even decoupling. Both mass
+// fluxes, of velocity and of the fourth difference, vanish at walls, so that the sum of all mass
+// sources is zero. `p` is pressure over density, m^2/s^2; `t` is temperature less the neutral one, K.
 #pragma once
 #include "lines.h"
 
@@ -28,11 +29,11 @@ template <class Axis> INLINE Line read_line(const ConstFields& f, index_t c) {
           three<Axis>(f.t + c)};
 }
 
-// Replaces neighbours of point n beyond a side by boundary values. Args: here, the address of its
-// pressure; along, its global index along HEAT_AXIS.
-template <class Axis> INLINE void close(Line& line, int n, const real* here, int along) {
+// Replaces neighbours of point n beyond a side by boundary values. Args: along, the global index
+// along HEAT_AXIS.
+template <class Axis> INLINE void close(Line& line, int n, int along) {
   rarely();
-  close_pressure<Axis>(n, line.p, here);
+  close_pressure<Axis>(n, line.p);
   close_velocity<Axis, 0>(n, line.u);
   close_velocity<Axis, 1>(n, line.v);
   close_velocity<Axis, 2>(n, line.w);
@@ -72,26 +73,42 @@ INLINE real undamped(const Waves& wave) {
   return (REAL(0.25) * UNDAMPED_LIMIT) * (fastest * fastest);
 }
 
-// One over the longest stable step at a point, 1/s: the limits of waves and of diffusion.
-INLINE real step_limit(const Waves& wave) {
-  return larger(larger(crossings(wave), REAL(DIFFUSION_LIMIT)), undamped(wave));
+// One over the longest stable steps of velocity and of heat at a point, 1/s.
+struct Limits {
+  real velocity, heat;
+};
+INLINE Limits step_limits(const Waves& wave) {
+  const real waves = larger(crossings(wave), undamped(wave));
+  return {larger(waves, REAL(VISCOUS_LIMIT)), larger(waves, REAL(THERMAL_LIMIT))};
 }
 
-// Factor by which the local step of pressure exceeds that of the other fields. Where diffusion
-// limits the step, waves cross only a small fraction of a spacing in it, and damping of odd-even
-// pressure is equally slow. A longer step of pressure acts like a larger beta, which does not
-// change the steady flow. The stability of waves and of the damping limit the factor.
-INLINE real pressure_lead(const Waves& wave, real limit) {
-  if (!PRESSURE_LEADS) return REAL(1);
-  const real slack = limit * RECIPROCAL(crossings(wave));
-  const real by_waves = REAL(0.5) * slack * slack, by_damping = REAL(DAMPING_LEAD) * slack;
-  return larger(REAL(1), by_waves < by_damping ? by_waves : by_damping);
+// Steps of pressure, velocity and heat, s.
+struct Steps {
+  real p, velocity, heat;
+};
+
+// The longest stable steps at a point. Where diffusion limits the step of velocity, waves cross only
+// a small fraction of a spacing in it, and damping of odd-even pressure is equally slow. A longer
+// step of pressure acts like a larger beta, which does not change the steady flow. The stability of
+// waves and of the damping limit it.
+INLINE Steps local_steps(const Waves& wave) {
+  const Limits limit = step_limits(wave);
+  const real velocity = RECIPROCAL(limit.velocity), heat = RECIPROCAL(limit.heat);
+  if (!PRESSURE_LEADS) return {velocity, velocity, heat};
+  const real crossed = crossings(wave), crossed2 = crossed * crossed;
+  const real share = RECIPROCAL(crossed2 * wave.beta2);
+  const real by_waves = REAL(0.5) * limit.velocity * wave.beta2 * share;
+  const real by_damping = REAL(DAMPED_STEP) * crossed2 * share;
+  const real p = larger(velocity, by_waves < by_damping ? by_waves : by_damping);
+  const real by_pressure = FAST_SQRT(velocity * p);
+  return {p, velocity, heat < by_pressure ? heat : by_pressure};
 }
 
-// Sums of the contributions of the axes to the rates of change.
+// Sums of the contributions of the axes: the rates of change, save that of pressure, and the mass
+// that leaves a point's cell per unit time and volume.
 struct Gathered {
-  State rate;  // that of pressure holds only the damping
-  real divergence;
+  State rate;
+  real outflow;
 };
 
 INLINE real minus_twice_sum(real diffusivity) {
@@ -118,9 +135,9 @@ INLINE void move(real& rate, real difference, const Three& f, real minus_speed, 
 }
 
 // Adds all terms of one axis. Args: push, the rate of the velocity component along it; p, the
-// point's pressure; speed, the velocity along it; twice, twice the wave speed.
+// point's pressure; speed, the velocity along it.
 template <class Axis>
-INLINE void gather(Gathered& sum, real& push, real p, real speed, real twice, const Line& f) {
+INLINE void gather(Gathered& sum, real& push, real p, real speed, const Line& f) {
   if (!varies<Axis>()) return;
   const real half = REAL(0.5) / Axis::h();
   const real minus_speed = -half * speed;
@@ -130,14 +147,14 @@ INLINE void gather(Gathered& sum, real& push, real p, real speed, real twice, co
   move<Axis>(sum.rate.w, w, f.w, minus_speed, VISCOSITY);
   move<Axis>(sum.rate.t, t, f.t, minus_speed, DIFFUSIVITY);
   push = FMA(-half, f.p.d - f.p.b, push);
-  sum.divergence = FMA(half, Axis::axis == 0 ? u : Axis::axis == 1 ? v : w, sum.divergence);
+  sum.outflow = FMA(half, Axis::axis == 0 ? u : Axis::axis == 1 ? v : w, sum.outflow);
   const real fourth = FMA(REAL(6), p, FMA(REAL(-4), f.p.b + f.p.d, f.p.a + f.p.e));
-  sum.rate.p = FMA((-half * DISSIPATION) * twice, fourth, sum.rate.p);
+  sum.outflow = FMA(REAL(DAMPING) / Axis::h(), fourth, sum.outflow);
 }
 
 INLINE State finish(const Gathered& sum, real beta2) {
   State rate = sum.rate;
-  rate.p = FMA(-beta2, sum.divergence, rate.p);
+  rate.p = -beta2 * sum.outflow;
   return rate;
 }
 
@@ -148,11 +165,12 @@ INLINE void store(const Fields& f, index_t c, const State& s) {
   f.p[c] = s.p, f.u[c] = s.u, f.v[c] = s.v, f.w[c] = s.w, f.t[c] = s.t;
 }
 
-// One stage: `start` plus the stage's step times these rates. Args: pace, the step, s, or with
-// local steps its ratio to the local stable step.
+// One stage: `start` plus the stage's steps times these rates. Args: pace, the step, s, or with
+// local steps its ratio to the local stable steps.
 INLINE State moved_on(const State& start, const State& rate, const Waves& wave, real pace) {
-  const real limit = step_limit(wave);
-  const real step = LOCAL_STEPS ? pace * RECIPROCAL(limit) : pace;
-  return {FMA(step * pressure_lead(wave, limit), rate.p, start.p), FMA(step, rate.u, start.u),
-          FMA(step, rate.v, start.v), FMA(step, rate.w, start.w), FMA(step, rate.t, start.t)};
+  const Steps by = LOCAL_STEPS ? local_steps(wave) : Steps{REAL(1), REAL(1), REAL(1)};
+  const real velocity = pace * by.velocity;
+  return {FMA(pace * by.p, rate.p, start.p), FMA(velocity, rate.u, start.u),
+          FMA(velocity, rate.v, start.v), FMA(velocity, rate.w, start.w),
+          FMA(pace * by.heat, rate.t, start.t)};
 }

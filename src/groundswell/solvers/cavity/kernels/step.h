@@ -37,33 +37,15 @@ KERNEL advance_first(READS(1), READS(f), WRITES(2), const real* pace, BOX_ARGUME
   });
 }
 
-// Only differences of pressure matter: in a steady state it may change everywhere at the same rate,
-// `drift`, per unit time or, with local steps, per step. Returns the drift's weight at a point.
-INLINE double drifting(const Waves& wave) {
-  const real limit = step_limit(wave);
-  return LOCAL_STEPS ? limit / pressure_lead(wave, limit) : REAL(1);
-}
-
-// Computes rates of change, that of pressure less the drift and divided by beta^2. Args: is_forced,
-// whether to include the forcing. Fields 2 may be the forcing.
-KERNEL find_rates(READS(1), READS(f), WRITES(2), const double* drift, index_t is_forced,
-                  BOX_ARGUMENTS) {
+// Computes rates of change, that of pressure divided by beta^2. Args: is_forced, whether to include
+// the forcing. Fields 2 may be the forcing.
+KERNEL find_rates(READS(1), READS(f), WRITES(2), index_t is_forced, BOX_ARGUMENTS) {
   const ConstFields now = FIELDS(1), forcing = FIELDS(f);
   const Fields found = FIELDS(2);
-  const double common = drift[0];
   for_points(now, BOX, [&](index_t c, const State&, const Waves& wave, const State& rate) {
     const State all = is_forced ? forced(rate, forcing, c, wave.beta2) : rate;
-    const real left = all.p - static_cast<real>(common * drifting(wave));
-    store(found, c, {left / wave.beta2, all.u, all.v, all.w, all.t});
+    store(found, c, {all.p / wave.beta2, all.u, all.v, all.w, all.t});
   });
-}
-
-// Computes the drift from the rates that find_rates stored at point c for a drift of 0.
-KERNEL find_drift(READS(1), READS(2), double* drift, index_t c) {
-  ONE_THREAD {
-    const Waves wave = waves(u1[c], v1[c], w1[c]);
-    drift[0] = static_cast<double>(p2[c]) * wave.beta2 / drifting(wave);
-  }
 }
 
 // Partial sums over rows along x: the squared rates, and the maximum of one over the longest stable
@@ -80,7 +62,8 @@ KERNEL sum_rows(READS(1), READS(2), double* sums, index_t parts) {
         for (index_t c = first + lane; c < first + NX; c += LANES) {
           const double rate[] = {p2[c], u2[c], v2[c], w2[c], t2[c]};
           for (int q = 0; q < SUMS - 1; ++q) sum[q] += rate[q] * rate[q];
-          const double limit = step_limit(waves(u1[c], v1[c], w1[c]));
+          const Limits limits = step_limits(waves(u1[c], v1[c], w1[c]));
+          const double limit = larger(limits.velocity, limits.heat);
           sum[SUMS - 1] = limit > sum[SUMS - 1] ? limit : sum[SUMS - 1];
         }
       }

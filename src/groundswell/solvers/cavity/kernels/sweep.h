@@ -7,23 +7,36 @@ INLINE int along_heat(int i, int j, int k) {
   return HEAT_AXIS == 0 ? START_X + i : HEAT_AXIS == 1 ? START_Y + j : START_Z + k;
 }
 
+// Velocity component C of the walls next to a point.
+template <int C> INLINE real along_walls(int i, int j, int k) {
+  return wall_velocity<X, C>(i) + wall_velocity<Y, C>(j) + wall_velocity<Z, C>(k);
+}
+
+// Closes the line of a point near a side, and its balance of mass. Args: n, its index along the
+// axis; speed, its velocity along it.
+template <class Axis>
+INLINE void close(Line& line, Gathered& sum, int n, real speed, int i, int j, int k) {
+  close<Axis>(line, n, along_heat(i, j, k));
+  if (varies<Axis>())
+    sum.outflow += missed_outflow<Axis>(n, speed, along_walls<Axis::axis>(i, j, k));
+}
+
 // Computes the rates at a point. Args: SIDES_X, SIDES_YZ, whether a side may be near along these
 // axes; z, the values along z.
 template <bool SIDES_X, bool SIDES_YZ, class Take>
 INLINE void take_point(const ConstFields& f, const Take& take, Line z, int i, int j, int k) {
   const index_t c = point_at(i, j, k);
-  const int along = along_heat(i, j, k);
   const State at = {z.p.c, z.u.c, z.v.c, z.w.c, z.t.c};
   const Waves wave = waves(at.u, at.v, at.w);
   Gathered sum = begin(at);
   Line x = read_line<X>(f, c);
-  if (SIDES_X && near_sides<X>(i)) close<X>(x, i, f.p + c, along);
-  gather<X>(sum, sum.rate.u, at.p, at.u, wave.x, x);
+  if (SIDES_X && near_sides<X>(i)) close<X>(x, sum, i, at.u, i, j, k);
+  gather<X>(sum, sum.rate.u, at.p, at.u, x);
   Line y = read_line<Y>(f, c);
-  if (SIDES_YZ && near_sides<Y>(j)) close<Y>(y, j, f.p + c, along);
-  gather<Y>(sum, sum.rate.v, at.p, at.v, wave.y, y);
-  if (SIDES_YZ && near_sides<Z>(k)) close<Z>(z, k, f.p + c, along);
-  gather<Z>(sum, sum.rate.w, at.p, at.w, wave.z, z);
+  if (SIDES_YZ && near_sides<Y>(j)) close<Y>(y, sum, j, at.v, i, j, k);
+  gather<Y>(sum, sum.rate.v, at.p, at.v, y);
+  if (SIDES_YZ && near_sides<Z>(k)) close<Z>(z, sum, k, at.w, i, j, k);
+  gather<Z>(sum, sum.rate.w, at.p, at.w, z);
   take(c, at, wave, finish(sum, wave.beta2));
 }
 
