@@ -37,7 +37,9 @@ from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand
 from groundswell.solvers.earthquake.effective import Rows, effective_rows
 from groundswell.solvers.earthquake.halo import summarize
 from groundswell.solvers.earthquake.matched_layers import absorbed_frequencies
+from groundswell.solvers.earthquake.materials import find_phases
 from groundswell.solvers.earthquake.passivity import make_passive
+from groundswell.solvers.earthquake.phases import Phases
 from groundswell.solvers.earthquake.sampling import Samples, recorded, recording
 from groundswell.solvers.earthquake.stability import equivalent_speed
 from groundswell.solvers.earthquake.warnings import find_warnings
@@ -144,6 +146,11 @@ class Setup:
             return None
         rows = effective_rows(profile, self.grid, self.properties, mirrored=self.free_surface)
         return make_passive(rows, self.relaxation) if self.relaxation else rows
+
+    @cached_property
+    def phases(self) -> Phases | None:
+        """Which cells are fluid and which are solid; None if there is no fluid."""
+        return find_phases(self)
 
     @cached_property
     def max_wave_speed(self) -> float:
