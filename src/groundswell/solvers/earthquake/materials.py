@@ -94,8 +94,8 @@ def padded_plane(setup: Setup, k: int) -> dict[str, Values]:
 def find_phases(setup: Setup) -> Phases | None:
     """Which cells are fluid and which are solid; None if there is no fluid."""
     rows = setup.rows
-    slipping = np.flatnonzero(np.isinf(rows.corrections[:, 1])) - GHOSTS if rows else []
-    if not (setup.statistics.fluid_cells or len(slipping)):
+    slips = np.isinf(rows.corrections[:, 1]) if rows else np.zeros(0, bool)
+    if not (setup.statistics.fluid_cells or slips.any()):
         return None
     last = setup.grid.cells[2] + GHOSTS - 1
     inner = slice(GHOSTS, -GHOSTS)
@@ -105,7 +105,13 @@ def find_phases(setup: Setup) -> Phases | None:
         return np.isfinite(padded_plane(setup, row)["compliance"][inner, inner])
 
     profile = find_profile(setup.medium) if rows else None
-    return Phases(setup.grid, setup.periodic, plane, frozenset(slipping), profile)
+    return Phases(
+        setup.grid,
+        setup.periodic,
+        plane,
+        frozenset((np.flatnonzero(slips) - GHOSTS).tolist()),
+        profile,
+    )
 
 
 def mechanism_table(relaxation: Relaxation, part: Part, dt: float) -> Values:

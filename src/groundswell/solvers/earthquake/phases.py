@@ -15,6 +15,7 @@ from groundswell.seismology.media.profile import Profile
 Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 Position = tuple[float, float, float]
+Cell = tuple[int, int, int]
 
 TOUCHING = 1e-6  # distance in cells below which a position is on a face
 PLANES_KEPT = 64
@@ -63,8 +64,23 @@ class Phases:
         if self.profile is not None:
             nearby = position[2] + TOUCHING * self.grid.spacing[2] * np.array([-1.0, 1.0])
             return bool((self.profile.sample(np.maximum(nearby, 0.0)).vs > 0).any())
-        x, y, z = (np.unique(np.floor(n + [-TOUCHING, TOUCHING]).astype(int)) for n in index)
+        x, y, z = (np.unique(np.floor(n + np.array([-1, 1]) * TOUCHING).astype(int)) for n in index)
         return any(bool(self.solid(int(k), y, x).any()) for k in z)
+
+    def are_alike(self, first: Cell, count: int) -> bool:
+        """Whether a cube of `count` cells along each axis is all fluid or all solid."""
+        x, y, z = (np.arange(n, n + count) for n in first)
+        rows = [self.solid(int(k), y, x) for k in z]
+        slips = any(self.slips(int(k)) for k in z)
+        return not slips and (all(r.all() for r in rows) or not any(r.any() for r in rows))
+
+    def resists_shear(self, on_face: tuple[bool, bool, bool], cell: Cell) -> bool:
+        """Whether the edge between cells, on their lower faces along these axes, is in a solid."""
+        x, y, z = (
+            np.arange(n - low, n + 1) for n, low in zip(cell, map(int, on_face), strict=True)
+        )
+        slips = on_face[2] and self.slips(cell[2])
+        return not slips and all(bool(self.solid(int(k), y, x).all()) for k in z)
 
     def _fold(self, n: Integers, axis: int) -> Integers:
         count = self.grid.cells[axis]

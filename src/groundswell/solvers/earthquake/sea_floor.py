@@ -42,8 +42,10 @@ CHANGES = (
 X, Y, Z = range(3)
 # Slot of the strain, component of the velocity and axis of each derivative.
 DERIVATIVES = np.array(
-    [(0, X, X), (1, Y, Y), (2, Z, Z)]
-    + [(3, X, Y), (3, Y, X), (4, X, Z), (4, Z, X), (5, Y, Z), (5, Z, Y)]
+    [
+        *((0, X, X), (1, Y, Y), (2, Z, Z)),
+        *((3, X, Y), (3, Y, X), (4, X, Z), (4, Z, X), (5, Y, Z), (5, Z, Y)),
+    ]
 )
 FIRST = np.where(DERIVATIVES[:, 1] == DERIVATIVES[:, 2], -1, -2)  # cell of the first of four values
 EDGES = {3: (X, Y), 4: (X, Z), 5: (Y, Z)}
@@ -121,7 +123,11 @@ class Differences:
         places = FIRST[self.derivative][:, None] + np.arange(4)
         nodes = self.cells[:, None] + places[..., None] * steps
         spacing = np.array(part.grid.spacing)[axis][:, None]
-        return np.broadcast_to(self.cells[:, None], nodes.shape), nodes, CHANGES[self.kind] / spacing
+        return (
+            np.broadcast_to(self.cells[:, None], nodes.shape),
+            nodes,
+            CHANGES[self.kind] / spacing,
+        )
 
 
 def _sorted(
@@ -137,8 +143,8 @@ def _sorted(
     slots, fields = (np.broadcast_to(a[:, None], own.shape)[own] for a in (slots, fields))
     cells, values = targets[own], sources[own]
     order = np.lexsort((*(values - cells).T, fields, slots, *cells.T[::-1]))
-    chosen = (cells, values, slots, fields, weights[own])
-    return Terms(*(array[order] for array in chosen))
+    places = cells[order], values[order], slots[order], fields[order]
+    return Terms(*places, weights[own][order])
 
 
 def find_differences(phases: Phases, part: Part, *, free_surface: bool) -> Differences:
