@@ -16,6 +16,7 @@ from groundswell.errors import InputError
 
 Array = NDArray[np.float64]
 
+ROUNDING = 1e-9  # largest part of a moment that is not isotropic because of rounding
 _ROWS, _COLUMNS = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
 _INDEX = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
 
@@ -172,3 +173,11 @@ def _axes(azimuth: float) -> Array:
             [0.0, 0.0, 1.0],  # z, down
         ]
     )
+
+
+def has_shear(moments: ArrayLike) -> NDArray[np.bool_]:
+    """Which moments (xx, yy, zz, xy, xz, yz), (..., 6), are not isotropic."""
+    given = np.asarray(moments, float)
+    mean = given[..., :3].mean(axis=-1, keepdims=True)
+    deviation = np.abs(given - mean * [1, 1, 1, 0, 0, 0]).max(axis=-1)
+    return np.asarray(deviation > ROUNDING * np.abs(given).max(axis=-1))

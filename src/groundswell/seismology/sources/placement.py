@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.seismology.sources.entries import SourceEntry
+from groundswell.seismology.sources.moment import has_shear
 from groundswell.seismology.sources.point_sources import PointSource
+
+Positions = NDArray[np.float64]
 
 
 def require_sources_inside(
@@ -34,6 +38,33 @@ def require_sources_inside(
                 f"source[{n}]: {_outside(entry, first, len(numbers))}; the region reaches from 0 "
                 f"to {extent[0]:g} m, {extent[1]:g} m and {extent[2]:g} m: move it, or enlarge "
                 "grid.size"
+            )
+
+
+def require_shear_in_solids(
+    entries: Sequence[SourceEntry], is_fluid: Callable[[Positions], NDArray[np.bool_]]
+) -> None:
+    """Check that moments of sources in fluids are isotropic.
+
+    Args:
+        is_fluid: function of positions (n, 3), m, that returns whether they are in a fluid, (n,).
+
+    Raises:
+        InputError: a source in a fluid has a moment that is not isotropic.
+    """
+    for n, entry in enumerate(entries):
+        moments = np.array([p.moment for p in entry.points if p.moment is not None])
+        places = np.array([p.position for p in entry.points if p.moment is not None])
+        if not moments.size:
+            continue
+        wrong = np.flatnonzero(has_shear(moments) & is_fluid(places))
+        if wrong.size:
+            x, y, z = places[wrong[0]]
+            some = f" with {len(wrong):,} of its {len(moments):,} moments" * (len(moments) > 1)
+            raise InputError(
+                f"source[{n}] lies in a fluid{some}, but its moment tensor is not isotropic (the "
+                f"first place is x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m); use an "
+                "explosion or a force, or move it to a solid"
             )
 
 

@@ -19,6 +19,7 @@ from groundswell.seismology.anelasticity import attenuation_quantities, attenuat
 from groundswell.seismology.media.material import Values
 from groundswell.seismology.media.profile import Profile, find_profile
 from groundswell.seismology.receivers import instruments
+from groundswell.seismology.sources import placement
 from groundswell.seismology.sources.event_warnings import (
     event_warnings,
     unfinished_sources,
@@ -346,20 +347,9 @@ def require_shear_in_solids(setup: Setup) -> None:
     Raises:
         InputError: a source in a fluid has a moment that is not isotropic.
     """
-    for n, entry in enumerate(setup.source_entries):
-        moments = np.array([p.moment for p in entry.points if p.moment is not None])
-        places = np.array([p.position for p in entry.points if p.moment is not None])
-        if not moments.size:
-            continue
-        wrong = np.flatnonzero(_has_shear(moments) & (setup.rigidity(*places.T) == 0))
-        if wrong.size:
-            x, y, z = places[wrong[0]]
-            some = f" with {len(wrong):,} of its {len(moments):,} moments" * (len(moments) > 1)
-            raise InputError(
-                f"source[{n}] lies in a fluid{some}, but its moment tensor is not isotropic (the "
-                f"first place is x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m); use an "
-                "explosion or a force, or move it to a solid"
-            )
+    placement.require_shear_in_solids(
+        setup.source_entries, lambda places: setup.rigidity(*places.T) == 0
+    )
 
 
 def require_dissipation(setup: Setup) -> None:
@@ -379,13 +369,6 @@ def require_dissipation(setup: Setup) -> None:
             f'waves in solids may grow without limit; use "riemann" or at least {LEAST_UPWIND:g}, '
             'or boundary layers of kind "sponge"'
         )
-
-
-def _has_shear(moments: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which moments (xx, yy, zz, xy, xz, yz), (n, 6), are not isotropic."""
-    mean = moments[:, :AXES].mean(axis=1, keepdims=True)
-    deviation = np.abs(moments - mean * [1, 1, 1, 0, 0, 0]).max(axis=1)
-    return np.asarray(deviation > 1e-9 * np.abs(moments).max(axis=1))
 
 
 def require_fields_of_equations(setup: Setup) -> None:

@@ -20,7 +20,6 @@ from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.cartesian import ghosts_read
 from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.solver import DecompositionSummary
-from groundswell.solvers.earthquake.interpolation import velocity_stencils
 from groundswell.solvers.earthquake.sampling import recording
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def _rows_across(setup: Setup, decomposition: Decomposition) -> Iterator[Rows]:
     if (output.surface or output.shaking_map) and (across or deep):
         yield top - 1, top + 3
     for receiver in setup.receivers:
-        for stencil in velocity_stencils(grid, receiver.position, setup.free_surface):
+        for stencil in setup.interpolation.velocity_stencils(receiver.position):
             spans = [(n, n + 4) for n in stencil.first]
             if _crosses(spans, decomposition):
                 yield spans[2]

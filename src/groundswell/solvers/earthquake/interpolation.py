@@ -9,7 +9,7 @@ row -1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
@@ -46,34 +46,24 @@ class Stencil:
     Args:
         first: index (i, j, k) of the first point.
         weights: weights along each axis, (3, 4).
+        share: additional factors of the points, (4, 4, 4) along z, y and x.
     """
 
     first: Cell
     weights: NDArray[np.float64]
+    share: NDArray[np.float64] = field(default_factory=lambda: np.ones((4, 4, 4)))
 
     def points(self) -> Iterator[tuple[Cell, float]]:
         """Yield each point (i, j, k) of non-zero weight, with its weight."""
         i, j, k = self.first
         for a, b, c in product(range(4), repeat=3):
             weight = float(self.weights[0, a] * self.weights[1, b] * self.weights[2, c])
+            weight *= float(self.share[c, b, a])
             if weight:
                 yield (i + a, j + b, k + c), weight
 
 
-def velocity_stencils(grid: Grid, position: Position, free_surface: bool) -> list[Stencil]:
-    """Weights for vx, vy and vz at a position (m)."""
-    tops = VELOCITY_TOPS if free_surface else (None,) * 3
-    pairs = zip(VELOCITY_OFFSETS, tops, strict=True)
-    return [_stencil(grid, position, offset, top) for offset, top in pairs]
-
-
-def stress_stencils(grid: Grid, position: Position, free_surface: bool) -> list[Stencil]:
-    """Weights for sxx, syy, szz, sxy, sxz and syz at a position (m)."""
-    top = STRESS_TOP if free_surface else None
-    return [_stencil(grid, position, offset, top) for offset in STRESS_OFFSETS]
-
-
-def _stencil(grid: Grid, position: Position, offset: Offset, top: int | None) -> Stencil:
+def stencil(grid: Grid, position: Position, offset: Offset, top: int | None) -> Stencil:
     """The stencil of a field that lies `offset` after its index and starts at row `top`."""
     index = grid.indices(position, offset)
     first = np.floor(index).astype(int) - 1
@@ -82,13 +72,13 @@ def _stencil(grid: Grid, position: Position, offset: Offset, top: int | None) ->
         first[2] = top
     weights = np.stack([cubic_weights(t) for t in index - first - 1])
     if at_surface and top == -1:
-        weights[2] = _surface_corrected(weights[2])
+        weights[2] = surface_corrected(weights[2])
     elif at_surface and index[2] < 0:
         weights[2] = linear_weights(index[2])
     return Stencil((int(first[0]), int(first[1]), int(first[2])), weights)
 
 
-def _surface_corrected(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def surface_corrected(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights of vx half a row above and below the surface, for the stored rows -1 and 0."""
     above, below, *rest = weights
     stored_above = ((1 - SURFACE_SHIFT) * above - SURFACE_SHIFT * below) / SHEAR_REACH
@@ -98,7 +88,7 @@ def _surface_corrected(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 def surface_weights(free_surface: bool) -> NDArray[np.float64]:
     """Weights of rows -1, 0, 1 and 2, (4,), that give vx or vy at the top of row 0."""
     weights = cubic_weights(-HALF)
-    return _surface_corrected(weights) if free_surface else weights
+    return surface_corrected(weights) if free_surface else weights
 
 
 def cubic_weights(t: float) -> NDArray[np.float64]:
@@ -111,6 +101,14 @@ def cubic_weights(t: float) -> NDArray[np.float64]:
             (t + 1) * t * (t - 1) / 6,
         ]
     )
+
+
+def lagrange_weights(points: NDArray[np.float64], at: float) -> NDArray[np.float64]:
+    """Weights at `at` of the polynomial through `points`, (n,)."""
+    apart = np.subtract.outer(points, points) + np.eye(len(points))
+    factors = (at - points) / apart
+    np.fill_diagonal(factors, 1.0)
+    return np.asarray(factors.prod(axis=1))
 
 
 def linear_weights(t: float) -> NDArray[np.float64]:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.seismology.attenuation import Relaxation
+from groundswell.seismology.media.profile import find_profile
 from groundswell.solvers.earthquake.effective import UNCORRECTED
 from groundswell.solvers.earthquake.moduli import PROPERTIES
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.phases import Phases
+
+if TYPE_CHECKING:
+    from groundswell.solvers.earthquake.setup import Setup
 
 Values = NDArray[np.floating]
 
@@ -83,6 +89,29 @@ def padded_plane(setup: Setup, k: int) -> dict[str, Values]:
         )
         for name, values in plane.items()
     }
+
+
+def find_phases(setup: Setup) -> Phases | None:
+    """Which cells are fluid and which are solid; None if there is no fluid."""
+    rows = setup.rows
+    slips = np.isinf(rows.corrections[:, 1]) if rows else np.zeros(0, bool)
+    if not (setup.statistics.fluid_cells or slips.any()):
+        return None
+    last = setup.grid.cells[2] + GHOSTS - 1
+    inner = slice(GHOSTS, -GHOSTS)
+
+    def plane(k: int) -> NDArray[np.bool_]:
+        row = min(max(k, -GHOSTS), last)
+        return np.isfinite(padded_plane(setup, row)["compliance"][inner, inner])
+
+    profile = find_profile(setup.medium) if rows else None
+    return Phases(
+        setup.grid,
+        setup.periodic,
+        plane,
+        frozenset((np.flatnonzero(slips) - GHOSTS).tolist()),
+        profile,
+    )
 
 
 def mechanism_table(relaxation: Relaxation, part: Part, dt: float) -> Values:

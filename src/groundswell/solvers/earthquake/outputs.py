@@ -30,7 +30,6 @@ from groundswell.seismology.formats.shaking_maps import (
     write_shaking_map,
 )
 from groundswell.seismology.sources.event import event_attributes
-from groundswell.solvers.earthquake.interpolation import velocity_stencils
 from groundswell.solvers.earthquake.sampling import RECORDABLE, point_selection, recording
 from groundswell.solvers.earthquake.state import surface_array
 
@@ -167,7 +166,7 @@ class Outputs:
             return []
         ring = self._ring("seismograms", (3, len(own)))
         positions = (setup.receivers[n].position for n in own)
-        stencils = [velocity_stencils(setup.grid, p, setup.free_surface) for p in positions]
+        stencils = [setup.interpolation.velocity_stencils(p) for p in positions]
         return self._record.record(
             self._velocities,
             point_selection(stencils, self._part.start, setup.dtype),

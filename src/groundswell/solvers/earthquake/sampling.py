@@ -123,7 +123,10 @@ def point_selection(
     along = np.array([[s.weights for s in those] for those in stencils]).astype(dtype)
     # Products are rounded as the sums are, in the type of the run.
     x, y, z = np.moveaxis(along.reshape(points, 3, 3, 4), 2, 0)
-    weights = z[..., :, None, None] * y[..., None, :, None] * x[..., None, None, :]
+    share = np.array([[s.share for s in those] for those in stencils]).astype(dtype)
+    weights = share.reshape(points, 3, 4, 4, 4) * (
+        z[..., :, None, None] * y[..., None, :, None] * x[..., None, None, :]
+    )
     return PointSelection(
         shape=(points,),
         count=(points,),

@@ -27,8 +27,11 @@ from groundswell.seismology.receivers import Receiver, place_receivers
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event import SourceSummary
-from groundswell.seismology.sources.placement import require_sources_inside
-from groundswell.seismology.sources.point_sources import PointSource, SourceContext
+from groundswell.seismology.sources.placement import (
+    require_shear_in_solids,
+    require_sources_inside,
+)
+from groundswell.seismology.sources.point_sources import PointSource, Property, SourceContext
 from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import TimeAxis, dividing_step, require_feasible_steps
 from groundswell.simulation.solver import DecompositionSummary
@@ -37,7 +40,10 @@ from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand
 from groundswell.solvers.earthquake.effective import Rows, effective_rows
 from groundswell.solvers.earthquake.halo import summarize
 from groundswell.solvers.earthquake.matched_layers import absorbed_frequencies
+from groundswell.solvers.earthquake.materials import find_phases
 from groundswell.solvers.earthquake.passivity import make_passive
+from groundswell.solvers.earthquake.phase_interpolation import Interpolation
+from groundswell.solvers.earthquake.phases import Phases
 from groundswell.solvers.earthquake.sampling import Samples, recorded, recording
 from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, equivalent_speed
 from groundswell.solvers.earthquake.warnings import find_warnings
@@ -99,6 +105,8 @@ class Setup:
             require_formats(self.case.output.seismograms.formats)
             validation.require_two_samples(self)
         require_sources_inside(self.source_entries, self.extent)
+        if self.phases:
+            require_shear_in_solids(self.source_entries, self._are_in_fluid)
         recording(self, Part.whole(self.grid)).require_samples(self.case.output.record, self.steps)
 
     @property
@@ -143,6 +151,16 @@ class Setup:
             return None
         rows = effective_rows(profile, self.grid, self.properties, mirrored=self.free_surface)
         return make_passive(rows, self.relaxation) if self.relaxation else rows
+
+    @cached_property
+    def phases(self) -> Phases | None:
+        """Which cells are fluid and which are solid; None if there is no fluid."""
+        return find_phases(self)
+
+    @cached_property
+    def interpolation(self) -> Interpolation:
+        """The weights of grid values at sources and receivers."""
+        return Interpolation(self.grid, self.free_surface, self.phases)
 
     @cached_property
     def max_wave_speed(self) -> float:
@@ -277,11 +295,22 @@ class Setup:
             self.dt,
             self.case.time.duration,
             self.grid.spacing,
-            rigidity=moduli.at_positions(self.medium, lambda material: lame(material)[1]),
+            rigidity=self._rigidity,
             lame=moduli.at_positions(self.medium, lambda material: lame(material)[0]),
             density=moduli.at_positions(self.medium, lambda material: material.rho),
         )
         return build_sources(self.case.source, context)
+
+    @cached_property
+    def _rigidity(self) -> Property:
+        return moduli.at_positions(self.medium, lambda material: lame(material)[1])
+
+    def _are_in_fluid(self, places: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Whether positions (n, 3), m, and the cells that contain them, are in a fluid, (n,)."""
+        assert self.phases is not None
+        fluid = np.asarray(self._rigidity(*places.T)) == 0
+        fluid[fluid] = [not self.phases.is_solid(tuple(place)) for place in places[fluid]]
+        return fluid
 
     @cached_property
     def receivers(self) -> list[Receiver]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Backend, Cells, Constant, Exact, Launch, Parameter, Source
+from groundswell.backends import Backend, Cells, Constant, Exact, Items, Launch, Parameter, Source
 from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
@@ -38,6 +38,7 @@ from groundswell.solvers.earthquake.halo import (
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, surface_weights
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs
+from groundswell.solvers.earthquake.sea_floor import Terms, find_differences
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.source_injection import injection_launches
 from groundswell.solvers.earthquake.state import layer_arrays, surface_array
@@ -138,16 +139,50 @@ class Earthquake(ExplicitSolver):
         fields = [*self._pick(VELOCITIES), *self._pick(STRESSES), *self._densities]
         layers = self.layers.arguments("velocity")
         return [
-            self._in_box("update_velocity", box, [*fields, *layers], self.clock, ticks)
+            launch
             for box in boxes
+            for launch in (
+                self._in_box("update_velocity", box, [*fields, *layers], self.clock, ticks),
+                *self._mend("mend_velocity", box, [*fields, self.layers.damping]),
+            )
         ]
 
     def _update_stress(self, boxes: Sequence[Box]) -> list[Launch]:
         memories = self._pick(MEMORIES) if self.attenuated else [self._placeholder] * 6
         properties = [self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")]
-        fields = [*self._pick(STRESSES), *memories, *self._pick(VELOCITIES), *properties]
-        layers = [self.materials.corrections, self._mechanisms, *self.layers.arguments("stress")]
-        return [self._in_box("update_stress", box, [*fields, *layers]) for box in boxes]
+        material = [*properties, self.materials.corrections, self._mechanisms]
+        fields = [*self._pick(STRESSES), *memories, *self._pick(VELOCITIES), *material]
+        layers = self.layers.arguments("stress")
+        return [
+            launch
+            for box in boxes
+            for launch in (
+                self._in_box("update_stress", box, [*fields, *layers]),
+                *self._mend("mend_stress", box, [*fields, self.layers.damping]),
+            )
+        ]
+
+    def _mend(self, kernel: str, box: Box, fields: Sequence[Array]) -> list[Launch]:
+        """The launch that mends the differences at the boundaries of fluids in a box, if any."""
+        if kernel not in self._sea_floor:
+            return []
+        tables = self._sea_floor[kernel].tables(box, self.layout, self.setup.dtype)
+        count = len(tables[0])
+        on_device = map(self.backend.to_device, tables)
+        arguments = (*fields, *on_device, count)
+        return [self.module.launch(kernel, Items(count), *arguments)] if count else []
+
+    @cached_property
+    def _sea_floor(self) -> dict[str, Terms]:
+        """What the kernels of kernels/sea_floor.h add; empty if there is no fluid."""
+        phases, top = self.setup.phases, self.setup.free_surface
+        if phases is None:
+            return {}
+        differences = find_differences(phases, self.part, free_surface=top)
+        return {
+            "mend_velocity": differences.velocity_terms(self.part, top),
+            "mend_stress": differences.stress_terms(self.part),
+        }
 
     @property
     def _densities(self) -> tuple[Array, Array]:

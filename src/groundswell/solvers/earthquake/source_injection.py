@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,16 +11,25 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Items, Launch
 from groundswell.backends.base import Array
-from groundswell.grids.cartesian import Grid, Layout, Part
+from groundswell.grids.cartesian import GHOSTS, Layout, Part
+from groundswell.seismology.sources.moment import has_shear
 from groundswell.seismology.sources.point_sources import PointSource
-from groundswell.solvers.earthquake import interpolation as lattice
-from groundswell.solvers.earthquake.interpolation import Cell, Position
+from groundswell.solvers.earthquake.effective import Rows
+from groundswell.solvers.earthquake.interpolation import (
+    SHEAR_REACH,
+    STRESS_OFFSETS,
+    Cell,
+    Position,
+)
+from groundswell.solvers.earthquake.phase_interpolation import Interpolation
+from groundswell.solvers.earthquake.phases import TOUCHING, Phases
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
     from groundswell.solvers.earthquake.solver import Earthquake
 
 Integers = NDArray[np.int64]
+Amplitudes = NDArray[np.float64]
 Contribution = tuple[int, Cell, float]  # component, cell (i, j, k), weight
 
 X, Y, Z = range(3)
@@ -28,6 +37,7 @@ X, Y, Z = range(3)
 # is half as high.
 _BUOYANCY_FACTORS = (1, 1, 2)
 ON_SURFACE = (4, 5)  # stress components that vanish on a free surface: sxz and syz
+ZZ, FIRST_SHEAR = 2, 3  # among the stress components
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,7 @@ def distribute_sources(
     rows = [
         (component, i + layout.row * j + layout.plane * k, n, weight)
         for n, source in enumerate(sources)
-        for component, cell, weight in _contributions(grid, source, forces, setup.free_surface)
+        for component, cell, weight in _contributions(setup, source, forces)
         for i, j, k in _local_cells(part, cell, setup.periodic)
     ]
     rows.sort()
@@ -79,48 +89,113 @@ def distribute_sources(
     )
 
 
-def _contributions(
-    grid: Grid, source: PointSource, forces: bool, free_surface: bool
-) -> Iterator[Contribution]:
-    amplitudes = source.force if forces else source.moment
-    spread = spread_force if forces else spread_moment
-    for component, amplitude in enumerate(() if amplitudes is None else amplitudes):
-        if amplitude:
-            for target, cell, weight in spread(grid, source.position, component, free_surface):
-                yield target, cell, amplitude * weight
+def _contributions(setup: Setup, source: PointSource, forces: bool) -> Iterator[Contribution]:
+    if forces:
+        if source.force is not None:
+            yield from spread_force(setup.interpolation, source.position, source.force)
+    elif source.moment is not None:
+        found = spread_moment(setup.interpolation, source.position, source.moment)
+        beside = setup.phases and BesideFluid.of(setup, source.position)
+        yield from beside.strain(found) if beside else found
+
+
+@dataclass(frozen=True)
+class BesideFluid:
+    """Depth rows next to a fluid, whose stiffness along z is not that of their material.
+
+    It makes up for the position of the boundary (effective.py). A moment Mzz does work on the
+    strain ezz of the material, not of the row. At the same stress szz, they differ by
+    (1/M' - 1/M) szz, where M and M' are the stiffnesses of the material and of the row. Injected
+    stress that belongs to this difference is taken away.
+
+    Args:
+        rows: parameters of all depth rows, ghosts included.
+        stiffness: lambda + 2 mu of the material at a source, Pa.
+    """
+
+    rows: Rows
+    stiffness: float
+
+    @classmethod
+    def of(cls, setup: Setup, position: Position) -> BesideFluid | None:
+        """The rows of a medium that varies with depth only, for a source at a position (m)."""
+        profile = setup.phases.profile if setup.phases else None
+        if profile is None or setup.rows is None:
+            return None
+        nearby = position[Z] + TOUCHING * setup.grid.spacing[Z] * np.array([-1.0, 1.0])
+        material = setup.properties(profile.sample(np.maximum(nearby, 0.0)))
+        stiffness = np.add(material["lam"], 2 / material["compliance"])
+        return cls(setup.rows, float(stiffness[material["compliance"].argmin()]))
+
+    def strain(self, contributions: Iterable[Contribution]) -> Iterator[Contribution]:
+        """Yield the contributions of a source, corrected next to a fluid."""
+        is_fluid = np.isinf(self.rows.properties["compliance"])
+        for component, cell, weight in contributions:
+            row = cell[Z] + GHOSTS
+            if component != ZZ or not is_fluid[row - 1 : row + 2].any():
+                yield component, cell, weight
+                continue
+            lam, compliance = (self.rows.properties[n][row] for n in ("lam", "compliance"))
+            stiffness = lam + 2 / compliance + self.rows.corrections[row, 2]
+            more = stiffness / self.stiffness - 1
+            yield ZZ, cell, weight * (1 + more)
+            for level in (0, 1):
+                yield level, cell, weight * more * lam / stiffness
 
 
 def spread_force(
-    grid: Grid, position: Position, axis: int, free_surface: bool
+    interpolation: Interpolation, position: Position, force: Amplitudes
 ) -> Iterator[Contribution]:
-    """Yield a unit force along an axis as forces on velocities: the adjoint of interpolation.
+    """Yield a force (3,) as forces on velocities: the adjoint of interpolation.
 
     Near a free surface, interpolation also reads vx and vy above it, which extrapolate from vx and
     vy of row 0 and the slope of vz (kernels/surface.h). The adjoint applies a force there to row 0,
     and turns part of it into a couple of vertical forces.
     """
-    stencil = lattice.velocity_stencils(grid, position, free_surface)[axis]
-    for (i, j, k), weight in stencil.points():
-        if not free_surface or k > 0:
-            yield axis, (i, j, k), weight
-        elif k == 0:
-            yield axis, (i, j, 0), weight * _BUOYANCY_FACTORS[axis]
-        else:
-            slope = lattice.SHEAR_REACH * grid.spacing[Z] / grid.spacing[axis]
-            couple = weight * slope * _BUOYANCY_FACTORS[Z]
-            yield axis, (i, j, 0), weight
-            yield Z, (i, j, 0), couple
-            yield Z, (i - (axis == X), j - (axis == Y), 0), -couple
+    stencils = interpolation.velocity_stencils(position) if force.any() else []
+    for axis, stencil in enumerate(stencils):
+        for cell, share in stencil.points() if force[axis] else ():
+            for target, at, weight in _unit_force(interpolation, axis, cell):
+                yield target, at, force[axis] * (share * weight)
+
+
+def _unit_force(interpolation: Interpolation, axis: int, cell: Cell) -> Iterator[Contribution]:
+    """Yield a unit force on a velocity, which may be above a free surface, on those with values."""
+    (i, j, k), spacing = cell, interpolation.grid.spacing
+    if not interpolation.free_surface or k > 0:
+        yield axis, cell, 1.0
+    elif k == 0:
+        yield axis, cell, _BUOYANCY_FACTORS[axis]
+    else:
+        couple = SHEAR_REACH * spacing[Z] / spacing[axis] * _BUOYANCY_FACTORS[Z]
+        yield axis, (i, j, 0), 1.0
+        yield Z, (i, j, 0), couple
+        yield Z, (i - (axis == X), j - (axis == Y), 0), -couple
 
 
 def spread_moment(
-    grid: Grid, position: Position, component: int, free_surface: bool
+    interpolation: Interpolation, position: Position, moment: Amplitudes
 ) -> Iterator[Contribution]:
-    """Yield a unit moment as stresses; none on a free surface, where shear stress stays zero."""
-    stencil = lattice.stress_stencils(grid, position, free_surface)[component]
-    for (i, j, k), weight in stencil.points():
-        if not (free_surface and k == 0 and component in ON_SURFACE):
-            yield component, (i, j, k), weight
+    """Yield a moment (6,) as stresses; none where shear stress stays zero.
+
+    These are the free surface, and the boundaries of fluids. A moment with shear is in the solid,
+    wherever the medium has its boundary in the cell.
+    """
+    phases, free_surface = interpolation.phases, interpolation.free_surface
+    solid = phases is None or bool(has_shear(moment)) or phases.is_solid(position)
+    for component, stencil in enumerate(interpolation.stress_stencils(position, solid)):
+        for cell, share in stencil.points() if moment[component] else ():
+            on_surface = free_surface and cell[Z] == 0 and component in ON_SURFACE
+            if not on_surface and _resists(phases, component, cell):
+                yield component, cell, moment[component] * share
+
+
+def _resists(phases: Phases | None, component: int, cell: Cell) -> bool:
+    """Whether a stress can stay at its place in a cell: not if it is shear stress next to fluid."""
+    if phases is None or component < FIRST_SHEAR:
+        return True
+    x, y, z = (along == 0 for along in STRESS_OFFSETS[component])
+    return phases.resists_shear((x, y, z), cell)
 
 
 def _local_cells(part: Part, cell: Cell, periodic: bool) -> list[Cell]:

@@ -1,5 +1,6 @@
 // Every kernel of the earthquake solver.
 #include "record.h"
+#include "sea_floor.h"
 #include "sources.h"
 #include "surface.h"
 #include "update.h"
