@@ -332,7 +332,7 @@ PROBLEMS = {
     "dgwave": SymmetricProblem(
         seismic(gs.dgwave, 300.0, (3, 4, 5), **DG),
         tuple(horizontal()),
-        # Only waves that elements resolve are interchangeable: forces are spread, receivers are not.
+        # Forces are spread and receivers are not, so only resolved waves are interchangeable.
         exchanged=exchanged_forces(gs.dgwave, 300.0, (3, 4, 5), 0.25, **DG | {"duration": 1.5}),
         exchange_tolerance=2e-2,
     ),
