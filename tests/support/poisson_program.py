@@ -47,11 +47,17 @@ from groundswell.spectral_elements.vtkhdf import LagrangeElements, to_equidistan
 
 
 def random_mesh(rng: np.random.Generator) -> Hexahedra:
-    """A box, periodic at times, or the same as a mesh in any arrangement."""
+    """A box, periodic at times, or the same as a mesh in any arrangement; half of them are flat."""
     counts = tuple(int(n) for n in rng.integers(1, 5, 3))
+    size = np.where(np.arange(3) == rng.integers(6), 0.01, 1.0)
+
+    def bend(points: Any) -> Any:
+        return size * (points + 0.1 * points[..., ::-1] ** 2)
+
     if rng.integers(2):
-        return shuffled(Box(counts, deform=lambda p: p + 0.1 * p[..., ::-1] ** 2, order=2), rng)
-    return Box(counts, periodic=tuple(bool(p) for p in rng.integers(2, size=3)))
+        return shuffled(Box(counts, deform=bend, order=2), rng)
+    periodic = tuple(bool(p) for p in rng.integers(2, size=3))
+    return Box(counts, high=tuple(size.tolist()), periodic=periodic)
 
 
 def operator(backend: Backend, space: FunctionSpace, x: Array, y: Array) -> LinearOperator:

@@ -26,6 +26,7 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import positions
 from groundswell.solvers.poisson.geometric_factors import GeometricFactors
 from groundswell.solvers.poisson.grid_transfer import Transfer
+from groundswell.solvers.poisson.lines import find_lines, shortest_axes, sum_stacks
 from groundswell.solvers.poisson.multigrid import (
     Cycle,
     Multigrid,
@@ -179,6 +180,12 @@ MESHES = {
     "free": (Box((2, 1, 1), deform=bent, order=2), 0.5, ()),
     "periodic": (Box((3, 1, 2), periodic=(True, True, False)), 0.0, (5,)),
     "turned": (shuffled(Box((2, 2, 2), deform=bent, order=2), RNG(7)), 0.1, ()),
+    "flat": (Box((2, 2, 2), high=(1.0, 1.0, 0.02)), 0.0, (1,)),
+    "flat in places": (
+        Box((2, 1, 3), deform=lambda p: np.where([0, 0, 1], 1 - (1 - p) ** 4, p), order=1),
+        0.2,
+        (4,),
+    ),
 }
 
 
@@ -247,6 +254,54 @@ def iterations(
 def test_thin_and_slanted_elements(backend: Backend) -> None:
     """Kershaw's, on which Jacobi's preconditioner takes 700."""
     assert iterations(backend, Box((6, 6, 6), deform=kershaw(0.3, 0.3), order=1), 7) <= 20
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("ratio", [1, 10, 100, 1000])
+def test_flat_elements(backend: Backend, ratio: float, axis: int) -> None:
+    """Fixed at both ends of a long axis; with lower degrees alone, in single precision, 300."""
+    high = tuple(1 / ratio if a == axis else 1.0 for a in range(3))
+    fixed = tuple(2 * ((axis + 1) % 3) + n for n in (1, 2))
+    assert iterations(backend, Box((4, 4, 4), high=high), 7, fixed=fixed) <= 18
+
+
+@pytest.mark.parametrize(
+    ("mesh", "options"),
+    [
+        (Box((3, 3, 2), high=(1.0, 1.0, 1e-4)), {"screening": 1.0, "fixed": ()}),
+        (Box((3, 3, 9), high=(1.0, 1.0, 0.03)), {"fixed": (2,)}),
+        (Box((3, 3, 3), high=(1.0, 1.0, 0.01), periodic=(True, False, True)), {"fixed": (3,)}),
+        (Box((4, 2, 2), high=(1.0, 0.01, 0.001)), {"fixed": (1,)}),
+        (shuffled(Box((3, 3, 2), high=(1.0, 1.0, 0.01)), RNG(5)), {"fixed": (1,)}),
+    ],
+    ids=["screened", "thick", "periodic", "thin along two axes", "turned"],
+)
+def test_other_flat_elements(backend: Backend, mesh: Any, options: Any) -> None:
+    most = 30 if mesh.count > 80 else 15  # waves along many layers are smoothed only
+    assert iterations(backend, mesh, 5, **options) <= most
+
+
+def test_matrices_of_lines_are_the_operators(backend: Backend) -> None:
+    """P' A P, with P from lines to nodes, of slanted elements that are flat along several axes."""
+
+    def flat(points: Any) -> Any:
+        x, y, z = np.moveaxis(points, -1, 0)
+        return np.stack([x + 0.1 * y, y + 0.2 * x * y, 0.02 * z + 0.3 * x], axis=-1)
+
+    space = space_on(shuffled(Box((2, 2, 2), deform=flat, order=2), RNG(3)), 3)
+    geometry = GeometricFactors.of(space.mesh, 3, space.elements)
+    lines = find_lines(space, shortest_axes(compute_stretches(geometry, 3, 0.4)))
+    assert len(lines.flat) == 8 and len({*lines.axis}) > 1
+    ids, rows = np.unique(lines.of_nodes, return_inverse=True)
+    p = np.eye(len(ids))[rows.ravel()]
+    order = np.argsort(space.sharing.ids)
+    expected = p[order].T @ assembled(space.mesh, 3, 0.4)[0] @ p[order]
+    stacks, matrices = sum_stacks(geometry, lines, 3, 0.4)
+    found = np.zeros_like(expected)
+    for of_stack, matrix in zip(np.searchsorted(ids, stacks), matrices, strict=True):
+        np.add.at(found, np.ix_(of_stack, of_stack), matrix)
+    assert len(ids) == 49 and 4 <= len(stacks) <= 8
+    assert np.allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
 def test_precision_inside_loses_nothing(backend: Backend) -> None:

@@ -146,3 +146,46 @@ def test_one_of_several_maps_must_be_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"name one in topography\.variable: thickness, z"):
         build_elevation(FileTopography(kind="file", file=tmp_path / "a.nc"), SIZE)
     check(FileTopography(kind="file", file=tmp_path / "a.nc", variable="z"))
+
+
+# --- units and signs of files ---------------------------------------------------------------------
+
+
+def write_map(path: Path, name: str = "z", scale: float = 1.0, **attrs: Any) -> FileTopography:
+    x, y = points()
+    array = xr.DataArray(elevations(x, y) / scale, {"y": y, "x": x}, name=name, attrs=attrs)
+    array.to_netcdf(path, engine="h5netcdf")
+    return FileTopography(kind="file", file=path)
+
+
+@pytest.mark.parametrize(("unit", "scale"), [("feet", 0.3048), ("km", 1000.0), ("m", 1.0)])
+def test_units_of_files_are_converted(tmp_path: Path, unit: str, scale: float) -> None:
+    check(write_map(tmp_path / "map.nc", scale=scale, units=unit), rel=1e-8)
+
+
+def test_units_of_coordinates_are_converted(tmp_path: Path) -> None:
+    x, y = points()
+    axes = {"y": ("y", y / 1e3, {"units": "km"}), "x": ("x", x / 1e3, {"units": "km"})}
+    array = xr.DataArray(elevations(x, y), axes, ("y", "x"), name="z")
+    array.to_netcdf(tmp_path / "map.nc", engine="h5netcdf")
+    check(FileTopography(kind="file", file=tmp_path / "map.nc"), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("name", "attrs", "message"),
+    [
+        ("depth", {}, "depth holds depths, positive downwards; give elevations"),
+        ("z", {"positive": "down"}, "z holds depths"),
+        ("z", {"standard_name": "sea_floor_depth_below_geoid"}, "z holds depths"),
+        ("z", {"units": "K"}, "unit 'K' does not convert to m"),
+    ],
+)
+def test_depths_and_other_quantities_are_refused(
+    tmp_path: Path, name: str, attrs: dict[str, str], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        check(write_map(tmp_path / "map.nc", name, **attrs))
+
+
+def test_a_depth_that_says_it_is_positive_upwards_is_an_elevation(tmp_path: Path) -> None:
+    check(write_map(tmp_path / "map.nc", "depth", positive="up"))

@@ -53,6 +53,7 @@ class Chebyshev:
         order: number of steps, 1 to 16. Each applies S, and all but the last one A.
 
     Attributes:
+        vectors: the layout.
         b: the right-hand side.
         x: the solution.
         r: the residual, after the launches of `residual`.
@@ -73,7 +74,7 @@ class Chebyshev:
         order: int = 3,
     ) -> None:
         backend = vectors.backend
-        self._vectors, self._order = vectors, order
+        self.vectors, self._order = vectors, order
         arrays = [vectors.zeros() for _ in range(6)]
         self.b, self.x, self.r, self._w, self._z, self._total = arrays
         self._apply, self._precondition = apply(self.x, self._w), precondition(self.r, self._z)
@@ -111,12 +112,12 @@ class Chebyshev:
         return self._launch("subtract_values", minuend, self._w, self.r)
 
     def _launch(self, name: str, *arguments: Array | int) -> list[Launch]:
-        own = self._vectors.own
+        own = self.vectors.own
         return [self._module.launch(name, Items(own), *arguments, own)] if own else []
 
     def _product(self, operator: LinearOperator, source: Array, target: Array) -> Product:
         """The operator as a function of this rank's own values on the host."""
-        own, backend = self._vectors.own, self._vectors.backend
+        own, backend = self.vectors.own, self.vectors.backend
 
         def product(values: Floats) -> Floats:
             backend.assign(source[:own], values.astype(source.dtype))

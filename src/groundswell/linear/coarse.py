@@ -52,7 +52,8 @@ class CoarseSolver(Composite):
     """Applies the inverse of a matrix, or an approximation. All ranks must use it together.
 
     Args:
-        vectors: layout of b and x.
+        vectors: layout of b and x. If each rank owns all its values, the parts of several ranks
+            of a value of b are added.
         sharing: of the ids of unknowns, in the order of b and x.
         matrices: the elements' matrices, (elements, m, m), of which the rows and columns are those
             of `sharing.indices`, (elements m,).
@@ -87,7 +88,7 @@ class CoarseSolver(Composite):
         ids = np.unique(np.concatenate(all_ids)) if gathered else sharing.ids
         # Rank 0 alone knows the indices of each rank's values among all.
         self._rows = [np.searchsorted(ids, each) for each in all_ids]
-        self._owned = comm.gather(sharing.own)
+        self._owned = comm.gather(vectors.own)
         self._total = len(ids)
         self._solve: Solve = comm.collective_try(
             lambda: _solve_gathered(ids, gathered, method) if gathered else _identity
@@ -103,7 +104,7 @@ class CoarseSolver(Composite):
         if comm.first:
             b = np.zeros(self._total)
             for rank, part in received.items():
-                b[self._rows[rank][: self._owned[rank]]] = part.view(np.float64)
+                b[self._rows[rank][: self._owned[rank]]] += part.view(np.float64)
             x = self._solve(b)
             sent = {rank: x[rows].view(np.int64) for rank, rows in enumerate(self._rows)}
         for part in comm.alltoallv(sent).values():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,10 @@ from groundswell.seismology.case.topography import (
     FormulaTopography,
     TopographySection,
 )
+from groundswell.seismology.media.material import unit_factor
+
+if TYPE_CHECKING:
+    from xarray import DataArray
 
 Floats = NDArray[np.float64]
 Elevation = Callable[[Floats, Floats], Floats]
@@ -112,9 +118,34 @@ def _read_netcdf(path: Path, variable: str | None) -> ElevationMap:
                 "longitude, latitude"
             )
         data = data.sortby(list(pair))
-        x, y = (data[axis].values.astype(float) for axis in pair)
-        values = data[name].transpose(*pair[::-1]).values.astype(float)
-    return ElevationMap(x, y, values, f"{path}, {name}", pair != NAMES[0])
+        source, is_geographic = f"{path}, {name}", pair != NAMES[0]
+        _require_upwards(data[name], source)
+        x, y = (_in_metres(data[axis], path, is_degrees=is_geographic) for axis in pair)
+        values = _in_metres(data[name].transpose(*pair[::-1]), path)
+    return ElevationMap(x, y, values, source, is_geographic)
+
+
+def _require_upwards(found: DataArray, source: str) -> None:
+    """Check that values are elevations, not depths, by the name and attributes of a variable."""
+    names = (
+        str(found.name),
+        *(str(found.attrs.get(a, "")) for a in ("standard_name", "long_name")),
+    )
+    is_up = found.attrs.get("positive") == "up"
+    is_depth = any(re.search(r"(\b|_)depth(\b|_)", name, re.IGNORECASE) for name in names)
+    if found.attrs.get("positive") == "down" or (is_depth and not is_up):
+        raise InputError(
+            f"{source} holds depths, positive downwards; give elevations, positive upwards: change "
+            'the sign of the values, the name, and set its attribute positive = "up"'
+        )
+
+
+def _in_metres(found: DataArray, path: Path, *, is_degrees: bool = False) -> Floats:
+    """The values of a variable in m, or in degrees."""
+    values = np.asarray(found.values, float)
+    if is_degrees:
+        return values
+    return values * unit_factor(str(found.attrs.get("units", "")), "m", f"{path}, {found.name}")
 
 
 def _read_esri(path: Path, geographic: bool) -> ElevationMap:

@@ -48,9 +48,13 @@ def curl_form(nodes: Floats, degree: int) -> Floats:
 
 def jacobians(metrics: Floats) -> Floats:
     """J at the nodes, (elements, nodes), from `curl_form`: the determinant of J a^d is J^2."""
+    return np.asarray(np.sqrt(_determinants(metrics)))
+
+
+def _determinants(metrics: Floats) -> Floats:
     m = np.moveaxis(metrics, 1, 0)
     minors = (m[4] * m[8] - m[5] * m[7], m[5] * m[6] - m[3] * m[8], m[3] * m[7] - m[4] * m[6])
-    return np.asarray(np.sqrt(m[0] * minors[0] + m[1] * minors[1] + m[2] * minors[2]))
+    return np.asarray(m[0] * minors[0] + m[1] * minors[1] + m[2] * minors[2])
 
 
 def gradient_norms(metrics: Floats) -> Floats:
@@ -91,15 +95,34 @@ def require_valid(nodes: Floats, degree: int, numbers: NDArray[np.integer]) -> N
         cubes = _cubes(nodes[part], degree)
         r, s, t = (np.stack([_derivative(x, axis) for x in cubes], -1) for axis in range(AXES))
         found = np.einsum("...x,...x->...", r, np.cross(s, t)).reshape(len(r), -1)
-        sound = found > SMALLEST * np.abs(found).mean(axis=1, keepdims=True)  # false if NaN
-        if not sound.all():
-            element, node = np.argwhere(~sound)[0]
-            x, y, z = nodes[part][element, node]
-            raise InputError(
-                f"element {numbers[part][element]} is inverted, flat or not finite at x = {x:.6g} "
-                f"m, y = {y:.6g} m, z = {z:.6g} m: its Jacobian there is "
-                f"{found[element, node]:.3g} m^3; use a smoother mesh, or larger elements"
-            )
+        _require_positive(found, nodes[part], numbers[part])
+
+
+def require_positive_metrics(metrics: Floats, nodes: Floats, numbers: NDArray[np.integer]) -> None:
+    """Check the Jacobian of metric terms, which differs where an element is strongly bent.
+
+    Args:
+        metrics: see `curl_form`.
+        nodes, numbers: see `require_valid`.
+
+    Raises:
+        InputError: it is not positive, or almost vanishes; the message says where.
+    """
+    squares = _determinants(metrics)
+    _require_positive(np.sign(squares) * np.sqrt(np.abs(squares)), nodes, numbers)
+
+
+def _require_positive(found: Floats, nodes: Floats, numbers: NDArray[np.integer]) -> None:
+    sound = found > SMALLEST * np.abs(found).mean(axis=1, keepdims=True)  # false if NaN
+    if sound.all():
+        return
+    element, node = np.argwhere(~sound)[0]
+    x, y, z = nodes[element, node]
+    raise InputError(
+        f"element {numbers[element]} is inverted, flat or not finite at x = {x:.6g} m, y = {y:.6g} "
+        f"m, z = {z:.6g} m: its Jacobian there is {found[element, node]:.3g} m^3; use a smoother "
+        "mesh or topography, or larger elements"
+    )
 
 
 def _curl_form(nodes: Floats, degree: int) -> Floats:

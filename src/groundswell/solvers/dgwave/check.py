@@ -34,6 +34,7 @@ from groundswell.solvers.dgwave.mesh.case import (
     MeshSection,
     RefinementSection,
 )
+from groundswell.solvers.dgwave.terrain import terrain_quantities, terrain_warnings
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
@@ -88,9 +89,7 @@ def grid_quantities(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("region", grid.region, "region", "elements", region, MESH)
     yield Quantity("spacing", grid.spacing, unit="m", group=MESH)
     if setup.surface is not None:
-        low, high = setup.surface.range
-        text = f"elevations of {low:,.1f} to {high:,.1f} m"
-        yield Quantity("topography", [low, high], "topography", "m", text, MESH)
+        yield from terrain_quantities(setup.surface, MESH)
 
 
 def _waves(setup: Setup) -> Iterator[Quantity]:
@@ -151,6 +150,7 @@ def warnings(setup: Setup) -> Iterator[str]:
             f"{_aligned(setup)}"
         )
     yield from _event(setup)
+    yield from terrain_warnings(setup)
     yield from _shallow_sources(setup)
     remedy = "narrow attenuation.band, or raise method.mechanisms"
     yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)

@@ -28,7 +28,8 @@ def _elements(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("unknowns", setup.unknowns, "unknowns", group=ELEMENTS)
     yield Quantity("precision", setup.case.run.precision, "precision", group=ELEMENTS)
     name = method.preconditioner
-    text = "none" if name == "none" else name
+    flat = ", in double precision because of flat elements" * setup.has_flat_elements
+    text = name + flat
     yield Quantity("preconditioner", name, "preconditioner", text=text, group=ELEMENTS)
     target = f"{tolerance:.1g} times that of u = 0 in the interior"
     text = f"at most {method.iterations:,}, until the residual is {target}"

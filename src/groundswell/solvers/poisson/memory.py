@@ -12,8 +12,9 @@ from groundswell.solvers.poisson.roofline import CYCLE, INDEX
 FUSED_VECTORS, MULTIGRID_VECTORS = 6 + CYCLE, 6
 COEFFICIENTS = 21  # numbers of an element with straight edges
 
-# A level of multigrid in single precision: bytes per node without stored factors, and vectors.
-SINGLE, LEVEL_NODE, LEVEL_VECTORS = 4, 24, 11
+# A level of multigrid: bytes of a value, in double precision if elements are flat; bytes per node
+# without stored factors; and vectors.
+SINGLE, DOUBLE, LEVEL_NODE, LEVEL_VECTORS = 4, 8, 24, 11
 LEVEL_LAUNCHES = 4  # with a list of elements
 
 # Host bytes per node: ids and indices, positions, mass, functions; geometry of levels; what exists
@@ -37,6 +38,7 @@ class MemoryEstimate:
         coarsest: elements of the coarsest matrix that this rank assembles; 0 except on rank 0.
         coarsest_factors: bytes of that matrix's factors.
         curved: whether elements have curved edges.
+        flat: whether some are flat, so that multigrid works in double precision.
     """
 
     elements: int
@@ -47,6 +49,7 @@ class MemoryEstimate:
     coarsest: int
     coarsest_factors: int
     curved: bool = False
+    flat: bool = False
 
     def device(self, size: int) -> int:
         """Bytes on the device for values of `size` bytes."""
@@ -60,9 +63,10 @@ class MemoryEstimate:
         return finest + self._levels() if self.multigrid else finest
 
     def _levels(self) -> int:
-        of_node = LEVEL_NODE + SINGLE * self.factors
+        size = DOUBLE if self.flat else SINGLE
+        of_node = LEVEL_NODE + size * self.factors
         *smoothed, _ = zip(self.nodes, self.unknowns, strict=True)
-        return sum(n * of_node + u * SINGLE * LEVEL_VECTORS for n, u in smoothed)
+        return sum(n * of_node + u * size * LEVEL_VECTORS for n, u in smoothed)
 
     @property
     def host(self) -> int:

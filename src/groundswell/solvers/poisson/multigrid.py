@@ -3,7 +3,8 @@
 On each degree but the lowest, a Chebyshev iteration smooths before and after the coarse correction,
 with additive Schwarz as its preconditioner (Lottes & Fischer 2005, J. Sci. Comput. 24;
 Phillips, Kerkemeier & Fischer 2022, Tuning spectral element preconditioners for parallel
-scalability on GPUs). A library on the host solves degree 1. The same polynomial before and after,
+scalability on GPUs). A library on the host solves degree 1, and for values along lines through flat
+elements (see `lines`). The same polynomial before and after,
 and transfers that are transposes of each other, make the cycle symmetric positive definite. Each
 level takes one smoothing step more than the level above, where steps cost more (a variable V-cycle;
 Bramble & Pasciak 1987, Math. Comp. 49).
@@ -26,12 +27,13 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import hash_ids
 from groundswell.linear.chebyshev import Chebyshev
 from groundswell.linear.coarse import CoarseSolver
-from groundswell.linear.operators import Composite, LinearOperator, convert
+from groundswell.linear.operators import Composite, LinearOperator, VectorLayout, convert
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.geometric_factors import PAIRS, GeometricFactors
 from groundswell.solvers.poisson.grid_transfer import Transfer
+from groundswell.solvers.poisson.lines import LineCorrection, correct_lines, shortest_axes
 from groundswell.solvers.poisson.operator import Operator
 from groundswell.solvers.poisson.schwarz import Schwarz, compute_stretches
 from groundswell.spectral_elements.space import FunctionSpace
@@ -44,13 +46,15 @@ class Cycle:
     """Options of a cycle.
 
     Args:
-        dtype: of all its vectors. Residuals are converted, and must be in the range of the type.
+        dtype: of all its vectors. Residuals are converted, and must be in the range of the type. By
+            default float32, but float64 with flat elements, in which rounding errors of the strong
+            coupling hide the weak one.
         degrees: of the levels, falling from the equation's to 1; by default see `level_degrees`.
         order: steps of the smoothing on the highest level; each lower level takes one more.
         coarse: how degree 1 is solved, see `CoarseSolver`.
     """
 
-    dtype: str = "float32"
+    dtype: str | None = None
     degrees: tuple[int, ...] | None = None
     order: int = 4
     coarse: str = "auto"
@@ -93,18 +97,30 @@ class Multigrid(Composite):
         degrees = cycle.levels(space.degree)
         spaces = [space, *(space.coarsen(degree) for degree in degrees[1:])]
         geometries = [_compute_geometry(each) for each in spaces[: max(1, len(spaces) - 1)]]
+        shortest = shortest_axes(compute_stretches(geometries[0], space.degree, equation.screening))
+        has_flat = any(space.comm.allgather(bool((shortest >= 0).any())))
+        dtype = cycle.dtype or ("float64" if has_flat else "float32")
         self.levels = [
-            Level(backend, *of_level, equation, cycle, cycle.order + n)
+            Level(backend, *of_level, equation, dtype, cycle.order + n)
             for n, of_level in enumerate(zip(spaces[:-1], geometries, strict=False))
         ]
-        self._coarse = _make_coarse_solver(backend, spaces, geometries[0], equation, cycle)
+        lowest = spaces[-1].vectors(backend, dtype)
+        self._coarse = _make_coarse_solver(lowest, spaces, geometries[0], equation, cycle.coarse)
         self._transfers = self._connect(backend, spaces)
         smoothing = [part for level in self.levels for part in level.smoother.parts]
-        self.parts = [*smoothing, *self._transfers, self._coarse]
+        lines = [
+            part
+            for level in self.levels[: int(has_flat)]
+            for part in correct_lines(
+                *(space, shortest, geometries[0], equation, level.operator, level.smoother)
+            )
+        ]
+        self.parts = [*smoothing, *self._transfers, self._coarse, *lines]
         b, e = self._ends[0]
         first, last = (convert(backend, *pair, space.own) for pair in ((x, b), (e, y)))
         self.launches = [
             *self._record(backend, [*first, *self._down()]),
+            *(launch for part in lines for launch in part.launches),
             *self._coarse.launches,
             *self._record(backend, [*self._up(), *last]),
         ]
@@ -149,7 +165,10 @@ class Multigrid(Composite):
         """The same as a single launch, of a graph if possible."""
         if not launches:
             return []
-        in_graph = all(part.in_graph for part in self.parts if part is not self._coarse)
+        on_device = [
+            part for part in self.parts if not isinstance(part, CoarseSolver | LineCorrection)
+        ]
+        in_graph = all(part.in_graph for part in on_device)
         graph = backend.capture(in_order(launches), in_graph=in_graph)
         return [Replay(graph, launches)]
 
@@ -168,7 +187,7 @@ class Level:
         space: FunctionSpace,
         geometry: GeometricFactors,
         equation: Equation,
-        cycle: Cycle,
+        dtype: str,
         order: int,
     ) -> None:
         def apply(x: Array, y: Array) -> LinearOperator:
@@ -183,7 +202,7 @@ class Level:
             return Schwarz(backend, space, stretches, diagonal * copies, r, z)
 
         self.smoother = Chebyshev(
-            space.vectors(backend, cycle.dtype),
+            space.vectors(backend, dtype),
             apply,
             precondition,
             hash_ids(space.sharing.ids[: space.own]) / 2.0**64 - 0.5,
@@ -216,11 +235,11 @@ def galerkin_matrices(geometry: GeometricFactors, degree: int, screening: float)
 
 
 def _make_coarse_solver(
-    backend: Backend,
+    vectors: VectorLayout,
     spaces: Sequence[FunctionSpace],
     finest: GeometricFactors,
     equation: Equation,
-    cycle: Cycle,
+    method: str,
 ) -> CoarseSolver:
     lowest = spaces[-1]
     matrices = galerkin_matrices(finest, spaces[0].degree, equation.screening)
@@ -229,8 +248,7 @@ def _make_coarse_solver(
     comm, ids = lowest.comm, lowest.sharing.ids
     if not equation.screening and not any(comm.allgather(bool(fixed.any()))):
         fixed |= _is_smallest(comm, ids)  # any constant may be added
-    vectors = lowest.vectors(backend, cycle.dtype)
-    return CoarseSolver(vectors, lowest.sharing, matrices, fixed, method=cycle.coarse)
+    return CoarseSolver(vectors, lowest.sharing, matrices, fixed, method=method)
 
 
 def _is_smallest(comm: Communicator, ids: NDArray[np.int64]) -> NDArray[np.bool_]:

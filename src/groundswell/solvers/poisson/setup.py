@@ -21,6 +21,7 @@ from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.poisson import check
 from groundswell.solvers.poisson.case import AXES, BoxMesh, GmshMesh, PoissonCase, unknown_sides
 from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.lines import looks_flat
 from groundswell.solvers.poisson.memory import MemoryEstimate
 from groundswell.solvers.poisson.multigrid import level_degrees
 from groundswell.solvers.poisson.outputs import recording
@@ -134,6 +135,11 @@ class Setup:
     def _has_multigrid(self) -> bool:
         return self.case.method.preconditioner == "multigrid"
 
+    @cached_property
+    def has_flat_elements(self) -> bool:
+        """Whether multigrid finds flat elements, in which it works in double precision."""
+        return self._has_multigrid and looks_flat(self.mesh)
+
     @property
     def element_nodes(self) -> int:
         """Nodes of an element."""
@@ -177,6 +183,7 @@ class Setup:
             coarsest=coarsest,
             coarsest_factors=factored,
             curved=self.mesh.order > 1,
+            flat=self.has_flat_elements,
         )
         on_host = estimate.host if self.case.run.backend == "cpu" else 0
         return estimate.device(np.dtype(self.dtype).itemsize) + on_host

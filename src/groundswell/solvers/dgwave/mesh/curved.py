@@ -17,6 +17,7 @@ from groundswell.spectral_elements.curl_form import (
     gradient_norms,
     jacobians,
     longest_edges,
+    require_positive_metrics,
     require_valid,
 )
 from groundswell.spectral_elements.geometry import chunks
@@ -58,6 +59,7 @@ class CurvedElements:
             nodes = self._nodes(numbers)
             require_valid(nodes, self.degree, numbers)
             metrics = metric_terms(self.mesh, self.degree, numbers)
+            require_positive_metrics(metrics, nodes, numbers)
             norms[part] = gradient_norms(metrics).max(axis=1)
             longest[part] = longest_edges(nodes, self.degree)
         return norms, longest

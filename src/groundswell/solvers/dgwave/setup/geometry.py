@@ -187,8 +187,9 @@ class ElementGeometry:
 
     def bottom(self, points: Floats) -> Floats:
         """Depth of the region's bottom below the surface at positions (x, y, any), (n,), m."""
-        depth = np.full(len(points), self.extent[2])
-        return depth if self.surface is None else depth + self.surface.height(*points[:, :2].T)
+        if self.surface is None:
+            return np.full(len(points), self.extent[2])
+        return self.surface.bottom(*points[:, :2].T)
 
     def keep_inside(self, points: Floats, origins: Floats) -> Floats:
         """Move positions (x, y, depth below the surface) that lie outside the region back into it.

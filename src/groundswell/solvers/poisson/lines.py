@@ -1,0 +1,227 @@
+"""Correction along lines through flat elements, for multigrid.
+
+Where elements are much shorter along one axis, nodes along it are strongly coupled, also from one
+element to the next. Values that are constant along such lines, but vary within elements across
+them, are damped neither by smoothing, whose elements see only their own nodes, nor on lower
+degrees. The functions that are constant along each line are the space of this correction, in the
+way of algebraic multigrid, which aggregates strong neighbours (Vanek, Mandel & Brezina 1996,
+Computing 56). It is added to that of the lower degrees, so the cycle stays symmetric.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from groundswell.backends import Array, Launch
+from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.gather_scatter.sharing import find_sharing
+from groundswell.linear.chebyshev import Chebyshev
+from groundswell.linear.coarse import CoarseSolver
+from groundswell.linear.operators import Composite, VectorLayout
+from groundswell.meshes.box import Box
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers
+from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.geometric_factors import PAIRS, GeometricFactors
+from groundswell.solvers.poisson.operator import Operator
+from groundswell.spectral_elements.geometry import chunks
+from groundswell.spectral_elements.space import FunctionSpace
+
+FLAT = 12.0  # longest over shortest edge, above which multigrid alone takes over 15 iterations
+MAX_LINES = 20_000  # of all ranks, for which a direct solver on one rank solves
+
+Mask = NDArray[np.bool_]
+
+
+class Lines(NamedTuple):
+    """Lines of nodes through flat elements, numbered by the smallest id of their nodes.
+
+    Args:
+        of_nodes: the line of each of the rank's assembled values, -1 on no line.
+        of_elements: lines of each flat element, (elements, (N + 1)^2): along the lower of the other
+            two axes first.
+        flat: indices of the flat elements among the rank's, (elements,).
+        axis: their shortest axis, (elements,).
+    """
+
+    of_nodes: Numbers
+    of_elements: Numbers
+    flat: Numbers
+    axis: Numbers
+
+
+class LineCorrection(Composite):
+    """Adds to x the correction for a residual. All ranks must make it and run it together.
+
+    Args:
+        vectors: layout of r and x.
+        of_nodes: see `Lines`.
+        stacks: see `sum_stacks`.
+        blocked: the lines of all ranks that are left out.
+        r: assembled residual, of which this rank's own values are read.
+        x: assembled values, with copies of other ranks' values.
+    """
+
+    in_graph = False  # the host solves
+
+    def __init__(
+        self,
+        vectors: VectorLayout,
+        of_nodes: Numbers,
+        stacks: tuple[Numbers, Floats],
+        blocked: Numbers,
+        r: Array,
+        x: Array,
+    ) -> None:
+        sharing = find_sharing(vectors.comm, stacks[0].ravel())
+        ids, self._backend, self._own = sharing.ids, vectors.backend, vectors.own
+        layout = VectorLayout(vectors.backend, vectors.comm, len(ids), len(ids), "float64")
+        fixed = np.isin(ids, blocked)
+        self._solver = CoarseSolver(layout, sharing, stacks[1], fixed, method="direct")
+        self.parts, self._r, self._x = [self._solver], r, x
+        self._nodes, order = np.flatnonzero(of_nodes >= 0), np.argsort(ids)
+        self._rows = order[np.searchsorted(ids[order], of_nodes[self._nodes])]
+        self.launches: list[Launch] = [self._restrict, *self._solver.launches, self._prolong]
+
+    def _restrict(self) -> None:
+        r = np.asarray(self._backend.to_host(self._r[: self._own]), float)
+        here, solver = self._nodes < self._own, self._solver
+        sums = np.bincount(self._rows[here], r[self._nodes[here]], len(solver.b))
+        self._backend.assign(solver.b, sums)
+
+    def _prolong(self) -> None:
+        x = np.array(self._backend.to_host(self._x))
+        x[self._nodes] += np.asarray(self._backend.to_host(self._solver.x))[self._rows]
+        self._backend.assign(self._x, x)
+
+
+def correct_lines(
+    space: FunctionSpace,
+    shortest: Numbers,
+    geometry: GeometricFactors,
+    equation: Equation,
+    operator: Operator,
+    smoother: Chebyshev,
+) -> list[LineCorrection]:
+    """The correction between smoothing steps; none without lines that may move. Collective.
+
+    Args:
+        shortest: see `shortest_axes`.
+    """
+    comm, screening = space.comm, equation.screening
+    lines = find_lines(space, shortest)
+    others = np.broadcast_to((shortest < 0)[:, None], space.dofs.shape).astype(float)
+    is_blocked = ((operator.assemble(others) > 0) | (operator.mask == 0)) & (lines.of_nodes >= 0)
+    every, blocked = (
+        np.unique(np.concatenate(comm.allgather(np.unique(found))))
+        for found in (lines.of_elements, lines.of_nodes[is_blocked])
+    )
+    if not len(blocked) and not screening:
+        blocked = every[:1]  # any constant may be added
+    if len(blocked) == len(every) or len(every) > MAX_LINES:
+        return []
+    stacks = sum_stacks(geometry, lines, space.degree, screening)
+    r, x = smoother.r, smoother.x
+    return [LineCorrection(smoother.vectors, lines.of_nodes, stacks, blocked, r, x)]
+
+
+def shortest_axes(stretches: Floats) -> Numbers:
+    """The shortest axis of each flat element, -1 of others, (elements,).
+
+    Args:
+        stretches: see `compute_stretches`: proportional to 1 / length^2 along each axis.
+    """
+    along = stretches[:, :AXES]
+    is_flat = along.max(axis=1) > FLAT**2 * along.min(axis=1)
+    return np.where(is_flat, along.argmax(axis=1), -1)
+
+
+def looks_flat(mesh: Hexahedra) -> bool:
+    """Whether a mesh has flat elements, judged by the edges between their corners."""
+    is_uniform = isinstance(mesh, Box) and mesh.deform is None
+    numbers, step = np.arange(1 if is_uniform else mesh.count), mesh.order
+    for part in chunks(len(numbers), (step + 1) ** AXES):
+        nodes = mesh.geometry_nodes(numbers[part]).reshape(-1, *(step + 1,) * AXES, AXES)
+        corners = nodes[:, ::step, ::step, ::step]
+        edges = [np.linalg.norm(np.diff(corners, axis=a), axis=-1) for a in range(1, 1 + AXES)]
+        lengths = np.stack([edge.reshape(len(nodes), -1).mean(axis=1) for edge in edges])
+        if (lengths.max(axis=0) > FLAT * lengths.min(axis=0)).any():
+            return True
+    return False
+
+
+def find_lines(space: FunctionSpace, shortest: Numbers) -> Lines:
+    """The lines of nodes along the shortest axes of flat elements; collective."""
+    n, flat = space.degree + 1, np.flatnonzero(shortest >= 0)
+    axis = shortest[flat]
+    cubes = space.dofs[flat].reshape(-1, n, n, n)
+    each = np.empty((len(flat), n * n, n), np.int64)
+    for a in range(AXES):
+        chosen = axis == a
+        each[chosen] = np.moveaxis(cubes[chosen], AXES - a, -1).reshape(-1, n * n, n)
+    links = (each[..., :-1].ravel(), each[..., 1:].ravel())
+    labels = _smallest_linked(space.sharing.ids, *links)
+    shared = space.sharing.shared
+    labels = _join_ranks(space.comm, space.sharing.ids[shared], labels[shared], labels)
+    on_line = np.zeros(space.size, bool)
+    on_line[each.ravel()] = True
+    return Lines(np.where(on_line, labels, -1), labels[each[..., 0]], flat, axis)
+
+
+def sum_stacks(
+    geometry: GeometricFactors, lines: Lines, degree: int, screening: float
+) -> tuple[Numbers, Floats]:
+    """Lines of each stack of flat elements, (stacks, m), and its matrix for their values."""
+    n, rows, matrices = degree + 1, [], []
+    for a in range(AXES):
+        chosen = np.flatnonzero(lines.axis == a)
+        stacks, which = np.unique(lines.of_elements[chosen], axis=0, return_inverse=True)
+        sums = np.zeros((len(stacks), len(PAIRS) + 1, n * n))
+        for part in chunks(len(chosen), n**AXES):
+            elements = lines.flat[chosen[part]]
+            mass = screening * geometry.mass[elements, None]
+            values = np.concatenate([geometry.factors[elements], mass], axis=1)
+            cubes = values.reshape(len(elements), len(PAIRS) + 1, n, n, n)
+            along = cubes.sum(axis=1 + AXES - a).reshape(-1, len(PAIRS) + 1, n * n)
+            np.add.at(sums, which.ravel()[part], along)
+        rows.append(stacks)
+        matrices.append(_matrices(sums, a, degree))
+    return np.concatenate(rows), np.concatenate(matrices)
+
+
+def _matrices(sums: Floats, axis: int, degree: int) -> Floats:
+    """Matrices across an axis from factors and screening that are summed along it, (n, m, m)."""
+    n, d = degree + 1, gll(degree).derivative
+    first, second = np.kron(np.eye(n), d), np.kron(d, np.eye(n))  # derivatives along the others
+    p, q = (other for other in range(AXES) if other != axis)
+    pp, pq, qq = (sums[:, PAIRS.index(pair), :, None] for pair in ((p, p), (p, q), (q, q)))
+    along = first.T @ (pp * first + pq * second) + second.T @ (pq * first + qq * second)
+    return np.asarray(along + sums[:, -1, :, None] * np.eye(n * n))
+
+
+def _smallest_linked(ids: Numbers, first: Numbers, second: Numbers) -> Numbers:
+    """For each value, the smallest id of those that links connect it with."""
+    count = len(ids)
+    graph = sparse.coo_array((np.ones(len(first), np.int8), (first, second)), shape=(count, count))
+    parts, part = connected_components(graph, directed=False)
+    smallest = np.full(parts, np.iinfo(np.int64).max)
+    np.minimum.at(smallest, part, ids)
+    return np.asarray(smallest[part])
+
+
+def _join_ranks(comm: Communicator, ids: Numbers, theirs: Numbers, labels: Numbers) -> Numbers:
+    """Labels of lines that go through several ranks: the smallest of those at shared ids."""
+    pairs = comm.allgather((ids, theirs))
+    if len(pairs) == 1:
+        return labels
+    nodes, found = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    known, (a, b) = np.unique(np.stack([nodes, found]), return_inverse=True)
+    joined = _smallest_linked(known, *(np.asarray(each).ravel() for each in (a, b)))
+    at = np.searchsorted(known, labels).clip(max=max(len(known) - 1, 0))
+    is_known = known[at] == labels if len(known) else np.zeros(len(labels), bool)
+    return np.where(is_known, joined[at] if len(known) else labels, labels)
