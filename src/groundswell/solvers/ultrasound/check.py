@@ -14,6 +14,7 @@ from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
 from groundswell.solvers.ultrasound.dispersion import LossyWave, most_absorbing, worst_wave
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
 from groundswell.solvers.ultrasound.source_case import SampledSignal
+from groundswell.solvers.ultrasound.sources import mask_normal, mask_points
 from groundswell.solvers.ultrasound.stability import SAFETY, DispersionShare
 from groundswell.solvers.ultrasound.stability_messages import (
     close_step,
@@ -192,7 +193,8 @@ def _degrees(angle: float) -> str:
 def warnings(setup: Setup) -> list[str]:
     """Warnings about waves, losses, sources in layers, and slow transforms."""
     waves = [*_coarse_grids(setup), *_inexact_absorption(setup), *_growing_waves(setup)]
-    return [*waves, *_absorbed_sources(setup), *_slow_transforms(setup)]
+    sources = [*_absorbed_sources(setup), *_masks_without_normal(setup)]
+    return [*waves, *sources, *_slow_transforms(setup)]
 
 
 def _growing_waves(setup: Setup) -> Iterator[str]:
@@ -288,6 +290,22 @@ def _absorbed_sources(setup: Setup) -> Iterator[str]:
                     f"{'xyz'[axis]}, into an absorbing layer; move it to {first / MM:.6g} to "
                     f"{last / MM:.6g} mm"
                 )
+
+
+def _masks_without_normal(setup: Setup) -> Iterator[str]:
+    """Masks of pressure sources whose amplitude depends on the directions of anisotropic cells."""
+    spacing = setup.grid.spacing[: setup.axes]
+    if len(set(spacing)) == 1:
+        return
+    for n, section in enumerate(setup.case.source):
+        if section.mask is None or section.pressure is None or section.mode == "dirichlet":
+            continue
+        if mask_normal(mask_points(section.mask, setup.grid), setup.grid) is None:
+            yield (
+                f"source[{n}] is a mask that does not lie in one plane of points, on a grid whose "
+                f"spacings differ; its pressure refers to the spacing along x, {spacing[0] / MM:g} "
+                "mm: use a shape, or equal spacings"
+            )
 
 
 def _free_of_layers(setup: Setup, axis: int) -> tuple[float, float]:
