@@ -82,6 +82,35 @@ def test_a_wrong_number_of_signals_is_refused() -> None:
         emitted(elements=POINTS, signal=samples(SAMPLES[:, :2]))
 
 
+# --- values that are set -------------------------------------------------------------------------
+
+
+def test_points_whose_values_are_set_are_released_when_the_signal_ends() -> None:
+    """k-Wave does so, too: afterwards, waves pass the points."""
+    mask, n = {"kind": "mask", "indices": [20 * 50 + 12]}, 7
+    held = samples([1.0] * n) | {"interval": STEP}
+    content = {"shape": mask, "pressure": 1e3, "signal": held, "mode": "dirichlet"}
+    found = setup(source=[content], time__duration=50 * STEP, time__step=STEP)
+    assert len(found.sources[0].signals) == n
+    ball = {"kind": "gaussian", "centre": [5e-3, 5e-3], "width": 1e-3, "pressure": 1e3}
+    found = setup(source=[content], initial=ball, time__duration=50 * STEP, time__step=STEP)
+    run = sim.build(found.case, open_backend("cpu"))
+    series = sim.record(run, (0, 20, 12), 40)
+    assert np.all(series[1 : n + 1] == np.float32(1e3)) and np.all(np.abs(series[n + 2 :]) > 1e-3)
+
+
+def test_a_burst_sets_values_until_it_ends() -> None:
+    shapes = [{"kind": "mask", "indices": [20 * 50 + 12]}]
+    burst = {"kind": "burst", "frequency": 5e5, "cycles": 0.25}  # 0.5 us
+    content = {"shape": shapes[0], "pressure": 1e3, "signal": burst, "mode": "dirichlet"}
+    (found,) = setup(source=[content], time__duration=1.5e-6, time__step=1e-7).sources
+    assert len(found.signals) == 6
+    (kept,) = setup(
+        source=[content | {"mode": "additive"}], time__duration=1.5e-6, time__step=1e-7
+    ).sources
+    assert len(kept.signals) == 15
+
+
 # --- masks of anisotropic cells -------------------------------------------------------------------
 
 

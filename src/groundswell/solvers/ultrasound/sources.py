@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import radians
+from math import floor, radians
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -193,9 +193,20 @@ def _signals(
                 f"signal has {columns} signals for {count} elements or points; give one signal for "
                 "all, or one for each"
             )
+    steps = _active_steps(section, signal, array, on)
     if array is None:
-        return transducers.element_signals(signal, on.steps, on.dt, np.ones(columns))
-    return array.signals(signal, on.steps, on.dt)
+        return transducers.element_signals(signal, steps, on.dt, np.ones(columns))
+    return array.signals(signal, steps, on.dt)
+
+
+def _active_steps(
+    section: SourceSection, signal: Signal, array: PhasedArray | None, on: SourceGrid
+) -> int:
+    """Number of steps with a signal: points whose values are set are released when it ends."""
+    end = signal.duration + float(np.max(array.delays if array else 0.0))
+    if section.mode != "dirichlet" or end >= on.steps * on.dt:
+        return on.steps
+    return floor(end / on.dt * (1 + 1e-9)) + 1
 
 
 def _signal(section: SourceSection) -> Signal:

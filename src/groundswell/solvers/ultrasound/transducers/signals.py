@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, pi
+from math import inf, isfinite, pi
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +23,11 @@ Floats = NDArray[np.float64]
 
 class Signal(ABC):
     """A function of time with the amplitude 1."""
+
+    @property
+    def duration(self) -> float:
+        """The time after which the signal is 0, s; infinite for a continuous wave."""
+        return inf
 
     @abstractmethod
     def at(self, times: NDArray[np.floating], phase: Floats | float = 0.0) -> Floats:
@@ -96,6 +101,11 @@ class ToneBurst(Signal):
                 "one of them"
             )
 
+    @property
+    def duration(self) -> float:
+        """See `Signal`."""
+        return self.cycles / self.frequency
+
     def at(self, times: NDArray[np.floating], phase: Floats | float = 0.0) -> Floats:
         elapsed = times * self.frequency / self.cycles  # t / T
         hann = self.window == "hann"
@@ -130,6 +140,11 @@ class SampledSignal(Signal):
                 "more finite numbers, or an array (n, elements) of them; check the data"
             )
 
+    @property
+    def duration(self) -> float:
+        """See `Signal`."""
+        return self.interval * (len(self.samples) - 1)
+
     @cached_property
     def _splines(self) -> list[Any]:
         samples = np.asarray(self.samples, float).reshape(len(self.samples), -1)
@@ -148,7 +163,7 @@ class SampledSignal(Signal):
                 f"SampledSignal: phase = {np.ravel(phase)[np.flatnonzero(phase)[0]]:g} rad, but "
                 "samples have no carrier, so it must be 0; use delays"
             )
-        end = self.interval * (len(self.samples) - 1)
+        end = self.duration
         inside = (times > -1e-9 * end) & (times < (1 + 1e-9) * end)
         return np.where(inside, self._values(times), 0.0)
 
