@@ -137,3 +137,33 @@ def point(backend: Backend, full: bool) -> Iterator[Check]:
     far = r > 2 * SPEED / FREQUENCY
     error = np.abs(amplitudes / exact - 1)[far].max()
     yield Check.at_most("point: relative error", error, 3e-3, note="from 2 wavelengths on")
+
+
+def elements(backend: Backend, full: bool) -> Iterator[Check]:
+    """Samples for each element, with weights and delays, against a source for each element."""
+    n, count, random = 24, 3, np.random.default_rng(2)
+    samples, weights = random.standard_normal((20, count)), [1.0, -0.5, 2.0]
+    shapes = [{"kind": "point", "position": [(6 + 4 * i) * SPACING, 9 * SPACING]} for i in range(3)]
+    delays = [0.0, 0.3 * STEP, 2.6 * STEP]
+    signal = {"kind": "samples", "interval": 1.5 * STEP}
+    together = {"elements": shapes, "weights": weights, "delays": delays}
+    alone = [
+        {"shape": shapes[i], "weights": [weights[i]], "delays": [delays[i]]} for i in range(count)
+    ]
+    columns = [samples, *samples.T]
+    pressures = []
+    for sources in ([together], alone):
+        sections = [
+            {"pressure": PRESSURE, **source, "signal": {**signal, "values": columns.pop(0)}}
+            for source in sources
+        ]
+        case = sim.make_case(
+            grid={"points": [n, n], "spacing": SPACING},
+            source=sections,
+            time={"duration": 40 * STEP, "step": STEP},
+        )
+        found = sim.build(case, backend)
+        sim.advance(found, 40)
+        pressures.append(sim.pressure(found))
+    error = np.abs(pressures[0] - pressures[1]).max() / np.abs(pressures[1]).max()
+    yield Check.at_most("signals of elements: difference from single sources", error, 1e-10)
