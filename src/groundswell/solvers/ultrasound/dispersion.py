@@ -23,6 +23,7 @@ from math import degrees, nan, pi, tan
 
 import numpy as np
 
+from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 
 ITERATIONS = 50  # at most; weak losses take 2 or 3
@@ -74,6 +75,20 @@ def most_absorbing(medium: AcousticMedium) -> list[AcousticMedium]:
     fastest = np.max(speeds, where=there, initial=0.0)
     ends = {float(slowest), float(fastest)}
     return [replace(medium, speed=speed, absorption=largest) for speed in sorted(ends)]
+
+
+def absorbing_distance(medium: AcousticMedium, grid: Grid) -> float:
+    """The longest way of a wave along an axis through strong absorption, within the region, m.
+
+    Absorption is strong at points with at least half of the largest absorption.
+    """
+    axes = range(3 if grid.cells[2] > 1 else 2)
+    if np.ndim(medium.absorption) == 0:
+        return max(grid.region[axis] * grid.spacing[axis] for axis in axes)
+    absorption = np.asarray(medium.absorption)[grid.region_slices]
+    strong = absorption >= float(np.max(absorption)) / 2
+    counts = (int(np.count_nonzero(strong, 2 - axis).max()) for axis in axes)
+    return max(n * grid.spacing[axis] for n, axis in zip(counts, axes, strict=True))
 
 
 def worst_wave(

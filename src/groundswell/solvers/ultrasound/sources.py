@@ -17,6 +17,7 @@ from groundswell.grids.cartesian import Grid
 from groundswell.outputs.cartesian import read_mask
 from groundswell.solvers.ultrasound import transducers
 from groundswell.solvers.ultrasound.fields import AXES
+from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.source_case import SampledSignal, SourceSection
 from groundswell.solvers.ultrasound.transducers import PhasedArray, PointGrid, Signal
@@ -134,6 +135,14 @@ def mask_normal(points: NDArray[np.int64], grid: Grid) -> int | None:
     axes = range(3 if grid.cells[2] > 1 else 2)
     across = [axis for axis in axes if np.ptp(indices[axis]) == 0]
     return across[0] if len(across) == 1 else None
+
+
+def source_strength(source: PointSource, medium: AcousticMedium, axes: int) -> float:
+    """The order of magnitude of the pressure that a source adds or sets in a step, Pa."""
+    largest, fastest = np.abs(source.signals).max() * abs(source.matrix).max(), np.max(medium.speed)
+    if source.field == "p":
+        return float(axes * fastest**2 * largest)
+    return float(np.max(medium.density) * fastest * largest)
 
 
 # --- elements -------------------------------------------------------------------------------------
