@@ -78,17 +78,20 @@ def most_absorbing(medium: AcousticMedium) -> list[AcousticMedium]:
 
 
 def absorbing_distance(medium: AcousticMedium, grid: Grid) -> float:
-    """The longest way of a wave along an axis through strong absorption, within the region, m.
+    """The way of a wave through strong absorption, m.
 
-    Absorption is strong at points with at least half of the largest absorption.
+    In a medium that absorbs everywhere alike, it is the longest side of the region. Otherwise, it
+    is the mean way along the axis on which it is shortest, across a layer for example. Absorption
+    is strong at points with at least half of the largest absorption.
     """
     axes = range(3 if grid.cells[2] > 1 else 2)
     if np.ndim(medium.absorption) == 0:
         return max(grid.region[axis] * grid.spacing[axis] for axis in axes)
     absorption = np.asarray(medium.absorption)[grid.region_slices]
     strong = absorption >= float(np.max(absorption)) / 2
-    counts = (int(np.count_nonzero(strong, 2 - axis).max()) for axis in axes)
-    return max(n * grid.spacing[axis] for n, axis in zip(counts, axes, strict=True))
+    counts = (np.count_nonzero(strong, 2 - axis) for axis in axes)
+    ways = (float(n[n > 0].mean()) for n in counts)
+    return min(n * grid.spacing[axis] for n, axis in zip(ways, axes, strict=True))
 
 
 def worst_wave(
