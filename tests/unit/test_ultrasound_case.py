@@ -263,6 +263,31 @@ def test_a_wrong_absorption_causes_a_warning_with_a_cure() -> None:
     assert not lossy(**strong, medium__effects=["absorption"]).warnings()
 
 
+def test_a_wrong_phase_causes_a_warning_where_absorption_is_strong() -> None:
+    """The absorption is right to 5 %; the phase is that after the way through the layer."""
+    wide = {"grid__points": [200, 40]}
+    (warning,) = setup(**wide, medium__absorption=10.0).warnings()
+    told = re.fullmatch(
+        r"waves of 1 MHz are (.*) degrees early after 50 mm of strong absorption; use "
+        r'time\.step = "(.*)" or less',
+        warning,
+    )
+    assert told and 45 < float(told[1]) < 90
+    assert setup(**wide, medium__absorption=10.0, time__step=told[2]).warnings() == []
+    thin = {"kind": "layer", "axis": "x", "from": "4 mm", "to": "7 mm", "absorption": 10.0}
+    shown = {
+        quantity.key: quantity.text for quantity in setup(**wide, medium__shape=[thin]).quantities()
+    }
+    assert "at 1 MHz over 3 mm" in shown["phase_error"]
+    assert setup(**wide, medium__shape=[thin]).warnings() == []
+
+
+def test_a_source_of_amplitude_0_causes_a_warning() -> None:
+    assert setup(source__0__pressure=0.0).warnings() == [
+        "source[0] has pressure = 0 and emits nothing; give its amplitude"
+    ]
+
+
 def test_a_medium_without_a_decaying_wave_causes_a_warning_instead_of_a_number() -> None:
     odd = lossy(medium__absorption=20.0, medium__power=0.9)
     shown = {quantity.key: quantity for quantity in odd.quantities()}

@@ -21,6 +21,7 @@ from groundswell.report.pictures import draw_pictures
 from groundswell.solvers.ultrasound import api, plots
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.focus import HALF, edges_of, find_focus
+from groundswell.solvers.ultrasound.initial_pressure import smoothed
 
 SPEED = np.full((40, 50), 1500.0)
 SPEED[:, 20:26] = 2400.0
@@ -185,6 +186,18 @@ def test_the_focus_is_not_in_bone() -> None:
     assert find_focus(pressure, xarray.full_like(speed, 2500.0)).pressure == 9e5
 
 
+def test_peaks_of_standing_waves_are_not_the_focus() -> None:
+    """Beside a wall, the peaks of a standing wave are higher than a wider focus elsewhere."""
+    pressure = gaussian((120, 60, 1), (8e-3, 3e-3, 0), (1e-3, 5e-4, 1))
+    x = pressure["x"].values
+    wave = np.abs(np.cos(np.pi * (x - 1e-3) / 4e-4)) * (np.abs(x - 1e-3) < 1e-3)
+    pressure[0, 25:36] += 4.5e5 * wave
+    assert find_focus(pressure).position["x"] < 3e-3
+    focus = find_focus(pressure, points_per_wavelength=8)
+    assert focus.position == pytest.approx({"x": 8e-3, "y": 3e-3})
+    assert focus.pressure == pytest.approx(4e5)
+
+
 def test_the_focus_of_a_run_is_its_largest_pressure_outside_of_bone(result: Any) -> None:
     peak = result.fields["p_max"]
     outside = peak.values[0][SPEED < 1800]
@@ -210,12 +223,12 @@ def test_pictures_of_three_dimensions_are_drawn_without_medium_and_records(solid
     assert list(solid.focus.position) == ["x", "y", "z"]
 
 
-def test_a_run_without_sound_is_drawn() -> None:
+def test_a_run_without_sound_has_no_pictures() -> None:
     silent = simulate(duration="0.2 us", output={"maps": True}, precision="double")
     zero = xarray.load_dataset(silent.folder / "peak_pressure.nc", engine="h5netcdf") * 0
     silent.fields.close()
     zero.to_netcdf(silent.folder / "peak_pressure.nc", engine="h5netcdf")
-    assert len(draw_pictures(silent.folder, pytest.fail)) == 2
+    assert draw_pictures(silent.folder, pytest.fail) == []
 
 
 def test_a_spectrum_has_the_amplitude_of_a_sine() -> None:
@@ -272,3 +285,44 @@ def test_the_python_of_the_guide_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     names: dict[str, Any] = {}
     exec(compile(code, "docs/ultrasound.md", "exec"), names)
     assert names["result"].focus.position["x"] > 12.5e-3  # behind the bone
+
+
+# --- maps and smoothing ---------------------------------------------------------------------------
+
+
+def test_maps_include_the_state_at_the_end() -> None:
+    """Every final value lies within the maps, also those of a stride and of the mean."""
+    records = [
+        {"fields": ["p"], "where": {"kind": "all"}, "what": ["final", "max"], "file": "end.nc"},
+        {"fields": ["p"], "where": POINT, "what": ["raw", "mean"], "file": "points.nc"},
+    ]
+    found = simulate(records=records, duration="3 us")
+    end, maps = found.records["end.nc"], found.fields
+    assert (end["p_final"] <= maps["p_max"]).all() and (end["p_final"] >= maps["p_min"]).all()
+    assert (end["p_final"] == maps["p_max"]).any()
+    assert (end["p_max"] == maps["p_max"]).all()
+    series = found.records["points.nc"]["p"]
+    statistics = found.records["points_statistics.nc"]
+    last = [end["p_final"].sel(x=x, y=5e-3, z=0, method="nearest") for x in (9e-3, 6e-3)]
+    mean = np.vstack([series.values, [np.ravel(last)]]).mean(axis=0)
+    assert statistics.attrs["samples"] == len(series) + 1
+    np.testing.assert_allclose(np.ravel(statistics["p_mean"]), mean, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "neighbours"),
+    [
+        ((7, 5), [0.673492031063, 0.699924440359]),
+        ((6, 9), [0.58794891222, 0.666008764687]),
+        ((5, 6, 7), [0.712122011882, 0.579460317343, 0.672449725716]),
+    ],
+)
+def test_smoothing_is_that_of_k_wave(shape: tuple[int, ...], neighbours: list[float]) -> None:
+    """The numbers are those of smooth(..., restore_max=True) of k-wave-python 0.6.2."""
+    peak, middle = np.zeros(shape), tuple(n // 2 for n in shape)
+    peak[middle] = 1.0
+    found = smoothed(peak)
+    assert found[middle] == pytest.approx(1.0)
+    for axis, value in enumerate(neighbours):
+        there = tuple(n + (dim == axis) for dim, n in enumerate(middle))
+        assert found[there] == pytest.approx(value, abs=1e-12)

@@ -126,17 +126,18 @@ class Recorder:
 
     # --- statistics and final values --------------------------------------------------------------
 
-    def write(self, folder: Path, steps: int) -> list[Path]:
+    def write(self, folder: Path, steps: int, states: int) -> list[Path]:
         """Write statistics and final values; all ranks call it, rank 0 writes.
 
         Args:
             steps: number of steps made.
+            states: number of states from which samples were taken.
         """
         wanted = self.section.statistics
         if not wanted:
             return []
         plain = [what for what in wanted if what not in HARMONICS]
-        found = [self._gather(what, steps) for what in plain]
+        found = [self._gather(what, states) for what in plain]
         sums = self._gather_sums()
         if not self._comm.first:
             return []
@@ -147,7 +148,7 @@ class Recorder:
         } | self._harmonics(sums, steps)
         attrs = {**self._recording.attrs, "steps": steps}
         if self._statistics or self._sums is not None:
-            attrs["samples"] = self._schedule.samples(steps)
+            attrs["samples"] = self._schedule.samples(states)
         path = folder / self.section.statistics_file
         return [write_fields(path, self._coordinates, variables, attrs)]
 
@@ -210,12 +211,12 @@ class Recorder:
         turns = 360 * delay * np.reshape(self.section.frequencies, (-1, *[1] * (sums.ndim - 1)))
         return amplitudes, (phases - turns + 180) % 360 - 180
 
-    def _gather(self, what: str, steps: int) -> list[Any]:
+    def _gather(self, what: str, states: int) -> list[Any]:
         """A statistic of each field at rank 0, None on other ranks; NaN without samples."""
         array = self._final() if what == "final" else self._statistics[what]
         parts = [self._distributed(array[n]) for n in range(len(self._fields))]
         found = [part.gather(self._backend, self._comm) for part in parts]
-        samples, complete = self._schedule.samples(steps), self._selection.complete
+        samples, complete = self._schedule.samples(states), self._selection.complete
         return [
             None if whole is None else complete(_finished(what, whole, samples)) for whole in found
         ]
@@ -247,7 +248,10 @@ class Recorders:
     Attributes:
         launches: kernels for the beginning of a step, independent of each other.
         tick: the launch after these that advances the clock, if the solver has none.
+        include_end: whether statistics include the state at the end, if a sample of it is due.
     """
+
+    include_end = False
 
     def __init__(
         self,
@@ -297,5 +301,8 @@ class Recorders:
 
     def write(self, folder: Path) -> list[Path]:
         """Write statistics and final values; all ranks call it, rank 0 writes and returns paths."""
-        steps = int(self._backend.to_host(self._clock)[0])
-        return [path for each in self._all for path in each.write(folder, steps)]
+        steps = states = int(self._backend.to_host(self._clock)[0])
+        if self.include_end:
+            in_order(self.launches)()
+            states += 1
+        return [path for each in self._all for path in each.write(folder, steps, states)]

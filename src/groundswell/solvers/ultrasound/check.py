@@ -11,14 +11,21 @@ import numpy as np
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
-from groundswell.solvers.ultrasound.dispersion import LossyWave, most_absorbing, worst_wave
+from groundswell.solvers.ultrasound.dispersion import (
+    LossyWave,
+    absorbing_distance,
+    most_absorbing,
+    worst_wave,
+)
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
 from groundswell.solvers.ultrasound.source_case import SampledSignal
-from groundswell.solvers.ultrasound.stability import SAFETY, DispersionShare
+from groundswell.solvers.ultrasound.sources import mask_normal, mask_points
+from groundswell.solvers.ultrasound.stability import SAFETY
 from groundswell.solvers.ultrasound.stability_messages import (
+    LEAVE_OUT,
     close_step,
     density_range,
-    unstable_dispersion,
+    growing_waves,
 )
 
 if TYPE_CHECKING:
@@ -27,10 +34,10 @@ if TYPE_CHECKING:
 MM, NS, MHZ = 1e-3, 1e-9, 1e6  # m, s, Hz
 LEAST_POINTS = 3.0  # per wavelength, for the highest source frequency in the slowest medium
 LARGEST_ERROR = 0.05  # of the absorption, relative
+LARGEST_PHASE = 45.0  # error of the phase over the longest side of the region, degrees
 FEWEST_STEPS = 4.0  # per period, below which there is no estimate of this error
 ENOUGH_STEPS = 10.0  # per period; the time step causes an error of about 3 %
 SHORTER, TRIALS = 1.1, 50  # factor between shorter time steps that are tried, and their number
-LEAVE_OUT = 'leave out dispersion with medium.effects = ["absorption"]'
 LARGEST_FACTOR = 13  # transforms with a larger prime factor are several times slower
 
 
@@ -168,8 +175,7 @@ def _loss_quantities(setup: Setup) -> Iterator[Quantity]:
     errors = wave.absorption_errors()
     text = f"{_percent(sum(errors.values()))} {frequency}: {_parts(errors, _percent)}"
     yield Quantity("absorption_error", errors, label, text=text)
-    axes = zip(setup.grid.region, setup.grid.spacing, strict=True)
-    longest = max(n * h for n, h in axes)
+    longest = absorbing_distance(setup.medium, setup.grid)
     phases = wave.phase_errors(longest)
     over = f"{_degrees(sum(phases.values()))} {frequency} over {longest / MM:.4g} mm"
     text = f"{over}: {_parts(phases, _degrees)}"
@@ -192,7 +198,8 @@ def _degrees(angle: float) -> str:
 def warnings(setup: Setup) -> list[str]:
     """Warnings about waves, losses, sources in layers, and slow transforms."""
     waves = [*_coarse_grids(setup), *_inexact_absorption(setup), *_growing_waves(setup)]
-    return [*waves, *_absorbed_sources(setup), *_slow_transforms(setup)]
+    sources = [*_silent_sources(setup), *_absorbed_sources(setup), *_masks_without_normal(setup)]
+    return [*waves, *sources, *_slow_transforms(setup)]
 
 
 def _growing_waves(setup: Setup) -> Iterator[str]:
@@ -203,11 +210,6 @@ def _growing_waves(setup: Setup) -> Iterator[str]:
     if varies and setup.dt > SAFETY * setup.stability_limit * (1 + 1e-6):
         step = f"time.step = {setup.dt:g} s"
         yield close_step(setup.materials, setup.stability_limit, step)
-
-
-def growing_waves(power: float, share: DispersionShare) -> str:
-    """The message of a case whose dispersion makes waves grow."""
-    return unstable_dispersion(power, share, LEAVE_OUT)
 
 
 def _coarse_grids(setup: Setup) -> Iterator[str]:
@@ -228,18 +230,30 @@ def _inexact_absorption(setup: Setup) -> Iterator[str]:
     if steps_per_period(setup) < FEWEST_STEPS:
         yield _coarse_steps(setup)
         return
-    wave, frequency = absorbed_wave(setup), f"{max(frequencies(setup)) / MHZ:g} MHz"
+    distance = absorbing_distance(setup.medium, setup.grid)
+    if faults := list(_faults_of_losses(setup, absorbed_wave(setup), distance)):
+        yield f"{', and '.join(faults)}; {_cure_of_losses(setup, distance)}"
+
+
+def _faults_of_losses(setup: Setup, wave: LossyWave | None, distance: float) -> Iterator[str]:
+    """What is wrong with a wave that travels a distance (m) through strong absorption."""
+    frequency = f"{max(frequencies(setup)) / MHZ:g} MHz"
     if wave is None:
         yield (
             f"where the absorption is largest, the equations have no wave of {frequency} that "
-            f"decays about as fast as by the power law; {_cure_of_absorption(setup)}"
+            "decays about as fast as by the power law"
         )
-    elif abs(wave.absorption_error) > LARGEST_ERROR:
+        return
+    if abs(wave.absorption_error) > LARGEST_ERROR:
         error = _percent(abs(wave.absorption_error)).removeprefix("+")
         more = "more" if wave.absorption_error > 0 else "less"
+        yield f"the largest absorption at {frequency} is {error} {more} than that of the power law"
+    late = sum(wave.phase_errors(distance).values())
+    if abs(late) > LARGEST_PHASE:
+        side = "late" if late > 0 else "early"
         yield (
-            f"the largest absorption at {frequency} is {error} {more} than that of the power law; "
-            f"{_cure_of_absorption(setup)}"
+            f"waves of {frequency} are {abs(late):.3g} degrees {side} after {distance / MM:.4g} mm "
+            "of strong absorption"
         )
 
 
@@ -253,11 +267,11 @@ def _coarse_steps(setup: Setup) -> str:
     )
 
 
-def _cure_of_absorption(setup: Setup) -> str:
-    """Advice on how to reduce the error of the absorption."""
+def _cure_of_losses(setup: Setup, distance: float) -> str:
+    """Advice on how to reduce the errors of the absorption and of the phase."""
     for dt in setup.dt / SHORTER ** np.arange(1, TRIALS):
         wave = absorbed_wave(setup, float(dt))
-        if wave is not None and abs(wave.absorption_error) <= LARGEST_ERROR:
+        if wave is not None and _is_accurate(wave, distance):
             return _use_step(float(dt))
     if not setup.materials.is_dispersive:
         return "the equations hold for weak absorption only; reduce the absorption"
@@ -265,6 +279,12 @@ def _cure_of_absorption(setup: Setup) -> str:
         f"the equations of absorption and dispersion hold for weak absorption only; {LEAVE_OUT}, "
         "reduce the absorption, or choose medium.power further from 1 and 3"
     )
+
+
+def _is_accurate(wave: LossyWave, distance: float) -> bool:
+    """Whether neither the absorption nor the phase after a distance (m) causes a warning."""
+    late = sum(wave.phase_errors(distance).values())
+    return abs(wave.absorption_error) <= LARGEST_ERROR and abs(late) <= LARGEST_PHASE
 
 
 def _use_step(dt: float) -> str:
@@ -288,6 +308,29 @@ def _absorbed_sources(setup: Setup) -> Iterator[str]:
                     f"{'xyz'[axis]}, into an absorbing layer; move it to {first / MM:.6g} to "
                     f"{last / MM:.6g} mm"
                 )
+
+
+def _silent_sources(setup: Setup) -> Iterator[str]:
+    for n, section in enumerate(setup.case.source):
+        name = "pressure" if section.pressure is not None else "velocity"
+        if not getattr(section, name):
+            yield f"source[{n}] has {name} = 0 and emits nothing; give its amplitude"
+
+
+def _masks_without_normal(setup: Setup) -> Iterator[str]:
+    """Masks of pressure sources whose amplitude depends on the directions of anisotropic cells."""
+    spacing = setup.grid.spacing[: setup.axes]
+    if len(set(spacing)) == 1:
+        return
+    for n, section in enumerate(setup.case.source):
+        if section.mask is None or section.pressure is None or section.mode == "dirichlet":
+            continue
+        if mask_normal(mask_points(section.mask, setup.grid), setup.grid) is None:
+            yield (
+                f"source[{n}] is a mask that does not lie in one plane of points, on a grid whose "
+                f"spacings differ; its pressure refers to the spacing along x, {spacing[0] / MM:g} "
+                "mm: use a shape, or equal spacings"
+            )
 
 
 def _free_of_layers(setup: Setup, axis: int) -> tuple[float, float]:

@@ -23,6 +23,7 @@ from math import degrees, nan, pi, tan
 
 import numpy as np
 
+from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 
 ITERATIONS = 50  # at most; weak losses take 2 or 3
@@ -74,6 +75,23 @@ def most_absorbing(medium: AcousticMedium) -> list[AcousticMedium]:
     fastest = np.max(speeds, where=there, initial=0.0)
     ends = {float(slowest), float(fastest)}
     return [replace(medium, speed=speed, absorption=largest) for speed in sorted(ends)]
+
+
+def absorbing_distance(medium: AcousticMedium, grid: Grid) -> float:
+    """The way of a wave through strong absorption, m.
+
+    In a medium that absorbs everywhere alike, it is the longest side of the region. Otherwise, it
+    is the mean way along the axis on which it is shortest, across a layer for example. Absorption
+    is strong at points with at least half of the largest absorption.
+    """
+    axes = range(3 if grid.cells[2] > 1 else 2)
+    if np.ndim(medium.absorption) == 0:
+        return max(grid.region[axis] * grid.spacing[axis] for axis in axes)
+    absorption = np.asarray(medium.absorption)[grid.region_slices]
+    strong = absorption >= float(np.max(absorption)) / 2
+    counts = (np.count_nonzero(strong, 2 - axis) for axis in axes)
+    ways = (float(n[n > 0].mean()) for n in counts)
+    return min(n * grid.spacing[axis] for n, axis in zip(ways, axes, strict=True))
 
 
 def worst_wave(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter
 
 if TYPE_CHECKING:
     import xarray
@@ -34,30 +35,62 @@ class Focus(NamedTuple):
         return {axis: high - low for axis, (low, high) in self.edges.items()}
 
 
-def find_focus(pressure: xarray.DataArray, speed: xarray.DataArray | None = None) -> Focus:
+def find_focus(
+    pressure: xarray.DataArray,
+    speed: xarray.DataArray | None = None,
+    points_per_wavelength: float | None = None,
+) -> Focus:
     """Find the focus of a map of the maximum pressure (z, y, x), and its -6 dB widths.
 
-    The search leaves out bone, where standing waves may be stronger than the focus behind it. It
-    does not leave out the near field of the transducer, which may be stronger than a weak focus.
+    The search leaves out bone, where standing waves may be stronger than the focus behind it. With
+    the wavelength, it compares mean squares over half a wavelength, so that a peak of a standing
+    wave outside bone does not count as a focus, and then takes the largest pressure there. The
+    search does not leave out the near field of the transducer, which may be stronger than a weak
+    focus.
 
     Args:
         pressure: maximum pressure at each point, Pa.
         speed: sound speed, m/s. Points with a speed of BONE or more count as bone, unless all do.
+        points_per_wavelength: points of the shortest wavelength of the sources.
     """
-    at = _searched(pressure, speed).argmax(...)
+    soft = _soft(pressure, speed)
+    width = 2 * int((points_per_wavelength or 0) // 4) + 1  # about half a wavelength
+    at = _largest(pressure.values, soft, width)
+    place = dict(zip(pressure.dims, at, strict=True))
     axes = [str(axis) for axis in pressure.dims if pressure.sizes[axis] > 1][::-1]
     edges = {}
     for axis in axes:
-        profile = pressure.isel({other: at[other] for other in pressure.dims if other != axis})
-        edges[axis] = edges_of(profile[axis].values, profile.values, int(at[axis]))
-    peak = pressure.isel(at)
+        profile = pressure.isel({other: place[other] for other in pressure.dims if other != axis})
+        edges[axis] = edges_of(profile[axis].values, profile.values, int(place[axis]))
+    peak = pressure.isel(place)
     return Focus(float(peak), {axis: float(peak[axis]) for axis in axes}, edges)
 
 
-def _searched(pressure: xarray.DataArray, speed: xarray.DataArray | None) -> xarray.DataArray:
-    """The pressure, NaN in bone."""
-    soft = None if speed is None else speed.values < BONE
-    return pressure if soft is None or not soft.any() else pressure.where(soft)
+def _soft(pressure: xarray.DataArray, speed: xarray.DataArray | None) -> NDArray[np.bool_]:
+    """Whether points are outside bone."""
+    soft = np.ones(pressure.shape, bool) if speed is None else speed.values < BONE
+    return soft if soft.any() else ~soft
+
+
+def _largest(
+    values: NDArray[np.floating], allowed: NDArray[np.bool_], width: int
+) -> tuple[int, ...]:
+    """The allowed point with the largest value where the mean square over a width is largest."""
+    if width > 1:
+        squares = uniform_filter(np.where(allowed, np.square(values), 0.0), width, mode="nearest")
+        shares = uniform_filter(allowed.astype(float), width, mode="nearest")
+        means = np.where(allowed, squares / np.where(allowed, shares, 1.0), -1.0)
+        middle = np.unravel_index(np.argmax(means), values.shape)
+        near = tuple(slice(max(n - width // 2, 0), n + width // 2 + 1) for n in middle)
+        allowed = allowed & _inside(values.shape, near)
+    at = np.unravel_index(np.argmax(np.where(allowed, values, -np.inf)), values.shape)
+    return tuple(map(int, at))
+
+
+def _inside(shape: tuple[int, ...], part: tuple[slice, ...]) -> NDArray[np.bool_]:
+    inside = np.zeros(shape, bool)
+    inside[part] = True
+    return inside
 
 
 def edges_of(

@@ -95,16 +95,20 @@ def smoothed(values: Floats) -> Floats:
     """Smooth values by a Blackman window in the spectrum; the largest magnitude stays the same.
 
     The window is a function of the wavenumber relative to the largest one of each axis, at which it
-    is zero. k-Wave uses the same window (Treeby & Cox 2010, J. Biomed. Opt. 15, 021314).
+    is zero. It is that of k-Wave (Treeby & Cox 2010, J. Biomed. Opt. 15, 021314): the longest axis
+    has its values at its wavenumbers, and other values are interpolated linearly.
     """
     axes = [axis for axis, n in enumerate(values.shape) if n > 1]
-    squares = np.zeros(())
-    for axis in axes:
-        relative = 2 * np.fft.fftfreq(values.shape[axis])
-        squares = squares + np.expand_dims(
-            relative**2, [other for other in range(values.ndim) if other != axis]
-        )
-    radius = np.minimum(np.sqrt(squares), 1)
-    window = 0.42 + 0.5 * np.cos(np.pi * radius) + 0.08 * np.cos(2 * np.pi * radius)
+    radius = np.sqrt(sum(_relative_wavenumbers(values.shape, axis) ** 2 for axis in axes))
+    known = np.linspace(0, 1, max(values.shape) // 2 + 1)
+    blackman = 0.42 + 0.5 * np.cos(np.pi * known) + 0.08 * np.cos(2 * np.pi * known)
+    window = np.interp(radius, known, blackman)
     found = np.real(np.fft.ifftn(window * np.fft.fftn(values, axes=axes), axes=axes))
     return np.asarray(found * np.abs(values).max() / np.abs(found).max())
+
+
+def _relative_wavenumbers(shape: tuple[int, ...], axis: int) -> Floats:
+    """Wavenumbers along an axis divided by the largest one, with the axes of the spectrum."""
+    n = shape[axis]
+    relative = np.fft.fftfreq(n) * n / (n // 2)
+    return np.expand_dims(relative, [other for other in range(len(shape)) if other != axis])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from groundswell.backends import Array
+from groundswell.backends import Array, Launch
+from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.netcdf import Variable
 from groundswell.grids.cartesian import Part
@@ -31,7 +32,12 @@ class Outputs(Recorders):
 
     Args:
         fields: this rank's part of the recordable fields over the region, by name.
+
+    Attributes:
+        fill_overlaps: launches that fill the overlaps that recorders read.
     """
+
+    include_end = True
 
     def __init__(
         self,
@@ -42,6 +48,7 @@ class Outputs(Recorders):
         comm: Communicator,
     ) -> None:
         self._setup, self._first = setup, comm.first
+        self.fill_overlaps: Sequence[Launch] = ()
         super().__init__(
             setup.case.output.records,
             setup.recording(part),
@@ -53,6 +60,7 @@ class Outputs(Recorders):
 
     def write(self, folder: Path) -> list[Path]:
         """Write statistics, final values and the medium; rank 0 writes and returns the paths."""
+        in_order(self.fill_overlaps)()
         paths = super().write(folder)
         if self._first and self._setup.case.output.medium:
             paths += self._write_medium(folder / MEDIUM_FILE)

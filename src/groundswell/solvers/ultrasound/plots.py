@@ -39,13 +39,14 @@ _MOST_MATERIALS = 8  # with more values of the property, only their mean is outl
 _HIGHEST = 7.0  # inches, largest height of a panel
 _LEFT, _BELOW, _BAR = 0.75, 0.6, 1.3  # inches, for labels on the left and below, and the colour bar
 _FLOOR = -80.0  # dB, lowest level that a spectrum shows
+_SMALLEST = 1e-30  # relative amplitude that stands for 0; its level lies far below the picture
 _LEAST_SAMPLES = 16  # shorter series have no useful spectrum
 
 
 # --- the largest pressure -------------------------------------------------------------------------
 
 
-def pressure_picture(results: str | Path) -> Path:
+def pressure_picture(results: str | Path) -> Path | None:
     """Draw `pressure.png`: the largest pressure in the planes of the grid through the focus.
 
     White lines outline the parts of the medium, by sound speed or, if that is uniform, by density.
@@ -53,17 +54,22 @@ def pressure_picture(results: str | Path) -> Path:
     Args:
         results: folder with `peak_pressure.nc`.
 
+    Returns:
+        The path of the picture, or None if there is no pressure.
+
     Raises:
         InputError: a file is damaged.
     """
     folder = Path(results)
     peak = readers.fields(folder)["p_max"]
     focus = readers.focus(folder)
+    if not focus.pressure > 0:
+        return None
     unit, name = pressure_unit(focus.pressure)
     outline = _outlined(folder)
     planes = [axes for axes in PLANES if set(axes) <= set(focus.position)]
     cuts = [_through(peak, focus, plane) / unit for plane in planes]
-    limit = max(float(cut.max()) for cut in cuts) or 1.0
+    limit = max(float(cut.max()) for cut in cuts)
     path = folder / "pressure.png"
     scale = _scale(cuts)
     with picture(path, scale * max(map(_height, cuts)) + _BELOW) as figure:
@@ -134,8 +140,8 @@ def _draw_plane(axes: Axes, values: xarray.DataArray, focus: Focus, limit: float
 
 def _ends(positions: NDArray[np.floating]) -> tuple[float, float]:
     """Outer edges of the cells around points, mm."""
-    half = (positions[1] - positions[0]) / 2
-    return float(positions[0] - half) / MM, float(positions[-1] + half) / MM
+    edges = _to_edges(positions)
+    return float(edges[0]) / MM, float(edges[-1]) / MM
 
 
 def _outlined(folder: Path) -> xarray.DataArray | None:
@@ -154,19 +160,28 @@ def _draw_outline(axes: Axes, values: xarray.DataArray) -> None:
     if len(found) > _MOST_MATERIALS:
         found = found[[0, -1]]
     if len(found) > 1:
-        up, across = (values[axis].values / MM for axis in values.dims)
-        levels = (found[1:] + found[:-1]) / 2
-        axes.contour(across, up, values, levels=levels, colors="white", linewidths=0.7)
+        up, across = (_to_edges(values[axis].values) / MM for axis in values.dims)
+        levels, cells = (found[1:] + found[:-1]) / 2, np.pad(values.values, 1, mode="edge")
+        axes.contour(across, up, cells, levels=levels, colors="white", linewidths=0.7)
+
+
+def _to_edges(positions: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Positions of points, and those of the outer edges of the cells around them."""
+    half = (positions[1] - positions[0]) / 2
+    return np.concatenate([[positions[0] - half], positions, [positions[-1] + half]])
 
 
 # --- the focus ------------------------------------------------------------------------------------
 
 
-def focus_picture(results: str | Path) -> Path:
+def focus_picture(results: str | Path) -> Path | None:
     """Draw `focus.png`: the largest pressure along the axes through the focus.
 
     Args:
         results: folder with `peak_pressure.nc`.
+
+    Returns:
+        The path of the picture, or None if there is no pressure.
 
     Raises:
         InputError: the file is damaged.
@@ -174,6 +189,8 @@ def focus_picture(results: str | Path) -> Path:
     folder = Path(results)
     peak = readers.fields(folder)["p_max"]
     focus = readers.focus(folder)
+    if not focus.pressure > 0:
+        return None
     unit, name = pressure_unit(focus.pressure)
     path = folder / "focus.png"
     with picture(path, 3.6) as figure:
@@ -183,7 +200,7 @@ def focus_picture(results: str | Path) -> Path:
             profile = peak.sel(others, method="nearest").squeeze().load()
             axes.plot(profile[axis] / MM, profile / unit, color=COLOURS[1])
             _draw_width(axes, focus.edges[axis], HALF * focus.pressure / unit)
-            axes.set(xlabel=f"{axis} (mm)", ylim=(0, 1.08 * (focus.pressure / unit or 1.0)))
+            axes.set(xlabel=f"{axis} (mm)", ylim=(0, 1.08 * focus.pressure / unit))
             grid_lines(axes)
         panels[0].set_ylabel(f"Largest pressure ({name})")
         subtitle = f"{focus.pressure / unit:.3g} {name} at {_place(focus.position)}"
@@ -251,7 +268,7 @@ def _point_series(folder: Path) -> Iterator[xarray.DataArray]:
 def _draw_spectra(axes: Axes, series: xarray.DataArray, case: Mapping[str, Any]) -> None:
     """Draw the spectra of points, in dB of the largest, up to the highest frequency of the grid."""
     frequencies, amplitudes = spectra(series["time"].values, series.values)
-    levels = 20 * np.log10(np.maximum(amplitudes / amplitudes.max(), 10 ** (_FLOOR / 20)))
+    levels = 20 * np.log10(np.maximum(amplitudes / amplitudes.max(), _SMALLEST))
     for n, colour in zip(range(series.sizes["point"]), COLOURS, strict=False):
         position = {axis: float(series[axis][n]) for axis in "xyz"[: len(case["region"])]}
         axes.plot(frequencies / 1e6, levels[:, n], color=colour, label=_place(position))

@@ -49,11 +49,14 @@ def medium(folder: Path) -> xarray.Dataset:
 def focus(folder: Path) -> Focus:
     """The largest pressure outside bone, its position, and its -6 dB widths along the axes.
 
+    Peaks of standing waves do not count; see `find_focus`.
+
     Raises:
         InputError: the run has not written the largest pressure, or a file is damaged.
     """
     properties = medium(folder) if (folder / MEDIUM_FILE).exists() else {}
-    return find_focus(fields(folder)["p_max"], properties.get("speed"))
+    per_wavelength = read_summary(folder)["case"].get("points_per_wavelength")
+    return find_focus(fields(folder)["p_max"], properties.get("speed"), per_wavelength)
 
 
 def records(folder: Path) -> dict[str, xarray.Dataset]:

@@ -33,9 +33,9 @@ from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.separable import Term, separate
-from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources
+from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources, source_strength
 from groundswell.solvers.ultrasound.stability import SAFETY, DispersionShare, stable_step
-from groundswell.solvers.ultrasound.stability_messages import unstable_step
+from groundswell.solvers.ultrasound.stability_messages import growing_waves, unstable_step
 from groundswell.solvers.ultrasound.window import Window, overlap_for
 
 WIDTHS = {2: (20, 40), 3: (10, 20)}  # range of automatic layer widths, by number of axes
@@ -72,7 +72,7 @@ class Setup(BlockSetup):
             InputError: a part of the case does not fit its grid, or the time step is unstable.
         """
         if self.dispersion_share.waves_grow:
-            raise InputError(check.growing_waves(self.materials.power, self.dispersion_share))
+            raise InputError(growing_waves(self.materials.power, self.dispersion_share))
         if self.dt > self.stability_limit:
             step = f"time.step = {self.dt:g} s"
             raise InputError(
@@ -246,16 +246,10 @@ class Setup(BlockSetup):
     @property
     def implausible_pressure(self) -> float:
         """A pressure that only an unstable run reaches, a power of ten, Pa; infinite if unknown."""
-        initial = 0.0 if self.initial is None else float(np.abs(self.initial).max())
-        strength = initial + sum(map(self._strength, self.sources))
+        strength = sum(source_strength(source, self.materials, self.axes) for source in self.sources)
+        if self.initial is not None:
+            strength += float(np.abs(self.initial).max())
         return 10.0 ** ceil(log10(strength) + GROWN) if strength else inf
-
-    def _strength(self, source: PointSource) -> float:
-        """The order of magnitude of the pressure that a source adds or sets in a step, Pa."""
-        largest = float(np.abs(source.signals).max() * abs(source.matrix).max())
-        if source.field == "p":
-            return self.axes * self.largest_speed**2 * largest
-        return float(np.max(self.materials.density)) * self.largest_speed * largest
 
     # --- parts of ranks ---------------------------------------------------------------------------
 

@@ -84,7 +84,8 @@ class Ultrasound(ExplicitSolver):
             fill = ExchangeOverlaps(overlap, self._exchange, hidden=hidden)
             self.propagation.set_exchange(fill)
         records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
-        self._step = in_order([*self._exchange_recorded(), *records, *self.timed_step()])
+        self.outputs.fill_overlaps = self._exchange_recorded()
+        self._step = in_order([*self.outputs.fill_overlaps, *records, *self.timed_step()])
 
     def timed_step(self) -> list[Launch]:
         """The launches of a step, without recorders."""

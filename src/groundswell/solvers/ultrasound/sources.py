@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import radians
+from math import floor, radians
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from groundswell.grids.cartesian import Grid
 from groundswell.outputs.cartesian import read_mask
 from groundswell.solvers.ultrasound import transducers
 from groundswell.solvers.ultrasound.fields import AXES
+from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.source_case import SampledSignal, SourceSection
 from groundswell.solvers.ultrasound.transducers import PhasedArray, PointGrid, Signal
@@ -88,12 +89,7 @@ def _source(
 ) -> PointSource:
     """The source of the pressure, or of the velocity along an axis."""
     points, weights, array = _elements(section, on, axis)
-    signals = amplitude * _signals(section, array, on)
-    if signals.shape[1] not in (1, weights.shape[1]):
-        raise InputError(
-            f"signal has {signals.shape[1]} signals for {weights.shape[1]} elements or "
-            "points; give one signal for all, or one for each"
-        )
+    signals = amplitude * _signals(section, array, weights.shape[1], on)
     if signals.shape[1] < weights.shape[1]:
         weights = csr_matrix(weights.sum(axis=1))
     scaled = csr_matrix(weights.multiply(_scales(section, on, axis, points)[:, None]))
@@ -110,12 +106,37 @@ def _scales(
     split densities; one of the velocity u adds 2 c dt u / d (Treeby & Cox 2010, J. Biomed. Opt. 15,
     021314). Here d is the thickness of the layer of points in which the source acts.
     """
-    speed, thickness = on.speeds(points), on.grid.spacing[axis or 0]
+    speed = on.speeds(points)
     if section.mode == "dirichlet":
         return np.ones(len(points)) if axis is not None else 1 / (on.axes * speed**2)
     if axis is not None:
-        return 2 * speed * on.dt / thickness
-    return 2 * on.dt / (on.axes * speed * thickness)
+        return 2 * speed * on.dt / on.grid.spacing[axis]
+    across = mask_normal(points, on.grid) if section.mask is not None else None
+    return 2 * on.dt / (on.axes * speed * on.grid.spacing[across or 0])
+
+
+def mask_normal(points: NDArray[np.int64], grid: Grid) -> int | None:
+    """The axis across a mask that lies in one plane of grid points; None if there is none.
+
+    In such a plane, a source of the pressure p emits waves of the amplitude p. Other masks have no
+    thickness; for those, the spacing along x takes its place, as in k-Wave.
+
+    Args:
+        points: flat indices of the points of the mask.
+        grid: the grid.
+    """
+    indices = np.unravel_index(points, grid.shape)[::-1]
+    axes = range(3 if grid.cells[2] > 1 else 2)
+    across = [axis for axis in axes if np.ptp(indices[axis]) == 0]
+    return across[0] if len(across) == 1 else None
+
+
+def source_strength(source: PointSource, medium: AcousticMedium, axes: int) -> float:
+    """The order of magnitude of the pressure that a source adds or sets in a step, Pa."""
+    largest, fastest = np.abs(source.signals).max() * abs(source.matrix).max(), np.max(medium.speed)
+    if source.field == "p":
+        return float(axes * fastest**2 * largest)
+    return float(np.max(medium.density) * fastest * largest)
 
 
 # --- elements -------------------------------------------------------------------------------------
@@ -126,7 +147,7 @@ def _elements(
 ) -> tuple[NDArray[np.int64], csr_matrix, PhasedArray | None]:
     """Flat indices of points, the weights (points, elements), and the array of the elements."""
     if section.mask is not None:
-        points = _mask_points(section.mask, on.grid)
+        points = mask_points(section.mask, on.grid)
         entries = np.arange(len(points))
         return points, csr_matrix((np.ones(len(points)), (entries, entries))), None
     surfaces = tuple(surface for shape in section.shapes for surface in shape.elements)
@@ -148,7 +169,7 @@ def _elements(
     return points, csr_matrix(weights.T), array
 
 
-def _mask_points(where: MaskWhere, grid: Grid) -> NDArray[np.int64]:
+def mask_points(where: MaskWhere, grid: Grid) -> NDArray[np.int64]:
     """Flat indices, among all points of the grid, of a mask of the region."""
     shape = grid.region[::-1]
     inside = np.unravel_index(read_mask(where, shape, "shape"), shape)
@@ -156,19 +177,48 @@ def _mask_points(where: MaskWhere, grid: Grid) -> NDArray[np.int64]:
     return np.asarray(np.ravel_multi_index(moved, grid.shape), np.int64)
 
 
-def _signals(section: SourceSection, array: PhasedArray | None, on: SourceGrid) -> Floats:
-    """Signals of the elements with the amplitude 1, (samples, elements), or one for all."""
-    if isinstance(section.signal, SampledSignal):
-        columns = _samples(section.signal)
-        interval = section.signal.interval
-        signals: list[Signal] = [transducers.SampledSignal(c, interval) for c in columns.T]
-    else:
-        signals = [section.signal.signal]
-    if len(signals) > 1:
-        times = on.dt * np.arange(on.steps)
-        return np.stack([signal.at(times) for signal in signals], axis=1)
-    elements = array or PhasedArray((transducers.Point((0.0, 0.0, 0.0)),))
-    return elements.signals(signals[0], on.steps, on.dt)
+def _signals(
+    section: SourceSection, array: PhasedArray | None, count: int, on: SourceGrid
+) -> Floats:
+    """Signals of the elements with the amplitude 1, (samples, elements), or one for all.
+
+    Args:
+        section: the source.
+        array: its elements; None for the points of a mask.
+        count: number of elements, or of points of a mask.
+        on: the grid and the times.
+    """
+    signal, columns = _signal(section), 1
+    if isinstance(signal, transducers.SampledSignal) and np.ndim(signal.samples) == 2:
+        columns = signal.samples.shape[1]
+        if columns != count:
+            raise InputError(
+                f"signal has {columns} signals for {count} elements or points; give one signal for "
+                "all, or one for each"
+            )
+    steps = _active_steps(section, signal, array, on)
+    if array is None:
+        return transducers.element_signals(signal, steps, on.dt, np.ones(columns))
+    return array.signals(signal, steps, on.dt)
+
+
+def _active_steps(
+    section: SourceSection, signal: Signal, array: PhasedArray | None, on: SourceGrid
+) -> int:
+    """Number of steps with a signal: points whose values are set are released when it ends."""
+    end = signal.duration + float(np.max(array.delays if array else 0.0))
+    if section.mode != "dirichlet" or end >= on.steps * on.dt:
+        return on.steps
+    return floor(end / on.dt * (1 + 1e-9)) + 1
+
+
+def _signal(section: SourceSection) -> Signal:
+    """The signal of a source: one for all elements, or samples for each."""
+    if not isinstance(section.signal, SampledSignal):
+        return section.signal.signal
+    samples = _samples(section.signal)
+    alone = samples[:, 0] if samples.shape[1] == 1 else samples
+    return transducers.SampledSignal(alone, section.signal.interval)
 
 
 def _samples(section: SampledSignal) -> Floats:

@@ -8,6 +8,8 @@ from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.stability import DispersionShare
 
+LEAVE_OUT = 'leave out dispersion with medium.effects = ["absorption"]'
+
 
 def unstable_step(
     medium: AcousticMedium, reference_speed: float, limit: float, time_step: str
@@ -61,3 +63,8 @@ def unstable_dispersion(power: float, share: DispersionShare, cure: str = "") ->
         f"because the dispersion is {share.largest:.3g} times the stiffness of the medium; "
         f"{cure and f'{cure}, '}reduce the absorption, or choose {others}"
     )
+
+
+def growing_waves(power: float, share: DispersionShare) -> str:
+    """The message of `unstable_dispersion` for a case."""
+    return unstable_dispersion(power, share, LEAVE_OUT)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, pi
+from math import inf, isfinite, pi
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +23,11 @@ Floats = NDArray[np.float64]
 
 class Signal(ABC):
     """A function of time with the amplitude 1."""
+
+    @property
+    def duration(self) -> float:
+        """The time after which the signal is 0, s; infinite for a continuous wave."""
+        return inf
 
     @abstractmethod
     def at(self, times: NDArray[np.floating], phase: Floats | float = 0.0) -> Floats:
@@ -96,6 +101,11 @@ class ToneBurst(Signal):
                 "one of them"
             )
 
+    @property
+    def duration(self) -> float:
+        """See `Signal`."""
+        return self.cycles / self.frequency
+
     def at(self, times: NDArray[np.floating], phase: Floats | float = 0.0) -> Floats:
         elapsed = times * self.frequency / self.cycles  # t / T
         hann = self.window == "hann"
@@ -106,10 +116,11 @@ class ToneBurst(Signal):
 
 @dataclass(frozen=True, eq=False)
 class SampledSignal(Signal):
-    """A cubic spline through samples; 0 after the last one.
+    """Cubic splines through samples; 0 after the last one.
 
     Args:
-        samples: values at the times 0, interval, 2 interval and so on, (n,).
+        samples: values at the times 0, interval, 2 interval and so on, (n,) or (n, elements). With
+            columns, `at` takes times (..., elements), and each element has its own spline.
         interval: time between samples, s.
 
     Raises:
@@ -123,16 +134,28 @@ class SampledSignal(Signal):
     def __post_init__(self) -> None:
         _require_positive("SampledSignal", "interval", self.interval, "s")
         samples = np.asarray(self.samples, float)
-        if samples.ndim != 1 or samples.size < 2 or not np.isfinite(samples).all():
+        if samples.ndim not in (1, 2) or len(samples) < 2 or not np.isfinite(samples).all():
             raise InputError(
                 f"SampledSignal: samples have the shape {samples.shape}, but they must be 2 or "
-                "more finite numbers in one dimension; check the data"
+                "more finite numbers, or an array (n, elements) of them; check the data"
             )
 
+    @property
+    def duration(self) -> float:
+        """See `Signal`."""
+        return self.interval * (len(self.samples) - 1)
+
     @cached_property
-    def _spline(self) -> Any:
-        times = self.interval * np.arange(len(self.samples))
-        return CubicSpline(times, np.asarray(self.samples, float))
+    def _splines(self) -> list[Any]:
+        samples = np.asarray(self.samples, float).reshape(len(self.samples), -1)
+        times = self.interval * np.arange(len(samples))
+        return [CubicSpline(times, column) for column in samples.T]
+
+    def _values(self, times: NDArray[np.floating]) -> Floats:
+        if np.ndim(self.samples) == 1:
+            return np.asarray(self._splines[0](times))
+        columns = np.moveaxis(times, -1, 0)
+        return np.stack([at(t) for at, t in zip(self._splines, columns, strict=True)], axis=-1)
 
     def at(self, times: NDArray[np.floating], phase: Floats | float = 0.0) -> Floats:
         if np.any(phase):
@@ -140,9 +163,9 @@ class SampledSignal(Signal):
                 f"SampledSignal: phase = {np.ravel(phase)[np.flatnonzero(phase)[0]]:g} rad, but "
                 "samples have no carrier, so it must be 0; use delays"
             )
-        end = self.interval * (len(self.samples) - 1)
+        end = self.duration
         inside = (times > -1e-9 * end) & (times < (1 + 1e-9) * end)
-        return np.where(inside, self._spline(times), 0.0)
+        return np.where(inside, self._values(times), 0.0)
 
 
 def element_signals(

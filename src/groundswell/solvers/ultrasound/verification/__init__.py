@@ -12,6 +12,8 @@ PROBLEMS = [
     "interfaces:plate",
     "sources:planes",
     "sources:point",
+    "sources:elements",
+    "stability:density",
     "bowl:arc",
     "bowl:bowl",
     "bowl:piston",
