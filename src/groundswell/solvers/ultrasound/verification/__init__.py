@@ -20,4 +20,5 @@ PROBLEMS = [
     "overlaps:accuracy",
     "overlaps:absorption",
     "overlaps:torus",
+    "requested:accuracies",
 ]
