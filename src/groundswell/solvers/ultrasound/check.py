@@ -82,7 +82,6 @@ def wave(setup: Setup) -> Wave:
         max(found, default=slowest),
         max((s.pressure or (s.velocity or 0) * impedance for s in setup.case.source), default=0.0),
         max(n * h for n, h in zip(setup.grid.region, setup.grid.spacing, strict=True)),
-        setup.case.initial is not None,
     )
 
 

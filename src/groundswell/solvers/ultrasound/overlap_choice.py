@@ -19,7 +19,7 @@ from groundswell.solvers.ultrasound.window import bell, bell_shape, overlap_for
 MORE_OVERLAP = 8  # points by which an overlap may grow for faster transforms
 # If no overlap gives the accuracy: largest error relative to the least possible, if the case asks
 # for an accuracy, and if it does not, when wide overlaps are not worth their time.
-SLACK, DEFAULT_SLACK = 1.05, 2.0
+SLACK, DEFAULT_SLACK = 1.25, 2.0
 REASONS = {
     "overlap": "the waves have few points per wavelength; refine the grid",
     "sources": (

@@ -9,8 +9,8 @@ the largest pressure anywhere. It has several causes:
   derivative has a kink: around sources and interfaces, waves of two points per wavelength decay as
   the inverse square of the distance. A block lacks those from beyond its overlaps.
 - Harmonics of nonlinear waves are shorter than the waves of the sources.
-- The operators of power-law absorption are not local for long waves. These come from an initial
-  pressure and from interfaces, at which the rate of density jumps; sources emit few of them.
+- The operators of power-law absorption are not local for long waves. These come from interfaces,
+  at which the rate of density jumps, and to a lesser degree from the onset of sources.
 
 The constants are fits to errors that `groundswell verify ultrasound` measures.
 """
@@ -38,7 +38,8 @@ HARMONIC = 0.1  # error of a harmonic without overlap
 HARMONICS = range(2, 6)
 LOSS_RATE = 0.075  # decades per point of overlap and radian per point
 LOSS = 0.6  # error of losses without overlap, relative to their non-local part
-TRANSIENT, BROADBAND = 0.1, 0.7  # the same at any overlap: of sources, and of very long waves
+TRANSIENT = 0.25  # the same at any overlap
+REFLECTED = 0.7  # the same, added per contrast of the medium
 WAVENUMBER = pi / 2  # rad per point, if no source has a frequency
 
 
@@ -51,14 +52,12 @@ class Wave:
         frequency: largest frequency, Hz.
         pressure: largest amplitude, Pa.
         distance: how far they travel, m.
-        is_broadband: whether there is an initial pressure, which contains very long waves.
     """
 
     wavenumber: float
     frequency: float
     pressure: float
     distance: float
-    is_broadband: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,13 +88,12 @@ class OverlapError:
             wave: the waves of the sources.
         """
         contrast = contrast_of(medium)
-        long = 1.0 if wave.is_broadband else min(contrast, 1.0)
         return cls(
             wave.wavenumber,
             contrast,
             harmonic_amplitudes(medium, wave),
             *nonlocal_losses(medium, wave),
-            TRANSIENT + BROADBAND * long,
+            TRANSIENT + REFLECTED * contrast,
         )
 
     @property
