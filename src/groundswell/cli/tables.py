@@ -57,7 +57,8 @@ def _sharing(sharing: Mapping[str, Any]) -> dict[str, str]:
         "memory per rank": f"at most {byte_size(sharing['memory'])}",
         "sent per step": f"at most {byte_size(sharing['bytes_sent'])} by each rank",
     }
-    return ({"process grid": format_extent(processes)} if len(processes) > 1 else {}) | rows
+    more = {quantity["label"]: quantity["text"] for quantity in sharing["quantities"]}
+    return ({"process grid": format_extent(processes)} if len(processes) > 1 else {}) | rows | more
 
 
 def _machine(found: Mapping[str, Any]) -> dict[str, str]:

@@ -90,6 +90,8 @@ def check(
         "warnings": [*setup.warnings()],
     }
     sharing = _sharing(setup, ranks, hosts) if ranks > 1 else None
+    if sharing:
+        found["warnings"] += sharing.pop("warnings")
     return {**found, **estimate_resources(setup, folder_of(setup.case, None), sharing)}
 
 
@@ -105,6 +107,8 @@ def _sharing(setup: Setup, ranks: int, hosts: int) -> dict[str, Any]:
         "bytes_sent": int(found.traffic.sum(axis=1).max()),
         "hosts": hosts,
         "ranks_per_host": ceil(ranks / hosts),
+        "quantities": [quantity.as_dict() for quantity in found.quantities],
+        "warnings": [*found.warnings],
     }
 
 

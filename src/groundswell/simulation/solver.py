@@ -35,6 +35,8 @@ class DecompositionSummary:
         updates_per_step: updates per step of the busiest rank.
         memory: memory of each rank, bytes.
         traffic: bytes that each rank sends to each other rank per step, (ranks, ranks).
+        quantities: further labelled values.
+        warnings: about results on this number of ranks.
     """
 
     ranks: int
@@ -43,6 +45,8 @@ class DecompositionSummary:
     updates_per_step: int
     memory: Sequence[int]
     traffic: NDArray[Any]
+    quantities: Sequence[Quantity] = ()
+    warnings: Sequence[str] = ()
 
     @classmethod
     def of_blocks(

@@ -208,7 +208,8 @@ class OverlapSection(Section):
     """`[overlap]`: overlap between the blocks of ranks; see docs/ultrasound.md, Several processes.
 
     `points` is the minimum overlap on either side of a block. By default it follows from
-    `accuracy`, the wanted error of the pressure relative to transforms of the whole grid.
+    `accuracy`, the largest difference of the pressure from that of one rank, relative to the
+    largest pressure anywhere. Not all media and sources allow every accuracy; see `Overlaps`.
     """
 
     points: Count | None = None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from math import floor, isinf, log10
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import floor, isinf, log10, pi
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,8 @@ from groundswell.solvers.ultrasound.dispersion import (
     worst_wave,
 )
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
+from groundswell.solvers.ultrasound.overlap_choice import Overlaps
+from groundswell.solvers.ultrasound.overlap_error import WAVENUMBER, Wave
 from groundswell.solvers.ultrasound.source_case import SampledSignal
 from groundswell.solvers.ultrasound.sources import mask_normal, mask_points
 from groundswell.solvers.ultrasound.stability import SAFETY
@@ -82,6 +84,20 @@ def absorbed_wave(setup: Setup, dt: float | None = None) -> LossyWave | None:
         return None
     points, highest = most_absorbing(setup.materials), max(frequencies(setup))
     return worst_wave(points, highest, setup.reference_speed, setup.dt if dt is None else dt)
+
+
+def wave(setup: Setup) -> Wave:
+    """The waves of the sources; if none has a frequency, waves of 4 points per wavelength."""
+    points, found, materials = points_per_wavelength(setup), frequencies(setup), setup.materials
+    per_point = WAVENUMBER if points is None else 2 * pi / points
+    slowest = setup.smallest_speed * per_point / (2 * pi * max(setup.grid.spacing[: setup.axes]))
+    impedance = float(np.max(np.multiply(materials.density, materials.speed)))
+    return Wave(
+        per_point,
+        max(found, default=slowest),
+        max((s.pressure or (s.velocity or 0) * impedance for s in setup.case.source), default=0.0),
+        max(n * h for n, h in zip(setup.grid.region, setup.grid.spacing, strict=True)),
+    )
 
 
 def passes(setup: Setup) -> int:
@@ -180,6 +196,18 @@ def _loss_quantities(setup: Setup) -> Iterator[Quantity]:
     over = f"{_degrees(sum(phases.values()))} {frequency} over {longest / MM:.4g} mm"
     text = f"{over}: {_parts(phases, _degrees)}"
     yield Quantity("phase_error", phases, "error of the phase", "degrees", text=text)
+
+
+def overlap_quantities(overlaps: Overlaps, ranks: Sequence[int]) -> list[Quantity]:
+    """The overlaps on a number of ranks along x, y and z, and the error expected of them."""
+    points, estimate = overlaps.of(ranks), overlaps.estimate(ranks)
+    if not estimate:
+        return []
+    text = f"about {estimate:.1g} of the largest pressure, or less"
+    return [
+        Quantity("overlap", points, "overlap", text=f"{format_extent(points)} points"),
+        Quantity("overlap_error", estimate, "difference from one rank", text=text),
+    ]
 
 
 def _parts(errors: Mapping[str, float], shown: Callable[[float], str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, inf, log10
 from sys import maxsize
@@ -23,7 +23,7 @@ from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.ultrasound import check
 from groundswell.solvers.ultrasound.case import UltrasoundCase
-from groundswell.solvers.ultrasound.fast_sizes import cheapest_margin, cheapest_size
+from groundswell.solvers.ultrasound.fast_sizes import cheapest_size
 from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.initial_pressure import check_initial, initial_pressure
 from groundswell.solvers.ultrasound.line_transforms import fits, supports
@@ -31,17 +31,18 @@ from groundswell.solvers.ultrasound.media import MediumDescription
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
+from groundswell.solvers.ultrasound.overlap_choice import Overlaps
+from groundswell.solvers.ultrasound.overlap_error import OverlapError
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.separable import Term, separate
 from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources, source_strength
 from groundswell.solvers.ultrasound.stability import SAFETY, DispersionShare, stable_step
 from groundswell.solvers.ultrasound.stability_messages import growing_waves, unstable_step
-from groundswell.solvers.ultrasound.window import Window, overlap_for
+from groundswell.solvers.ultrasound.window import Window
 
 WIDTHS = {2: (20, 40), 3: (10, 20)}  # range of automatic layer widths, by number of axes
 HALF_CELLS = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))  # offsets of velocities
 GROWN = 9  # powers of ten by which the pressure exceeds its sources in unstable runs only
-MORE_OVERLAP = 8  # points by which an overlap may grow for faster transforms
 
 
 @dataclass(frozen=True)
@@ -246,17 +247,19 @@ class Setup(BlockSetup):
     @property
     def implausible_pressure(self) -> float:
         """A pressure that only an unstable run reaches, a power of ten, Pa; infinite if unknown."""
-        strength = sum(source_strength(source, self.materials, self.axes) for source in self.sources)
+        medium = self.materials
+        strength = sum(source_strength(source, medium, self.axes) for source in self.sources)
         if self.initial is not None:
             strength += float(np.abs(self.initial).max())
         return 10.0 ** ceil(log10(strength) + GROWN) if strength else inf
 
     # --- parts of ranks ---------------------------------------------------------------------------
 
-    @property
-    def least_overlap(self) -> int:
-        """Minimum overlap of blocks, points."""
-        return self.case.overlap.points or overlap_for(self.case.overlap.accuracy)
+    @cached_property
+    def overlaps(self) -> Overlaps:
+        """The overlaps of the blocks of ranks, and the error that is expected of them."""
+        error = OverlapError.of(self.materials, check.wave(self))
+        return Overlaps(self.case.overlap, self.grid, self.sources, error)
 
     def window(self, part: Part, ranks: Sequence[int]) -> Window:
         """The points that a rank transforms.
@@ -264,18 +267,8 @@ class Setup(BlockSetup):
         Args:
             ranks: number of ranks along x, y and z.
         """
-        return Window(self.grid.cells, part.start, part.cells, self._overlaps(ranks))
-
-    def _overlaps(self, ranks: Sequence[int]) -> Triple:
-        """Overlaps along x, y and z: at least `least_overlap`, and fast to transform."""
-        least = self.least_overlap
-        margins = range(least, least + MORE_OVERLAP + 1)
-        found = []
-        for cells, parts in zip(self.grid.cells, ranks, strict=True):
-            sizes = {cells // parts, -(-cells // parts)}
-            found.append(cheapest_margin(sizes, margins) if parts > 1 else 0)
-        x, y, z = found
-        return x, y, z
+        overlap, wavenumber = self.overlaps.of(ranks), self.overlaps.error.shape_wavenumber
+        return Window(self.grid.cells, part.start, part.cells, overlap, wavenumber)
 
     def supports_fused(self, cut: Decomposition, shared_bytes: int = maxsize) -> bool:
         """Whether the fused step supports the windows of all ranks; they must use the same step.
@@ -303,10 +296,13 @@ class Setup(BlockSetup):
         parts = [part_of(self.grid, cut, rank) for rank in range(ranks)]
         fused, ranks_along = self.supports_fused(cut), cut.processes[::-1]
         memory = [self._memory(part, ranks_along, fused) for part in parts]
-        overlap = self._overlaps(ranks_along)[::-1]
+        overlap = self.overlaps.of(ranks_along)[::-1]
         ghosts = Ghosts(overlap, overlap, corners=True)
         sent = traffic(cut, [(ghosts, self.itemsize)] * self.exchanged_fields)
-        return DecompositionSummary.of_blocks(cut, memory, sent)
+        summary = DecompositionSummary.of_blocks(cut, memory, sent)
+        quantities = check.overlap_quantities(self.overlaps, ranks_along)
+        warnings = [*self.overlaps.warnings(ranks_along)]
+        return replace(summary, quantities=quantities, warnings=warnings)
 
     @property
     def exchanged_fields(self) -> int:

@@ -153,6 +153,11 @@ class Ultrasound(ExplicitSolver):
         clock = DistributedArray.replicated(self.propagation.clock, self.comm)
         return fields | {"clock": clock} | self.outputs.state()
 
+    @property
+    def warnings(self) -> Sequence[str]:
+        """A warning if ranks cannot give the accuracy of the case."""
+        return [*self.setup.overlaps.warnings(self.decomposition.processes[::-1])]
+
     def describe_ranks(self) -> dict[str, object]:
         """The decomposition of the grid among ranks, and the transport that they use."""
         return {
@@ -161,6 +166,7 @@ class Ultrasound(ExplicitSolver):
             "transport": self.exchanges[0].path if self.exchanges else "none",
             "overlap": self.overlaps,
             "overlap_points": self.window.overlap,
+            "overlap_error": self.setup.overlaps.estimate(self.decomposition.processes[::-1]),
             "aggregate": self.choice.aggregate,
             "bytes_sent_per_step": self.bytes_sent,
         }

@@ -11,7 +11,6 @@ import numpy as np
 from groundswell.backends import Array, Backend, Cells, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
-from groundswell.grids.cartesian import Triple
 from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.fields import (
     AXES,
@@ -26,7 +25,6 @@ from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import Injection, PointSource
 from groundswell.solvers.ultrasound.separable import DeviceTerms, Term, separate
 from groundswell.solvers.ultrasound.tables import Tables
-from groundswell.solvers.ultrasound.window import bell
 
 KERNELS = Path(__file__).parent / "kernels" / "kspace.h"
 
@@ -176,18 +174,14 @@ class SpectralStep:
 
     def _taper(self, array: Array) -> Iterator[Launch]:
         """Multiply the overlaps of an array by the bell function."""
+        window = self.operators.window
         for axis in self.axes:
-            if overlap := self._overlaps[axis]:
+            if window and (overlap := window.overlap[axis]):
                 extent = [2 * overlap if a == axis else n for a, n in enumerate(self.grid.cells)]
-                values = bell(overlap)
+                values = window.edge(axis)
                 table = self._table(np.concatenate([values[::-1], values]))
                 name = f"taper_{AXES[axis]}"
                 yield self._module.launch(name, Cells(*extent), array, table, overlap)
-
-    @property
-    def _overlaps(self) -> Triple:
-        window = self.operators.window
-        return window.overlap if window else (0, 0, 0)
 
     # --- sources ----------------------------------------------------------------------------------
 

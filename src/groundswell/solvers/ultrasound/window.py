@@ -27,12 +27,14 @@ class Window:
         start: index of the first point of the block.
         cells: number of points of the block.
         overlap: number of points on either side of the block; 0 along axes that are not divided.
+        wavenumber: smallest wavenumber for which the bell function is chosen; see `bell_shape`.
     """
 
     whole: Triple
     start: Triple
     cells: Triple
     overlap: Triple = (0, 0, 0)
+    wavenumber: float | None = None
 
     @classmethod
     def whole_of(cls, cells: Triple) -> Window:
@@ -50,6 +52,11 @@ class Window:
         """Slices of the block in an array (z, y, x) of the window."""
         x, y, z = (slice(o, o + n) for n, o in zip(self.cells, self.overlap, strict=True))
         return z, y, x
+
+    def edge(self, axis: int) -> NDArray[np.float64]:
+        """Values of the bell function in an overlap, from the block outwards, (overlap,)."""
+        overlap = self.overlap[axis]
+        return bell(overlap, bell_shape(overlap, self.wavenumber))
 
     def indices(self, axis: int) -> NDArray[np.int64]:
         """Indices in the grid of the points along an axis, overlaps included, (n,)."""
@@ -104,17 +111,23 @@ def bell(overlap: int, shape: float | None = None) -> NDArray[np.float64]:
 
 def bell_along(window: Window, axis: int) -> NDArray[np.float64]:
     """Values of the bell function along an axis, 1 in the block, (n,)."""
-    edge = bell(window.overlap[axis])
+    edge = window.edge(axis)
     return np.concatenate([edge[::-1], np.ones(window.cells[axis]), edge])
 
 
-def bell_shape(overlap: int) -> float:
-    """Parameter L of the bell function: the best one for waves of 3 to 6 points per wavelength."""
-    return 0.5 * sqrt(overlap) + 1
+def bell_shape(overlap: int, wavenumber: float | None = None) -> float:
+    """Parameter L of the bell function: the best one for waves of 3 to 6 points per wavelength.
+
+    Args:
+        wavenumber: if given, waves of this wavenumber (rad per point) must not mix with very long
+            ones either, for which power-law absorption is not local. The bell is then less steep.
+    """
+    shape = 0.5 * sqrt(overlap) + 1
+    return shape if wavenumber is None else min(shape, 0.5 * sqrt(wavenumber * overlap))
 
 
 def overlap_for(accuracy: float) -> int:
-    """Overlap for a wanted error of the pressure, relative to transforms of the whole grid.
+    """Smallest overlap for a wanted error of the pressure of waves far from sources and interfaces.
 
     The rule has a margin: in `groundswell verify ultrasound`, a ball in a uniform three-dimensional
     torus has errors of 4e-3, 6e-4 and 2e-5 with 4, 8 and 16 points of overlap.

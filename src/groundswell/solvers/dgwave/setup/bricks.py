@@ -323,7 +323,7 @@ class Setup(ElementMaterials):
         of_strain = self.equations.strains * len(self.relaxation.tau) if self.relaxation else 0
         return of_layers + of_strain
 
-    @property
+    @cached_property
     def memory(self) -> int:
         """Device memory of the run on one rank, bytes; see `device_memory`."""
         return device_memory(self, self.elements(1, 0))

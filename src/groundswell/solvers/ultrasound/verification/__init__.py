@@ -22,4 +22,5 @@ PROBLEMS = [
     "overlaps:accuracy",
     "overlaps:absorption",
     "overlaps:torus",
+    "requested:accuracies",
 ]

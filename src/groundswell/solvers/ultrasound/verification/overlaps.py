@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Launch
+from groundswell.backends import Backend
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.absorption import nepers
-from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of, take
+from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.propagation import Propagation
+from groundswell.solvers.ultrasound.verification.blocks import Blocks
 from groundswell.solvers.ultrasound.verification.simulation import (
     ACROSS,
     DENSITY,
@@ -28,74 +27,18 @@ SPACING, COURANT = 1e-3, 0.3  # m
 DT = COURANT * SPACING / SPEED
 
 
-@dataclass(frozen=True)
-class Exchange:
-    """Marks, among the launches of a block, the exchange of the overlaps of these arrays."""
-
-    arrays: Sequence[Array]
-
-    def __call__(self) -> None:
-        """Do nothing: the initial pressure includes the overlaps."""
-
-
-class Blocks:
-    """A periodic grid divided into blocks that have their own transforms and advance together.
+def _torus(
+    backend: Backend, cells: Triple, blocks: Triple, overlap: int, medium: AcousticMedium
+) -> Blocks:
+    """A periodic grid divided into equal blocks.
 
     Args:
         cells: number of points of the grid (x, y, z).
         blocks: number of blocks along each axis.
         overlap: points of overlap along the axes that are divided.
     """
-
-    def __init__(
-        self,
-        backend: Backend,
-        cells: Triple,
-        blocks: Triple,
-        overlap: int,
-        medium: AcousticMedium,
-    ) -> None:
-        self._backend, self._cells = backend, cells
-        self.windows = list(_windows(cells, blocks, overlap))
-        self.parts = [_propagation(backend, window, medium) for window in self.windows]
-        if len(self.parts) > 1:
-            for part in self.parts:
-                part.set_exchange(_then_exchange)
-
-    def start(self, pressure: Floats) -> None:
-        """Set the initial pressure of the grid, (nz, ny, nx), Pa."""
-        for window, part in zip(self.windows, self.parts, strict=True):
-            part.start(take(pressure, window))
-
-    def step(self) -> None:
-        """Advance all blocks by a step."""
-        for launches in zip(*(part.launches for part in self.parts), strict=True):
-            if isinstance(launches[0], Exchange):
-                self._exchange(launches)
-            else:
-                for launch in launches:
-                    launch()
-
-    def _exchange(self, exchanges: Sequence[Any]) -> None:
-        for arrays in zip(*(exchange.arrays for exchange in exchanges), strict=True):
-            whole = self.whole(arrays)
-            for window, array in zip(self.windows, arrays, strict=True):
-                self._backend.assign(array, take(whole, window))
-
-    def whole(self, arrays: Sequence[Array]) -> Floats:
-        """The values of the grid, from an array of each block."""
-        values = np.zeros(self._cells[::-1])
-        for window, array in zip(self.windows, arrays, strict=True):
-            axes = zip(window.start[::-1], window.cells[::-1], strict=True)
-            place = tuple(slice(first, first + n) for first, n in axes)
-            values[place] = self._backend.to_host(array)[window.own]
-        return values
-
-
-def _then_exchange(
-    arrays: Sequence[Array], boundary: Sequence[Launch] = (), interior: Sequence[Launch] = ()
-) -> list[Launch]:
-    return [*boundary, *interior, Exchange(arrays)]
+    windows = list(_windows(cells, blocks, overlap))
+    return Blocks(backend, [(window, _propagation(backend, window, medium)) for window in windows])
 
 
 def _windows(cells: Triple, blocks: Triple, overlap: int) -> Iterator[Window]:
@@ -118,7 +61,7 @@ def _error(blocks: Blocks, whole: Blocks, pressure: Floats, steps: int) -> float
         each.start(pressure)
         for _ in range(steps):
             each.step()
-    found, exact = (each.whole([part.p for part in each.parts]) for each in (blocks, whole))
+    found, exact = blocks.pressure, whole.pressure
     return float(np.abs(found - exact).max() / np.abs(exact).max())
 
 
@@ -168,8 +111,8 @@ def _pulses(
     envelope = np.exp(-0.5 * (x / (1.5 * per_wavelength)) ** 2)
     pulse = envelope * np.cos(2 * np.pi * x / per_wavelength)
     cells = (n, ACROSS, 1)
-    blocks = Blocks(backend, cells, (count, 1, 1), overlap, medium)
-    whole = Blocks(backend, cells, (1, 1, 1), 0, medium)
+    blocks = _torus(backend, cells, (count, 1, 1), overlap, medium)
+    whole = _torus(backend, cells, (1, 1, 1), 0, medium)
     return _error(blocks, whole, np.tile(pulse, (1, ACROSS, 1)), round(laps * n / COURANT))
 
 
@@ -185,9 +128,9 @@ def torus(backend: Backend, full: bool) -> Iterator[Check]:
     steps, medium = 120 if full else 60, AcousticMedium(SPEED, DENSITY)
     x, y, z = (np.arange(n) - 0.53 * n for n in cells)
     ball = np.exp(-(z[:, None, None] ** 2 + y[:, None] ** 2 + x**2) / (2 * 1.5**2))
-    whole = Blocks(backend, cells, (1, 1, 1), 0, medium)
+    whole = _torus(backend, cells, (1, 1, 1), 0, medium)
     limits = {4: 1e-2, 8: 1.2e-3, overlap_for(1e-3): 1e-4}
     for overlap, limit in limits.items():
-        divided = Blocks(backend, cells, blocks, overlap, medium)
+        divided = _torus(backend, cells, blocks, overlap, medium)
         error = _error(divided, whole, ball, steps)
         yield Check.at_most(f"ball in a torus, overlap {overlap}: error", error, limit)

@@ -1,0 +1,132 @@
+"""Overlaps of the blocks of ranks: which are chosen, what is expected of them, and warnings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from ultrasound_cases import build, setup
+
+from groundswell.simulation.preparation import check
+from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.overlap_choice import AxisOverlap
+from groundswell.solvers.ultrasound.overlap_error import (
+    OverlapError,
+    SourceLines,
+    Wave,
+    contrast_of,
+    harmonic_amplitudes,
+    nonlocal_losses,
+    source_tail,
+)
+from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.window import bell, bell_shape, overlap_for
+
+WATER = AcousticMedium(1500.0, 1000.0)
+WAVE = Wave(1.0, 1e6, 1e5, 0.05)
+SHAPE = (1, 24, 64)  # of the grid, (nz, ny, nx)
+
+
+def line_source(places: Any, rows: Any, weights: Any = 1.0) -> PointSource:
+    """A source at all combinations of places along x and rows, with the weights of the places."""
+    x, y = np.meshgrid(places, rows)
+    points = np.ravel_multi_index((np.zeros_like(x), y, x), SHAPE).ravel()
+    matrix = csr_matrix(np.broadcast_to(weights, x.shape).reshape(-1, 1))
+    return PointSource("p", points, np.ones((4, 1)), "additive", matrix)
+
+
+def tail(source: PointSource, axis: int, overlap: int) -> float:
+    lines = [SourceLines.of(source, SHAPE, axis)]
+    return source_tail(lines, [0, 32], bell(overlap))
+
+
+def test_the_tail_of_a_plane_falls_with_the_square_of_its_distance() -> None:
+    found = [tail(line_source([32 - d], np.arange(24)), 0, 4) for d in (6, 12)]
+    assert found == pytest.approx([1 / 36, 1 / 144])
+    mirrored = tail(line_source([31 + 6], np.arange(24)), 0, 4)
+    assert mirrored == pytest.approx(1 / 36)
+
+
+def test_sources_inside_the_bell_count_little_and_smooth_ones_less() -> None:
+    plane = line_source([30], np.arange(24))
+    assert tail(plane, 0, 16) < 1e-2 * tail(plane, 0, 1)
+    smooth = np.exp(-0.5 * ((np.arange(8, 29) - 18) / 3) ** 2)
+    assert tail(line_source(np.arange(8, 29), [3], smooth), 0, 4) < 1e-4
+    weights = np.random.default_rng(1).uniform(0.5, 1, 21)
+    assert tail(line_source(np.arange(8, 29), [3], weights), 0, 4) > 1e-3
+
+
+def test_causes_fall_with_the_overlap_unless_they_are_not_local() -> None:
+    error = OverlapError(1.0, contrast=1.0, harmonics=(0.1, 0.01), losses=0.01)
+    near, far = error.causes(16, tail=1e-3), error.causes(32, tail=1e-3)
+    assert near["interfaces"] == pytest.approx(4 * far["interfaces"])
+    assert near["overlap"] > 1e2 * far["overlap"] and near["harmonics"] > far["harmonics"]
+    assert near["sources"] == far["sources"]
+    assert far["absorption"] > 0.01 * error.floor
+
+
+def test_short_waves_and_low_powers_need_more() -> None:
+    causes = [OverlapError(k).causes(16)["overlap"] for k in (1.0, 1.5, 2.0)]
+    assert causes == sorted(causes)
+    losses = [
+        nonlocal_losses(AcousticMedium(1500.0, 1000.0, 1e-15 ** (y / 2), y), WAVE)[0]
+        / float(1e-15 ** (y / 2) * (2 * np.pi * 1e6) ** y * 1500 / 1e6)
+        for y in (0.8, 1.1, 1.5, 1.9)
+    ]
+    assert losses == sorted(losses, reverse=True)
+    assert nonlocal_losses(AcousticMedium(1500.0, 1000.0, 1e-15, 2.0), WAVE)[0] == 0
+
+
+def test_contrast_and_harmonics() -> None:
+    assert contrast_of(WATER) == 0 and harmonic_amplitudes(WATER, WAVE) == ()
+    bone = AcousticMedium(np.array([1500.0, 3000.0]), np.array([1000.0, 2000.0]))
+    assert contrast_of(bone) == pytest.approx(1.0)
+    tissue = AcousticMedium(1500.0, 1000.0, nonlinearity=6.0)
+    weak = harmonic_amplitudes(tissue, WAVE)
+    sigma = 4 * 2 * np.pi * 1e6 * 1e5 / (1000 * 1500**3) * 0.05
+    assert weak[0] == pytest.approx(sigma / 2, rel=0.1)  # of a weak wave
+    assert all(np.diff(weak) < 0)
+
+
+def test_an_overlap_is_as_wide_as_needed() -> None:
+    lines = [SourceLines.of(line_source([24], np.arange(24)), SHAPE, 0)]
+    axis = AxisOverlap(OverlapError(1.0), lines, [0, 32], 32)
+    loose, strict = axis.choose(1e-2, 8, 1.05), axis.choose(1e-3, 8, 1.05)
+    assert loose == 8 and axis.estimate(strict) <= 1e-3 < axis.estimate(strict - 1)
+    best = axis.choose(1e-9, 8, 1.05)
+    assert axis.estimate(best) <= 1.05 * axis.estimate(32)
+    assert axis.choose(1e-9, 8, 2.0) <= best
+
+
+def test_the_bell_is_less_steep_if_long_waves_must_be_kept() -> None:
+    assert bell_shape(16) == 3.0
+    assert bell_shape(16, 0.5) == pytest.approx(0.5 * np.sqrt(8))
+    assert bell_shape(4, 3.0) == bell_shape(4, 3.0) <= bell_shape(4)
+
+
+def test_the_default_stays_narrow_where_it_gives_the_accuracy() -> None:
+    found = setup()
+    x, y, z = found.overlaps.of((1, 2, 1))
+    assert (x, z) == (0, 0) and overlap_for(1e-3) <= y <= overlap_for(1e-3) + 8
+    assert found.overlaps.estimate((1, 2, 1)) <= 1e-3
+    assert [*found.overlaps.warnings((1, 2, 1))] == []
+    assert found.overlaps.estimate((1, 1, 1)) == 0
+
+
+def test_a_check_warns_of_accuracies_that_ranks_cannot_give() -> None:
+    strict = {"overlap": {"accuracy": 1e-6}, "run__processes": [2, 1, 1]}
+    found = check(build(**strict), 2)
+    (text,) = (t for t in found["warnings"] if "overlap.accuracy" in t)
+    assert "on 2 ranks, the pressure may differ from that of one rank by" in text
+    assert "around sources" in text
+    quantities = {q["key"]: q for q in found["sharing"]["quantities"]}
+    estimate = quantities["overlap_error"]["value"]
+    assert 1e-6 < estimate < 1e-2
+    attainable = float(text.split("accept overlap.accuracy = ")[1])
+    assert estimate <= attainable < 1.2 * estimate
+    accepted = check(build(**strict | {"overlap": {"accuracy": attainable}}), 2)
+    assert not any("overlap.accuracy" in t for t in accepted["warnings"])
+    given = check(build(**strict | {"overlap": {"points": 9}}), 2)
+    assert not any("overlap.accuracy" in t for t in given["warnings"])
