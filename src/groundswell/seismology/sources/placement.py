@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.point_sources import PointSource
+
+_SHOWN = 10  # number of misplaced sources and receivers that a message names
+
+
+def refuse_misplaced(found: Iterable[tuple[str, str]]) -> None:
+    """Refuse sources and receivers in impossible places; names and sentences about their points.
+
+    Raises:
+        InputError: there are some; lists them, with the first point of each.
+    """
+    sentences: dict[str, str] = {}
+    for name, sentence in found:
+        sentences.setdefault(name, f"{name} {sentence}")
+    lines = [*sentences.values()][:_SHOWN]
+    if more := len(sentences) - len(lines):
+        lines.append(f"and {more} more")
+    if lines:
+        raise InputError("\n".join(lines))
 
 
 def require_sources_inside(
