@@ -82,6 +82,19 @@ def test_the_list_of_examples_has_their_costs() -> None:
         )
 
 
+def test_transcranial_cases_have_the_points_and_steps_of_their_table() -> None:
+    text = text_of("examples/transcranial/README.md")
+    points = re.search(r"absorbing layers \| (\d+) x (\d+) x (\d+) = ([\d.]+) million", text)
+    steps = re.search(r"\| steps \| " + r" \| ".join([r"(\d+) of (\d+) ns"] * 3), text)
+    assert points and steps
+    for n in range(3):
+        found = checked(EXAMPLES / "transcranial" / f"bm{n + 1}.toml")
+        assert tuple(map(int, points.groups()[:3])) == tuple(found["points"])
+        assert_printed(points[4], np.prod(found["points"]) / 1e6)
+        assert int(steps[2 * n + 1]) == found["steps"]
+        assert_printed(steps[2 * n + 2], 1e9 * found["dt"])
+
+
 # --- what the runs give ---------------------------------------------------------------------------
 
 
