@@ -134,6 +134,7 @@ def test_sac_and_miniseed_have_the_same_times(results: Path) -> None:
 def test_all_time_axes_agree(results: Path) -> None:
     with xarray.open_dataset(results / "point.nc", engine="h5netcdf") as point:
         time, found = point["time"].values, point["vx"].values.ravel()
+        assert point.attrs["reference_time"] == DATES["origin_time"]
     assert time[0] == pytest.approx(-0.1, abs=INTERVAL)
     wanted, slope = exact(time)[0], np.gradient(exact(time)[0], time)
     assert abs(np.sum((found - wanted) * slope)) < 2 * SHIFT * np.sum(slope**2)

@@ -292,6 +292,7 @@ AIRGUN = {
     "time_function": {"kind": "ricker", "frequency": 4},
 }
 AWP = {"kind": "awp", "file": "a.msh", "points": 1, "steps": 3, "step": 0.02, "format": "text"}
+OUTSIDE = [{"name": name, "x": 9, "y": 9, "depth": 601} for name in "AB"]
 MISFITS = [
     ({"medium__volumes": {**VOLUMES, "ice": ROCK}}, "has no physical volume 'ice'; it has rock, s"),
     ({"medium__volumes": {"sea": SEA}}, "medium.volumes lacks the physical volume 'rock' of the"),
@@ -300,7 +301,7 @@ MISFITS = [
     ({"source__0__x": 900}, r"source\[0\] lies outside the mesh, at x = 900 m"),
     ({"source": [AIRGUN]}, r"source\[0\]: the source lies outside the mesh, .* depth of 5000 m"),
     ({"source": [AWP]}, r"source\[0\]: positions .* \"awp\" are indices of the cells of a grid"),
-    ({"receiver": [{"name": "A", "x": 9, "y": 9, "depth": 601}]}, "receiver A lies outside the m"),
+    ({"receiver": OUTSIDE}, "receiver A lies outside the m.*\nreceiver B lies outside the mesh"),
 ]
 
 

@@ -60,8 +60,12 @@ def test_moments_in_dyn_cm_are_noticed(solver: str) -> None:
 def test_steps_without_end_are_refused(solver: str) -> None:
     with pytest.raises(InputError, match=r"takes 1e\+12 steps of 1e-12 s, and at most 1e\+09"):
         prepare(case(solver, time={"step": 1e-12}))
-    with pytest.raises(InputError, match=r"duration = 1e\+09 s takes .* steps"):
+    with pytest.raises(InputError, match=r"the run from 0 to 1e\+09 s takes .* steps"):
         prepare(case(solver, time={"step": "auto", "duration": 1e9}))
+    early = {"kind": "explosion", "moment": 1e12, **PLACE}
+    early["time_function"] = {**PULSE, "onset": -1e9}
+    with pytest.raises(InputError, match=r"the run from -1e\+09 to 1 s takes .* steps"):
+        prepare(with_source(solver, early))
 
 
 @SOLVERS

@@ -107,7 +107,7 @@ def run(
 
         groundswell run case.toml --output results/fine --backend cuda
 
-    Several processes can share a case, each with a GPU or a few cores. The results are the same:
+    Several processes can share a case, each with a GPU or a few cores:
 
         mpiexec -n 4 groundswell run case.toml
     """

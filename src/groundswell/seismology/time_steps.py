@@ -38,8 +38,13 @@ class TimeAxis:
         """The steps from the start of the earliest source, or from 0, to the time `duration` (s).
 
         Zero is the time of a step that seismograms sample, every `stride` steps.
+
+        Raises:
+            InputError: there are far too many steps.
         """
-        samples = ceil(-min([0.0, *(source.start for source in sources)]) / (stride * dt))
+        start = min([0.0, *(source.start for source in sources)])
+        require_feasible_steps(dt, duration, start)
+        samples = ceil(-start / (stride * dt))
         return cls(dt, samples * stride, ceil(duration / dt * (1 - 1e-12)))
 
     @property
@@ -73,16 +78,17 @@ class TimeAxis:
         yield Quantity("end", end, unit="s", group=group)
 
 
-def require_feasible_steps(step: float, duration: float) -> None:
+def require_feasible_steps(step: float, end: float, start: float = 0.0) -> None:
     """Check that a run is not much too long.
 
     Raises:
-        InputError: the `duration` (s) has more than MAX_STEPS steps of `step` (s).
+        InputError: from `start` to `end` (s), there are more than MAX_STEPS steps of `step` (s).
     """
-    if duration > MAX_STEPS * step:
+    if end - start > MAX_STEPS * step:
         raise InputError(
-            f"time.duration = {duration:g} s takes {duration / step:.2g} steps of {step:.3g} s, "
-            f"and at most {MAX_STEPS:.0e} are allowed; shorten the run, or lengthen the step"
+            f"the run from {start:g} to {end:g} s takes {(end - start) / step:.2g} steps of "
+            f"{step:.3g} s, and at most {MAX_STEPS:.0e} are allowed; shorten the run "
+            "(time.duration, or the start of its sources), or lengthen the step"
         )
 
 

@@ -102,7 +102,7 @@ def _draw_component(axes: Axes, array: xarray.DataArray, component: str, unit: f
             color=QUIET,
         )
     axes.set_title(_NAMES.get(component, component), fontsize=11)
-    axes.set_xlabel("Time (s)")
+    axes.set_xlabel(f"Time{' after origin' * ('origin_time' in array.attrs)} (s)")
     axes.set_ylim(array.sizes["station"] - 0.3, -0.75)
     axes.margins(x=0)
     axes.tick_params(axis="y", length=0)

@@ -90,6 +90,17 @@ def _summed_moment(entry: SourceEntry) -> float:
     return float(scalar_moment(tensors).sum())
 
 
+def date_attributes(setup: Any) -> dict[str, str | None]:
+    """The title, and the dates of time 0 and of the event, which all files have as attributes."""
+    event = setup.case.event
+    return {
+        "title": setup.case.title,
+        "reference_time": reference_time(event, setup.source_summary.centroid_time),
+        "origin_time": event.origin_time,
+        "centroid_time": event.centroid_time,
+    }
+
+
 def event_attributes(setup: Any) -> dict[str, Any]:
     """Attributes of output files; see `SeismogramWriter` and `write_shaking_map`.
 
@@ -100,11 +111,8 @@ def event_attributes(setup: Any) -> dict[str, Any]:
     """
     event, geography, summary = setup.case.event, setup.geography, setup.source_summary
     return {
-        "title": setup.case.title,
+        **date_attributes(setup),
         "event_name": event.name or None,
-        "reference_time": reference_time(event, summary.centroid_time),
-        "origin_time": event.origin_time,
-        "centroid_time": event.centroid_time,
         "azimuth": geography.true_azimuth if geography else None,
         "magnitude": summary.magnitude if event.magnitude is None else event.magnitude,
         "focal_mechanism": _mechanism(setup),

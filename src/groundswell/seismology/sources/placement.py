@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,24 @@ from groundswell.seismology.sources.moment import has_shear
 from groundswell.seismology.sources.point_sources import PointSource
 
 Positions = NDArray[np.float64]
+
+_SHOWN = 10  # number of misplaced sources and receivers that a message names
+
+
+def refuse_misplaced(found: Iterable[tuple[str, str]]) -> None:
+    """Refuse sources and receivers in impossible places; names and sentences about their points.
+
+    Raises:
+        InputError: there are some; lists them, with the first point of each.
+    """
+    sentences: dict[str, str] = {}
+    for name, sentence in found:
+        sentences.setdefault(name, f"{name} {sentence}")
+    lines = [*sentences.values()][:_SHOWN]
+    if more := len(sentences) - len(lines):
+        lines.append(f"and {more} more")
+    if lines:
+        raise InputError("\n".join(lines))
 
 
 def require_sources_inside(

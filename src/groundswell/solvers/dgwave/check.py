@@ -25,6 +25,7 @@ from groundswell.seismology.sources.event_warnings import (
     unfinished_sources,
     unreached_receivers,
 )
+from groundswell.seismology.sources.placement import refuse_misplaced
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.time_steps import STEP_RATIO, sampling_warnings
 from groundswell.solvers.dgwave.dispersion import plane_wave_errors
@@ -323,7 +324,7 @@ def require_above_the_bottom(setup: Setup) -> None:
     """Check that sources and receivers lie above the bottom, which is less deep below valleys.
 
     Raises:
-        InputError: a source or receiver lies below the region.
+        InputError: sources or receivers lie below the region; lists them.
     """
     if setup.surface is None:
         return
@@ -334,11 +335,14 @@ def require_above_the_bottom(setup: Setup) -> None:
         return
     points = np.array([place for _, place in places])
     depth, floor = points[:, 2], setup.bottom(points)
-    for n in np.flatnonzero(depth > floor + DEPTH_ROUNDING)[:1]:
-        raise InputError(
-            f"{places[n][0]} lies below the region, which is {floor[n]:g} m deep there, at a depth "
-            f"of {depth[n]:g} m; move it, or enlarge grid.size"
+    refuse_misplaced(
+        (
+            places[n][0],
+            f"lies below the region, which is {floor[n]:g} m deep there, at a depth of "
+            f"{depth[n]:g} m; move it, or enlarge grid.size",
         )
+        for n in np.flatnonzero(depth > floor + DEPTH_ROUNDING)
+    )
 
 
 def require_shear_in_solids(setup: Setup) -> None:

@@ -15,6 +15,7 @@ from groundswell.outputs.ring_buffer import Output
 from groundswell.seismology.formats.sac_mseed import export_seismograms
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.receivers import that_record
+from groundswell.seismology.sources.event import date_attributes
 from groundswell.solvers.dgwave.recording.lattice import has_shaking_map
 from groundswell.solvers.dgwave.recording.receivers import Seismograms
 from groundswell.solvers.dgwave.recording.records import recording
@@ -25,7 +26,6 @@ from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.setup import Setup
     from groundswell.solvers.dgwave.solver import DgWave
 
 
@@ -102,10 +102,6 @@ class Outputs:
         }
         if not self._comm.first:
             return []
-        attrs = {**_title(setup), "time": setup.time_axis.time(setup.steps)}
+        attrs = {**date_attributes(setup), "time": setup.time_axis.time(setup.steps)}
         elements = LagrangeElements.of(mesh, setup.degree, whole, attrs)
         return [elements.write(folder / "fields.vtkhdf")]
-
-
-def _title(setup: Setup) -> dict[str, str]:
-    return {"title": setup.case.title}

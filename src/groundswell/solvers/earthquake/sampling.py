@@ -13,6 +13,7 @@ from groundswell.grids.cartesian import Part, Triple
 from groundswell.outputs.cartesian import CartesianDomain, strided, taken
 from groundswell.outputs.recording import Frame, PointSelection, RecordableField, Recording
 from groundswell.outputs.ring_buffer import ring_slots
+from groundswell.seismology.sources.event import date_attributes
 from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS, Stencil
 
 if TYPE_CHECKING:
@@ -106,8 +107,10 @@ def recording(setup: Setup, part: Part) -> Recording:
         downward=True,
         periodic=(sides, sides, False),
     )
-    axis = setup.time_axis
-    return Recording(domain, RECORDABLE, setup.dtype, axis.dt, steps=axis.steps, start=axis.start)
+    axis, attrs = setup.time_axis, date_attributes(setup)
+    return Recording(
+        domain, RECORDABLE, setup.dtype, axis.dt, attrs=attrs, steps=axis.steps, start=axis.start
+    )
 
 
 def point_selection(

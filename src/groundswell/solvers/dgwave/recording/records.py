@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from groundswell.outputs.recording import Domain, RecordableField, Recording
+from groundswell.seismology.sources.event import date_attributes
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
@@ -23,5 +24,7 @@ RECORDABLE = {
 def recording(setup: Setup, domain: Domain) -> Recording:
     """The recordable fields of the equations on some elements."""
     fields = {name: RECORDABLE[name] for name in setup.equations.fields}
-    axis = setup.time_axis
-    return Recording(domain, fields, setup.dtype, axis.dt, steps=axis.steps, start=axis.start)
+    axis, attrs = setup.time_axis, date_attributes(setup)
+    return Recording(
+        domain, fields, setup.dtype, axis.dt, attrs=attrs, steps=axis.steps, start=axis.start
+    )

@@ -25,6 +25,7 @@ from groundswell.seismology.media.build import build_sampled
 from groundswell.seismology.media.cellwise import ArrayMedium
 from groundswell.seismology.media.material import Mask, Material
 from groundswell.seismology.media.statistics import physical_plane
+from groundswell.seismology.sources.placement import refuse_misplaced
 from groundswell.solvers.dgwave.boundaries.case import SpongeSection
 from groundswell.solvers.dgwave.boundaries.surface_sponges import SurfaceSponges
 from groundswell.solvers.dgwave.check import MESH, ROUNDING
@@ -93,9 +94,7 @@ class UnstructuredSetup(Setup):
         """Check that sources and receivers lie in the mesh."""
         places = self._positions
         missing = np.flatnonzero(self.locate(np.array([p for _, p in places]))[0] == NOWHERE)
-        if missing.size:
-            name, place = places[missing[0]]
-            raise InputError(f"{name} {self._outside(place)}")
+        refuse_misplaced((places[n][0], self._outside(places[n][1])) for n in missing)
 
     def _outside(self, place: Iterable[float]) -> str:
         """That a position x, y, depth, m, is outside the mesh, for messages."""
