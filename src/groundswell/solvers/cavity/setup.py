@@ -55,6 +55,7 @@ DAMPED = 1.0  # of the odd-even mode of pressure, at most, in the longest step o
 # step costs an eighth or less, and all steps on the coarsest. With 4 on the finest grid, cubes do
 # not converge at Ra = 3e5.
 SMOOTHING, COARSE_SMOOTHING, COARSEST_STEPS = 12, 32, 100
+ALONE = -1  # the stage in which steps on the finest grid replace cycles that fail
 COARSE_COPIES = 2  # of the fields, in addition to the scheme's: forcing and restricted flow
 
 
@@ -334,16 +335,22 @@ class Setup:
         """Points that a step updates; a cycle counts all grids."""
         return self.updates_from(0)
 
+    def grids_of(self, stage: int) -> slice:
+        """The grids of a cycle in a stage: those from index `stage` on, or the finest alone."""
+        return slice(0, 1) if stage == ALONE else slice(stage, None)
+
     def cycle(self, stage: int = 0) -> list[int]:
-        """Steps of a cycle on each grid from index `stage` on; [1] with a single grid."""
+        """Steps of a cycle on each grid of a stage; [1] with a single grid."""
         count = len(self.grids)
         if count == 1:
             return [1]
+        if stage == ALONE:
+            return [COARSEST_STEPS]
         return [2 * SMOOTHING, *[2 * COARSE_SMOOTHING] * (count - 2), COARSEST_STEPS][stage:]
 
     def updates_from(self, stage: int) -> int:
-        """Points that a cycle updates on the grids from index `stage` on."""
-        grids = zip(self.cycle(stage), self.grids[stage:], strict=True)
+        """Points that a cycle updates in a stage."""
+        grids = zip(self.cycle(stage), self.grids[self.grids_of(stage)], strict=True)
         return sum(steps * grid.grid.count for steps, grid in grids)
 
     @property
@@ -396,6 +403,15 @@ class Setup:
         """Rayleigh number."""
         lift = max(map(abs, self.fluid.buoyancy)) * self.temperature_difference * self.length**3
         return lift / (self.fluid.viscosity * self.fluid.diffusivity)
+
+    @property
+    def remedy(self) -> str:
+        """What helps a run that is unstable."""
+        time = f"time.compressibility to {10 * self.case.time.compressibility:g}"
+        time += f", or time.courant to {self.courant / 2:g}"
+        if 0 < self.layer < MIN_LAYER:
+            return f"use more points (a boundary layer spans {self.layer:.2g}), or set {time}"
+        return f"set {time}"
 
     def quantities(self) -> list[Quantity]:
         """Grids, steps and memory; the fluid and its boundary layers."""
