@@ -20,6 +20,7 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import ExchangingSolver
+from groundswell.solvers.cavity.check import remedy
 from groundswell.solvers.cavity.decomposition import decompose_grids
 from groundswell.solvers.cavity.initial_condition import fluid_at_rest, read_initial_flow
 from groundswell.solvers.cavity.level import Level
@@ -164,7 +165,7 @@ class Cavity(ExchangingSolver):
         return (
             f"the flow grows without bounds at step {step}"
             + f" ({', '.join(bad)} on rank {self.comm.rank} not finite)" * bool(bad)
-            + f": the run is unstable; {self.setup.remedy}"
+            + f": the run is unstable; {remedy(self.setup)}"
         )
 
     # --- initial condition ------------------------------------------------------------------------
@@ -259,11 +260,17 @@ class Cavity(ExchangingSolver):
         alone = [ALONE_WARNING] * (self.stage == ALONE)
         if found["steady"]:
             return alone
+        stalled = self.history.has_stalled(0)
+        advice = (
+            f"the residual no longer falls: {remedy(self.setup)}"
+            if stalled
+            else f"raise time.steps ({self.setup.steps:,}) or the tolerance"
+        )
         residual = "unknown" if found["residual"] is None else f"{found['residual']:.2g}"
         return [
             *alone,
             f"the flow is not steady: the residual is {residual} and time.tolerance is "
-            f"{self.setup.tolerance:g}; raise time.steps ({self.setup.steps:,}) or the tolerance"
+            f"{self.setup.tolerance:g}; {advice}",
         ]
 
     def convergence_summary(self) -> dict[str, Any]:
