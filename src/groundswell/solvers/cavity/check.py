@@ -1,9 +1,11 @@
-"""Quantities of a prepared case, for `groundswell check`, the summary and the report."""
+"""Quantities and warnings of a prepared case, for `groundswell check` and the report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
@@ -12,6 +14,21 @@ if TYPE_CHECKING:
     from groundswell.solvers.cavity.setup import Setup
 
 GRID, FLOW = "Grid and steps", "The flow"
+
+MIN_LAYER = 5.0  # points across a boundary layer
+# Smallest residuals of cavities at Ra = 1e3 and 1e5: 2e-14 and 2e-15 in double precision, 1e-5 and
+# 8e-7 in single precision.
+LEAST_TOLERANCES = {"double": 1e-15, "single": 5e-7}
+
+# Cell Reynolds numbers at which steady flows were found: 39 under a lid at Re = 5000; at 78 the
+# residual of that lid remains at 0.06. In liquid metal (Pr = 0.01) heated from below: 20, not 40.
+MAX_STEADY_CELL_REYNOLDS = 40.0
+# Where steady flows become unstable. Lids by dimensions: Auteri, Parolini & Quartapelle (2002,
+# J. Comput. Phys. 183:1); Feldman & Gelfgat (2010, Phys. Fluids 22:093602).
+UNSTEADY_LID = {2: 8000.0, 3: 1900.0}
+# Air between a hot and a cold wall, by height over width; the Rayleigh number is of the width.
+# Le Quere & Behnia (1998, J. Fluid Mech. 359:81); Christon, Gresho & Sutton (2002, IJNMF 40:953).
+UNSTEADY_SIDES = {1.0: 1.8e8, 4.0: 1.6e6, 8.0: 3.1e5}
 
 
 def quantities(setup: Setup) -> list[Quantity]:
@@ -53,3 +70,68 @@ def _flow(setup: Setup) -> Iterator[Quantity]:
 def _unit(setup: Setup, unit: str) -> str:
     """The unit; empty where dimensionless numbers define the fluid."""
     return unit if setup.case.fluid.kind == "properties" else ""
+
+
+# --- warnings -------------------------------------------------------------------------------------
+
+
+def warnings(setup: Setup) -> list[str]:
+    """Reasons to expect poor results, or none."""
+    return [*_rounding(setup), *_resolution(setup), *_stability(setup)]
+
+
+def remedy(setup: Setup) -> str:
+    """What helps a run that is unstable."""
+    time = f"time.compressibility to {10 * setup.case.time.compressibility:g}"
+    points = f"use more points (the cell Reynolds number is {setup.cell_reynolds:.2g}), or "
+    needed = setup.cell_reynolds > MAX_STEADY_CELL_REYNOLDS or 0 < setup.layer < MIN_LAYER
+    return points * needed + f"set {time}"
+
+
+def _rounding(setup: Setup) -> Iterator[str]:
+    precision = setup.case.run.precision
+    least = LEAST_TOLERANCES[precision]
+    if setup.tolerance < least:
+        yield (
+            f"time.tolerance = {setup.tolerance:g} is below the rounding errors of {precision} "
+            f"precision, so that the run makes all its steps; give {least:g} or more"
+        )
+
+
+def _resolution(setup: Setup) -> Iterator[str]:
+    cell = setup.cell_reynolds
+    if 0 < setup.layer < MIN_LAYER:
+        yield (
+            f"the thinnest boundary layer spans {setup.layer:.2g} points; {MIN_LAYER:g} or more "
+            "keep heat fluxes and velocities there within a few per cent; use more points"
+        )
+    if cell > MAX_STEADY_CELL_REYNOLDS:
+        yield (
+            f"the cell Reynolds number is about {cell:.2g}; above {MAX_STEADY_CELL_REYNOLDS:g} the "
+            "run may not reach a steady state, because the grid does not hold the flow; use "
+            f"{cell / MAX_STEADY_CELL_REYNOLDS:.2g} times as many points along each axis"
+        )
+
+
+def _stability(setup: Setup) -> Iterator[str]:
+    limit = UNSTEADY_LID.get(setup.dimensions, np.inf)
+    if setup.heat is None and setup.reynolds > limit:
+        yield (
+            f"lid-driven flow is unsteady above a Reynolds number of about {limit:,.0f}, so that "
+            "the run may not reach a steady state; lower the Reynolds number"
+        )
+    limit = _unsteady_sides(setup)
+    if setup.rayleigh > limit:
+        yield (
+            f"air {setup.height / setup.length:.2g} times as high as the distance of its hot and "
+            f"cold wall is unsteady above a Rayleigh number of about {limit:.2g}, so that the run "
+            "may not reach a steady state; lower the Rayleigh number"
+        )
+
+
+def _unsteady_sides(setup: Setup) -> float:
+    """Rayleigh number at which flow between walls heated from the side becomes unsteady."""
+    if setup.heat is None or not setup.height or setup.fluid.buoyancy[setup.heat.axis]:
+        return np.inf
+    heights, limits = (np.log(list(values)) for values in zip(*UNSTEADY_SIDES.items(), strict=True))
+    return float(np.exp(np.interp(np.log(setup.height / setup.length), heights, limits)))

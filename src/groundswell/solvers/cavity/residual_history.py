@@ -14,6 +14,7 @@ from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.setup import Setup
 
 BOUND = 1e5  # of scaled norms: far above those of fluid at rest next to a hot wall
+STALLED_CHECKS = 200  # cycles; slow ones still halve a residual in fifty
 COLUMNS = ("step", "grid", "mass", "momentum_x", "momentum_y", "momentum_z", "heat")
 DIGITS = 6  # significant digits compared with the tolerance: rank counts change the rounding
 
@@ -51,6 +52,13 @@ class ResidualHistory:
     def is_bounded(self, norms: NDArray[np.float64]) -> bool:
         """Whether a flow with these norms can still converge; False if any is not finite."""
         return bool((norms / self._scale < BOUND).all())
+
+    def has_stalled(self, grid: int) -> bool:
+        """Whether the residual on a grid has not halved in its last checks."""
+        rows = self.read()
+        largest = rows[rows[:, 1] == grid][:, 2:].max(axis=1)
+        latest, before = largest[-STALLED_CHECKS:], largest[:-STALLED_CHECKS]
+        return len(before) > 0 and bool(latest.min() > before.min() / 2)
 
     def append(self, row: int, step: int, grid: int, norms: NDArray[np.float64]) -> float:
         """Store the norms of a step on a grid; returns the largest in scaled units."""

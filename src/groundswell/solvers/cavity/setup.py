@@ -31,16 +31,12 @@ from groundswell.solvers.cavity.initial_condition import check_initial_flow
 from groundswell.solvers.cavity.recording import recording
 from groundswell.time_integration.runge_kutta import SCHEMES, Scheme
 
-MIN_LAYER = 5.0  # points across a boundary layer, for a warning
 SUMS = 6  # in each partial sum, see kernels/step.h
 
 # Defaults: maximum number of steps, and steps between checks; with several grids, of cycles.
 STEPS, CHECK_EVERY = 1_000_000, 100
 CYCLES, CHECK_EVERY_CYCLES = 10_000, 1
 TOLERANCES = {"double": 1e-8, "single": 1e-5}
-# Smallest residuals of cavities at Ra = 1e3 and 1e5: 2e-14 and 2e-15 in double precision, 1e-5 and
-# 8e-7 in single precision.
-LEAST_TOLERANCES = {"double": 1e-15, "single": 5e-7}
 
 # Limits on coarse grids: cycles do not converge if the coarsest grid has, for example, 15 points
 # along an axis at Ra = 1e6, or 7 in a fluid heated from below at Ra = 1e4.
@@ -55,6 +51,7 @@ DAMPED = 1.0  # of the odd-even mode of pressure, at most, in the longest step o
 # step costs an eighth or less, and all steps on the coarsest. With 4 on the finest grid, cubes do
 # not converge at Ra = 3e5.
 SMOOTHING, COARSE_SMOOTHING, COARSEST_STEPS = 12, 32, 100
+ALONE = -1  # the stage in which steps on the finest grid replace cycles that fail
 COARSE_COPIES = 2  # of the fields, in addition to the scheme's: forcing and restricted flow
 
 
@@ -246,9 +243,8 @@ class Setup:
     @property
     def viscosity(self) -> float:
         """Kinematic viscosity, m^2/s; on coarse grids at least what MAX_CELL_REYNOLDS requires."""
-        widest = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
-        least = self.fluid.peak * widest / MAX_CELL_REYNOLDS if self.depth else 0.0
-        return max(self.fluid.viscosity, least)
+        excess = self.cell_reynolds / MAX_CELL_REYNOLDS if self.depth else 1.0
+        return self.fluid.viscosity * max(1.0, excess)
 
     @property
     def least_beta2(self) -> float:
@@ -263,7 +259,7 @@ class Setup:
         of free fall excite each other.
         """
         is_stable = self.heat is not None and not self.is_heated_from_below
-        return self.fluid.peak if is_stable else max(self.fluid.speed, self.fluid.peak)
+        return self.peak if is_stable else max(self.fluid.speed, self.peak)
 
     def diffusion_limit(self, diffusivity: float) -> float:
         """One over the longest step that is stable for diffusion, 1/s."""
@@ -334,16 +330,22 @@ class Setup:
         """Points that a step updates; a cycle counts all grids."""
         return self.updates_from(0)
 
+    def grids_of(self, stage: int) -> slice:
+        """The grids of a cycle in a stage: those from index `stage` on, or the finest alone."""
+        return slice(0, 1) if stage == ALONE else slice(stage, None)
+
     def cycle(self, stage: int = 0) -> list[int]:
-        """Steps of a cycle on each grid from index `stage` on; [1] with a single grid."""
+        """Steps of a cycle on each grid of a stage; [1] with a single grid."""
         count = len(self.grids)
         if count == 1:
             return [1]
+        if stage == ALONE:
+            return [COARSEST_STEPS]
         return [2 * SMOOTHING, *[2 * COARSE_SMOOTHING] * (count - 2), COARSEST_STEPS][stage:]
 
     def updates_from(self, stage: int) -> int:
-        """Points that a cycle updates on the grids from index `stage` on."""
-        grids = zip(self.cycle(stage), self.grids[stage:], strict=True)
+        """Points that a cycle updates in a stage."""
+        grids = zip(self.cycle(stage), self.grids[self.grids_of(stage)], strict=True)
         return sum(steps * grid.grid.count for steps, grid in grids)
 
     @property
@@ -387,6 +389,23 @@ class Setup:
         return min(layers, default=0.0)
 
     @property
+    def cell_reynolds(self) -> float:
+        """Reynolds number of a cell at the estimated peak speed."""
+        widest = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
+        return self.peak * widest / self.fluid.viscosity
+
+    @property
+    def peak(self) -> float:
+        """Estimate of the largest speed, m/s: fluid falls faster in tall boxes."""
+        return self.fluid.peak * sqrt(max(1.0, self.height / self.length))
+
+    @property
+    def height(self) -> float:
+        """Size of the box along gravity, m; 0 without buoyancy."""
+        sizes = zip(self.fluid.buoyancy, self.case.grid.size, strict=True)
+        return max(size if lift else 0.0 for lift, size in sizes)
+
+    @property
     def reynolds(self) -> float:
         """Reynolds number of the fastest wall."""
         return self.case.fastest_wall * self.length / self.fluid.viscosity
@@ -403,20 +422,7 @@ class Setup:
 
     def warnings(self) -> list[str]:
         """Reasons to expect poor results."""
-        precision = self.case.run.precision
-        found = []
-        if self.tolerance < LEAST_TOLERANCES[precision]:
-            found.append(
-                f"time.tolerance = {self.tolerance:g} is below the rounding errors of {precision} "
-                "precision, so that the run makes all its steps; give "
-                f"{LEAST_TOLERANCES[precision]:g} or more"
-            )
-        if 0 < self.layer < MIN_LAYER:
-            found.append(
-                f"the thinnest boundary layer spans {self.layer:.2g} points; {MIN_LAYER:g} or more "
-                "keep heat fluxes and velocities there within a few per cent; use more points"
-            )
-        return found
+        return check.warnings(self)
 
 
 def _offset(side: Any) -> float:

@@ -20,17 +20,23 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import ExchangingSolver
+from groundswell.solvers.cavity.check import remedy
 from groundswell.solvers.cavity.decomposition import decompose_grids
 from groundswell.solvers.cavity.initial_condition import fluid_at_rest, read_initial_flow
 from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.multigrid import GridTransfer, cycle
 from groundswell.solvers.cavity.outputs import Outputs
 from groundswell.solvers.cavity.residual_history import ResidualHistory
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.setup import ALONE, Setup
 
 # A coarse grid hands its flow to the next finer one at this residual, or after this many checks:
 # in single precision, rounding may keep the residual above the threshold.
 STAGE_TOLERANCE, MAX_STAGE_CHECKS = 1e-4, 60
+
+ALONE_WARNING = (
+    "cycles through coarser grids did not converge, so the run started again on the finest grid "
+    "alone; time.levels = 1 saves these cycles"
+)
 
 
 class Cavity(ExchangingSolver):
@@ -41,7 +47,7 @@ class Cavity(ExchangingSolver):
 
     Attributes:
         levels: the grids, finest first.
-        stage: index of the finest grid in use.
+        stage: index of the finest grid in use, or ALONE.
     """
 
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
@@ -64,8 +70,10 @@ class Cavity(ExchangingSolver):
     def initialize(self) -> None:
         """Prepare the first step from the present state, initial or restored."""
         self.stage = int(self.backend.to_host(self._stage)[0])
-        self._checks = self.history.start_stage(self.stage)
-        levels, transfers = self.levels[self.stage :], self._transfers[self.stage :]
+        self._has_failed = False
+        self._checks = self.history.start_stage(self._grid)
+        levels = self.levels[self.setup.grids_of(self.stage)]
+        transfers = self._transfers[self._grid :][: len(levels) - 1]
         steps = cycle(levels, transfers, self.setup.cycle(self.stage))
         self._launch_all = in_order([*self.outputs.launches, *steps])
 
@@ -82,10 +90,16 @@ class Cavity(ExchangingSolver):
         return list_launches(self._launch_all, names, self._step_name)
 
     @property
+    def _grid(self) -> int:
+        """Index of the finest grid in use."""
+        return max(self.stage, 0)
+
+    @property
     def _step_name(self) -> str:
         first, last, count = self.stage, len(self.levels) - 1, self.steps_at_once
-        if last:
+        if last and first != ALONE:
             return f"1 cycle on grid {first}" + f" to {last}" * (first < last)
+        count = count if first != ALONE else sum(self.setup.cycle(ALONE))
         return f"{count} step" + "s" * (count != 1)
 
     @property
@@ -99,28 +113,44 @@ class Cavity(ExchangingSolver):
         return self.setup.check_every
 
     def check_convergence(self, step: int) -> bool:
-        """Measure the residuals and set the next step sizes; whether the stage has converged.
+        """Measure the residuals and set the next step sizes; whether the stage has ended.
 
         Raises:
-            NotFinite: a value is not finite.
+            NotFinite: the flow grows without bounds, and not because of cycles.
         """
-        level = self.levels[self.stage]
+        level = self.levels[self._grid]
         norms, limit = level.measure()
         if not self.history.is_bounded(norms):
-            raise NotFinite(self._where_not_finite(step))
+            if not self._cycles:
+                raise NotFinite(self._where_not_finite(step))
+            self._has_failed = True
+            return True
         level.set_step_sizes(limit)
-        largest = self.history.append(step // self.check_every - 1, step, self.stage, norms)
+        largest = self.history.append(step // self.check_every - 1, step, self._grid, norms)
         self._checks += 1
         if self.stage > 0:
             return (
                 largest <= max(self.setup.tolerance, STAGE_TOLERANCE)
                 or self._checks >= MAX_STAGE_CHECKS
             )
-        return largest <= self.setup.tolerance
+        self._has_failed = self._cycles and self.history.has_stalled(0)
+        return self._has_failed or largest <= self.setup.tolerance
+
+    @property
+    def _cycles(self) -> bool:
+        """Whether steps are cycles through several grids, or prepare them."""
+        return len(self.levels) > 1 and self.stage != ALONE
 
     def next_stage(self) -> bool:
-        """Start on the next finer grid from this grid's flow; False if there is none."""
-        if self.stage == 0:
+        """Start on the next finer grid from this grid's flow; False if there is none.
+
+        Where cycles have failed, steps on the finest grid alone start from rest.
+        """
+        if self._has_failed:
+            self.levels[0].fill(fluid_at_rest(self.setup, self.levels[0].part))
+            self._set_stage(ALONE)
+            return True
+        if self.stage <= 0:
             return False
         transfer = self._transfers[self.stage - 1]
         in_order([*transfer.restrict_flow(), *transfer.prolongate()])()
@@ -129,14 +159,13 @@ class Cavity(ExchangingSolver):
 
     def _where_not_finite(self, step: int) -> str:
         """The error message for a flow that diverges: which fields are infinite or NaN."""
-        level = self.levels[self.stage]
+        level = self.levels[self._grid]
         values = {n: self.backend.to_host(f.interior) for n, f in level.copies[0].items()}
         bad = [name for name, field in values.items() if not np.isfinite(field).all()]
-        fewer = f" or time.levels lower than {len(self.levels)}" if len(self.levels) > 1 else ""
         return (
             f"the flow grows without bounds at step {step}"
             + f" ({', '.join(bad)} on rank {self.comm.rank} not finite)" * bool(bad)
-            + f": the run is unstable; set time.courant lower than {self.setup.courant:g}{fewer}"
+            + f": the run is unstable; {remedy(self.setup)}"
         )
 
     # --- initial condition ------------------------------------------------------------------------
@@ -226,14 +255,22 @@ class Cavity(ExchangingSolver):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """A warning if the run ended before the flow was steady."""
+        """Warnings if cycles failed, or if the run ended before the flow was steady."""
         found = self.convergence_summary()
+        alone = [ALONE_WARNING] * (self.stage == ALONE)
         if found["steady"]:
-            return []
+            return alone
+        stalled = self.history.has_stalled(0)
+        advice = (
+            f"the residual no longer falls: {remedy(self.setup)}"
+            if stalled
+            else f"raise time.steps ({self.setup.steps:,}) or the tolerance"
+        )
         residual = "unknown" if found["residual"] is None else f"{found['residual']:.2g}"
         return [
+            *alone,
             f"the flow is not steady: the residual is {residual} and time.tolerance is "
-            f"{self.setup.tolerance:g}; raise time.steps ({self.setup.steps:,}) or the tolerance"
+            f"{self.setup.tolerance:g}; {advice}",
         ]
 
     def convergence_summary(self) -> dict[str, Any]:

@@ -8,4 +8,5 @@ PROBLEMS = [
     "convection:conducting",
     "symmetry:centre",
     "lid:reynolds_100",
+    "lid:reynolds_1000",
 ]
