@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from groundswell.backends import Array, Backend, Constant, Parameter
 from groundswell.grids.cartesian import Part
 from groundswell.solvers.earthquake.absorbing_profiles import sponge
-from groundswell.solvers.earthquake.matched_layers import matched_layer, soft_ground
+from groundswell.solvers.earthquake.matched_layers import matched_layer, side_damping_ratios
 from groundswell.solvers.earthquake.setup import Setup
 
 Indices = NDArray[np.intp]
@@ -91,11 +91,9 @@ class Layers:
 
     def _side_damping_ratios(self) -> NDArray[np.float64]:
         """Damping ratio of the layers at the sides in each depth row of the part, (nz,)."""
-        grid, ground = self._setup.grid, soft_ground(self._setup)
-        if ground is None:
-            return np.zeros(self._part.cells[2])
+        grid = self._setup.grid
         rows = (self._part.indices(2) - grid.before[2]).clip(0, grid.region[2] - 1)
-        return ground.damping_ratio(self._setup.side_width)[rows]
+        return side_damping_ratios(self._setup)[rows]
 
     def _damping(self) -> Array:
         setup, part = self._setup, self._part

@@ -49,6 +49,7 @@ class Outputs:
         self._module, self._clock = solver.module, solver.clock
         self._part, self._comm = solver.part, solver.comm
         self._fields = {name: field.interior for name, field in solver.fields.items()}
+        self._compliance = solver.materials["compliance"]
         self._velocities = [self._fields[name] for name in ("vx", "vy", "vz")]
         self._record = RecordLaunches(self._backend, self._setup.dtype, self._clock)
         self._recording = recording(self._setup, self._part)
@@ -152,13 +153,21 @@ class Outputs:
     @cached_property
     def _own_receivers(self) -> list[int]:
         """The receivers in this part's cells."""
-        last = np.subtract(self._setup.grid.cells, 1)
-        found = []
-        for n, receiver in enumerate(self._setup.receivers):
-            place = np.floor(self._setup.grid.indices(receiver.position, (0, 0, 0))).astype(int)
-            i, j, k = np.minimum(place, last).tolist()
-            found += [n] if self._part.local((i, j, k)) else []
-        return found
+        return [
+            n
+            for n, receiver in enumerate(self._setup.receivers)
+            if self._part.local(self._home(receiver.position))
+        ]
+
+    def _home(self, position: tuple[float, float, float]) -> tuple[int, int, int]:
+        """The cell of a receiver; near a fluid, one whose ghosts contain all of its points."""
+        setup = self._setup
+        place = np.floor(setup.grid.indices(position, (0, 0, 0))).astype(int)
+        i, j, k = np.minimum(place, np.subtract(setup.grid.cells, 1)).tolist()
+        if setup.phases:
+            rows = [stencil.first[2] for stencil in setup.interpolation.velocity_stencils(position)]
+            k = min(max(k, max(rows) + 1), min(rows) + 2)
+        return i, j, k
 
     def _points(self) -> list[Launch]:
         setup, own = self._setup, self._own_receivers
@@ -183,7 +192,7 @@ class Outputs:
         if not nx * ny:
             return []
         when = (self._clock, ring.every, ring.slots)
-        arguments = (ring.buffer, *self._velocities, *when)
+        arguments = (ring.buffer, *self._velocities, self._compliance, *when)
         where = (section.stride, *cells.first[:2], nx, ny)
         return [self._module.launch("record_surface", Items(nx * ny), *arguments, *where)]
 
@@ -212,7 +221,7 @@ class Outputs:
             self._backend.zeros((2, ny, nx), self._setup.dtype) for _ in range(2)
         )
         horizontal = self._velocities[:2]
-        arguments = (self._peaks, self._past, *horizontal)
+        arguments = (self._peaks, self._past, *horizontal, self._compliance)
         return [self._module.launch("record_peaks", Cells(nx, ny, 1), *arguments)]
 
     # --- files ------------------------------------------------------------------------------------

@@ -263,6 +263,7 @@ class Earthquake(ExplicitSolver):
             "CORRECTED_ROWS": self.materials.are_corrected,
             "ATTENUATION": self.attenuated,
             "FREE_SURFACE": self.has_surface,
+            "WET_SURFACE": self.has_surface and setup.phases is not None,
             "SHEAR_REACH": SHEAR_REACH,
             "ABOVE": float(surface_weights(setup.free_surface)[0]),
         }
