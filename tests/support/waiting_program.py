@@ -24,7 +24,9 @@ KERNEL add(real* out, index_t count) {
     for (int repeat = 0; repeat < 16; ++repeat) out[n] = sqrt(out[n] * out[n] + 1);
   }
 }
-KERNEL team(long long* out, index_t count) { FOR_ITEMS(n, count) { out[n] = omp_get_num_threads(); } }
+KERNEL team(long long* out, index_t count) {
+  FOR_ITEMS(n, count) { out[n] = omp_get_num_threads(); }
+}
 """
 COUNT, LOOPS = 20000, 600
 

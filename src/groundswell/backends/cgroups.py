@@ -33,7 +33,7 @@ def control_groups(
 
 
 def cpu_quota(membership: Path = MEMBERSHIP, mounted: Path = MOUNTED) -> float:
-    """Number of cores whose time the control groups grant this process; infinite without a quota."""
+    """Number of cores whose time this process may use; infinite without a quota."""
     groups = control_groups("cpu", membership, mounted)
     return min((quota for group in groups for quota in _quotas(group)), default=float("inf"))
 

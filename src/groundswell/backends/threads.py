@@ -50,11 +50,11 @@ class ThreadTeam(ctypes.Structure):
         library: path of the compiled `team_source`.
     """
 
-    _fields_ = tuple((name, ctypes.c_void_p) for name in ("parallel", "size", "number"))
+    _fields_ = [(name, ctypes.c_void_p) for name in ("parallel", "size", "number")]
 
     def __init__(self, library: Path) -> None:
         found = ctypes.CDLL(str(library))
-        functions = (getattr(found, f"team_{name}") for name, _ in self._fields_)
+        functions = (found.team_parallel, found.team_size, found.team_number)
         super().__init__(*(ctypes.cast(function, ctypes.c_void_p) for function in functions))
         self.resize = found.team_resize  # for kernels that the calling thread launches
 

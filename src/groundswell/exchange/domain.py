@@ -66,7 +66,7 @@ class Domain(GhostedBlock, PlanCache):
         periodic: whether each axis is periodic, or all are; by default that of a Cartesian `comm`,
             otherwise False.
         corners: whether to fill ghosts outside the block along several axes as well. Stencils that
-            read along one axis at a time do not need them. `Ghosts` have their own flag.
+            read along one axis at a time do not need them. `Ghosts` may have their own flag.
         comm: an mpi4py communicator; None for all processes. The ranks of a Cartesian communicator
             keep their coordinates; `processes` and `blocks` must not contradict its `dims`, and
             `periodic` replaces its periods.
