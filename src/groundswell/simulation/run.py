@@ -82,6 +82,8 @@ class _Run:
         elif self.comm.first:
             files.remove_unfinished()  # from an earlier run, which this run replaces
         files.outputs = solver.outputs.open(files.folder, lengths)
+        if done is not None:
+            files.require_unchanged(done.digests)
         self.driver = driver_of(self.opened, files.outputs, files.folder, self.digest, first)
 
     def advance(self, quiet: bool, stop: StopRequest) -> None:

@@ -48,6 +48,12 @@ class RunFiles:
         """The growing files that this rank writes."""
         return [output.writer for output in self.outputs.values() if output.writer]
 
+    def require_unchanged(self, digests: Mapping[str, str]) -> None:
+        """Raise InputError if a growing file is not as it was when the checkpoint was written."""
+        for name, digest in digests.items():
+            if writer := self.outputs[name].writer:
+                writer.require_digest(digest)
+
     @property
     def size(self) -> int:
         """Size of the incomplete files and of the checkpoint, bytes."""
