@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich import box
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from groundswell.case.quantities import byte_size, duration
+from groundswell.console import open_console, print_lines
 from groundswell.grids.cartesian import format_extent
 
 
@@ -22,12 +22,12 @@ def pairs(title: str, rows: Mapping[str, str], width: int | None = None) -> None
     table.add_column()
     for name, value in rows.items():
         table.add_row(name, escape(value))
-    _print(table)
+    print_lines(table)
 
 
 def warn(warnings: Iterable[str]) -> None:
     """Print warnings to standard error, one per paragraph."""
-    console = Console(stderr=True, highlight=False)
+    console = open_console(sys.stderr)
     for text in warnings:
         console.print(f"[yellow]warning:[/yellow] {escape(text)}", soft_wrap=True)
 
@@ -163,7 +163,3 @@ def _device(entry: Mapping[str, Any]) -> str:
         f"{entry['device']}; {byte_size(entry['memory_free'])} of "
         f"{byte_size(entry['memory_total'])} free, {byte_size(entry['bandwidth'])}/s; {versions}"
     )
-
-
-def _print(table: Table) -> None:
-    Console(file=sys.stdout, highlight=False).print(table)

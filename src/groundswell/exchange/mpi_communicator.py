@@ -72,6 +72,10 @@ class MpiCommunicator(Communicator):
         here = self._processes[self.rank].machine
         return [rank for rank, other in enumerate(self._processes) if other.machine == here]
 
+    @property
+    def speaks(self) -> bool:
+        return all(self._progress.has_died(rank) for rank in range(self.rank))
+
     # --- collective operations --------------------------------------------------------------------
 
     def _allgather(self, kind: str, value: Any) -> list[Any]:

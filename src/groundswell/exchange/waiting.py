@@ -291,6 +291,14 @@ class Progress:
         """Whether a rank has reported that its program ends without an error."""
         return self._others[rank].state == ENDED
 
+    def has_died(self, rank: int) -> bool:
+        """Whether the process of a rank is gone without a word."""
+        if self.is_alive(rank):
+            return False
+        if self._is_usable:
+            self._read()
+        return self._others[rank].state == RUNNING and self._others[rank].error is None
+
     def fail(self, error: GroundswellError) -> None:
         """Report to all ranks that this rank has given up a call."""
         if self._is_usable:

@@ -28,6 +28,7 @@ class RunFiles:
 
     Args:
         folder: the results folder.
+        resumable: whether the run writes checkpoints there.
 
     Attributes:
         outputs: the growing files, and the ring buffers that feed them.
@@ -35,6 +36,7 @@ class RunFiles:
     """
 
     folder: Path
+    resumable: bool = True
     outputs: Mapping[str, Output] = field(default_factory=dict, init=False)
     all_steps_made: bool = field(default=False, init=False)
 
@@ -42,6 +44,11 @@ class RunFiles:
     def checkpoint(self) -> Path:
         """The path of the checkpoint."""
         return self.folder / checkpoint.NAME
+
+    @property
+    def checkpoints(self) -> Path | None:
+        """The folder for checkpoints, if the run writes any."""
+        return self.folder if self.resumable else None
 
     @property
     def growing(self) -> list[AppendableFile]:
