@@ -27,7 +27,7 @@ def open_console(stream: TextIO | None = None) -> Console:
     stream = stream or sys.stdout
     if is_terminal(stream) or "FORCE_COLOR" in os.environ:
         return Console(file=stream, highlight=False)
-    width = None if "COLUMNS" in os.environ else ENDLESS
+    width = None if os.environ.get("COLUMNS") else ENDLESS
     return Console(file=stream, highlight=False, force_terminal=False, width=width)
 
 

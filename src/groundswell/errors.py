@@ -104,6 +104,11 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     return f' (did you mean "{close[0]}"?)' if close else ""
 
 
+def install(extra: str) -> str:
+    """How to install the libraries of an extra, as an instruction in a message."""
+    return f"in a clone of Groundswell, run pip install '.[{extra}]'"
+
+
 def quoted(text: str) -> str:
     """Text in quotes, on one line of at most 60 characters."""
     cut = text if len(text) <= 60 else text[:57] + "..."

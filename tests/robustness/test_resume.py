@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -144,7 +145,7 @@ def stopped(write_case: Write, tmp_path: Path) -> Path:
     [
         (lambda data: data[: len(data) // 2], "is damaged"),
         (lambda data: b"not HDF5", "is damaged"),
-        (lambda data: data[:-2000] + bytes(2000), "is damaged"),
+        (lambda data: data[:-2000] + bytes(2000), "is damaged|hold 0 values"),
     ],
     ids=["truncated", "not HDF5", "zeros at the end"],
 )
@@ -154,7 +155,7 @@ def test_a_damaged_checkpoint(
     path = stopped.parent / "results" / checkpoint.NAME
     path.write_bytes(spoil(path.read_bytes()))
     assert main(["run", str(stopped), "-q", "--resume"]) == 2
-    assert told in capsys.readouterr().err
+    assert re.search(told, capsys.readouterr().err)
     path.unlink()
     assert main(["run", str(stopped), "-q", "--no-pictures"]) == 0  # from the beginning
 

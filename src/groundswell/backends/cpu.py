@@ -194,7 +194,7 @@ class CpuBackend(Backend):
         self._allocated = 0
         self.cores = self.processors = threads or default_threads()
         self.cache_bytes = host_cache(os.sched_getaffinity(0))
-        self.device = f"{_processor()['name']}, {self.cores} threads"
+        self.device = f"{_processor()['name']}, {self.cores} thread" + "s" * (self.cores != 1)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize

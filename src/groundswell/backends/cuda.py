@@ -30,7 +30,7 @@ from groundswell.backends.source import Source
 from groundswell.backends.streams import Streams
 from groundswell.backends.strided_copy import StridedPointer, cuda_copy, require_contiguous_rows
 from groundswell.backends.transforms import CudaTransform
-from groundswell.errors import BackendError, RunFailed
+from groundswell.errors import BackendError, RunFailed, install
 
 BULK_COPY_CAPABILITY = 90  # compute capability of the first GPUs with include/bulk_copy.h
 SMALL_COPY = 2**16  # bytes from the host that the driver has read when the call returns
@@ -38,8 +38,8 @@ POLL_SECONDS = 0.5  # between calls of the callbacks while the host waits
 MIN_SLEEP_SECONDS, MAX_SLEEP_SECONDS = 1e-5, 1e-3
 
 MISSING = (
-    "the CUDA backend was requested, but {reason}; install a driver and "
-    "`pip install 'groundswell[cuda13]'` (or cuda12), or choose backend = \"cpu\""
+    "the CUDA backend was requested, but {reason}; install a driver, and "
+    f'{install("cuda13")} (or cuda12), or choose backend = "cpu"'
 )
 
 

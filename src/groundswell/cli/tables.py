@@ -102,7 +102,7 @@ def show_machine(found: Mapping[str, Any]) -> None:
             **_links(found["links"]),
             "MPI": _mpi(found["mpi"]),
             **_transports(found),
-            "kernel cache": f"{cache['folder']}: {cache['entries']} entries, "
+            "kernel cache": f"{cache['folder']}: {_entries(cache['entries'])}, "
             f"{byte_size(cache['bytes'])} of at most {byte_size(cache['limit'])}",
         },
     )
@@ -138,21 +138,28 @@ def _mpi(mpi: Mapping[str, Any]) -> str:
 def _transports(found: Mapping[str, Any]) -> dict[str, str]:
     """The transports between ranks, for the devices of this machine."""
     here = (name for name, device in found["devices"].items() if device["device"] is not None)
-    return {f"ranks on {name}": _ways(found["transports"][name]) for name in here}
+    mpiexec = found["mpi"]["mpiexec"] or "mpiexec"
+    return {f"ranks on {name}": _ways(found["transports"][name], mpiexec) for name in here}
 
 
-def _ways(transports: Mapping[str, Any]) -> str:
+def _ways(transports: Mapping[str, Any], mpiexec: str) -> str:
     """Names of the transports that work or might work, then the others with their reasons."""
     names = {
         state: ", ".join(name for name, way in transports.items() if way["works"] is state)
         for state in (True, None)
     }
     lines = [f"{names[True]} work"] if names[True] else []
-    lines += [f"{names[None]} could work; test with mpiexec -n 4 groundswell info"] * bool(
-        names[None]
-    )
-    refused = {name: way["reason"] for name, way in transports.items() if way["works"] is False}
-    return "\n".join([*lines, *(f"{name} does not: {why}" for name, why in refused.items())])
+    if names[None]:
+        lines.append(f"{names[None]} could work; test with {mpiexec} -n 2 groundswell info")
+    refused: dict[str, list[str]] = {}
+    for name, way in transports.items():
+        if way["works"] is False:
+            refused.setdefault(way["reason"], []).append(name)
+    return "\n".join([*lines, *(f"not {', '.join(of)}: {why}" for why, of in refused.items())])
+
+
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count:,} entries"
 
 
 def _device(entry: Mapping[str, Any]) -> str:

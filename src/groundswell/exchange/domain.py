@@ -308,7 +308,7 @@ class Domain(GhostedBlock, PlanCache):
         """The components of a field, as checked arrays with the axes of the domain."""
         view, axes, ghosts = self._interop.view(field.array), len(self.own), self.ghosts
         if field.ghosts is not None:
-            ghosts = as_ghosts(field.ghosts, axes, ghosts.corners)
+            ghosts = as_ghosts(field.ghosts, axes, bool(ghosts.corners))
         origin = self._origin(tuple(view.shape[-axes:]), ghosts, field.origin)
         components = np.ndindex(view.shape[:-axes])
         return [GhostField(view[c], origin, ghosts, field.sent_as) for c in components]

@@ -137,7 +137,9 @@ def receives(
     spans = [[*_spans(decomposition, axis, n, ghosts)] for axis, n in enumerate(where)]
     if sweep is not None:
         spans = [
-            along if axis == sweep else _filled(along, earlier=ghosts.corners and axis < sweep)
+            along
+            if axis == sweep
+            else _filled(along, earlier=axis < sweep and ghosts.corners is True)
             for axis, along in enumerate(spans)
         ]
     most = len(where) if ghosts.corners else 1

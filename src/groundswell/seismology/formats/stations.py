@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from groundswell.errors import CaseError, InputError
+from groundswell.errors import CaseError, InputError, install
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.text import read_rows, read_text
 from groundswell.seismology.case.sources import Receiver
@@ -79,7 +79,7 @@ def _read_xml(path: Path | str) -> Rows:
         from obspy import read_inventory
     except ImportError:
         raise InputError(
-            f"{path}: reading StationXML needs ObsPy; pip install 'groundswell[seismology]'"
+            f"{path}: reading StationXML needs ObsPy; {install('seismology')}"
         ) from None
     read_text(path, "StationXML")  # checks that the file exists
     with read_errors_reported(path, "StationXML"):
