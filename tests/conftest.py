@@ -17,9 +17,9 @@ from hypothesis import settings
 from rank_pool import RankPool
 from toml_text import toml
 
-# Threads that sleep instead of spinning at a barrier: tests share their cores with others.
+# Several threads, also where there is one core. BLAS has threads of its own, which spin.
 os.environ.setdefault("OMP_NUM_THREADS", "2")
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Programs that import mpi4py themselves start without a network, too; see launcher.py.
 os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 

@@ -64,8 +64,8 @@ class DeviceMissing(BackendError):
 
     def __str__(self) -> str:
         return (
-            f"the CUDA backend was requested, but {self.reason}; install a driver and "
-            f"`pip install 'groundswell[cuda13]'` (or cuda12), or {self.otherwise}"
+            f"the CUDA backend was requested, but {self.reason}; install a driver, and "
+            f"{install('cuda13')} (or cuda12), or {self.otherwise}"
         )
 
 
@@ -121,6 +121,11 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     word = _SYNONYMS.get(word.lower(), word.lower())
     close = difflib.get_close_matches(word, list(known), n=1)
     return f' (did you mean "{close[0]}"?)' if close else ""
+
+
+def install(extra: str) -> str:
+    """How to install the libraries of an extra, as an instruction in a message."""
+    return f"in a clone of Groundswell, run pip install '.[{extra}]'"
 
 
 def quoted(text: str) -> str:

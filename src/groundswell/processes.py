@@ -16,6 +16,7 @@ compares
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import sys
 from collections.abc import Iterable
@@ -55,6 +56,12 @@ def launcher_variables() -> str:
     """The names of the variables that indicate several processes."""
     several = [name for name, count in _counts().items() if count > 1]
     return ", ".join(several or _launcher())
+
+
+def find_mpiexec() -> str | None:
+    """Path of mpiexec: the one beside this Python, which belongs to its MPI, or one on the path."""
+    beside = Path(sys.executable).with_name("mpiexec")
+    return str(beside) if beside.exists() else shutil.which("mpiexec")
 
 
 def exclude_libfabric() -> None:

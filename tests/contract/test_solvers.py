@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import plugin
 import pytest
@@ -215,20 +216,64 @@ def is_recorded(result: Any, name: str) -> bool:
         return False
 
 
-def test_a_stopped_run_resumes_to_the_same_bits(
-    finished: Finished, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not isinstance(finished.solver, TimeStepper):
-        pytest.skip("it keeps no checkpoints")
+def stop_at_once(case: Case, folder: Path) -> None:
+    """Run a case until it has made some steps."""
 
     def stop(step: int, updates: int) -> None:
         signal.raise_signal(signal.SIGTERM)
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Interrupted, match="--resume"):
         patch.setattr(running, "progress", lambda *_, **__: nullcontext(stop))
-        gs.run(case, folder=tmp_path)
+        gs.run(case, folder=folder)
+
+
+def test_a_stopped_run_resumes_to_the_same_bits(
+    finished: Finished, case: Case, tmp_path: Path
+) -> None:
+    if not isinstance(finished.solver, TimeStepper):
+        pytest.skip("it keeps no checkpoints")
+    stop_at_once(case, tmp_path)
     assert (tmp_path / checkpoint.NAME).is_file() and not (tmp_path / "summary.json").exists()
     result = gs.run(case, folder=tmp_path, resume=True)
     assert 0 < result.summary["resumed_at"] < result.summary["steps"]
     assert result.summary["steps"] == finished.result.summary["steps"]
     assert_same_results(tmp_path, finished.result.folder)
+
+
+def test_samples_that_were_changed_are_not_continued(
+    finished: Finished, case: Case, tmp_path: Path
+) -> None:
+    """Every growing file of every solver: one bit of one dataset."""
+    if not isinstance(finished.solver, TimeStepper):
+        pytest.skip("it keeps no checkpoints")
+    stop_at_once(case, tmp_path)
+    rng = np.random.default_rng(5)
+    for path in tmp_path.glob("*.part"):
+        kept = path.read_bytes()
+        with h5py.File(path, "r+") as file:
+            change_a_bit(rng.choice(list(numeric_datasets(file))), file, rng)
+        with pytest.raises(InputError, match=rf"{path.name} was changed after the checkpoint"):
+            gs.run(case, folder=tmp_path, resume=True)
+        path.write_bytes(kept)
+    gs.run(case, folder=tmp_path, resume=True)
+    assert_same_results(tmp_path, finished.result.folder)
+
+
+def numeric_datasets(file: h5py.File) -> list[str]:
+    """Names of the datasets that hold numbers."""
+    found: list[str] = []
+    file.visititems(
+        lambda name, item: (
+            found.append(name)
+            if isinstance(item, h5py.Dataset) and item.size and item.dtype.kind in "fiu"
+            else None
+        )
+    )
+    return found
+
+
+def change_a_bit(name: str, file: h5py.File, rng: np.random.Generator) -> None:
+    values = np.array(file[name])
+    raw = values.reshape(-1).view(np.uint8)
+    raw[rng.integers(raw.size)] ^= 1
+    file[name][()] = values

@@ -16,7 +16,7 @@ from variants import short_and_long
 
 from groundswell import registry
 from groundswell.backends import open_backend
-from groundswell.errors import InputError
+from groundswell.errors import InputError, install
 from groundswell.solvers.earthquake import solver, source_injection
 from groundswell.verify import (
     Check,
@@ -222,7 +222,7 @@ def test_rows_come_one_by_one_and_go_on_after_failures() -> None:
     rows = run_problems(None, full=True, progress=begun.append)
     skipped, gone = next(rows), next(rows)
     assert (skipped.problem, skipped.status, begun) == ("a/x:lacks", "skipped", [])
-    assert skipped.message == "needs no_such_library; pip install 'groundswell[tides]'"
+    assert skipped.message == f"needs no_such_library; {install('tides')}"
     assert (gone.problem, gone.status, begun) == ("b/gone:x", "failed", [])
     assert gone.message == "KeyError: 'b/gone:x'"
     assert next(rows).check == Check.at_most("full True", 1.0, 2.0)
@@ -251,7 +251,7 @@ def test_problems_of_all_solvers() -> None:
 def test_misfits_need_obspy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("groundswell.verify.find_spec", lambda module: None)
     problem = load_problem("earthquake/layered:loh1")
-    assert lacks(problem) == ["needs obspy; pip install 'groundswell[seismology]'"]
+    assert lacks(problem) == [f"needs obspy; {install('seismology')}"]
 
 
 def test_a_solver_without_problems_is_refused() -> None:

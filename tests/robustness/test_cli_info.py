@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +17,14 @@ from ranks import run_on_ranks
 
 from groundswell import registry
 from groundswell.cli import machine, main, tables
-from groundswell.errors import BackendError
+from groundswell.console import is_terminal, open_console
+from groundswell.errors import BackendError, install
+from groundswell.processes import LAUNCHER_VARIABLES, SIZE_VARIABLES, find_mpiexec
 
 pytestmark = pytest.mark.timeout(120)
 
 Capture = pytest.CaptureFixture[str]
+Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_info(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -25,7 +32,7 @@ def test_info(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
     def only_cpu(name: str) -> Any:
         if name == "cuda":
-            raise BackendError("`pip install 'groundswell[cuda13]'`")
+            raise BackendError(install("cuda13"))
         return open_backend(name)
 
     monkeypatch.setattr("groundswell.cli.machine.open_backend", only_cpu)
@@ -42,7 +49,7 @@ def test_info(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert {way["works"] for way in found["transports"]["cuda"].values()} == {False}
     assert main(["info"]) == 0
     out = unwrapped(capsys.readouterr().out)
-    assert "kernel cache" in out and "groundswell[cuda13]" in out  # brackets are no markup
+    assert "kernel cache" in out and ".[cuda13]" in out  # brackets are no markup
     assert "ranks on cpu" in out and "ranks on cuda" not in out
 
 
@@ -83,5 +90,42 @@ def test_info_tells_why_ways_do_not_work() -> None:
         "nccl": {"works": False, "reason": "no library"},
         "mpi": {"works": True, "reason": None},
     }
-    assert tables._ways(ways) == "peer, mpi work\nnccl does not: no library"
-    assert "peer could work; test with mpiexec" in tables._ways({"peer": {"works": None}})
+    assert tables._ways(ways, "mpiexec") == "peer, mpi work\nnot nccl: no library"
+    untested = tables._ways({"peer": {"works": None}}, "/env/bin/mpiexec")
+    assert untested == "peer could work; test with /env/bin/mpiexec -n 2 groundswell info"
+    none = {name: {"works": False, "reason": "no mpi4py"} for name in ("peer", "mpi")}
+    assert tables._ways(none, "mpiexec") == "not peer, mpi: no mpi4py"
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0 entries"), (1, "1 entry"), (2000, "2,000 ent")])
+def test_counts_of_entries(count: int, text: str) -> None:
+    assert tables._entries(count).startswith(text)
+
+
+def test_mpiexec_beside_python_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment need not be activated, so it may not be on the path."""
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert find_mpiexec() is None
+    (tmp_path / "mpiexec").touch()
+    assert find_mpiexec() == str(tmp_path / "mpiexec")
+
+
+def test_files_get_plain_text(command: Command) -> None:
+    """Neither escape codes, nor lines that are wrapped or filled up to 80 columns."""
+    out = command("info", COLUMNS="", TERM="xterm").stdout
+    lines = out.splitlines()
+    assert "\x1b" not in out and len(lines) > 5
+    assert all(line == line.rstrip() for line in lines)
+    assert sum("libraries" in line and "mpi4py" in line for line in lines) == 1
+
+
+def test_processes_of_a_launcher_have_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launchers give them one, and may write the output to a file."""
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    for variable in (*SIZE_VARIABLES, *LAUNCHER_VARIABLES, "FORCE_COLOR"):
+        monkeypatch.delenv(variable, raising=False)
+    assert is_terminal(terminal) and open_console(terminal).is_terminal
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    assert not is_terminal(terminal) and not open_console(terminal).is_terminal

@@ -157,6 +157,10 @@ class Samples:
     def length(self) -> int:
         return len(self.kept)
 
+    @property
+    def digest(self) -> str:
+        return str(hash(tuple(self.kept)))
+
     def append(self, block: np.ndarray) -> None:
         self.kept += [(float(n), float(x)) for n, x in block]
 

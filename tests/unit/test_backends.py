@@ -119,8 +119,8 @@ def test_kernels_use_as_many_threads_as_they_are_given(tmp_path: Path, kernels: 
     cache = KernelCache(tmp_path / "cache")
     for threads in (3, 1, 2):
         backend = CpuBackend(cache, threads)
-        found = backend.zeros((8,), np.int64)
-        launch = backend.compile(kernels).launch("team", Items(8), found, 8)
+        found = backend.zeros((80,), np.int64)
+        launch = backend.compile(kernels).launch("team", Items(80), found, 80)
         launch()
         assert backend.cores == threads and (found == threads).all()
         found[...] = 0

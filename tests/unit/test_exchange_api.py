@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -46,6 +47,30 @@ def test_ghosts_of_random_domains(rng: np.random.Generator) -> None:
             u = before(whole, domain)
             assert domain.exchange(u) is u
             assert np.array_equal(u, wanted(whole, domain))
+
+
+@pytest.mark.parametrize("corners", [True, False])
+def test_every_form_of_layers_means_the_same_corners(
+    rng: np.random.Generator, corners: bool
+) -> None:
+    """Of a domain or of a field: without a flag of its own, `Ghosts` take that of the domain."""
+    for _ in range(10):
+        low, high = rng.integers(0, 4, (2, 2)).tolist()
+        pairs, layers = list(zip(low, high, strict=True)), Ghosts(low, high)
+        options = {"periodic": True, "corners": corners}
+        values, found = rng.normal(size=(6, 7)), []
+        for given in (pairs, layers, replace(layers, corners=corners)):
+            domain = Domain((6, 7), ghosts=given, **options)
+            u = domain.zeros()
+            domain.interior(u)[...] = values
+            found.append(domain.exchange(u).copy())
+            v = np.zeros_like(u)
+            v[domain.own] = values
+            Domain((6, 7), **options).exchange(Field(v, ghosts=given, origin=low))
+            found.append(v)
+        assert all(np.array_equal(found[0], other) for other in found)
+        wrapped = np.pad(values, pairs, mode="wrap")
+        assert np.array_equal(found[0], wrapped) or not corners
 
 
 def test_ghosts_on_a_torus_are_what_numpy_pads(rng: np.random.Generator) -> None:

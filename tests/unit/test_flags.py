@@ -39,7 +39,9 @@ def wait_for(flags: list[int], seconds: float) -> tuple[int, float]:
     addresses = arrived.ctypes.data + 8 * np.arange(len(flags))
     epoch, stop = np.zeros(1, np.int64), np.zeros(1, np.int64)
     arguments = addresses, len(flags), epoch, int(stop.ctypes.data), round(seconds * 1e9), missing
-    poll = compile_kernels(CpuBackend()).launch("poll_flags", Blocks(1, THREADS), *arguments)
+    backend = CpuBackend()
+    poll = compile_kernels(backend).launch("poll_flags", Blocks(1, THREADS), *arguments)
+    backend.finish_compiling()
     begun = time.monotonic()
     poll()
     return int(missing[0]), time.monotonic() - begun

@@ -71,7 +71,8 @@ def test_thick_layers_reach_beyond_neighbours() -> None:
     [
         (2, "ghosts 2 with corners"),
         ((1, (0, 2)), "ghosts (1, (0, 2)) with corners"),
-        (Ghosts((1, 1), (2, 2)), "ghosts (1, 2) without corners"),
+        (Ghosts((1, 1), (2, 2)), "ghosts (1, 2) with corners"),
+        (Ghosts((1, 1), (2, 2), corners=False), "ghosts (1, 2) without corners"),
     ],
 )
 def test_domains_describe_themselves(ghosts: object, words: str) -> None:

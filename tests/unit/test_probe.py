@@ -112,8 +112,8 @@ def test_without_mpi4py(monkeypatch: pytest.MonkeyPatch) -> None:
     connect.load_mpi.cache_clear()
     try:
         found = describe_mpi()
-        assert found["library"] is None and "groundswell[mpi]" in found["reason"]
-        assert all("groundswell[mpi]" in str(r) for r in on_host("cpu").values())
+        assert found["library"] is None and "'.[mpi]'" in found["reason"]
+        assert all("'.[mpi]'" in str(r) for r in on_host("cpu").values())
     finally:
         connect.load_mpi.cache_clear()
 
@@ -157,7 +157,7 @@ def test_a_thread_needs_a_thread_level(
 
 
 def test_requirements_on_a_host_with_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connect, "which", lambda name: "mpiexec")
+    monkeypatch.setattr(connect, "find_mpiexec", lambda: "mpiexec")
     monkeypatch.setenv(connect.GPU_MPI, "0")
     monkeypatch.setattr("groundswell.backends.nccl.load", lambda: None)
     for count, reason in (
@@ -168,5 +168,5 @@ def test_requirements_on_a_host_with_gpus(monkeypatch: pytest.MonkeyPatch) -> No
         found = on_host("cuda")
         assert "disables it" in str(found.pop("mpi-gpu"))
         assert found.pop("nccl") == reason and set(found.values()) == {None}
-    monkeypatch.setattr(connect, "which", lambda name: None)
+    monkeypatch.setattr(connect, "find_mpiexec", lambda: None)
     assert {"mpiexec, which starts" in str(reason) for reason in on_host("cuda").values()} == {True}

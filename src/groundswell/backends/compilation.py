@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -10,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any
+
+from groundswell.backends.threads import available_cores
 
 Report = Callable[[int, int], None]  # called with the numbers of finished and started compilations
 
@@ -78,7 +79,7 @@ class CompilationQueue:
     """Compiles several sources in parallel while the host goes on setting up a solver."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+        self._pool = ThreadPoolExecutor(available_cores())
         self._building: list[Future[Path]] = []
         self._waiting: list[LazyFunction] = []
 

@@ -34,6 +34,7 @@ from groundswell.backends.host_memory import host_cache, host_memory
 from groundswell.backends.launch import Extent, HostCall, KernelLaunch, Launch
 from groundswell.backends.source import Source, digest
 from groundswell.backends.strided_copy import StridedPointer, host_view, require_contiguous_rows
+from groundswell.backends.threads import default_threads, team_source, thread_team
 from groundswell.backends.transforms import CpuTransform
 from groundswell.errors import BackendError
 
@@ -59,7 +60,7 @@ NO_COMPILER = (
 
 
 class _Team(threading.local):
-    """Size of the OpenMP team that runs this thread's kernels; None until it has been set."""
+    """Size of the team that runs this thread's kernels; None until it has been set."""
 
     size: int | None = None
 
@@ -70,31 +71,18 @@ TEAM = _Team()
 class CpuLaunch(KernelLaunch):
     """A kernel that runs when it is called."""
 
-    __slots__ = ("_function",)
+    __slots__ = ("_function", "_module")
 
-    def __init__(self, function: LazyFunction, *described: Any) -> None:
+    def __init__(self, function: LazyFunction, module: CpuModule, *described: Any) -> None:
         super().__init__(*described)
-        self._function = function
+        self._function, self._module = function, module
 
     @staticmethod
     def _convert(argument: Any) -> Any:
         return _argument(argument)
 
     def __call__(self) -> None:
-        self._function.loaded(*self._converted)
-
-
-class CpuTeamLaunch(CpuLaunch):
-    """A kernel that an OpenMP team of a given size runs."""
-
-    __slots__ = ("_module",)
-
-    def __init__(self, module: CpuModule, *described: Any) -> None:
-        super().__init__(*described)
-        self._module = module
-
-    def __call__(self) -> None:
-        if TEAM.size != self._module.threads:  # OpenMP stores it for each launching thread
+        if TEAM.size != self._module.threads:
             self._module.resize_team()
         self._function.loaded(*self._converted)
 
@@ -105,7 +93,8 @@ class CpuModule:
     Args:
         source: the source.
         built: path of the library.
-        threads: number of OpenMP threads; by default OpenMP chooses it.
+        team: path of the library of the threads, see threads.py.
+        threads: their number.
     """
 
     def __init__(
@@ -113,19 +102,22 @@ class CpuModule:
         compiling: CompilationQueue,
         source: Source,
         built: Future[Path],
-        threads: int | None = None,
+        team: Future[Path],
+        threads: int,
     ) -> None:
         self._compiling, self._source, self._built = compiling, source, built
+        self._team = team
         self._parameters = tuple(source.parameters.values()) if source.generic else ()
         self.threads = threads
 
     @cached_property
     def _library(self) -> ctypes.CDLL:
-        path = self._built.result()
-        if not self._parameters:
-            return ctypes.CDLL(str(path))
-        library = _load_copy(path)
-        library.set_parameters(np.array(self._parameters, np.float64).ctypes)
+        path, team = self._built.result(), thread_team(self._team.result())
+        library = _load_copy(path) if self._parameters else ctypes.CDLL(str(path))
+        if self._parameters:
+            library.set_parameters(np.array(self._parameters, np.float64).ctypes)
+        if hasattr(library, "set_thread_team"):
+            library.set_thread_team(ctypes.byref(team))
         return library
 
     def _load(self, name: str) -> Any:
@@ -135,13 +127,12 @@ class CpuModule:
 
     def resize_team(self) -> None:
         """Let teams of this number of threads run the kernels that this thread launches."""
-        self._library.omp_set_num_threads(self.threads)
+        thread_team(self._team.result()).resize(self.threads)
         TEAM.size = self.threads
 
     def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
         function = self._compiling.function(self._built, lambda: self._load(name))
-        described = (function, self._source, name, extent, arguments)
-        return CpuLaunch(*described) if self.threads is None else CpuTeamLaunch(self, *described)
+        return CpuLaunch(function, self, self._source, name, extent, arguments)
 
 
 class CpuEvent:
@@ -188,7 +179,7 @@ class CpuBackend(Backend):
     """The CPU.
 
     Args:
-        threads: number of threads; by default OMP_NUM_THREADS, or all cores of this process.
+        threads: number of threads; by default OMP_NUM_THREADS, or one per available core.
     """
 
     name = "cpu"
@@ -200,10 +191,10 @@ class CpuBackend(Backend):
 
     def __init__(self, kernel_cache: KernelCache | None = None, threads: int | None = None) -> None:
         self._cache = kernel_cache or KernelCache(default_folder())
-        self._allocated, self._threads = 0, threads
-        self.cores = self.processors = threads or _threads()
+        self._allocated = 0
+        self.cores = self.processors = threads or default_threads()
         self.cache_bytes = host_cache(os.sched_getaffinity(0))
-        self.device = f"{_processor()['name']}, {self.cores} threads"
+        self.device = f"{_processor()['name']}, {self.cores} thread" + "s" * (self.cores != 1)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
@@ -231,7 +222,12 @@ class CpuBackend(Backend):
 
     def compile(self, source: Source) -> CpuModule:
         built = self.compiling.submit(lambda: self.build(source))
-        return CpuModule(self.compiling, source, built, self._threads)
+        return CpuModule(self.compiling, source, built, self._team, self.cores)
+
+    @cached_property
+    def _team(self) -> Future[Path]:
+        """The library of the threads; see threads.py."""
+        return self.compiling.submit(lambda: self.build(team_source()))
 
     def real_transform(self, shape: tuple[int, ...], dtype: DTypeLike) -> CpuTransform:
         return CpuTransform(shape, self.cores)
@@ -302,12 +298,6 @@ def _argument(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return ctypes.c_void_p(value.ctypes.data)
     raise TypeError(f"a kernel takes arrays and integers, not {type(value).__name__}")
-
-
-def _threads() -> int:
-    """OMP_NUM_THREADS as OpenMP reads it: the first entry of a list, as we do not nest regions."""
-    wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return int(wanted) if wanted.isdigit() and int(wanted) else len(os.sched_getaffinity(0))
 
 
 @cache

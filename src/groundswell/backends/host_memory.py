@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-CGROUPS = Path("/sys/fs/cgroup")
+from groundswell.backends.cgroups import control_groups
+
 PROCESSORS = Path("/sys/devices/system/cpu")
 
 
@@ -45,27 +46,22 @@ def _caches(folder: Path) -> Iterator[tuple[str, int]]:
             return
 
 
-def _available_in_cgroups(
-    membership: Path = Path("/proc/self/cgroup"), cgroups: Path = CGROUPS
-) -> Iterator[int]:
+def _available_in_cgroups(*where: Path) -> Iterator[int]:
     """Memory available in each control group of this process, bytes.
 
-    Batch systems and containers limit memory by control groups. We read version 2 (Linux kernel
-    documentation, "Control Group v2"). Inactive pages of the file cache count as available.
+    Inactive pages of the file cache count as available.
+
+    Args:
+        where: see `control_groups`.
     """
-    try:
-        lines = membership.read_text().splitlines()
-    except OSError:
-        return
-    own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), None)
-    for group in [cgroups / own, *(cgroups / own).parents] if own is not None else ():
-        if group.is_relative_to(cgroups):
-            yield from _available_in(group)
+    for group in control_groups("memory", *where):
+        yield from _available_in(group, "max", "current")
+        yield from _available_in(group, "limit_in_bytes", "usage_in_bytes")  # version 1
 
 
-def _available_in(group: Path) -> Iterator[int]:
+def _available_in(group: Path, *names: str) -> Iterator[int]:
     try:
-        limit, used = ((group / f"memory.{name}").read_text() for name in ("max", "current"))
+        limit, used = ((group / f"memory.{name}").read_text() for name in names)
         stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
         yield max(0, int(limit) - int(used) + int(stat.get("inactive_file", 0)))
     except (OSError, ValueError):  # no such file, or the limit is "max"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import BackendError
+from groundswell.errors import BackendError, install
 
 BANDWIDTH = {
     "internal": 25e9,
@@ -44,8 +44,8 @@ ROUNDING = 1e-9  # relative difference of times that count as equal
 NUMA_WORDS = 16  # words of 64 bits in a mask of NUMA nodes
 
 MISSING = (
-    "the links between GPUs cannot be read: {reason}; install a driver and "
-    "`pip install 'groundswell[cuda13]'` (or cuda12)"
+    "the links between GPUs cannot be read: {reason}; install a driver, and "
+    f"{install('cuda13')} (or cuda12)"
 )
 
 

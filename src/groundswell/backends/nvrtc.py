@@ -13,7 +13,7 @@ from typing import Any
 from groundswell.backends.cache import KernelCache
 from groundswell.backends.compilation import compilations
 from groundswell.backends.source import digest
-from groundswell.errors import BackendError
+from groundswell.errors import BackendError, install
 
 STANDARD = "c++17"
 FLAGS = ("ptxas -v", "fmad=false", STANDARD)  # see FMA in include/portable.h
@@ -91,9 +91,7 @@ def version() -> str:
     return f"{major}.{minor}"
 
 
-_MISSING = (
-    "CUDA's run-time compiler is not installed; `pip install 'groundswell[cuda13]'` (or cuda12)"
-)
+_MISSING = f"CUDA's run-time compiler is not installed; {install('cuda13')} (or cuda12)"
 
 
 _LOADING = Lock()  # without it, another thread could see a partially imported package

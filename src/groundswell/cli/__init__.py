@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 DEBUG = "--debug"  # allowed anywhere, so we remove it before the command line is parsed
 
+OPTIONAL = {"--resume": "--resume=yes"}  # options that may lack their value
+
 ON_ALL_RANKS = {"run", "bench", "info"}  # commands of all ranks; rank 0 runs the others alone
 
 BUG = (
@@ -69,7 +71,7 @@ def _run(words: list[str]) -> int:
     from groundswell.cli.app import app
 
     try:
-        app(words, prog_name="groundswell")
+        app([OPTIONAL.get(word, word) for word in words], prog_name="groundswell")
     except SystemExit as end:
         if end.code == Interrupted.exit_code:
             print("interrupted", file=sys.stderr)
@@ -105,8 +107,8 @@ def _say(text: str, code: int, *, everywhere: bool) -> None:
     elif not everywhere:
         print(f"groundswell, rank {job.rank}: {text}", file=sys.stderr, flush=True)
         job.abort(code)
-    elif job.first:
-        print(f"groundswell: {text}", file=sys.stderr)
+    elif job.speaks:
+        print(f"groundswell: {text}", file=sys.stderr, flush=True)
 
 
 def _job() -> Communicator | None:

@@ -36,6 +36,14 @@ class Precision(StrEnum):
     double = "double"
 
 
+class Resume(StrEnum):
+    """Whether to continue an earlier run; without a value, the option means `yes`."""
+
+    no = "no"
+    yes = "yes"
+    auto = "auto"
+
+
 def _backend(name: str) -> BackendName:
     """A backend by its name on the command line."""
     if name not in list(BackendName):
@@ -84,8 +92,15 @@ def run(
     case: CaseFile,
     output: Annotated[Path | None, typer.Option(help="Results folder; overrides the case.")] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the checkpoint in that folder.")
-    ] = False,
+        Resume,
+        typer.Option(
+            "--resume",
+            metavar="[=auto]",
+            show_default=False,
+            help="Continue from the checkpoint in that folder. With --resume=auto: continue if "
+            "there is one, do nothing if the results are complete, start otherwise.",
+        ),
+    ] = Resume.no,
     overwrite: Annotated[
         bool,
         typer.Option("--overwrite", help="Replace results of another case or an unfinished run."),
@@ -101,9 +116,9 @@ def run(
     """Run a case and write its results, a summary and pictures to a folder.
 
     Ctrl-C (or SIGTERM) stops a run. A solver that steps through time writes a checkpoint first, and
-    `--resume` continues from it to bit-identical results. A run replaces earlier results of the
-    same case. To replace results of another case, or an unfinished run, add `--overwrite`. For
-    example
+    `--resume` continues from it to bit-identical results. In the script of a batch job, which may
+    run again, use `--resume=auto`. A run replaces earlier results of the same case. To replace
+    results of another case, or an unfinished run, add `--overwrite`. For example
 
         groundswell run case.toml --output results/fine --backend cuda
 
@@ -118,7 +133,7 @@ def run(
     result = run_case(
         case,
         folder=output,
-        resume=resume,
+        resume="auto" if resume == Resume.auto else resume == Resume.yes,
         overwrite=overwrite,
         quiet=quiet,
         backend=backend,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import shutil
 from dataclasses import asdict
 from typing import Any
 
@@ -23,6 +22,7 @@ from groundswell.exchange.connect import (
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.probing import ONE_PROCESS, find_obstacles
+from groundswell.processes import find_mpiexec
 from groundswell.simulation.summary import library_versions
 
 EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy")
@@ -55,7 +55,7 @@ def _host() -> dict[str, Any]:
         "libraries": libraries,
         "devices": {name: _device(name) for name in BACKENDS},
         "links": _links(),
-        "mpi": {"mpi4py": libraries.get("mpi4py"), "mpiexec": shutil.which("mpiexec")},
+        "mpi": {"mpi4py": libraries.get("mpi4py"), "mpiexec": find_mpiexec()},
         "cache": {
             "folder": str(cache.folder),
             "entries": len(cache.entries()),
@@ -75,7 +75,7 @@ def describe_mpi() -> dict[str, Any]:
         "library": library,
         "standard": ".".join(map(str, load_mpi().Get_version())),
         "thread_level": thread_level(),
-        "mpiexec": shutil.which("mpiexec"),
+        "mpiexec": find_mpiexec(),
     }
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich import box
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from groundswell.case.quantities import byte_size, duration
+from groundswell.console import open_console, print_lines
 from groundswell.grids.cartesian import format_extent
 
 
@@ -22,12 +22,12 @@ def pairs(title: str, rows: Mapping[str, str], width: int | None = None) -> None
     table.add_column()
     for name, value in rows.items():
         table.add_row(name, escape(value))
-    _print(table)
+    print_lines(table)
 
 
 def warn(warnings: Iterable[str]) -> None:
     """Print warnings to standard error, one per paragraph."""
-    console = Console(stderr=True, highlight=False)
+    console = open_console(sys.stderr)
     for text in warnings:
         console.print(f"[yellow]warning:[/yellow] {escape(text)}", soft_wrap=True)
 
@@ -103,7 +103,7 @@ def show_machine(found: Mapping[str, Any]) -> None:
             **_links(found["links"]),
             "MPI": _mpi(found["mpi"]),
             **_transports(found),
-            "kernel cache": f"{cache['folder']}: {cache['entries']} entries, "
+            "kernel cache": f"{cache['folder']}: {_entries(cache['entries'])}, "
             f"{byte_size(cache['bytes'])} of at most {byte_size(cache['limit'])}",
         },
     )
@@ -139,21 +139,28 @@ def _mpi(mpi: Mapping[str, Any]) -> str:
 def _transports(found: Mapping[str, Any]) -> dict[str, str]:
     """The transports between ranks, for the devices of this machine."""
     here = (name for name, device in found["devices"].items() if device["device"] is not None)
-    return {f"ranks on {name}": _ways(found["transports"][name]) for name in here}
+    mpiexec = found["mpi"]["mpiexec"] or "mpiexec"
+    return {f"ranks on {name}": _ways(found["transports"][name], mpiexec) for name in here}
 
 
-def _ways(transports: Mapping[str, Any]) -> str:
+def _ways(transports: Mapping[str, Any], mpiexec: str) -> str:
     """Names of the transports that work or might work, then the others with their reasons."""
     names = {
         state: ", ".join(name for name, way in transports.items() if way["works"] is state)
         for state in (True, None)
     }
     lines = [f"{names[True]} work"] if names[True] else []
-    lines += [f"{names[None]} could work; test with mpiexec -n 4 groundswell info"] * bool(
-        names[None]
-    )
-    refused = {name: way["reason"] for name, way in transports.items() if way["works"] is False}
-    return "\n".join([*lines, *(f"{name} does not: {why}" for name, why in refused.items())])
+    if names[None]:
+        lines.append(f"{names[None]} could work; test with {mpiexec} -n 2 groundswell info")
+    refused: dict[str, list[str]] = {}
+    for name, way in transports.items():
+        if way["works"] is False:
+            refused.setdefault(way["reason"], []).append(name)
+    return "\n".join([*lines, *(f"not {', '.join(of)}: {why}" for why, of in refused.items())])
+
+
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count:,} entries"
 
 
 def _device(entry: Mapping[str, Any]) -> str:
@@ -164,7 +171,3 @@ def _device(entry: Mapping[str, Any]) -> str:
         f"{entry['device']}; {byte_size(entry['memory_free'])} of "
         f"{byte_size(entry['memory_total'])} free, {byte_size(entry['bandwidth'])}/s; {versions}"
     )
-
-
-def _print(table: Table) -> None:
-    Console(file=sys.stdout, highlight=False).print(table)

@@ -120,6 +120,11 @@ class Communicator(ABC):
         """Whether this is rank 0, which writes files and messages."""
         return self.rank == 0
 
+    @property
+    def speaks(self) -> bool:
+        """Whether this rank prints what all know: rank 0, or the first that has not died."""
+        return self.first
+
     def require_same(self, settings: Mapping[str, Any]) -> None:
         """Raise InputError on all ranks unless all gave the same values; collective."""
         found = self.allgather({name: repr(value) for name, value in settings.items()})

@@ -13,12 +13,11 @@ import ctypes
 import os
 from collections.abc import Callable
 from functools import cache, partial
-from shutil import which
 from typing import Any
 
 from groundswell.backends import Backend
 from groundswell.compression import VARIABLE_LENGTH, require_codec
-from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed
+from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed, install
 from groundswell.exchange.codecs import CodedTransfer
 from groundswell.exchange.communicator import Communicator, all_or_nothing
 from groundswell.exchange.devices import gpu_buses, sharers
@@ -34,6 +33,7 @@ from groundswell.exchange.transfer import (
 )
 from groundswell.exchange.transports.mpi import MpiTransport, StagedMpiTransport
 from groundswell.exchange.transports.nccl import NcclTransport
+from groundswell.processes import find_mpiexec
 
 # By backend, the usually fastest one first; the keys are the names in user input.
 TRANSPORTS: dict[str, dict[str, Maker]] = {
@@ -161,7 +161,7 @@ def obstacle(transport: str, backend: Backend, comm: Communicator) -> Obstacle:
     """
 
     def unmet() -> Obstacle:
-        if comm.size == 1 and load_mpi() and not which("mpiexec"):
+        if comm.size == 1 and load_mpi() and not find_mpiexec():
             return "mpiexec, which starts ranks, is not installed"
         check = REQUIREMENTS.get(transport)
         return check(backend, comm) if check else None
@@ -242,9 +242,7 @@ def load_mpi() -> Any:
         mpi4py.rc.initialize = False
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
-        raise BackendError(
-            f"MPI cannot be used ({error}); `pip install 'groundswell[mpi]'`"
-        ) from error
+        raise BackendError(f"mpi4py cannot be loaded ({error}); {install('mpi')}") from error
     return MPI
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.links import bind, link_times
+from groundswell.backends.threads import available_cores
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator
@@ -45,6 +46,7 @@ def open_device(name: str, comm: Communicator, traffic: Traffic | None = None) -
     allowed = comm.allgather(os.sched_getaffinity(0))
     here = [allowed[rank] for rank in comm.same_machine]
     share = max(1, len(set().union(*here)) // len(here))
+    share = min(share, available_cores(ranks=len(comm.same_host)))
     return open_backend(name, threads=None if "OMP_NUM_THREADS" in os.environ else share)
 
 

@@ -66,7 +66,7 @@ class Domain(GhostedBlock, PlanCache):
         periodic: whether each axis is periodic, or all are; by default that of a Cartesian `comm`,
             otherwise False.
         corners: whether to fill ghosts outside the block along several axes as well. Stencils that
-            read along one axis at a time do not need them. `Ghosts` have their own flag.
+            read along one axis at a time do not need them. `Ghosts` may have their own flag.
         comm: an mpi4py communicator; None for all processes. The ranks of a Cartesian communicator
             keep their coordinates; `processes` and `blocks` must not contradict its `dims`, and
             `periodic` replaces its periods.
@@ -308,7 +308,7 @@ class Domain(GhostedBlock, PlanCache):
         """The components of a field, as checked arrays with the axes of the domain."""
         view, axes, ghosts = self._interop.view(field.array), len(self.own), self.ghosts
         if field.ghosts is not None:
-            ghosts = as_ghosts(field.ghosts, axes, ghosts.corners)
+            ghosts = as_ghosts(field.ghosts, axes, bool(ghosts.corners))
         origin = self._origin(tuple(view.shape[-axes:]), ghosts, field.origin)
         components = np.ndindex(view.shape[:-axes])
         return [GhostField(view[c], origin, ghosts, field.sent_as) for c in components]

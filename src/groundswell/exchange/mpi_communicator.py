@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed, now_known
+from groundswell.errors import (
+    BackendError,
+    GroundswellError,
+    InputError,
+    RunFailed,
+    install,
+    now_known,
+)
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.waiting import Deadline, Progress, abort_without, complete
 from groundswell.processes import Process, exclude_libfabric, launcher_variables, started_ranks
@@ -71,6 +78,10 @@ class MpiCommunicator(Communicator):
     def same_machine(self) -> list[int]:
         here = self._processes[self.rank].machine
         return [rank for rank, other in enumerate(self._processes) if other.machine == here]
+
+    @property
+    def speaks(self) -> bool:
+        return all(self._progress.has_died(rank) for rank in range(self.rank))
 
     # --- collective operations --------------------------------------------------------------------
 
@@ -258,7 +269,7 @@ def get_communicator() -> Communicator:
     except ImportError as error:
         raise BackendError(
             f"{count} processes were started ({variables}), but mpi4py is not "
-            "installed; `pip install 'groundswell[mpi]'`, or start one process without a launcher"
+            f"installed; {install('mpi')}, or start one process without a launcher"
         ) from error
     if MPI.COMM_WORLD.size > 1:
         return MpiCommunicator(MPI.COMM_WORLD)

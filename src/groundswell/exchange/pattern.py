@@ -33,7 +33,8 @@ class Ghosts:
 
     Args:
         low, high: widths on the low and the high side of each axis, slowest axis first.
-        corners: whether points outside the block along several axes are also needed.
+        corners: whether points outside the block along several axes are also needed; None for the
+            default of the domain, and no where there is none.
         within: for each axis, the range of global indices (start, stop) for which ghosts of the
             other axes are needed; None for all. It may extend beyond a non-periodic boundary, to
             values there that belong to the outermost blocks.
@@ -41,7 +42,7 @@ class Ghosts:
 
     low: Index
     high: Index
-    corners: bool = False
+    corners: bool | None = None
     within: tuple[tuple[int, int] | None, ...] = ()
 
     def __post_init__(self) -> None:
@@ -57,7 +58,8 @@ class Ghosts:
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         object.__setattr__(self, "within", within)
-        object.__setattr__(self, "corners", flag("corners", self.corners))
+        if self.corners is not None:
+            object.__setattr__(self, "corners", flag("corners", self.corners))
 
     @property
     def widest(self) -> Ghosts:
@@ -74,14 +76,18 @@ Layers = int | Sequence[int | tuple[int, int]] | Ghosts  # user input
 
 
 def as_ghosts(given: Layers, axes: int, corners: bool) -> Ghosts:
-    """Ghost layers from user input; `Ghosts` have their own `corners`."""
+    """Ghost layers from user input.
+
+    Args:
+        corners: for layers that do not say it themselves.
+    """
     if not isinstance(given, Ghosts):
         widths = [broadcast("ghosts", w, 2, "sides") for w in broadcast("ghosts", given, axes)]
         low, high = zip(*widths, strict=True)
         return Ghosts(low, high, corners)
     if len(given.low) != axes:
         raise InputError(f"{given} has {len(given.low)} axes, and the domain {axes}")
-    return given
+    return replace(given, corners=corners) if given.corners is None else given
 
 
 def uniform(width: int, axes: int = 3, *, corners: bool = False) -> Ghosts:
@@ -131,7 +137,9 @@ def receives(
     spans = [[*_spans(decomposition, axis, n, ghosts)] for axis, n in enumerate(where)]
     if sweep is not None:
         spans = [
-            along if axis == sweep else _filled(along, earlier=ghosts.corners and axis < sweep)
+            along
+            if axis == sweep
+            else _filled(along, earlier=axis < sweep and ghosts.corners is True)
             for axis, along in enumerate(spans)
         ]
     most = len(where) if ghosts.corners else 1

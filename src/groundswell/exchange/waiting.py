@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, local
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from groundswell.errors import GroundswellError, InputError, RunFailed
@@ -31,6 +31,10 @@ CHECK_SECONDS = 0.5  # interval between checks that the other ranks are alive
 # a short sleep adds little to the wait, and frees the core for other ranks.
 BUSY_SECONDS = 0.002
 SLEEP_SECONDS = 1e-4
+# Whoever gets the core by a yield may keep it for milliseconds. If a yield has lasted longer than
+# this, the following pauses sleep, since a sleeper gets the core back at once.
+LONG_YIELD_SECONDS = 3e-4
+CROWDED_PAUSES = 1000
 # MPI libraries copy small parts of a message at each call. A call that copies takes several times
 # as long as the shortest call, and at least this time, s. Polling then continues for some time.
 MOVED, MOVED_SECONDS, LONGER = 4, 5e-6, 20
@@ -76,7 +80,7 @@ class Deadline:
         """
         now = time.monotonic()
         if now < self._busy_until:
-            os.sched_yield()
+            _make_way(now)
         else:
             time.sleep(SLEEP_SECONDS)
         if now - self._checked > self._check_every:
@@ -84,6 +88,26 @@ class Deadline:
             self._comm.require_alive()
         if now - self._begun > self._seconds:
             raise late(what, awaited, now - self._begun)
+
+
+class _Crowd(local):
+    """What this thread knows about other users of its core."""
+
+    pauses: int = 0  # that sleep, because yields took long
+
+
+_crowd = _Crowd()
+
+
+def _make_way(now: float) -> None:
+    """Let other threads run for a moment."""
+    if _crowd.pauses:
+        _crowd.pauses -= 1
+        time.sleep(SLEEP_SECONDS / 5)
+        return
+    os.sched_yield()
+    if time.monotonic() - now > LONG_YIELD_SECONDS:
+        _crowd.pauses = CROWDED_PAUSES
 
 
 def complete(
@@ -266,6 +290,14 @@ class Progress:
     def has_ended(self, rank: int) -> bool:
         """Whether a rank has reported that its program ends without an error."""
         return self._others[rank].state == ENDED
+
+    def has_died(self, rank: int) -> bool:
+        """Whether the process of a rank is gone without a word."""
+        if self.is_alive(rank):
+            return False
+        if self._is_usable:
+            self._read()
+        return self._others[rank].state == RUNNING and self._others[rank].error is None
 
     def fail(self, error: GroundswellError) -> None:
         """Report to all ranks that this rank has given up a call."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
@@ -17,6 +20,7 @@ from groundswell.formats.damage import read_errors_reported
 
 # Space for headers, chunk indices and attributes of HDF5.
 METADATA_BYTES = 1 << 18
+READ_BYTES = 64 << 20  # read at once of the samples that a run continues
 
 
 class AppendableFile:
@@ -58,6 +62,7 @@ class AppendableFile:
                 self._find_part()
         self._file = self._open()
         self.length = min(self._lengths())
+        self._hashes = {name: blake2b(digest_size=16) for name in self._shapes}
         if resume is not None:
             self.truncate(resume)
 
@@ -73,6 +78,22 @@ class AppendableFile:
                 f"{length}; start the run again from the beginning"
             )
         self.length = length
+        self._hashes = {name: self._hashed(name) for name in self._shapes}
+
+    @property
+    def digest(self) -> str:
+        """Digest of all samples, and of the datasets that do not grow."""
+        found = {name: hashed.hexdigest() for name, hashed in self._hashes.items()}
+        return blake2b(repr([found, self._fixed]).encode(), digest_size=16).hexdigest()
+
+    def require_digest(self, digest: str) -> None:
+        """Raise InputError unless the file holds the same samples as when it had this digest."""
+        if digest != self.digest:
+            raise InputError(
+                f"{self.part} was changed after the checkpoint was written: its first "
+                f"{self.length} samples are not those of the run; restore it from a copy, or start "
+                "the run again from the beginning"
+            )
 
     def sync(self) -> None:
         """Flush all samples to the disk; call it before a checkpoint that relies on them."""
@@ -131,11 +152,38 @@ class AppendableFile:
             if longest > min(self._lengths()):
                 self._resize(longest)
             for name, block in blocks.items():
-                samples = slice(old * self._rows[name], new * self._rows[name])
-                self._file[name][(slice(None),) * self._axis(name) + (samples,)] = block
+                self._file[name][self._rows_of(name, old, new)] = block
             self._file.flush()
             os.truncate(self.part, self._file.id.get_filesize())
             self.length = new
+        for name, block in blocks.items():
+            self._hash(self._hashes[name], name, block)
+
+    def _rows_of(self, name: str, first: int, last: int) -> tuple[slice, ...]:
+        """Index of the samples first .. last - 1 in a dataset."""
+        samples = slice(first * self._rows[name], last * self._rows[name])
+        return (slice(None),) * self._axis(name) + (samples,)
+
+    def _hash(self, hashed: Any, name: str, block: NDArray[Any]) -> None:
+        """Hash samples in the order of the growing axis, so that it does not depend on blocks."""
+        values = np.moveaxis(np.asarray(block, self._file[name].dtype), self._axis(name), 0)
+        hashed.update(np.ascontiguousarray(values).data)
+
+    def _hashed(self, name: str) -> Any:
+        """The hash of all samples of a dataset, read from the file."""
+        hashed, dataset = blake2b(digest_size=16), self._file[name]
+        sample = dataset.nbytes // max(1, dataset.shape[self._axis(name)]) * self._rows[name]
+        count = max(1, READ_BYTES // max(1, sample))
+        for first in range(0, self.length, count):
+            last = min(first + count, self.length)
+            self._hash(hashed, name, dataset[self._rows_of(name, first, last)])
+        return hashed
+
+    @cached_property
+    def _fixed(self) -> list[tuple[str, str]]:
+        """The digests of the datasets that do not grow, by name."""
+        names = [name for name in _datasets(self._file) if name not in self._shapes]
+        return [(name, _digest(self._file[name][()])) for name in sorted(names)]
 
     def _lengths(self) -> list[int]:
         """Number of samples in each dataset, including those that will be overwritten."""
@@ -195,6 +243,21 @@ class AppendableFile:
         counts = [-(-n // c) for n, c in zip(dataset.shape, dataset.chunks, strict=True)]
         counts[axis] = max(0, -(-length // dataset.chunks[axis]) - counts[axis])
         return math.prod(counts)
+
+
+def _datasets(group: Any, before: str = "") -> Iterator[str]:
+    """Yield the names of all datasets of a group and of those in it."""
+    for name, item in group.items():
+        if hasattr(item, "items"):
+            yield from _datasets(item, f"{before}{name}/")
+        else:
+            yield before + name
+
+
+def _digest(values: Any) -> str:
+    array = np.asarray(values)
+    content = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 def chunk_length(count: int, limit: int) -> int:

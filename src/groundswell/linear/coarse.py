@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from groundswell.backends import Launch
-from groundswell.errors import InputError
+from groundswell.errors import InputError, install
 from groundswell.exchange.gather_scatter.sharing import Sharing
 from groundswell.linear.operators import Composite, VectorLayout
 
@@ -33,8 +33,8 @@ SYMMETRIC: dict[str, Any] = {
 MAX_COARSEST = 500  # unknowns of the coarsest level of algebraic multigrid
 FACTOR_BYTES = 290  # bytes of factors over unknowns^(4/3), the fill-in in three dimensions
 NO_PYAMG = (
-    "coarse = 'amg' needs pyamg, which is not installed; `pip install 'groundswell[multigrid]'`, "
-    "or choose 'direct'"
+    f"coarse = 'amg' needs pyamg, which is not installed; {install('multigrid')}, or choose "
+    "'direct'"
 )
 
 

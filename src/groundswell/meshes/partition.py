@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, install
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, face_nodes
 
 Parts = NDArray[np.int32]
@@ -113,7 +113,7 @@ def _metis(mesh: Hexahedra, parts: int) -> Parts:
     except ImportError as error:
         raise InputError(
             f"method = 'metis' needs pymetis 2025.2 or later ({error}); "
-            "`pip install 'groundswell[metis]'`, or use 'bisection'"
+            f"{install('metis')}, or use 'bisection'"
         ) from None
     if parts >= mesh.count:  # METIS might leave parts empty
         return np.arange(mesh.count, dtype=np.int32)

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from math import prod
 from pathlib import Path
@@ -27,7 +27,7 @@ from groundswell.formats.atomic import atomic_write, disk_errors, exists, tempor
 from groundswell.formats.damage import read_errors_reported
 from groundswell.outputs.distributed_array import DistributedArray, Index, complete, numbers_of
 
-FORMAT = 4
+FORMAT = 5
 NAME = "checkpoint.h5"
 MARK = "groundswell_checkpoint"
 ROWS = "-rows"  # suffix of an index list's name, after the name of its values
@@ -44,12 +44,14 @@ class Progress:
         digest: digest of the case.
         lengths: samples in each output file; None if no results are written.
         parts: files of the other ranks, in the same folder.
+        digests: digest of each output file, see `AppendableFile`.
     """
 
     step: int
     digest: str
     lengths: Mapping[str, int] | None
     parts: tuple[str, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict)
 
 
 def save(

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from groundswell.errors import InputError, quoted
 from groundswell.simulation import checkpoint, summary
 from groundswell.simulation.checkpoint import Progress
 
+Resume = bool | Literal["auto"]
+AUTO: Resume = "auto"
+
+
+def is_complete(folder: Path, digest: str) -> bool:
+    """Whether a folder holds the complete results of a case, and no run to continue."""
+    found = _case_of(folder)
+    return found.get("digest") == digest and not (folder / checkpoint.NAME).exists()
+
 
 def progress_to_resume(
-    folder: Path, digest: str, *, resume: bool, overwrite: bool
+    folder: Path, digest: str, *, resume: Resume, overwrite: bool
 ) -> Progress | None:
     """The progress of the run to continue; None to start from the beginning.
 
@@ -21,21 +30,24 @@ def progress_to_resume(
     Args:
         folder: the results folder.
         digest: digest of the case.
-        resume: continue the unfinished run.
+        resume: continue the unfinished run; "auto" if there is one.
         overwrite: replace all results and unfinished runs.
 
     Raises:
         InputError: there is no run to continue, results or an unfinished run must not be replaced,
             or both `resume` and `overwrite` are set.
     """
+    if resume not in (True, False, AUTO):
+        raise InputError(f'resume = {resume!r}: give True, False or "auto"')
     if resume and overwrite:
         raise InputError(
             "resume continues a run, but overwrite starts from the beginning; give one of them"
         )
-    if resume:
-        return _progress_to_resume(folder / checkpoint.NAME, digest)
+    path = folder / checkpoint.NAME
+    if resume is True or (resume == AUTO and checkpoint.belongs(path, digest)):
+        return _progress_to_resume(path, digest)
     if not overwrite:
-        _require_no_checkpoint(folder / checkpoint.NAME, digest)
+        _require_no_checkpoint(path, digest)
         _require_same_results(folder, digest)
     return None
 
@@ -67,16 +79,25 @@ def _require_same_results(folder: Path, digest: str) -> None:
     """Raise InputError if the folder holds results of another case."""
     if not (folder / summary.NAME).exists():
         return
-    found: dict[str, Any] = {}
-    with suppress(InputError):
-        found = summary.read_summary(folder)
-    case = found.get("case")
-    if not isinstance(case, dict) or case.get("digest") != digest:
+    if _case_of(folder).get("digest") != digest:
         raise InputError(
             f"{folder} holds the results of another case, or of this case before it was changed"
-            f"{_described(found)}; choose another folder, or replace them with --overwrite (in "
-            "Python: overwrite=True)"
+            f"{_described(_summary(folder))}; choose another folder, or replace them with "
+            "--overwrite (in Python: overwrite=True)"
         )
+
+
+def _summary(folder: Path) -> dict[str, Any]:
+    """The summary in a folder; empty if there is none that can be read."""
+    with suppress(InputError):
+        return summary.read_summary(folder)
+    return {}
+
+
+def _case_of(folder: Path) -> dict[str, Any]:
+    """What the summary in a folder tells about the case."""
+    case = _summary(folder).get("case")
+    return case if isinstance(case, dict) else {}
 
 
 def _described(content: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 
 from groundswell.backends.compilation import Report as CompilationReport
 from groundswell.backends.compilation import compilations
+from groundswell.console import is_terminal
 
 LINE_EVERY = 10.0  # s between lines in a log
 FIRST_RUN = "(first run with these settings; later runs find them in the cache)"
@@ -29,7 +30,7 @@ def progress(
     """
     if quiet:
         yield lambda step, updates: None
-    elif sys.stderr.isatty():
+    elif is_terminal(sys.stderr):
         with _bar(total, news, unit, start, ends) as report:
             yield report
     else:
@@ -43,7 +44,7 @@ def compilation_progress(*, quiet: bool) -> Iterator[None]:
     """Report on standard error the kernels that are compiled within the block."""
     if quiet:
         yield
-    elif sys.stderr.isatty():
+    elif is_terminal(sys.stderr):
         with _spinner() as report, compilations.reporting_to(report):
             yield
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,7 +21,7 @@ from groundswell.formats.appendable_hdf5 import METADATA_BYTES
 from groundswell.simulation import checkpoint
 from groundswell.simulation.checkpoint import Progress
 from groundswell.simulation.driver import driver_of
-from groundswell.simulation.earlier_run import progress_to_resume
+from groundswell.simulation.earlier_run import AUTO, Resume, is_complete, progress_to_resume
 from groundswell.simulation.folder_lock import locked
 from groundswell.simulation.preparation import OpenSolver, open_solver, prepare, shared_digest
 from groundswell.simulation.progress import progress
@@ -82,7 +83,9 @@ class _Run:
         elif self.comm.first:
             files.remove_unfinished()  # from an earlier run, which this run replaces
         files.outputs = solver.outputs.open(files.folder, lengths)
-        self.driver = driver_of(self.opened, files.outputs, files.folder, self.digest, first)
+        if done is not None:
+            files.require_unchanged(done.digests)
+        self.driver = driver_of(self.opened, files.outputs, files.checkpoints, self.digest, first)
 
     def advance(self, quiet: bool, stop: StopRequest) -> None:
         """Make all remaining steps."""
@@ -146,11 +149,12 @@ def run(
     case: Case | str | Path,
     *,
     folder: str | Path | None = None,
-    resume: bool = False,
+    resume: Resume = False,
     overwrite: bool = False,
     quiet: bool = True,
     backend: str | None = None,
     precision: str | None = None,
+    temporary: bool = False,
 ) -> Result:
     """Run a case to its end.
 
@@ -160,10 +164,12 @@ def run(
     Args:
         case: a case, or the path of an input file.
         folder: the results folder; by default the one that the case names.
-        resume: continue from the checkpoint in that folder.
+        resume: continue from the checkpoint in that folder. With "auto", continue if there is one,
+            return the results if they are complete, and otherwise start from the beginning.
         overwrite: replace results of another case, or an unfinished run, in that folder.
         quiet: show no progress.
         backend, precision: replace those of the case.
+        temporary: write no checkpoints, because nobody will continue the run in that folder.
 
     Raises:
         InputError: the case cannot run as requested; nothing has been written.
@@ -176,7 +182,7 @@ def run(
             with clock("read"):
                 setup = prepare(case, job, backend=backend, precision=precision)
                 digest = shared_digest(setup, job)
-                files = RunFiles(folder_of(setup.case, folder))
+                files = RunFiles(folder_of(setup.case, folder), not temporary)
                 # Refuse an impossible request before the device is opened and kernels compiled.
                 job.collective_try(lambda: require_writable(files.folder))
                 job.collective_try(
@@ -187,6 +193,8 @@ def run(
                         files.folder, digest, resume=resume, overwrite=overwrite
                     )
                 )
+                if resume == AUTO and _has_ended(job, files.folder, digest, quiet=quiet):
+                    return Result(files.folder)
                 job.collective_try(lambda: _require_room(setup, files, done))
             opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
         current = _Run(opened, files, digest, clock)
@@ -196,6 +204,14 @@ def run(
             current.advance(quiet or not job.first, stop)
             current.finish()
     return Result(files.folder)
+
+
+def _has_ended(job: Communicator, folder: Path, digest: str, *, quiet: bool) -> bool:
+    """Whether an earlier run of this case is complete, as rank 0 finds, which then says so."""
+    ended = job.collective_try(lambda: job.first and is_complete(folder, digest))
+    if ended and not quiet:
+        print(f"{folder} holds the complete results of this case", file=sys.stderr)
+    return bool(job.bcast(ended))
 
 
 def _require_room(setup: Setup, files: RunFiles, done: Progress | None) -> None:

@@ -28,6 +28,7 @@ class RunFiles:
 
     Args:
         folder: the results folder.
+        resumable: whether the run writes checkpoints there.
 
     Attributes:
         outputs: the growing files, and the ring buffers that feed them.
@@ -35,6 +36,7 @@ class RunFiles:
     """
 
     folder: Path
+    resumable: bool = True
     outputs: Mapping[str, Output] = field(default_factory=dict, init=False)
     all_steps_made: bool = field(default=False, init=False)
 
@@ -44,9 +46,20 @@ class RunFiles:
         return self.folder / checkpoint.NAME
 
     @property
+    def checkpoints(self) -> Path | None:
+        """The folder for checkpoints, if the run writes any."""
+        return self.folder if self.resumable else None
+
+    @property
     def growing(self) -> list[AppendableFile]:
         """The growing files that this rank writes."""
         return [output.writer for output in self.outputs.values() if output.writer]
+
+    def require_unchanged(self, digests: Mapping[str, str]) -> None:
+        """Raise InputError if a growing file is not as it was when the checkpoint was written."""
+        for name, digest in digests.items():
+            if writer := self.outputs[name].writer:
+                writer.require_digest(digest)
 
     @property
     def size(self) -> int:

@@ -24,7 +24,7 @@ def run_built(
 
     Args:
         folder: the results folder. By default, a temporary folder on rank 0's host, which is
-            deleted together with rank 0's result.
+            deleted together with rank 0's result. The run then writes no checkpoints.
         overwrite: replace results of another case in that folder.
         quiet: show no progress.
 
@@ -35,7 +35,7 @@ def run_built(
     job = get_communicator()
     scratch = job.collective_try(lambda: mkdtemp(prefix="groundswell-") if job.first else "")
     try:
-        result = run(case, folder=job.bcast(scratch), quiet=quiet)
+        result = run(case, folder=job.bcast(scratch), quiet=quiet, temporary=True)
     except BaseException:
         _remove(scratch)
         raise

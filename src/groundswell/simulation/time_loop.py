@@ -154,7 +154,9 @@ class TimeLoop:
         writers = {name: output.writer for name, output in self.outputs.items() if output.writer}
         self.comm.collective_try(lambda: [writer.sync() for writer in writers.values()])
         lengths = {name: writer.length for name, writer in writers.items()}
-        progress = Progress(self.step, self.digest, None if self.folder is None else lengths)
+        digests = {name: writer.digest for name, writer in writers.items()}
+        kept = None if self.folder is None else lengths
+        progress = Progress(self.step, self.digest, kept, digests=digests)
         checkpoint.save(path, self.backend, self.solver.state(), progress, self.comm)
         self._saved_at, self._saved_step = time.monotonic(), self.step
         self._start_marks()

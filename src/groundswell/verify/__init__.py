@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from groundswell import registry
 from groundswell.backends import Backend, open_backend
-from groundswell.errors import GroundswellError, InputError, quoted
+from groundswell.errors import GroundswellError, InputError, install, quoted
 
 Problem = Callable[[Backend, bool], "Iterable[Check]"]
 Status = Literal["passed", "failed", "skipped"]
@@ -122,7 +122,7 @@ NEEDS = "_needs"
 def lacks(problem: Problem) -> list[str]:
     """What a problem needs and is not installed, and how to install it."""
     return [
-        f"needs {module}; pip install 'groundswell[{extra}]'"
+        f"needs {module}; {install(extra)}"
         for module, extra in getattr(problem, NEEDS, {}).items()
         if find_spec(module) is None
     ]

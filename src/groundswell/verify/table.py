@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from rich.console import Console
 from rich.text import Text
 
+from groundswell.console import open_console
 from groundswell.verify import Check, Row
 
 HEADS = ("problem", "found", "exact", "allowed", "")
@@ -19,7 +19,7 @@ class VerificationTable:
     """Prints rows as soon as they are known."""
 
     def __init__(self) -> None:
-        self._console, self._problem = Console(highlight=False), ""
+        self._console, self._problem = open_console(), ""
         self._counts = Counter[str]()
 
     def begin(self, problem: str) -> None:

@@ -203,20 +203,44 @@ struct FlushDenormals : RunOnce {
 using FlushDenormals = RunOnce;
 #endif
 
+// GCC compiles a parallel loop into a call of GOMP_parallel. These definitions, which other libraries do not see, lead to
+// the threads of thread_team.h, or of OpenMP itself. Without either, a kernel runs in the calling thread.
+#if defined(_OPENMP) && !defined(__clang__)
+struct ThreadTeam {
+  void (*parallel)(void (*body)(void*), void* data, unsigned threads, unsigned flags);
+  int (*size)();    // number of threads that run the present loop
+  int (*number)();  // of this thread among them
+};
+static ThreadTeam thread_team = {[](void (*body)(void*), void* data, unsigned, unsigned) { body(data); },
+                                 [] { return 1; }, [] { return 0; }};
+#define HIDDEN extern "C" __attribute__((visibility("hidden")))
+HIDDEN void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned flags) {
+  thread_team.parallel(body, data, threads, flags);
+}
+HIDDEN int omp_get_num_threads() { return thread_team.size(); }
+HIDDEN int omp_get_thread_num() { return thread_team.number(); }
+extern "C" void set_thread_team(const ThreadTeam* team) { thread_team = *team; }
+#endif
+
+// Loops up to these lengths take less time on one thread than to hand them out to several. An item may be as much work
+// as many cells, and a block is always worth a thread.
+constexpr index_t SHORT_CELLS = 512, SHORT_ITEMS = 64;
+
 // Each core gets a contiguous range of rows (k, j), so it sweeps a slab of planes and finds the
 // neighbouring rows in its cache. The loop over i is vectorised.
 #define FOR_CELLS(i, ni, j, nj, k, nk)                                            \
-  PRAGMA(omp parallel for collapse(2) schedule(static))                           \
+  PRAGMA(omp parallel for collapse(2) schedule(static)                            \
+         if (SHORT_CELLS < static_cast<index_t>(ni) * (nj) * (nk)))               \
   for (int k = 0; k < (nk); ++k)                                                  \
     for (int j = 0; j < (nj); ++j)                                                \
       for (FlushDenormals flush; flush.first();)                                  \
         PRAGMA(omp simd)                                                          \
         for (int i = 0; i < (ni); ++i)
 #define FOR_ITEMS(n, count)                                                       \
-  PRAGMA(omp parallel for schedule(static))                                       \
+  PRAGMA(omp parallel for schedule(static) if (SHORT_ITEMS < (count)))            \
   for (index_t n = 0; n < (count); ++n)
 #define FOR_BLOCKS(e, count)                                                      \
-  PRAGMA(omp parallel for schedule(static))                                       \
+  PRAGMA(omp parallel for schedule(static) if (1 < (count)))                      \
   for (index_t e = 0; e < (count); ++e)
 #define FOR_THREADS(t, count) for (int t = 0; t < (count); ++t)
 #define FOR_WARPS(w, count) FOR_THREADS(w, count)

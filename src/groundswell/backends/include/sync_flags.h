@@ -71,7 +71,24 @@ INLINE long long nanoseconds_now() {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
-INLINE void yield_thread() { sched_yield(); }
+
+// Whoever gets the core by a yield may keep it for some milliseconds. If this was so, threads sleep instead for some
+// time: the system wakes a sleeper at once, as it has used less than its share of the core.
+constexpr long long LONG_YIELD = 300000, NAP = 20000;  // ns
+constexpr int NAPS = 2000;
+
+INLINE void yield_thread() {
+  static thread_local int naps = 0;
+  if (naps > 0) {
+    const timespec nap = {0, NAP};
+    nanosleep(&nap, nullptr);
+    --naps;
+    return;
+  }
+  const long long begun = nanoseconds_now();
+  sched_yield();
+  if (nanoseconds_now() - begun > LONG_YIELD) naps = NAPS;
+}
 // More often than on a GPU, because a turn may last a time slice of other processes.
 INLINE bool is_check_due(int turn) { return turn % 16 == 0; }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, install
 from groundswell.formats.atomic import atomic_write
 from groundswell.seismology.formats.seismograms import QUANTITIES, VELOCITY, Quantity
 
@@ -24,9 +24,7 @@ _SLOWEST_BAND_CODE = "V"
 
 _DIRECTIONS = {"E": (90, 90), "N": (0, 90), "Z": (0, 0)}  # SAC headers cmpaz and cmpinc
 
-_NO_OBSPY = (
-    "SAC and miniSEED need ObsPy, which is not installed; run: pip install groundswell[seismology]"
-)
+_NO_OBSPY = f"SAC and miniSEED need ObsPy, which is not installed; {install('seismology')}"
 
 
 def to_obspy(*arrays: xarray.DataArray) -> obspy.Stream:

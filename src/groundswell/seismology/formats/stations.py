@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from groundswell.errors import CaseError, InputError, Problem
+from groundswell.errors import CaseError, InputError, Problem, install
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.text import parse_number, read_rows, read_text
 from groundswell.seismology.case.sources import Receiver
@@ -82,7 +82,7 @@ def _read_xml(path: Path | str) -> Rows:
         from obspy import read_inventory
     except ImportError:
         raise InputError(
-            f"{path}: reading StationXML needs ObsPy; pip install 'groundswell[seismology]'"
+            f"{path}: reading StationXML needs ObsPy; {install('seismology')}"
         ) from None
     read_text(path, "StationXML")  # checks that the file exists
     with read_errors_reported(path, "StationXML"):

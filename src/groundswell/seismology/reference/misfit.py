@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, install
 from groundswell.seismology.reference.pulse import Floats
 
 
@@ -81,9 +81,7 @@ def _time_frequency(
     try:
         from obspy.signal import tf_misfit
     except ImportError:
-        raise InputError(
-            "time-frequency misfits need ObsPy; install it: pip install 'groundswell[seismology]'"
-        ) from None
+        raise InputError(f"time-frequency misfits need ObsPy; {install('seismology')}") from None
     settings = {"dt": step, "fmin": band[0], "fmax": band[1], "nf": 100, "w0": 6}
     a, b = np.asarray(series, dtype=float), np.asarray(reference, dtype=float)
     return np.asarray(getattr(tf_misfit, measure)(a, b, norm="global", st2_isref=True, **settings))

@@ -127,7 +127,7 @@ def _growth(places: Floats, is_own: NDArray[np.bool_], radius: float) -> Floats:
 def _volumes(setup: Setup, elements: Numbers) -> Floats:
     """Jacobians at the nodes of elements, (elements, nodes or 1), m^3."""
     if setup.is_curved:
-        return jacobians(setup.shapes.metrics(elements, "float64"))
+        return np.asarray(jacobians(setup.shapes.metrics(elements, "float64")), np.float64)
     return np.prod(setup.edges[elements] / 2, axis=1, keepdims=True)
 
 

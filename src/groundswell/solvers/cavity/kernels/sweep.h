@@ -118,7 +118,8 @@ INLINE void for_middle(const ConstFields& f, const Row& row, const Take& take) {
 }
 
 template <class Take> void for_points(const ConstFields& f, const Box& box, const Take& take) {
-  PRAGMA(omp parallel for collapse(2) schedule(static))
+  const index_t cells = static_cast<index_t>(box.ni) * box.nj * box.nk;
+  PRAGMA(omp parallel for collapse(2) schedule(static) if (SHORT_CELLS < cells))
   for (int k = box.k; k < box.k + box.nk; ++k)
     for (int j = box.j; j < box.j + box.nj; ++j) {
       const FlushDenormals flush;

@@ -100,7 +100,8 @@ inline void sweep_rows(const Update& update, const Box& box, int j, int k) {
 }
 
 template <class Update> inline void for_cells_by_layer(const Update& update, const Box& box) {
-  PRAGMA(omp parallel for collapse(2) schedule(static))
+  const index_t cells = static_cast<index_t>(box.ni) * box.nj * box.nk;
+  PRAGMA(omp parallel for collapse(2) schedule(static) if (SHORT_CELLS < cells))
   for (int k = box.k; k < box.k + box.nk; ++k)
     for (int j = box.j; j < box.j + box.nj; ++j) {
       const FlushDenormals flush;

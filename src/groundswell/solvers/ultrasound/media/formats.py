@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, install
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
 from groundswell.solvers.ultrasound.media.points import AXES
@@ -85,9 +85,7 @@ def open_nifti(path: Path, name: str) -> xarray.Dataset:
     try:
         import nibabel  # type: ignore[import-not-found]
     except ImportError:
-        raise InputError(
-            f"{path}: reading NIfTI needs nibabel; pip install 'groundswell[ultrasound]'"
-        ) from None
+        raise InputError(f"{path}: reading NIfTI needs nibabel; {install('ultrasound')}") from None
     with read_errors_reported(path, "NIfTI"):
         image: Any = nibabel.as_closest_canonical(nibabel.load(path))
         values = image.get_fdata(dtype=np.float32, caching="unchanged")

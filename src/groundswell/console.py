@@ -1,0 +1,41 @@
+"""Output to terminals, and plain text where there is none."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TextIO
+
+from rich.console import Console
+
+from groundswell.processes import started_ranks
+
+ENDLESS = 100_000  # characters: lines of plain text are not wrapped
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a stream is a terminal.
+
+    Launchers give their processes terminals of their own, whatever becomes of the output. Several
+    processes therefore never have one.
+    """
+    return started_ranks() == 1 and stream.isatty()
+
+
+def open_console(stream: TextIO | None = None) -> Console:
+    """A console for a stream, by default standard output; plain text if it is no terminal."""
+    stream = stream or sys.stdout
+    if is_terminal(stream) or "FORCE_COLOR" in os.environ:
+        return Console(file=stream, highlight=False)
+    width = None if os.environ.get("COLUMNS") else ENDLESS
+    return Console(file=stream, highlight=False, force_terminal=False, width=width)
+
+
+def print_lines(content: object) -> None:
+    """Print a table or text to standard output, without spaces at the ends of lines."""
+    console = open_console()
+    with console.capture() as captured:
+        console.print(content)
+    lines = [line.rstrip() for line in captured.get().split("\n")]
+    console.file.write("\n".join(lines))
+    console.file.flush()
