@@ -17,6 +17,7 @@ from groundswell.linear.coarse import factor_bytes
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gmsh import read_gmsh
 from groundswell.meshes.hexahedra import Hexahedra
+from groundswell.outputs.recording import Recording
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.poisson import check
 from groundswell.solvers.poisson.case import AXES, BoxMesh, GmshMesh, PoissonCase, unknown_sides
@@ -58,8 +59,7 @@ class Setup:
                 contain a position to record.
         """
         setup = cls._with_mesh(case)
-        domain = ElementDomain.outline(setup.outline)
-        recording(setup, domain).require_samples(case.output.record, setup.steps)
+        setup._recording.require_samples(case.output.record, setup.steps)
         return setup
 
     @classmethod
@@ -73,6 +73,11 @@ class Setup:
                 raise CaseError(problems)
             return cls(case, mesh, sides)
         return cls(case, _make_box(case.mesh), case.mesh.sides)
+
+    @property
+    def _recording(self) -> Recording:
+        """The recordable field on the whole mesh."""
+        return recording(self, ElementDomain.outline(self.outline))
 
     @property
     def outline(self) -> Hexahedra:
@@ -198,11 +203,12 @@ class Setup:
 
     @property
     def output_bytes(self) -> int:
-        """Bytes of the solution file: connectivity, positions, values."""
+        """Bytes of the records, and of the solution: connectivity, positions, values."""
+        records = self._recording.file_bytes(self.case.output.record, self.steps)
         if not self.case.output.fields:
-            return 0
+            return records
         values = 3 + 1 + (self.case.equation.exact is not None)
-        return 8 * (self.mesh.count * self.element_nodes + values * self.unknowns)
+        return records + 8 * (self.mesh.count * self.element_nodes + values * self.unknowns)
 
     def quantities(self) -> list[Quantity]:
         """Elements, unknowns, the iteration, memory; the equation and its boundary conditions."""
