@@ -15,7 +15,7 @@ from groundswell.errors import CaseError, Problem
 from groundswell.exchange.communicator import Communicator
 from groundswell.linear.coarse import factor_bytes
 from groundswell.meshes.box import Box, kershaw
-from groundswell.meshes.gmsh import read_gmsh
+from groundswell.meshes.gmsh import read_gmsh_groups
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.outputs.recording import Recording
 from groundswell.simulation.solver import DecompositionSummary
@@ -41,6 +41,7 @@ class Setup:
 
     Args:
         sides: boundary tags of the mesh's sides, by name.
+        mesh_warnings: what its file holds that is ignored.
     """
 
     has_fixed_steps: ClassVar[bool] = False  # the number of iterations is unknown
@@ -49,6 +50,7 @@ class Setup:
     case: PoissonCase
     mesh: Hexahedra
     sides: Mapping[str, int]
+    mesh_warnings: tuple[str, ...] = ()
 
     @classmethod
     def from_case(cls, case: PoissonCase, comm: Communicator | None = None) -> Setup:
@@ -65,13 +67,13 @@ class Setup:
     @classmethod
     def _with_mesh(cls, case: PoissonCase) -> Setup:
         if isinstance(case.mesh, GmshMesh):
-            mesh, sides = read_gmsh(case.mesh.file)
-            if violations := [*unknown_sides(case.boundaries, sides)]:
+            groups = read_gmsh_groups(case.mesh.file)
+            if violations := [*unknown_sides(case.boundaries, groups.sides)]:
                 problems = [
                     Problem(".".join(map(str, place)), "", text) for place, text in violations
                 ]
                 raise CaseError(problems)
-            return cls(case, mesh, sides)
+            return cls(case, groups.mesh, groups.sides, groups.warnings)
         return cls(case, _make_box(case.mesh), case.mesh.sides)
 
     @property
@@ -237,14 +239,14 @@ class Setup:
 
     def warnings(self) -> list[str]:
         """Choices that may give poor results."""
-        precision = self.case.run.precision
-        if self.case.tolerance >= LEAST_TOLERANCE[precision]:
-            return []
-        return [
-            f"method.tolerance = {self.case.tolerance:g} is below the accuracy of {precision} "
-            f"precision, about {LEAST_TOLERANCE[precision]:g}: the residual will fall, but u will "
-            "not improve"
-        ]
+        precision, found = self.case.run.precision, [*self.mesh_warnings]
+        if self.case.tolerance < LEAST_TOLERANCE[precision]:
+            found.append(
+                f"method.tolerance = {self.case.tolerance:g} is below the accuracy of {precision} "
+                f"precision, about {LEAST_TOLERANCE[precision]:g}: the residual will fall, but u "
+                "will not improve"
+            )
+        return found
 
     def _kind(self, name: str) -> str:
         side = self.case.boundaries.get(name)
