@@ -19,6 +19,7 @@ from small_disk import small_disk
 import groundswell as gs
 from groundswell.cli import main
 from groundswell.simulation import checkpoint
+from groundswell.simulation import run as running
 from groundswell.simulation.run_files import STAGING
 
 pytestmark = pytest.mark.timeout(120)
@@ -80,6 +81,21 @@ def test_a_disk_without_the_room_is_refused_before_the_run(
     told = r"the results take 5\d\.\d MB, but 33\.\d MB are free for .*/results; sample less often"
     assert re.search(told, capsys.readouterr().err)
     assert names(disk) == set()
+
+
+@pytest.mark.parametrize("solver", CASES)
+def test_a_disk_that_is_nearly_full_is_refused_before_the_run(
+    tmp_path: Path, disk: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, solver: str
+) -> None:
+    """With less room than results take, whatever the number of steps; nothing is computed."""
+    fill(disk)
+    os.truncate(disk / "ballast", (disk / "ballast").stat().st_size - 20_000)
+    monkeypatch.setattr(running, "open_solver", lambda *_, **__: pytest.fail("it has begun"))
+    changes = {"output": {"record": None}} if solver == "cavity" else {}  # it may end early
+    case = write_small_case(tmp_path, solver, **changes)
+    assert main(["run", str(case), "-q", "--output", str(disk / "results")]) == 2
+    assert re.search(r"the results take .*, but .*B are free for", capsys.readouterr().err)
+    assert names(disk) == {"ballast"}
 
 
 @pytest.mark.parametrize("solver", STEPPERS)

@@ -6,6 +6,7 @@ Numberings of nodes are written down here once more, from the manuals of VTK and
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from dense_spectral_elements import shuffled
 from gmsh_files import GMSH, VTK_8, cells_of, numbered, places, save, save_mesh
 from numpy.typing import NDArray
 
+import groundswell as gs
 from groundswell.errors import InputError
 from groundswell.meshes.box import Box
-from groundswell.meshes.gmsh import read_gmsh
+from groundswell.meshes.gmsh import read_gmsh, read_gmsh_groups
 from groundswell.meshes.hexahedra import face_nodes, positions, tangents
 from groundswell.meshes.mesh import Mesh
 
@@ -329,3 +331,64 @@ def test_no_file(tmp_path: Path) -> None:
         read_gmsh(tmp_path / "none.msh")
     with pytest.raises(InputError, match="cannot be read"):
         read_gmsh(str(tmp_path))
+
+
+# --- what a file may hold besides -----------------------------------------------------------------
+
+
+def text_of(folder: Path, version: str) -> str:
+    """A file of some cubes."""
+    mesh, tags = bent(1)
+    path = save_mesh(folder / "plain.msh", mesh, tags, names=NAMES, version=version, binary=False)
+    return path.read_text()
+
+
+def with_numbers_from(first: int, text: str) -> str:
+    """Nodes of version 2.2 numbered from here on."""
+    head, nodes, rest = re.split(r"\$Nodes\n|\$EndNodes\n", text)
+    count, *rows = nodes.splitlines()
+    moved = [f"{int(n) + first} {at}" for n, at in (row.split(maxsplit=1) for row in rows)]
+    return "\n".join([f"{head}$Nodes", count, *moved, f"$EndNodes\n{rest}"])
+
+
+ODD_FILES = [
+    ("2.2", lambda t: t.replace("Nodes", "ParametricNodes"), "Mesh.SaveParametric = 0"),
+    ("4.1", lambda t: re.sub(r"(\$Nodes\n.*\n\d+ \d+ )0", r"\g<1>1", t), "Mesh.SaveParametric = 0"),
+    ("2.2", lambda t: t.replace("2.2 0 8", "3 0 8"), r"is of version 3; save it as 4\.1"),
+    (
+        "2.2",
+        lambda t: with_numbers_from(2**31, t),
+        r"numbers of 2\^31 or more; .*Mesh.Renumber = 1",
+    ),
+    (
+        "4.1",
+        lambda t: t.replace("$Nodes", "$PartitionedEntities\n$Nodes"),
+        "is partitioned.*Unpart",
+    ),
+]
+
+
+@pytest.mark.parametrize(("version", "change", "message"), ODD_FILES)
+def test_files_that_cannot_be_read_are_told_what_to_change(
+    tmp_path: Path, version: str, change: Any, message: str
+) -> None:
+    (tmp_path / "odd.msh").write_text(change(text_of(tmp_path, version)))
+    with pytest.raises(InputError, match=message) as caught:
+        read_gmsh(tmp_path / "odd.msh")
+    assert "Error" not in str(caught.value)
+
+
+def test_periodic_links_are_not_ignored_in_silence(tmp_path: Path) -> None:
+    path = tmp_path / "linked.msh"
+    for links, is_linked in (("0\n", False), ("1\n2 4 7\nAffine 1 0 0 1\n0\n", True)):
+        path.write_text(text_of(tmp_path, "2.2") + f"$Periodic\n{links}$EndPeriodic\n")
+        assert any("periodic" in text for text in read_gmsh_groups(path).warnings) is is_linked
+    with pytest.warns(UserWarning, match="links sides as periodic, which is ignored"):
+        read_gmsh(path)
+    case = f"""
+        solver = "poisson"
+        mesh = {{ kind = "gmsh", file = "{path.name}" }}
+        equation = {{ screening = 1.0 }}
+        """
+    (tmp_path / "case.toml").write_text(case)
+    assert "links sides as periodic" in gs.check(tmp_path / "case.toml")["warnings"][0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -27,6 +27,7 @@ from groundswell.meshes.hexahedra import AXES, Numbers, tangents
 from groundswell.meshes.mesh import CORNERS, Mesh, reverse_r
 
 _COINCIDENT = 1e-8  # distance of coincident nodes, over the size of the mesh
+VERSIONS = (b"2", b"2.2", b"4.1")  # of the format
 _FLAT = 1e-10  # least Jacobian determinant, over its mean in the element
 
 
@@ -58,17 +59,24 @@ class GmshGroups:
         sides: boundary tags of its sides by name.
         volumes: tag of the physical volume of each element, 0 if it has none, (elements,).
         volume_names: names of the physical volumes by tag; an unnamed one is called by its number.
+        warnings: what the file holds that is ignored.
     """
 
     mesh: Mesh
     sides: dict[str, int]
     volumes: Numbers
     volume_names: dict[int, str]
+    warnings: tuple[str, ...] = ()
 
 
 def read_gmsh(path: Path | str) -> tuple[Mesh, dict[str, int]]:
-    """Read hexahedra, and the tags of their sides by name; see `read_gmsh_groups`."""
+    """Read hexahedra, and the tags of their sides by name; see `read_gmsh_groups`.
+
+    Warns of what is ignored in the file.
+    """
     found = read_gmsh_groups(path)
+    for text in found.warnings:
+        warnings.warn(text, stacklevel=2)
     return found.mesh, found.sides
 
 
@@ -87,12 +95,13 @@ def read_gmsh_groups(path: Path | str) -> GmshGroups:
     path = Path(path)
     try:
         content = _read_bytes(path)
-        source = _read_meshio(path)
+        source = _read_meshio(path, content)
         mesh, sides = _build_mesh(source, _group_names(content, 2))
         volumes = _hexahedra(source)[2]
         given = _group_names(content, AXES)
         tags = np.unique(volumes[volumes > 0]).tolist()
-        return GmshGroups(mesh, sides, volumes, {tag: given.get(tag, str(tag)) for tag in tags})
+        called = {tag: given.get(tag, str(tag)) for tag in tags}
+        return GmshGroups(mesh, sides, volumes, called, tuple(_ignored(path, content)))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
@@ -110,10 +119,15 @@ def _read_bytes(path: Path) -> bytes:
         raise InputError("is not a .msh file, which starts with $MeshFormat; export it from Gmsh")
     if b"$EndElements" not in content:
         raise InputError("is incomplete or has no elements; save or copy it again")
+    if b"$PartitionedEntities" in content:
+        raise InputError(
+            "is partitioned, and parts of it have no groups; remove the partition in Gmsh (Mesh, "
+            "Unpartition) and save it again; runs distribute the elements themselves"
+        )
     return content
 
 
-def _read_meshio(path: Path) -> Any:
+def _read_meshio(path: Path, content: bytes) -> Any:
     import meshio
 
     try:
@@ -122,10 +136,37 @@ def _read_meshio(path: Path) -> Any:
             warnings.simplefilter("ignore")
             return meshio.gmsh.read(path)
     except (Exception, SystemExit) as error:  # meshio raises anything on damaged files
-        raise InputError(
-            f"meshio cannot read it ({type(error).__name__}: {reason_of(error)}); save it from "
-            "Gmsh as one file of version 4.1 or 2.2, with Mesh.SaveAll = 0"
-        ) from error
+        raise InputError(f"meshio cannot read it{_why_unreadable(content, error)}") from error
+
+
+def _why_unreadable(content: bytes, error: BaseException) -> str:
+    """What meshio does not read in a file, and its cure in Gmsh."""
+    version = content.partition(b"$MeshFormat")[2].split(maxsplit=1)[:1]
+    if version and version[0] not in VERSIONS:
+        found = version[0].decode(errors="replace")
+        return f", as it is of version {found}; save it as 4.1 or 2.2 (Mesh.MshFileVersion = 4.1)"
+    if b"$ParametricNodes" in content or "parametric" in str(error):
+        return ", as it holds parametric coordinates of nodes; save it with Mesh.SaveParametric = 0"
+    numbers = re.findall(rb"^(\d{10,})\s", content, re.MULTILINE)
+    if isinstance(error, OverflowError) or any(int(number) >= 2**31 for number in numbers):
+        return (
+            ", as nodes, elements or physical groups have numbers of 2^31 or more; give groups "
+            "smaller numbers, renumber nodes and elements in Gmsh (Mesh.Renumber = 1), and save it"
+        )
+    return (
+        f" ({type(error).__name__}: {reason_of(error)}); save it from Gmsh as "
+        "one file of version 4.1 or 2.2, with Mesh.SaveAll = 0"
+    )
+
+
+def _ignored(path: Path, content: bytes) -> Iterator[str]:
+    """Warn of periodic links."""
+    links = content.partition(b"$Periodic")[2].split(maxsplit=1)[:1]
+    if links and links[0] != b"0":
+        yield (
+            f"{path} links sides as periodic, which is ignored: they are sides like others; use a "
+            "box for a periodic domain"
+        )
 
 
 def _group_names(content: bytes, dimension: int) -> dict[int, str]:

@@ -15,6 +15,7 @@ from groundswell.backends import open_backend
 from groundswell.case.quantities import byte_size
 from groundswell.errors import BackendError, GroundswellError, InputError
 from groundswell.exchange.devices import gpu_buses
+from groundswell.formats.appendable_hdf5 import METADATA_BYTES
 from groundswell.formats.atomic import existing_ancestor
 from groundswell.simulation.results_folder import require_writable
 from groundswell.simulation.solver import Setup
@@ -76,7 +77,7 @@ def estimate_resources(
 def _folder_problems(setup: Setup, folder: Path) -> Iterator[str]:
     try:
         require_writable(folder)
-        require_disk_space(setup.output_bytes, folder)
+        require_disk_space(setup.output_bytes + METADATA_BYTES, folder)
     except GroundswellError as error:
         yield str(error)
 

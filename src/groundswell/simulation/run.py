@@ -215,12 +215,13 @@ def _has_ended(job: Communicator, folder: Path, digest: str, *, quiet: bool) -> 
 
 
 def _require_room(setup: Setup, files: RunFiles, done: Progress | None) -> None:
-    """Raise `InputError` if the results of a run of a fixed number of steps do not fit on the disk.
+    """Raise `InputError` if the results do not fit on the disk.
 
-    The size of other results is only an upper bound.
+    If a run may end early, the size of its records is only an upper bound.
     """
-    if setup.has_fixed_steps:
-        require_disk_space(setup.output_bytes - (files.size if done else 0), files.folder)
+    if setup.has_fixed_steps or setup.steps == 1 or not setup.case.output.record:
+        needed = setup.output_bytes + METADATA_BYTES
+        require_disk_space(needed - (files.size if done else 0), files.folder)
 
 
 @contextmanager

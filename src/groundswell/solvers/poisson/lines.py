@@ -33,7 +33,7 @@ from groundswell.spectral_elements.geometry import chunks
 from groundswell.spectral_elements.space import FunctionSpace
 
 FLAT = 12.0  # longest over shortest edge, above which multigrid alone takes over 15 iterations
-MAX_LINES = 20_000  # of all ranks, for which a direct solver on one rank solves
+MAX_LINES = 50_000  # of all ranks: one rank factorises their matrix, in about 1 GB
 
 Mask = NDArray[np.bool_]
 

@@ -15,8 +15,9 @@ from groundswell.errors import CaseError, Problem
 from groundswell.exchange.communicator import Communicator
 from groundswell.linear.coarse import factor_bytes
 from groundswell.meshes.box import Box, kershaw
-from groundswell.meshes.gmsh import read_gmsh
+from groundswell.meshes.gmsh import read_gmsh_groups
 from groundswell.meshes.hexahedra import Hexahedra
+from groundswell.outputs.recording import Recording
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.poisson import check
 from groundswell.solvers.poisson.case import AXES, BoxMesh, GmshMesh, PoissonCase, unknown_sides
@@ -40,6 +41,7 @@ class Setup:
 
     Args:
         sides: boundary tags of the mesh's sides, by name.
+        mesh_warnings: what its file holds that is ignored.
     """
 
     has_fixed_steps: ClassVar[bool] = False  # the number of iterations is unknown
@@ -48,6 +50,7 @@ class Setup:
     case: PoissonCase
     mesh: Hexahedra
     sides: Mapping[str, int]
+    mesh_warnings: tuple[str, ...] = ()
 
     @classmethod
     def from_case(cls, case: PoissonCase, comm: Communicator | None = None) -> Setup:
@@ -58,21 +61,25 @@ class Setup:
                 contain a position to record.
         """
         setup = cls._with_mesh(case)
-        domain = ElementDomain.outline(setup.outline)
-        recording(setup, domain).require_samples(case.output.record, setup.steps)
+        setup._recording.require_samples(case.output.record, setup.steps)
         return setup
 
     @classmethod
     def _with_mesh(cls, case: PoissonCase) -> Setup:
         if isinstance(case.mesh, GmshMesh):
-            mesh, sides = read_gmsh(case.mesh.file)
-            if violations := [*unknown_sides(case.boundaries, sides)]:
+            groups = read_gmsh_groups(case.mesh.file)
+            if violations := [*unknown_sides(case.boundaries, groups.sides)]:
                 problems = [
                     Problem(".".join(map(str, place)), "", text) for place, text in violations
                 ]
                 raise CaseError(problems, case.source_name)
-            return cls(case, mesh, sides)
+            return cls(case, groups.mesh, groups.sides, groups.warnings)
         return cls(case, _make_box(case.mesh), case.mesh.sides)
+
+    @property
+    def _recording(self) -> Recording:
+        """The recordable field on the whole mesh."""
+        return recording(self, ElementDomain.outline(self.outline))
 
     @property
     def outline(self) -> Hexahedra:
@@ -198,11 +205,12 @@ class Setup:
 
     @property
     def output_bytes(self) -> int:
-        """Bytes of the solution file: connectivity, positions, values."""
+        """Bytes of the records, and of the solution: connectivity, positions, values."""
+        records = self._recording.file_bytes(self.case.output.record, self.steps)
         if not self.case.output.fields:
-            return 0
+            return records
         values = 3 + 1 + (self.case.equation.exact is not None)
-        return 8 * (self.mesh.count * self.element_nodes + values * self.unknowns)
+        return records + 8 * (self.mesh.count * self.element_nodes + values * self.unknowns)
 
     def quantities(self) -> list[Quantity]:
         """Elements, unknowns, the iteration, memory; the equation and its boundary conditions."""
@@ -231,14 +239,14 @@ class Setup:
 
     def warnings(self) -> list[str]:
         """Choices that may give poor results."""
-        precision = self.case.run.precision
-        if self.case.tolerance >= LEAST_TOLERANCE[precision]:
-            return []
-        return [
-            f"method.tolerance = {self.case.tolerance:g} is below the accuracy of {precision} "
-            f"precision, about {LEAST_TOLERANCE[precision]:g}: the residual will fall, but u will "
-            "not improve"
-        ]
+        precision, found = self.case.run.precision, [*self.mesh_warnings]
+        if self.case.tolerance < LEAST_TOLERANCE[precision]:
+            found.append(
+                f"method.tolerance = {self.case.tolerance:g} is below the accuracy of {precision} "
+                f"precision, about {LEAST_TOLERANCE[precision]:g}: the residual will fall, but u "
+                "will not improve"
+            )
+        return found
 
     def _kind(self, name: str) -> str:
         side = self.case.boundaries.get(name)

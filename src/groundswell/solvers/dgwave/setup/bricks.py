@@ -17,6 +17,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree import partition_curve
+from groundswell.outputs.recording import Recording
 from groundswell.seismology.formats.sac_mseed import require_formats
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.media.material import Medium
@@ -112,8 +113,12 @@ class Setup(ElementMaterials):
 
     def _require_records(self) -> None:
         """Check that `[[output.record]]` selects positions in the mesh and samples of the run."""
-        domain = ElementDomain.outline(self.outline)
-        recording(self, domain).require_samples(self.case.output.record, self.steps)
+        self._recording.require_samples(self.case.output.record, self.steps)
+
+    @property
+    def _recording(self) -> Recording:
+        """The recordable fields of the whole mesh."""
+        return recording(self, ElementDomain.outline(self.outline))
 
     # --- mesh -------------------------------------------------------------------------------------
 
@@ -330,7 +335,7 @@ class Setup(ElementMaterials):
 
     @property
     def output_bytes(self) -> int:
-        """Size of seismograms, series of the surface, snapshots and final fields, bytes."""
+        """Size of seismograms, the surface's motion, snapshots, final fields, records, bytes."""
         samples = ceil(self.steps / self.sampling_stride)
         values = sum(
             len(that_record(quantity.name, self.receivers)) * len(quantity.components)
@@ -338,7 +343,8 @@ class Setup(ElementMaterials):
         )
         seismograms = samples * values * np.dtype(self.dtype).itemsize
         fields = volume_bytes(self) + final_field_bytes(self)
-        return seismograms + surface_bytes(self) + fields
+        records = self._recording.file_bytes(self.case.output.record, self.steps)
+        return seismograms + surface_bytes(self) + fields + records
 
     def grid_quantities(self) -> Iterator[Quantity]:
         """Elements and size of the region, for `groundswell check`."""

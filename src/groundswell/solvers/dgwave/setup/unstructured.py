@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, sqrt
 from typing import Any
@@ -289,7 +289,7 @@ class UnstructuredSetup(Setup):
 
     def warnings(self) -> list[str]:
         """See `Setup`; also warns of sources and receivers in sponges."""
-        return [*super().warnings(), *self._damped_positions()]
+        return [*self.groups.warnings, *super().warnings(), *self._damped_positions()]
 
     def _damped_positions(self) -> Iterator[str]:
         names, points = zip(*self._positions, strict=True)
@@ -316,7 +316,7 @@ def _sorted(groups: GmshGroups, *, down: bool) -> GmshGroups:
     shares = (middles - low) / np.where(size > 0, size, 1.0)
     order = np.argsort(encode((shares * (2**BITS - 1)).astype(np.int64)), kind="stable")
     volumes = groups.volumes[order]
-    return GmshGroups(mesh.reordered(order), groups.sides, volumes, groups.volume_names)
+    return replace(groups, mesh=mesh.reordered(order), volumes=volumes)
 
 
 def _media(case: Any, groups: GmshGroups) -> VolumeMedia:
