@@ -58,6 +58,49 @@ def test_a_rolled_ring_has_rolled_waves(shape: tuple[int, ...], by: tuple[int, .
     assert np.abs(found - expected).max() < ROUNDING * np.abs(expected).max()
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_mirrored_ring_has_mirrored_waves(axis: int) -> None:
+    content = ring(5, (18, 21))
+    expected = np.flip(run(content), axis)
+    found = run({name: np.flip(values, axis) for name, values in content.items()})
+    assert np.abs(found - expected).max() < ROUNDING * np.abs(expected).max()
+
+
+def test_a_turned_ring_has_turned_waves() -> None:
+    content = ring(6, (12, 10, 9))
+    expected = run(content).transpose(2, 0, 1)
+    found = run({name: values.transpose(2, 0, 1) for name, values in content.items()})
+    assert np.abs(found - expected).max() < ROUNDING * np.abs(expected).max()
+
+
+def test_sources_and_receivers_may_be_exchanged() -> None:
+    """Without losses, p at B from A times c rho at A equals p at A from B times c rho at B.
+
+    A source of the pressure p emits the volume 2 p / (c rho) per time and area.
+    """
+    content, shape = ring(7, (16, 20)), (16, 20)
+    medium = {name: content[name] for name in ("speed", "density")}
+    impedance = (content["speed"] * content["density"]).ravel()
+    places, heard = (3 * 20 + 4, 11 * 20 + 15), []
+    for source, receiver in (places, places[::-1]):
+        section = {
+            "shape": {"kind": "mask", "indices": [source]},
+            "pressure": 1e3,
+            "mode": "uncorrected",
+            "signal": {"kind": "burst", "frequency": 3e5, "cycles": 1},
+        }
+        case = sim.make_case(
+            grid={"points": list(shape[::-1]), "spacing": SPACING},
+            medium=medium,
+            boundary={"width": 0},
+            source=[section],
+            time={"duration": 60 * 1e-7, "step": 1e-7},
+        )
+        series = sim.record(sim.build(case, open_backend("cpu")), ..., 60)
+        heard.append(series.reshape(60, -1)[:, receiver] * impedance[source])
+    assert np.abs(heard[0] - heard[1]).max() < ROUNDING * np.abs(heard[0]).max()
+
+
 @pytest.mark.parametrize("cut", CUTS)
 def test_blocks_have_the_staggered_density_of_the_whole_grid(cut: Any) -> None:
     window = Window(*cut)

@@ -18,7 +18,7 @@ density (see density_contrast.py).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, pi
 
 import numpy as np
@@ -67,14 +67,16 @@ class Coefficients:
     @classmethod
     def of(cls, medium: AcousticMedium) -> Coefficients:
         """The coefficients of a medium."""
-        squared = np.square(medium.speed)
-        eta = medium.eta if medium.is_dispersive else np.zeros(1)
-        tau = medium.tau if medium.is_absorbing else np.zeros(1)
+        lossy = medium.is_absorbing or medium.is_dispersive
         return cls(
-            float(np.max(squared)),
-            max(0.0, float(np.max(-squared * eta))),
-            float(np.max(squared * np.abs(tau))),
-            medium.power if medium.is_absorbing or medium.is_dispersive else STOKES,
+            float(np.max(medium.speed)) ** 2,
+            _largest(medium, lambda part: -np.square(part.speed) * part.eta)
+            if medium.is_dispersive
+            else 0.0,
+            _largest(medium, lambda part: -np.square(part.speed) * part.tau)
+            if medium.is_absorbing
+            else 0.0,
+            medium.power if lossy else STOKES,
         )
 
     def growth(self, k: Floats, reference_speed: float, dt: float) -> float:
@@ -83,6 +85,14 @@ class Coefficients:
         dispersed = self.stiffness + self.dispersion * k ** (self.power - 1)
         damped = 2 * self.absorption * k ** (self.power - 2) / dt
         return float(np.max(squared * (dispersed + damped)) / 4)
+
+
+def _largest(medium: AcousticMedium, value: Callable[[AcousticMedium], Floats]) -> float:
+    """The largest value in a medium, at least 0; one plane after another saves memory."""
+    properties = map(np.atleast_1d, (medium.speed, medium.absorption))
+    planes = zip(*np.broadcast_arrays(*properties), strict=True)
+    parts = (replace(medium, speed=speed, absorption=alpha) for speed, alpha in planes)
+    return max(0.0, *(float(np.max(value(part))) for part in parts))
 
 
 @dataclass(frozen=True)
@@ -102,7 +112,7 @@ class DispersionShare:
     @classmethod
     def of(cls, medium: AcousticMedium, grid: Grid) -> DispersionShare:
         """The share in a medium; 0 where dispersion adds to the stiffness (1 < y < 2)."""
-        eta = max(0.0, float(np.max(medium.eta))) if medium.is_dispersive else 0.0
+        eta = _largest(medium, lambda part: part.eta) if medium.is_dispersive else 0.0
         ends = smallest_wavenumber(grid), largest_wavenumber(grid)
         low, high = (eta * k ** (medium.power - 1) for k in ends)
         return cls(low, high, not (np.ndim(medium.absorption) or np.ndim(medium.speed)))
@@ -141,18 +151,22 @@ def stable_step(
         wanted: the time step that should be stable, s.
         whole: returns the medium at all points, for eigenvalues; by default `medium`.
     """
-    bound = longest_step(medium, largest_wavenumber(grid), reference_speed, contrast_bound(medium))
-    if wanted <= bound or has_uniform_density(medium):
-        return bound
+    found, bound = Coefficients.of(medium), contrast_bound(medium)
+    step = longest_step(found, largest_wavenumber(grid), reference_speed, bound)
+    if wanted <= step or has_uniform_density(medium):
+        return step
     everywhere = medium if whole is None else whole()
-    return _VaryingDensity(everywhere, grid, reference_speed).longest_step(bound, wanted)
+    return _VaryingDensity(everywhere, grid, reference_speed, found).longest_step(step, wanted)
 
 
 class _VaryingDensity:
     """The stable steps of a medium of varying density."""
 
-    def __init__(self, medium: AcousticMedium, grid: Grid, reference_speed: float) -> None:
+    def __init__(
+        self, medium: AcousticMedium, grid: Grid, reference_speed: float, found: Coefficients
+    ) -> None:
         self._medium, self._grid, self._speed = medium, grid, reference_speed
+        self._found = found
         self._parts = critical_parts(medium, grid)
         self._k = largest_wavenumber(grid)
 
@@ -162,7 +176,7 @@ class _VaryingDensity:
         step = bound
         for _ in range(ITERATIONS):
             contrast = self._contrast(min(step, resolved))
-            step = longest_step(self._medium, self._k, self._speed, contrast)
+            step = longest_step(self._found, self._k, self._speed, contrast)
             if step > resolved:
                 return self._beyond(resolved, wanted)
         return step
@@ -179,8 +193,7 @@ class _VaryingDensity:
 
     def _is_unstable(self, step: float) -> bool:
         k = self._k * np.arange(1, WAVENUMBERS + 1) / WAVENUMBERS
-        growth = Coefficients.of(self._medium).growth(k, self._speed, step)
-        return self._contrast(step) * growth > LIMIT
+        return self._contrast(step) * self._found.growth(k, self._speed, step) > LIMIT
 
     def _contrast(self, step: float) -> float:
         """The contrast at a step, at least 1, because losses may act elsewhere.
@@ -194,17 +207,16 @@ class _VaryingDensity:
 
 
 def longest_step(
-    medium: AcousticMedium, largest_k: float, reference_speed: float, contrast: float = 1.0
+    found: Coefficients, largest_k: float, reference_speed: float, contrast: float = 1.0
 ) -> float:
     """Longest step up to which all steps are stable, s; infinite if there is none.
 
     Args:
-        medium: the medium.
+        found: the coefficients of the medium.
         largest_k: largest wavenumber of the grid, rad/m.
         reference_speed: sound speed of the k-space correction, m/s.
         contrast: the contrast of density; 1 if the density is uniform.
     """
-    found = Coefficients.of(medium)
     k = largest_k * np.arange(1, WAVENUMBERS + 1) / WAVENUMBERS
     longest = WAVENUMBERS * pi / (reference_speed * largest_k)  # c_ref k dt / 2 = pi / 2 at k[0]
     stable = 0.0
