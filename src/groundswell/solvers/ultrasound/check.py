@@ -18,7 +18,7 @@ from groundswell.solvers.ultrasound.dispersion import (
     worst_wave,
 )
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
-from groundswell.solvers.ultrasound.overlap_choice import Overlaps
+from groundswell.solvers.ultrasound.overlap_choice import Overlaps, short
 from groundswell.solvers.ultrasound.overlap_error import WAVENUMBER, Wave
 from groundswell.solvers.ultrasound.source_case import SampledSignal
 from groundswell.solvers.ultrasound.sources import mask_normal, mask_points
@@ -203,7 +203,7 @@ def overlap_quantities(overlaps: Overlaps, ranks: Sequence[int]) -> list[Quantit
     points, estimate = overlaps.of(ranks), overlaps.estimate(ranks)
     if not estimate:
         return []
-    text = f"about {estimate:.1g} of the largest pressure, or less"
+    text = f"about {short(estimate)} of the largest pressure, or less"
     return [
         Quantity("overlap", points, "overlap", text=f"{format_extent(points)} points"),
         Quantity("overlap_error", estimate, "difference from one rank", text=text),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import ceil, log10
 
 import numpy as np
@@ -63,10 +63,11 @@ class AxisOverlap:
 
         If none does, the smallest one whose error is at most `slack` times the least possible.
         """
-        candidates = range(least, max(self.most, least) + 1)
-        possible = self.estimate(candidates[-1])
+        most = max(self.most, least)
+        possible = self.estimate(most)
         wanted = accuracy if possible <= accuracy else slack * possible
-        return next((n for n in candidates if self.estimate(n) <= wanted), candidates[-1])
+        wider = range(least, most)
+        return least + bisect(wider, False, key=lambda n: self.estimate(n) <= wanted)
 
 
 class Overlaps:
@@ -89,6 +90,7 @@ class Overlaps:
         self._section, self._grid, self.error = section, grid, error
         self._sources = sources
         self._found: dict[tuple[int, ...], Triple] = {}
+        self._lines: dict[int, list[SourceLines]] = {}
 
     def of(self, ranks: Sequence[int]) -> Triple:
         """Overlaps along x, y and z: wide enough for the accuracy, and fast to transform.
@@ -120,13 +122,14 @@ class Overlaps:
     def _axis(self, axis: int, parts: int) -> AxisOverlap:
         cells = self._grid.cells[axis]
         boundaries = (np.arange(parts) * cells // parts).tolist()  # as in `Decomposition`
-        return AxisOverlap(self.error, self._lines[axis], boundaries, cells // parts)
+        return AxisOverlap(self.error, self._lines_along(axis), boundaries, cells // parts)
 
-    @cached_property
-    def _lines(self) -> list[list[SourceLines]]:
-        """Source points along each axis."""
-        shape = self._grid.shape
-        return [[SourceLines.of(s, shape, axis) for s in self._sources] for axis in range(3)]
+    def _lines_along(self, axis: int) -> list[SourceLines]:
+        """Source points along an axis."""
+        if axis not in self._lines:
+            shape = self._grid.shape
+            self._lines[axis] = [SourceLines.of(s, shape, axis) for s in self._sources]
+        return self._lines[axis]
 
     # --- the error --------------------------------------------------------------------------------
 
@@ -147,10 +150,16 @@ class Overlaps:
         if self._section.points is not None or estimate <= wanted:
             return
         digit = 10.0 ** (ceil(log10(estimate)) - 2)
-        attainable = ceil(estimate / digit) * digit
+        attainable = short(ceil(estimate / digit) * digit)
         reason = REASONS[max(causes, key=lambda cause: causes[cause])]
         yield (
             f"on {int(np.prod(ranks))} ranks, the pressure may differ from that of one rank by "
-            f"{attainable:.2g} of the largest pressure, more than overlap.accuracy = {wanted:g}: "
-            f"{reason}, or accept overlap.accuracy = {attainable:.2g}"
+            f"{attainable} of the largest pressure, more than overlap.accuracy = {short(wanted)}: "
+            f"{reason}, or accept overlap.accuracy = {attainable}"
         )
+
+
+def short(number: float) -> str:
+    """A small number with at most two digits, such as 1.1e-4."""
+    mantissa, exponent = f"{number:.1e}".split("e")
+    return f"{mantissa.removesuffix('.0')}e{int(exponent)}"
