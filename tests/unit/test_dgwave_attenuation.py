@@ -116,8 +116,8 @@ def test_steps_resolve_unrelaxed_waves_and_the_fastest_relaxation() -> None:
     [fastest] = {*slow.unrelaxed(np.arange(slow.forest.count)).vp}
     assert 3000 < fastest < 3300
     assert slow.stability_limit == dg_step((200, 200, 200), fastest, 2)
-    high = {**LOSSY, "attenuation": {"model": "constant", "band": (10, 1000)}}
-    fast = setup(**high, **OPEN)
+    high = {"model": "constant", "band": (10, 1000), "reference": 10}
+    fast = setup(**{**LOSSY, "attenuation": high}, **OPEN)
     longest = LARGEST_DECAY * fast.relaxation.tau.min()
     assert 0.8 * longest < fast.stability_limit < longest
     assert fast.stability_limit < slow.stability_limit / 5
@@ -135,7 +135,7 @@ def test_noise_decays(band: Any, flux: Any, boundary: Any) -> None:
     place = {"source__0__depth": 50, "receiver": [], "boundary": boundary}
     method = {"method": {"degree": 1, "flux": flux}, "time__duration": 9}
     medium = {"kind": "homogeneous", **ROCK, "qp": 12, "qs": 6}
-    model = {"model": "constant", "band": band}
+    model = {"model": "constant", "band": band, "reference": max(1, band[0])}
     case = build(**size, **place, **method, medium=medium, attenuation=model)
     with gs.Simulation(case) as simulation:
         solver: Any = simulation.solver

@@ -44,7 +44,7 @@ class TimeAxis:
         """
         start = min([0.0, *(source.start for source in sources)])
         require_feasible_steps(dt, duration, start)
-        samples = ceil(-start / (stride * dt))
+        samples = ceil(-start / (stride * dt) * (1 - 1e-12))
         return cls(dt, samples * stride, ceil(duration / dt * (1 - 1e-12)))
 
     @property

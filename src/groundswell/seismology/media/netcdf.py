@@ -27,11 +27,11 @@ from groundswell.seismology.media.material import (
     uniform_values,
 )
 from groundswell.seismology.media.netcdf_file import ModelFile
+from groundswell.seismology.media.netcdf_nodes import require_physical_nodes
 from groundswell.seismology.media.profile import Profile, linear_profile, within_phase
 from groundswell.seismology.media.rules import complete_material
 
 AT_ONCE = 2**20  # largest number of values of a variable that are read for more than two depths
-ANY_DENSITY = 2000.0  # kg/m^3, where a rule gives the density
 FINEST = 4  # largest number of samples along an axis for the average over a cell
 
 
@@ -194,30 +194,8 @@ class NetcdfMedium:
             for role in roles
         }
         if {"vp", "vs"} <= values.keys():
-            self._require_physical(values, window)
+            require_physical_nodes(self._model, values, window)
         return values
-
-    def _require_physical(
-        self, values: Mapping[str, Values], window: tuple[slice, slice, slice]
-    ) -> None:
-        """Check the speeds and densities at all nodes of a window without a gap (NaN)."""
-        known = np.isfinite(values["vp"] + values["vs"])
-        if "rho" in values:
-            known &= np.isfinite(values["rho"])
-        given = {role: values[role][known] for role in ("vp", "vs", "rho") if role in values}
-        material = Material(**{"rho": np.array(ANY_DENSITY), **given})
-        if unphysical := find_unphysical(material):
-            node = np.argwhere(known)[unphysical.entry[0]]
-            at = [
-                f"{name} = {nodes[part.start + n]:.8g}"
-                for name, nodes, part, n in zip(
-                    self._model.dims, self._model.nodes, window, node, strict=True
-                )
-            ]
-            raise InputError(
-                f"{self._model.path} has {unphysical.properties} at its node {', '.join(at)}: "
-                f"{unphysical.rule}; correct the model"
-            )
 
     def _require_complete(self, role: str, values: Values, k: int) -> None:
         if np.isfinite(values).all():
