@@ -66,4 +66,7 @@ def test_there_is_something_to_compare(ran: Ran, variant: Variant) -> None:
     dtype = {"single": "f4", "double": "f8"}[variant.precision]
     heard = values["seismograms.h5:velocity"]
     series = np.frombuffer(heard, dtype).reshape(len(variant.places), 3, -1)
-    assert (np.abs(series).max(axis=2) > 0).all()
+    still = np.zeros((len(variant.places), 3), bool)
+    if variant.sea and variant.top == "free-surface":  # the surface of the sea moves up and down
+        still[:, :2] = np.array(variant.places)[:, 2:] == 0
+    assert np.array_equal(np.abs(series).max(axis=2) > 0, ~still)

@@ -18,6 +18,11 @@ LAYERS = [
 ]
 # Halves of the grid meet at x = 3500 m, y = 1000 m and z = 800 or 600 m, thirds at x = 2200 or
 # 2300 m, y = 500 m and z = 500 m.
+# Halves meet at the sea floor below an absorbing top, and two cells below it under a surface.
+SEA = [
+    {"top": 0.0, "vp": 1500.0, "vs": 0.0, "rho": 1000.0, "qp": 1e4, "qs": 1e4},
+    {"top": 560.0, "vp": 4000.0, "vs": 2300.0, "rho": 2600.0, "qp": 100, "qs": 50},
+]
 SOURCES = [
     # It starts before time 0, so the run does, too.
     {"kind": "double-couple", "strike": 35, "dip": 80, "rake": 10, "magnitude": 3.0}
@@ -46,6 +51,7 @@ class Variant:
     top: str
     precision: str
     single_receiver: bool = False  # inside a block, so that only maps read across sides
+    sea: bool = False
 
     @property
     def places(self) -> list[tuple[float, float, float]]:
@@ -60,7 +66,7 @@ class Variant:
             "title": "ranks",
             "grid": {"size": [100.0 * n for n in REGION], "spacing": 100.0},
             "time": {"duration": 0.4, "step": 0.01},
-            "medium": {"kind": "layered", "layers": LAYERS},
+            "medium": {"kind": "layered", "layers": SEA if self.sea else LAYERS},
             "attenuation": {"model": "constant"},
             "boundary": {"sides": self.sides, "top": self.top, "width": 4},
             "source": [{"time_function": PULSE} | source for source in SOURCES],
@@ -90,7 +96,11 @@ class ParallelRun:
     def name(self) -> str:
         variant, shared = self.variant, "x".join(map(str, self.processes or ("auto",)))
         words = [variant.sides, variant.top, variant.precision, shared, self.transport]
-        words += ["after"] * (not self.overlap) + ["few"] * variant.single_receiver
+        words += (
+            ["sea"] * variant.sea
+            + ["after"] * (not self.overlap)
+            + ["few"] * variant.single_receiver
+        )
         words += [self.codec] * (self.codec != "none")
         return "-".join([str(self.ranks), *words])
 
@@ -110,7 +120,9 @@ DEEP_PERIODIC = Variant("periodic", "absorbing", "single")
 # Runs that share a number of ranks share a start of MPI; those that share a variant, their kernels.
 PARALLEL_RUNS = [
     ParallelRun(2, ROCK, (1, 1, 2), "peer", True),
+    ParallelRun(2, replace(DEEP, sea=True), (1, 1, 2), "peer", True),
     ParallelRun(4, ROCK, (2, 2, 1), "mpi", False),
+    ParallelRun(4, replace(PERIODIC, sea=True), (2, 1, 2), "mpi", True),
     ParallelRun(4, PERIODIC, (1, 2, 2), "mpi-thread", True, "mpc"),
     ParallelRun(4, replace(PERIODIC, single_receiver=True), (2, 2, 1), "peer", True),
     ParallelRun(4, PERIODIC, None, "auto", True),

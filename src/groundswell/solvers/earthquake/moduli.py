@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groundswell.grids.axis import Axis
 from groundswell.seismology.attenuation import Relaxation
-from groundswell.seismology.media.material import Material, Medium
+from groundswell.seismology.media.material import Material, Medium, lame
 from groundswell.seismology.sources.point_sources import Property
 
 Values = NDArray[np.floating]
@@ -64,3 +64,8 @@ def at_positions(medium: Medium, choose: Callable[[Material], Values]) -> Proper
         return np.array([planes[c][b, a] for a, b, c in zip(i, j, k, strict=True)])
 
     return at
+
+
+def rigidity(medium: Medium) -> Property:
+    """A function of positions (m) that returns mu of the cells there, Pa."""
+    return at_positions(medium, lambda material: lame(material)[1])

@@ -27,11 +27,8 @@ from groundswell.seismology.receivers import Receiver, place_receivers
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event import SourceSummary
-from groundswell.seismology.sources.placement import (
-    require_shear_in_solids,
-    require_sources_inside,
-)
-from groundswell.seismology.sources.point_sources import PointSource, Property, SourceContext
+from groundswell.seismology.sources.placement import require_sources_inside
+from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import TimeAxis, dividing_step, require_feasible_steps
 from groundswell.simulation.solver import DecompositionSummary
@@ -105,8 +102,7 @@ class Setup:
             require_formats(self.case.output.seismograms.formats)
             validation.require_two_samples(self)
         require_sources_inside(self.source_entries, self.extent)
-        if self.phases:
-            require_shear_in_solids(self.source_entries, self._are_in_fluid)
+        validation.require_shear_in_solids(self)
         recording(self, Part.whole(self.grid)).require_samples(self.case.output.record, self.steps)
 
     @property
@@ -295,22 +291,11 @@ class Setup:
             self.dt,
             self.case.time.duration,
             self.grid.spacing,
-            rigidity=self._rigidity,
+            rigidity=moduli.rigidity(self.medium),
             lame=moduli.at_positions(self.medium, lambda material: lame(material)[0]),
             density=moduli.at_positions(self.medium, lambda material: material.rho),
         )
         return build_sources(self.case.source, context)
-
-    @cached_property
-    def _rigidity(self) -> Property:
-        return moduli.at_positions(self.medium, lambda material: lame(material)[1])
-
-    def _are_in_fluid(self, places: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Whether positions (n, 3), m, and the cells that contain them, are in a fluid, (n,)."""
-        assert self.phases is not None
-        fluid = np.asarray(self._rigidity(*places.T)) == 0
-        fluid[fluid] = [not self.phases.is_solid(tuple(place)) for place in places[fluid]]
-        return fluid
 
     @cached_property
     def receivers(self) -> list[Receiver]:

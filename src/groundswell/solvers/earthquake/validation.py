@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Layout
+from groundswell.seismology.sources import placement
+from groundswell.solvers.earthquake import moduli
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
@@ -45,3 +50,22 @@ def require_two_samples(setup: Setup) -> None:
             f"run of {setup.steps * setup.dt:g} s, and the format {named[0]} needs 2; sample more "
             'often, lengthen time.duration, or write only "hdf5"'
         )
+
+
+def require_shear_in_solids(setup: Setup) -> None:
+    """Check that moments of sources in fluids are isotropic.
+
+    Raises:
+        InputError: a source in a fluid has a moment that is not isotropic.
+    """
+    phases = setup.phases
+    if phases is None:
+        return
+    rigidity = moduli.rigidity(setup.medium)
+
+    def are_in_fluid(places: NDArray[np.float64]) -> NDArray[np.bool_]:
+        fluid = np.asarray(rigidity(*places.T)) == 0  # of the cells that contain the places
+        fluid[fluid] = [not phases.is_solid((x, y, z)) for x, y, z in places[fluid].tolist()]
+        return fluid
+
+    placement.require_shear_in_solids(setup.source_entries, are_in_fluid)

@@ -16,6 +16,8 @@ PROBLEMS = [
     "layered_halfspace:interfaces_off_faces",
     "layered_halfspace:model_file",
     "interfaces:normal_incidence",
+    "sea:sources_below_water",
+    "sea:ice_on_water",
     "attenuation:quality",
     "absorption:reflection",
     "absorption:long_waves",
