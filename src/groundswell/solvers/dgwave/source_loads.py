@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 RADIUS = 1.5  # of the window in edges of an element, up to WIDEST; of higher degrees, in proportion
 WIDEST = 5  # degree
-SHARPNESS = 8  # exponent of the window
+SHARPNESS = 10  # exponent of the window
 FAINT = 1e-4  # value of the window below which an element has no load
 MOMENTS = 6  # order up to which moments are exact, if the elements are enough
 COARSER = 2.0  # ratio up to which a window is wider next to larger elements
@@ -127,7 +127,7 @@ def _growth(places: Floats, is_own: NDArray[np.bool_], radius: float) -> Floats:
 def _volumes(setup: Setup, elements: Numbers) -> Floats:
     """Jacobians at the nodes of elements, (elements, nodes or 1), m^3."""
     if setup.is_curved:
-        return np.asarray(jacobians(setup.shapes.metrics(elements, "float64")), np.float64)
+        return jacobians(np.asarray(setup.shapes.metrics(elements, "float64"), np.float64))
     return np.prod(setup.edges[elements] / 2, axis=1, keepdims=True)
 
 

@@ -82,16 +82,17 @@ class Terms:
         numbers = {id(history): n for n, history in enumerate(histories)}
         lengths = [len(history.samples) for history in histories]
         nowhere = np.full(1, -1, np.int32)
+        padding = np.zeros(self.degree + 1)  # kernels load whole vectors
         return [
             self._first_sources(),
-            np.append([source.load for source in sources], 0.0).astype(dtype),
+            np.append([source.load for source in sources], padding).astype(dtype),
             np.array([numbers[id(source.history)] for source in sources], np.int64),
             np.array([history.rates for history in histories]).astype(dtype),
             np.array([(history.start, history.step) for history in histories], np.float64),
             np.cumsum([0, *lengths]).astype(np.int64),
             np.concatenate([history.samples for history in histories]).astype(dtype),
             nowhere if self.damped is None else self.damped,
-            np.append(self.decay.ravel(), 0.0).astype(dtype),
+            np.append(self.decay.ravel(), padding).astype(dtype),
         ]
 
     def _first_sources(self) -> Numbers:
