@@ -98,7 +98,7 @@ def test_check_of_ranks_on_one_host(write_case: Write, tmp_path: Path, capsys: C
     for text in (
         "On 3 ranks process grid 1 x 1 x 3 hosts 1 largest block 32 x 32 x 10",
         "by each rank",
-        "threads, shared by 3 ranks",
+        ", shared by 3 ranks",
         "; 3 ranks take",
         "at full memory bandwidth, without the exchange",
     ):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import importlib.util
 import re
 import time
@@ -83,6 +85,28 @@ def test_copies_do_not_share_memory(backend: CpuBackend) -> None:
 def test_free_memory_is_part_of_all_memory(backend: CpuBackend) -> None:
     free, total = backend.memory_info()
     assert 2**20 < free <= total < 2**50
+
+
+def test_shared_memory_takes_one_file_descriptor(backend: CpuBackend) -> None:
+    """An open domain holds memory of each neighbour, too."""
+
+    def descriptors() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    before = descriptors()
+    own = backend.allocate_shared(5000)
+    others = [backend.attach_handle(own.handle) for _ in range(5)]
+    assert descriptors() == before + 1
+    for n, memory in enumerate((own, *others)):
+        ctypes.memset(memory.address + n, n + 1, 1)
+    assert ctypes.string_at(own.address, 7) == bytes([1, 2, 3, 4, 5, 6, 0])
+    own.close()
+    assert descriptors() == before
+    with pytest.raises(BackendError, match="cannot be used"):
+        backend.attach_handle(own.handle)
+    del own
+    gc.collect()
+    assert ctypes.string_at(others[0].address, 2) == bytes([1, 2])
 
 
 # --- compiling and launching ----------------------------------------------------------------------
@@ -225,7 +249,7 @@ def test_versions_name_the_compiler(backend: CpuBackend) -> None:
 
 def test_backends_open_by_name() -> None:
     found = open_backend("cpu")
-    assert found.name == "cpu" and "threads" in found.device
+    assert found.name == "cpu" and "1 thread" in open_backend("cpu", threads=1).device
 
 
 def test_unknown_backends_are_refused_with_the_allowed_ones() -> None:

@@ -281,6 +281,28 @@ def test_deadlines_name_the_late_ranks() -> None:
     assert 0.04 < time.monotonic() - begun < 1
 
 
+def test_pauses_sleep_where_yields_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever gets the core by a yield may keep it for a time slice; a sleeper gets it back."""
+    clock, done = [0.0], list[str]()
+    lasting = {"yield": waiting.LONG_YIELD_SECONDS / 2}
+
+    def act(name: str, seconds: float) -> None:
+        done.append(name)
+        clock[0] += seconds
+
+    monkeypatch.setattr(waiting, "_crowd", waiting._Crowd())
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(waiting.time, "sleep", lambda seconds: act("sleep", seconds))
+    monkeypatch.setattr(waiting.os, "sched_yield", lambda: act("yield", lasting["yield"]))
+    for _ in range(50):
+        waiting._make_way(clock[0])
+    assert set(done) == {"yield"}
+    lasting["yield"], done[:] = 3 * waiting.LONG_YIELD_SECONDS, []
+    for _ in range(2 * waiting.CROWDED_PAUSES + 2):
+        waiting._make_way(clock[0])
+    assert done == 2 * ["yield", *["sleep"] * waiting.CROWDED_PAUSES]
+
+
 def test_pauses_check_the_other_processes_at_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     checks: list[float] = []
 

@@ -73,6 +73,34 @@ def test_every_form_of_layers_means_the_same_corners(
         assert np.array_equal(found[0], wrapped) or not corners
 
 
+def test_repeated_exchanges_follow_the_arrays(rng: np.random.Generator) -> None:
+    """Wherever they are, and whatever their shapes and strides become."""
+    with Domain((6, 7), 2, periodic=True) as domain:
+        memory = np.zeros(2000)
+        places = [memory[n : n + 110].reshape(10, 11) for n in (0, 0, 0, 150, 300, 0)]
+        places += [memory[400:510].reshape(11, 10).T, np.zeros((10, 11)), places[0]]
+        for u in (*places, *places):
+            values = rng.normal(size=(6, 7))
+            for _ in range(2):
+                u[...] = np.nan
+                domain.interior(u)[...] = values
+                assert domain.exchange(u) is u
+                assert np.array_equal(u, np.pad(values, 2, mode="wrap"))
+        u.flags.writeable = False
+        with pytest.raises(InputError, match="read-only"):
+            domain.exchange(u)
+        u.flags.writeable = True
+        domain.exchange(u)
+        assert domain.exchange(u, places[3]) == (u, places[3])
+        u.shape = (110,)
+        with pytest.raises(InputError, match="the last axes"):
+            domain.exchange(u)
+        u.shape = (10, 11)
+        domain.exchange(u)
+    with pytest.raises(InputError, match="is closed"):
+        domain.exchange(u)
+
+
 def test_ghosts_on_a_torus_are_what_numpy_pads(rng: np.random.Generator) -> None:
     domain = Domain((5, 6, 7), 2, periodic=True)
     u = domain.zeros("float32", components=3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import mmap
 import os
 import platform
 import shutil
@@ -32,6 +31,7 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.compilation import CompilationQueue, LazyFunction, compilations
 from groundswell.backends.host_memory import host_cache, host_memory
 from groundswell.backends.launch import Extent, HostCall, KernelLaunch, Launch
+from groundswell.backends.shared_memory import CpuSharedMemory
 from groundswell.backends.source import Source, digest
 from groundswell.backends.strided_copy import StridedPointer, host_view, require_contiguous_rows
 from groundswell.backends.threads import default_threads, team_source, thread_team
@@ -151,30 +151,6 @@ class CpuEvent:
         return self._time - earlier._time
 
 
-class CpuSharedMemory:
-    """Anonymous memory with a file descriptor, which the system frees after its last user ends."""
-
-    def __init__(self, descriptor: int, size: int) -> None:
-        self._descriptor: int | None = descriptor
-        self._array = np.frombuffer(mmap.mmap(descriptor, size), np.uint8)
-        self.address = self._array.ctypes.data
-        self.handle = (os.getpid(), descriptor, size)
-
-    @classmethod
-    def allocate(cls, size: int) -> CpuSharedMemory:
-        """Zeroed memory of at least one byte."""
-        descriptor = os.memfd_create("groundswell")
-        os.posix_fallocate(descriptor, 0, max(size, 1))
-        return cls(descriptor, max(size, 1))
-
-    def close(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-        self._descriptor = None
-
-    __del__ = close
-
-
 class CpuBackend(Backend):
     """The CPU.
 
@@ -268,11 +244,10 @@ class CpuBackend(Backend):
             raise BackendError(f"processes cannot share memory: {error}") from error
 
     def attach_handle(self, handle: Any) -> CpuSharedMemory:
-        process, descriptor, size = handle
         try:
-            return CpuSharedMemory(os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDWR), size)
+            return CpuSharedMemory.attach(*handle)
         except OSError as error:
-            raise BackendError(f"memory of process {process} cannot be used: {error}") from error
+            raise BackendError(f"memory of process {handle[0]} cannot be used: {error}") from error
 
     def memory_info(self) -> tuple[int, int]:
         return host_memory()

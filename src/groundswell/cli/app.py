@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from groundswell import registry
-from groundswell.errors import did_you_mean, listed, quoted
+from groundswell.cli.options import (
+    EXAMPLE,
+    SOLVERS,
+    AsJson,
+    Backend,
+    BackendName,
+    CaseFile,
+    Resume,
+    SolverName,
+    Width,
+    backend_option,
+    choice,
+    flag,
+)
 
 app = typer.Typer(
     name="groundswell",
@@ -20,53 +32,6 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class BackendName(StrEnum):
-    """Where a case runs."""
-
-    cpu = "cpu"
-    cuda = "cuda"
-
-
-class Precision(StrEnum):
-    """The floating-point type of a run."""
-
-    single = "single"
-    double = "double"
-
-
-class Resume(StrEnum):
-    """Whether to continue an earlier run; without a value, the option means `yes`."""
-
-    no = "no"
-    yes = "yes"
-    auto = "auto"
-
-
-def _backend(name: str) -> BackendName:
-    """A backend by its name on the command line."""
-    if name not in list(BackendName):
-        hint = did_you_mean(name, BackendName)
-        raise typer.BadParameter(f"{quoted(name)}: must be {listed(BackendName)}{hint}")
-    return BackendName(name)
-
-
-def _backend_option(text: str) -> Any:
-    """The option `--backend` with a help text."""
-    return typer.Option(parser=_backend, metavar=f"<{'|'.join(BackendName)}>", help=text)
-
-
-# typer reads these annotations when the program runs.
-CaseFile = Annotated[Path, typer.Argument(metavar="CASE", help="Case file (TOML).")]
-SOLVERS = listed(registry.names() or ["none is installed"])
-EXAMPLE = next(iter(registry.names()), "SOLVER")  # in help texts
-SolverName = Annotated[
-    str, typer.Argument(metavar="SOLVER", help=f"The solver: {SOLVERS}.", show_default=False)
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Backend = Annotated[BackendName | None, _backend_option("Backend; overrides the case.")]
-Width = Annotated[Precision | None, typer.Option(help="Floating-point type; overrides the case.")]
 
 
 @app.callback(
@@ -81,7 +46,7 @@ Width = Annotated[Precision | None, typer.Option(help="Floating-point type; over
 )
 def groundswell(
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of an error (any command).")
+        bool, flag("--debug", text="Show the traceback of an error (any command).")
     ] = False,
 ) -> None:
     """Options that come before every command."""
@@ -95,6 +60,7 @@ def run(
         Resume,
         typer.Option(
             "--resume",
+            parser=choice(Resume),
             metavar="[=auto]",
             show_default=False,
             help="Continue from the checkpoint in that folder. With --resume=auto: continue if "
@@ -103,14 +69,14 @@ def run(
     ] = Resume.no,
     overwrite: Annotated[
         bool,
-        typer.Option("--overwrite", help="Replace results of another case or an unfinished run."),
+        flag("--overwrite", text="Replace results of another case or an unfinished run."),
     ] = False,
     backend: Backend = None,
     precision: Width = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Annotated[bool, flag("--quiet", "-q", text="Show no progress.")] = False,
     as_json: AsJson = False,
     no_pictures: Annotated[
-        bool, typer.Option("--no-pictures", help="Draw no pictures at the end.")
+        bool, flag("--no-pictures", text="Draw no pictures at the end.")
     ] = False,
 ) -> None:
     """Run a case and write its results, a summary and pictures to a folder.
@@ -191,7 +157,9 @@ def check(
 )
 def new(
     solver: SolverName,
-    path: Annotated[Path, typer.Argument(help="File to write.")] = Path("case.toml"),
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")] = Path(
+        "case.toml"
+    ),
 ) -> None:
     from groundswell.errors import InputError
     from groundswell.formats.atomic import atomic_write, exists
@@ -215,12 +183,10 @@ def new(
 )
 def verify(
     solver: Annotated[
-        str | None, typer.Argument(metavar="[SOLVER]", help=f"{SOLVERS}; all by default.")
+        str | None, typer.Argument(metavar="SOLVER", help=f"{SOLVERS}; all by default.")
     ] = None,
-    full: Annotated[
-        bool, typer.Option("--full", help="Finer and larger problems, for a GPU.")
-    ] = False,
-    backend: Annotated[BackendName, _backend_option("Backend.")] = BackendName.cpu,
+    full: Annotated[bool, flag("--full", text="Finer and larger problems, for a GPU.")] = False,
+    backend: Annotated[BackendName, backend_option("Backend.")] = BackendName.cpu,
     as_json: AsJson = False,
 ) -> None:
     from groundswell.verify import run_problems
@@ -255,13 +221,13 @@ def verify(
 def bench(
     subject: Annotated[str, typer.Argument(metavar="SUBJECT", help=f"{SOLVERS}; or exchange.")],
     backend: Annotated[
-        BackendName | None, _backend_option("Backend; by default the GPU if there is one.")
+        BackendName | None, backend_option("Backend; by default the GPU if there is one.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for measurements and pictures.")
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Measure all sizes; takes several times as long.")
+        bool, flag("--full", text="Measure all sizes; takes several times as long.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -287,7 +253,7 @@ def info(
         typer.Option(metavar="CASE", help="Show the launches of a step of this case instead."),
     ] = None,
     backend: Annotated[
-        BackendName | None, _backend_option("Backend for --step; overrides the case.")
+        BackendName | None, backend_option("Backend for --step; overrides the case.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

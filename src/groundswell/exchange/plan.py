@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def bytes(self) -> int:
-        """Bytes that this rank sends per exchange, before compression."""
+        """Bytes of the values that this rank sends per exchange; a codec sends fewer."""
         return self._open.bytes
 
     @property
@@ -88,6 +88,10 @@ class Plan:
         self.comm.begin_exchange(self._number)
         self._launch(self._whole)
         self._interop.make_user_wait(streams)
+
+    def run_again(self) -> None:
+        """Exchange the arrays of the last `run_with` on a CPU, which are where they were."""
+        self._run(())
 
     def run_with(self, streams: StreamHandles, *arrays: Any, capturing: bool) -> None:
         """Exchange other arrays of the same kind, without preparatory communication.
@@ -216,8 +220,8 @@ class PlanCache:
         make: Callable[[], Plan],
         streams: StreamHandles,
         *arrays: Any,
-    ) -> None:
-        """Exchange arrays with the plan kept for this key, or a new one.
+    ) -> Plan:
+        """Exchange arrays with the plan kept for this key, or a new one, which is returned.
 
         Args:
             key: returns the key of the plan, which may change when `make` creates the plan.
@@ -239,6 +243,7 @@ class PlanCache:
         plan.run_with(streams, *arrays, capturing=capturing)
         if capturing:
             del self._cached[key()]  # from now on, the graph owns this plan
+        return plan
 
     def _planned(
         self,

@@ -269,7 +269,10 @@ def _opened(path: Path) -> Iterator[Any]:
     import h5py
 
     if not (exists(path) and path.is_file()):
-        raise InputError(f"there is no checkpoint {path} to resume; start without --resume")
+        raise InputError(
+            f"there is no checkpoint {path} to resume; start without --resume, or use "
+            '--resume=auto (in Python: resume="auto")'
+        )
     remedy = "restore it from a copy, or delete it and start without --resume"
     with read_errors_reported(path, "a checkpoint", remedy), h5py.File(path, "r") as file:
         yield file

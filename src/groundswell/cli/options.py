@@ -1,0 +1,77 @@
+"""Options that several commands share, and how they read words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from groundswell import registry
+from groundswell.errors import did_you_mean, listed, quoted
+
+
+class BackendName(StrEnum):
+    """Where a case runs."""
+
+    cpu = "cpu"
+    cuda = "cuda"
+
+
+class Precision(StrEnum):
+    """The floating-point type of a run."""
+
+    single = "single"
+    double = "double"
+
+
+class Resume(StrEnum):
+    """Whether to continue an earlier run; without a value, the option means `yes`."""
+
+    no = "no"
+    yes = "yes"
+    auto = "auto"
+
+
+def choice(kind: type[StrEnum]) -> Callable[[str], StrEnum]:
+    """A parser of one of several words."""
+
+    def parse(word: str) -> StrEnum:
+        if word not in list(kind):
+            raise typer.BadParameter(
+                f"{quoted(word)}: must be {listed(kind)}{did_you_mean(word, kind)}"
+            )
+        return kind(word)
+
+    return parse
+
+
+def backend_option(text: str) -> Any:
+    """The option `--backend` with a help text."""
+    return typer.Option(parser=choice(BackendName), metavar=f"<{'|'.join(BackendName)}>", help=text)
+
+
+def flag(*names: str, text: str) -> Any:
+    """An option without a value."""
+    return typer.Option(*names, help=text, metavar="")
+
+
+# typer reads these annotations when the program runs.
+CaseFile = Annotated[Path, typer.Argument(metavar="CASE", help="Case file (TOML).")]
+SOLVERS = listed(registry.names() or ["none is installed"])
+EXAMPLE = next(iter(registry.names()), "SOLVER")  # in help texts
+SolverName = Annotated[
+    str, typer.Argument(metavar="SOLVER", help=f"The solver: {SOLVERS}.", show_default=False)
+]
+AsJson = Annotated[bool, flag("--json", text="Print the result as JSON.")]
+Backend = Annotated[BackendName | None, backend_option("Backend; overrides the case.")]
+Width = Annotated[
+    Precision | None,
+    typer.Option(
+        parser=choice(Precision),
+        metavar=f"<{'|'.join(Precision)}>",
+        help="Floating-point type; overrides the case.",
+    ),
+]
