@@ -140,7 +140,6 @@ def local_steps(setup: Setup, fields: dict[str, Floats]) -> dict[str, Floats]:
     by_waves = 0.5 / (velocity * crossings(setup, fields)[0] ** 2)
     by_damping = setup.damped_step / beta_squared(setup, fields)
     pressure = np.maximum(velocity, np.minimum(by_waves, by_damping))
-    heat = np.minimum(heat, np.sqrt(velocity * pressure))
     return {"p": pressure, "u": velocity, "v": velocity, "w": velocity, "T": heat}
 
 

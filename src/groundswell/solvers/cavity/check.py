@@ -82,10 +82,12 @@ def warnings(setup: Setup) -> list[str]:
 
 def remedy(setup: Setup) -> str:
     """What helps a run that is unstable."""
-    time = f"time.compressibility to {10 * setup.case.time.compressibility:g}"
-    points = f"use more points (the cell Reynolds number is {setup.cell_reynolds:.2g}), or "
-    needed = setup.cell_reynolds > MAX_STEADY_CELL_REYNOLDS or 0 < setup.layer < MIN_LAYER
-    return points * needed + f"set {time}"
+    is_coarse = setup.cell_reynolds > MAX_STEADY_CELL_REYNOLDS or 0 < setup.layer < MIN_LAYER
+    if setup.courant > setup.scheme.courant:
+        return f"set time.courant to {setup.scheme.courant:g}, not {setup.courant:g}"
+    if is_coarse:
+        return f"use more points: the cell Reynolds number is {setup.cell_reynolds:.2g}"
+    return f"set time.compressibility to {10 * setup.case.time.compressibility:g}"
 
 
 def _rounding(setup: Setup) -> Iterator[str]:

@@ -93,15 +93,15 @@ struct Steps {
 // waves and of the damping limit it.
 INLINE Steps local_steps(const Waves& wave) {
   const Limits limit = step_limits(wave);
-  const real velocity = RECIPROCAL(limit.velocity), heat = RECIPROCAL(limit.heat);
-  if (!PRESSURE_LEADS) return {velocity, velocity, heat};
   const real crossed = crossings(wave), crossed2 = crossed * crossed;
-  const real share = RECIPROCAL(crossed2 * wave.beta2);
-  const real by_waves = REAL(0.5) * limit.velocity * wave.beta2 * share;
-  const real by_damping = REAL(DAMPED_STEP) * crossed2 * share;
-  const real p = larger(velocity, by_waves < by_damping ? by_waves : by_damping);
-  const real by_pressure = FAST_SQRT(velocity * p);
-  return {p, velocity, heat < by_pressure ? heat : by_pressure};
+  const real both = limit.velocity * limit.heat, wavy = crossed2 * wave.beta2;
+  const real all = RECIPROCAL(both * wavy);  // one division for four
+  const real velocity = all * wavy * limit.heat, heat = all * wavy * limit.velocity;
+  if (!PRESSURE_LEADS) return {velocity, velocity, heat};
+  const real by_waves = REAL(0.5) * limit.velocity * wave.beta2,
+             by_damping = REAL(DAMPED_STEP) * crossed2;
+  const real leading = all * both * (by_waves < by_damping ? by_waves : by_damping);
+  return {larger(velocity, leading), velocity, heat};
 }
 
 // Sums of the contributions of the axes: the rates of change, save that of pressure, and the mass
