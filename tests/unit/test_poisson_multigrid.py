@@ -24,6 +24,7 @@ from groundswell.exchange.gather_scatter.sharing import hash_ids
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import positions
+from groundswell.solvers.poisson.case import PoissonCase
 from groundswell.solvers.poisson.geometric_factors import GeometricFactors
 from groundswell.solvers.poisson.grid_transfer import Transfer
 from groundswell.solvers.poisson.lines import find_lines, shortest_axes, sum_stacks
@@ -34,6 +35,7 @@ from groundswell.solvers.poisson.multigrid import (
     level_degrees,
 )
 from groundswell.solvers.poisson.schwarz import Schwarz, compute_stretches
+from groundswell.solvers.poisson.setup import Setup
 from groundswell.spectral_elements.space import FunctionSpace
 
 RNG = np.random.default_rng
@@ -279,6 +281,21 @@ def test_flat_elements(backend: Backend, ratio: float, axis: int) -> None:
 def test_other_flat_elements(backend: Backend, mesh: Any, options: Any) -> None:
     most = 30 if mesh.count > 80 else 15  # waves along many layers are smoothed only
     assert iterations(backend, mesh, 5, **options) <= most
+
+
+@pytest.mark.parametrize(
+    ("counts", "fixed", "is_said"),
+    [((40, 40, 2), "west", True), ((40, 40, 2), "top", False), ((20, 20, 2), "west", False)],
+)
+def test_too_many_lines_are_a_warning(counts: Any, fixed: str, is_said: bool) -> None:
+    case = PoissonCase(
+        mesh={"kind": "box", "counts": counts, "size": [1.0, 1.0, 0.001]},
+        boundaries={fixed: {"kind": "fixed"}},
+        method={"preconditioner": "multigrid", "degree": 7},
+    )
+    found = Setup.from_case(case).warnings()
+    assert [text for text in found if "78,961" in text and "at most 50,000" in text] == found
+    assert len(found) == is_said
 
 
 def test_matrices_of_lines_are_the_operators(backend: Backend) -> None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import quoted
+from groundswell.meshes.box import Box
+from groundswell.solvers.poisson.lines import FLAT, MAX_LINES
 
 if TYPE_CHECKING:
     from groundswell.solvers.poisson.setup import Setup
@@ -36,6 +41,24 @@ def _elements(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("iterations", method.iterations, "iterations", text=text, group=ELEMENTS)
     yield Quantity("tolerance", tolerance, group=ELEMENTS)
     yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), ELEMENTS)
+
+
+def too_many_lines(setup: Setup) -> Iterator[str]:
+    """Flat elements of a box along which multigrid has no correction, see `lines`."""
+    box = setup.mesh
+    if not (setup.has_flat_elements and isinstance(box, Box) and box.deform is None):
+        return
+    spacing = (np.array(box.high) - box.low) / box.counts
+    axis = int(spacing.argmin())
+    across = [setup.degree * n + (not p) for n, p in zip(box.counts, box.periodic, strict=True)]
+    lines = prod(across) // across[axis]
+    if lines > MAX_LINES and not {2 * axis + 1, 2 * axis + 2} & {*setup.equation.fixed}:
+        yield (
+            f"elements are up to {spacing.max() / spacing.min():.3g} times as long as high, and "
+            f"multigrid corrects along at most {MAX_LINES:,} lines through such elements, but "
+            f"there are {lines:,}; it may take hundreds of iterations: use elements that are at "
+            f"most {FLAT:g} times as long as high, fewer elements, or a lower degree"
+        )
 
 
 def _equation(setup: Setup) -> Iterator[Quantity]:

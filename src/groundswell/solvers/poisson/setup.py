@@ -239,7 +239,8 @@ class Setup:
 
     def warnings(self) -> list[str]:
         """Choices that may give poor results."""
-        precision, found = self.case.run.precision, [*self.mesh_warnings]
+        precision = self.case.run.precision
+        found = [*self.mesh_warnings, *check.too_many_lines(self)]
         if self.case.tolerance < LEAST_TOLERANCE[precision]:
             found.append(
                 f"method.tolerance = {self.case.tolerance:g} is below the accuracy of {precision} "
