@@ -94,6 +94,15 @@ CASES: dict[str, tuple[dict[str, Any], Triple]] = {
         _case({"shape": [SKULL]}, shape=_bowl(), points=(40, 32, 32), duration="8 us"),
         (2, 1, 2),
     ),
+    "absorbing bone in three dimensions": (
+        _case(
+            {**_lossy(1.1, 0.1), "shape": [SKULL | {"absorption": 8.0}]},
+            shape=_bowl(),
+            points=(40, 32, 32),
+            duration="8 us",
+        ),
+        (2, 1, 1),
+    ),
 }
 QUICK = ("absorption, y = 1.1", "point near a boundary of blocks")
 
