@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,19 @@ MAGNITUDE_ERROR = 0.1
 LARGEST_RECORDED = 9.6  # Mw; Chile 1960, Kanamori (1977), J. Geophys. Res. 82, 2981-2987: 9.5
 RELEASED = 0.99  # fraction of a moment that is released within the run
 _SHOWN = 5  # number of receivers that are named
+
+
+def source_warnings(setup: Any, speed: float) -> Iterator[str]:
+    """Sources that contradict the event or do not fit into the run, and receivers out of reach.
+
+    Args:
+        setup: that of a case.
+        speed: that of the fastest wave, m/s.
+    """
+    entries, end = setup.source_entries, setup.case.time.duration
+    yield from event_warnings(setup.case.event, setup.source_summary, entries, setup.dt)
+    yield from unfinished_sources(entries, end)
+    yield from unreached_receivers(setup.receivers, entries, speed, end)
 
 
 def event_warnings(

@@ -20,15 +20,11 @@ from groundswell.seismology.media.material import Values
 from groundswell.seismology.media.profile import Profile, find_profile
 from groundswell.seismology.receivers import instruments
 from groundswell.seismology.sources import placement
-from groundswell.seismology.sources.event_warnings import (
-    event_warnings,
-    unfinished_sources,
-    unreached_receivers,
-)
+from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.placement import refuse_misplaced
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.time_steps import STEP_RATIO, sampling_warnings
-from groundswell.solvers.dgwave.dispersion import plane_wave_errors
+from groundswell.solvers.dgwave.dispersion import describe_errors, plane_wave_errors
 from groundswell.solvers.dgwave.mesh.case import (
     MAX_LEVELS,
     POINTS_PER_WAVELENGTH,
@@ -100,11 +96,7 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     text = f"{medium.speed_min:,.5g} m/s"
     yield Quantity("speed_min", medium.speed_min, "slowest wave", "m/s", text, WAVES)
     speed, loss = plane_wave_errors(setup.degree, POINTS_PER_WAVELENGTH, setup.case.method.flux)
-    late = "slow" if speed < 0 else "fast"
-    text = (
-        f"up to {frequency:.3g} Hz, where the slowest waves are {100 * abs(speed):.2g} % too "
-        f"{late} and lose {100 * loss:.2g} % of their amplitude per wavelength"
-    )
+    text = f"up to {frequency:.3g} Hz, where {describe_errors(speed, loss)}"
     yield Quantity("resolved_frequency", frequency, "frequencies", "Hz", text, WAVES)
     yield Quantity("resolved_speed_error", speed, group=WAVES)
     yield Quantity("resolved_loss", loss, group=WAVES)
@@ -150,21 +142,13 @@ def warnings(setup: Setup) -> Iterator[str]:
             f"which is fluid in {fluid:,} of them; the first is around {position(setup, first)}. "
             f"{_aligned(setup)}"
         )
-    yield from _event(setup)
+    yield from source_warnings(setup, setup.statistics.vp_max)
     yield from terrain_warnings(setup)
     yield from _shallow_sources(setup)
     remedy = "narrow attenuation.band, or raise method.mechanisms"
     yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)
     yield from _wide_layers(setup)
     yield from _step(setup)
-
-
-def _event(setup: Setup) -> Iterator[str]:
-    """Sources that contradict the event, or are unfinished when the run ends."""
-    entries, end = setup.source_entries, setup.case.time.duration
-    yield from event_warnings(setup.case.event, setup.source_summary, entries, setup.dt)
-    yield from unfinished_sources(entries, end)
-    yield from unreached_receivers(setup.receivers, entries, setup.statistics.vp_max, end)
 
 
 def _shallow_sources(setup: Setup) -> Iterator[str]:

@@ -37,3 +37,12 @@ def plane_wave_errors(degree: int, points: float, upwind: float = 1.0) -> tuple[
     found = eigenvalues[np.abs(eigenvalues - exact).argmin()]
     speed, decay = found.imag / exact.imag - 1, found.real / phase
     return float(speed), float(-np.expm1(2 * np.pi * decay))
+
+
+def describe_errors(speed: float, loss: float) -> str:
+    """The errors of the slowest waves as text."""
+    late = "slow" if speed < 0 else "fast"
+    return (
+        f"the slowest waves are {100 * abs(speed):.2g} % too {late} and lose {100 * loss:.2g} % of "
+        "their amplitude per wavelength"
+    )

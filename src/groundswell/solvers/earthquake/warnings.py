@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.seismology.anelasticity import attenuation_warnings
-from groundswell.seismology.sources.event_warnings import (
-    event_warnings,
-    unfinished_sources,
-    unreached_receivers,
-)
+from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.spectra import energy_below
 from groundswell.seismology.time_steps import sampling_warnings
 
@@ -35,10 +31,9 @@ def find_warnings(setup: Setup) -> list[str]:
         _long_waves,
         _reflection,
         _fluid,
-        _unreached,
         _step,
         _sampling,
-        _event,
+        _sources,
     )
     return [sentence for check in checks for sentence in check(setup)]
 
@@ -98,12 +93,6 @@ def _fluid(setup: Setup) -> Iterator[str]:
         )
 
 
-def _unreached(setup: Setup) -> Iterator[str]:
-    """Receivers that the fastest wave does not reach within the run."""
-    end = setup.case.time.duration
-    return unreached_receivers(setup.receivers, setup.source_entries, setup.max_wave_speed, end)
-
-
 def _step(setup: Setup) -> Iterator[str]:
     """A sampling interval that shortens the time step considerably."""
     if setup.case.time.step == "auto":
@@ -120,8 +109,6 @@ def _sampling(setup: Setup) -> Iterator[str]:
             yield f"{key} = {requested:g} s is rounded to {interval:.4g} s, in whole steps"
 
 
-def _event(setup: Setup) -> Iterator[str]:
-    """Sources that contradict the event, or are unfinished when the run ends."""
-    entries = setup.source_entries
-    yield from event_warnings(setup.case.event, setup.source_summary, entries, setup.dt)
-    yield from unfinished_sources(entries, setup.case.time.duration)
+def _sources(setup: Setup) -> Iterator[str]:
+    """Sources that do not fit the event or the run, and receivers out of reach."""
+    return source_warnings(setup, setup.max_wave_speed)
