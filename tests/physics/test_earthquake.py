@@ -34,6 +34,7 @@ LONG = [
     "earthquake/attenuation:quality",
     "earthquake/layered:gaussian",
     "earthquake/layered:loh1",
+    "earthquake/sea:ice_on_water",
 ]
 
 

@@ -22,6 +22,8 @@ LIMITS = {
     "project_jumps": (56, 80),
     "mirror_velocity": (32, 44),
     "mirror_stress": (36, 44),
+    "mend_velocity": (32, 36),
+    "mend_stress": (36, 62),
     "inject_moments": (52, 52),
     "inject_forces": (52, 62),
     "record_points": (50, 60),

@@ -20,10 +20,7 @@ Larger contrasts amplify waves more. The damping ratio and the shift therefore i
 contrast, up to limits. The constants are a compromise between two aims. Misfits next to the layers
 are small for soft ground of 6 to 22 cells. All motion decays over 50,000 steps in soft layers of 3
 to 22 cells with contrasts from 1.12 to 12 and vp/vs from 1.7 to 7, in a low-speed channel and in a
-gradient, next to matched layers of 4 to 30 cells. Layers next to a fluid on rock remain unstable:
-waves grow by a factor of e in 13,000 steps or more. These are surface waves of the sea floor with
-evanescent tails that reach the layer at the bottom. A region that is half a wavelength deeper is
-stable.
+gradient, next to matched layers of 4 to 30 cells.
 """
 
 from __future__ import annotations
