@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from dg_problems import Problem, Variant, halve
-from dgwave_cases import EXPLOSION, WATER, setup
 from hypothesis import given
 from hypothesis import strategies as st
 

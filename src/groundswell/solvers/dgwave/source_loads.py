@@ -28,11 +28,14 @@ from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 from groundswell.spectral_elements.point_location import bounding_boxes, pairs_in_boxes, tangents_at
 
 if TYPE_CHECKING:
+    from groundswell.seismology.sources.point_sources import PointSource
     from groundswell.solvers.dgwave.setup import Setup
 
 Floats = NDArray[np.float64]
 
-RADIUS = 1.5  # of the window in edges of an element, up to WIDEST; of higher degrees, in proportion
+# Radius of the window in edges of an element, up to the degree WIDEST; less for higher degrees.
+# Stresses of a moment are more singular than what a force or a pressure excites.
+RADIUS = {"moment": 1.5, "other": 1.2}
 WIDEST = 5  # degree
 SHARPNESS = 10  # exponent of the window
 FAINT = 1e-4  # value of the window below which an element has no load
@@ -69,7 +72,8 @@ def point_loads(setup: Setup, own: NDArray[np.bool_]) -> Iterator[tuple[int, Loa
     leaves, places = setup.locate(points)
     centres, frames = setup.place(points), tangents_at(setup.hexahedra, leaves, places)
     boxes = bounding_boxes(setup.hexahedra, np.arange(setup.count))
-    reach = COARSER * _radius(setup.degree) * np.linalg.norm(frames, axis=2)
+    radii = np.array([_radius(setup, source) for source in setup.sources])
+    reach = COARSER * radii[:, None] * np.linalg.norm(frames, axis=2)
     largest = reach.max(axis=0, initial=0)
     which, near = pairs_in_boxes(boxes[0] - largest, boxes[1] + largest, centres)
     for n, elements in enumerate(np.split(near, np.searchsorted(which, np.arange(1, len(points))))):
@@ -78,20 +82,23 @@ def point_loads(setup: Setup, own: NDArray[np.bool_]) -> Iterator[tuple[int, Loa
         )
         candidates = elements[close.all(axis=1)]
         if own[candidates].any():
-            yield n, _load(setup, int(leaves[n]), candidates, centres[n], frames[n])
+            frame = frames[n] * radii[n]
+            yield n, _load(setup, int(leaves[n]), candidates, centres[n], frame)
 
 
-def _radius(degree: int) -> float:
+def _radius(setup: Setup, source: PointSource) -> float:
     """Radius of the window in units of the reference coordinates."""
-    return 2 * RADIUS * min(1.0, WIDEST / degree)
+    is_moment = source.moment is not None and setup.rigidity(*source.position) > 0
+    radius = RADIUS["moment" if is_moment else "other"]
+    return 2 * radius * min(1.0, WIDEST / setup.degree)
 
 
 def _load(setup: Setup, leaf: int, candidates: Numbers, centre: Floats, frame: Floats) -> Load:
-    """The load of a source in the element `leaf`, with the tangents `frame` there, (3, 3)."""
+    """The load of a source in the element `leaf`, with the axes `frame` of the window, (3, 3)."""
     elements, similar = _connected(setup, leaf, candidates)
-    offsets = element_nodes(setup.hexahedra, setup.degree, elements) - centre
-    places = offsets @ np.linalg.inv(frame).T / _radius(setup.degree)
-    places /= _growth(places, elements == leaf, _radius(setup.degree))
+    nodes = element_nodes(setup.hexahedra, setup.degree, elements)
+    places = (nodes - centre) @ np.linalg.inv(frame).T
+    places /= _growth(places, elements == leaf)
     window = (1 - (places**2).sum(axis=-1)).clip(0) ** SHARPNESS
     used = window.max(axis=1) > FAINT
     weighted = (window * similar[:, None])[used] * _volumes(setup, elements[used])
@@ -117,11 +124,12 @@ def _connected(setup: Setup, leaf: int, candidates: Numbers) -> tuple[Numbers, F
     return elements[weights > 0], weights[weights > 0]
 
 
-def _growth(places: Floats, is_own: NDArray[np.bool_], radius: float) -> Floats:
+def _growth(places: Floats, is_own: NDArray[np.bool_]) -> Floats:
     """Ratio by which the window is wider because of larger elements in it, (3,)."""
     inside = ((places**2).sum(axis=-1) < 1).any(axis=1) | is_own
-    spans = np.ptp(places[inside], axis=1).max(axis=0) * radius / 2
-    return np.asarray(spans.clip(1.0, COARSER))
+    spans = np.ptp(places, axis=1)
+    ratio = spans[inside].max(axis=0) / spans[is_own].max(axis=0)
+    return np.asarray(ratio.clip(1.0, COARSER))
 
 
 def _volumes(setup: Setup, elements: Numbers) -> Floats:
@@ -174,7 +182,7 @@ def _solve(gram: Floats, orders: Numbers) -> Floats:
 def smoothing(degree: int) -> Floats:
     """The matrix that applies WEIGHTS to nodal values on a line, (N + 1, N + 1)."""
     weights = np.ones(degree + 1)
-    highest = WEIGHTS[:degree]  # a constant remains
+    highest = WEIGHTS[: max(1, degree - 1)]  # polynomials of degree 0, or 1, remain
     weights[degree + 1 - len(highest) :] = highest[::-1]
     modes = legvander(gll(degree).points, degree)
     return np.asarray((modes * weights) @ np.linalg.inv(modes))
