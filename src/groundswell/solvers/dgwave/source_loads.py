@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 # Stresses of a moment are more singular than what a force or a pressure excites.
 RADIUS = {"moment": 1.5, "other": 1.2}
 WIDEST = 5  # degree
-SHARPNESS = 10  # exponent of the window
+SHARPNESS = 12  # exponent of the window
 FAINT = 1e-4  # value of the window below which an element has no load
 MOMENTS = 6  # order up to which moments are exact, if the elements are enough
 COARSER = 2.0  # ratio up to which a window is wider next to larger elements
