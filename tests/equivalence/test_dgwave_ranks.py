@@ -85,6 +85,7 @@ def case(medium: str, degree: int, flux: Any, **changes: Any) -> dict[str, Any]:
     early = PULSE | {"onset": -0.02}  # so that the run starts before time 0
     force = {"kind": "force", "force": [1e9, 2e9, -1e9], **at(FACE), "time_function": early}
     explosion = {"kind": "explosion", "magnitude": 3, **at(CORNER), "time_function": PULSE}
+    lowest = 390 if "topography" in changes else 400  # below valleys, the bottom is less deep
     return {
         "solver": "dgwave",
         "grid": {"size": [800, 600, 400], "spacing": 200},
@@ -94,8 +95,8 @@ def case(medium: str, degree: int, flux: Any, **changes: Any) -> dict[str, Any]:
         "boundary": {"width": 2},
         "source": [force, explosion],
         "receiver": [
-            {"name": f"R{n}", "kind": KINDS[n % 3], **at(place)}
-            for n, place in enumerate(RECEIVERS)
+            {"name": f"R{n}", "kind": KINDS[n % 3], **at((x, y, min(z, lowest)))}
+            for n, (x, y, z) in enumerate(RECEIVERS)
         ],
         "output": {
             "seismograms": {"interval": 0.008},
