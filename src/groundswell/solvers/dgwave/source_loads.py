@@ -18,6 +18,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermevander
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
@@ -35,7 +36,7 @@ Floats = NDArray[np.float64]
 
 # Radius of the window in edges of an element, up to the degree WIDEST; less for higher degrees.
 # Stresses of a moment are more singular than what a force or a pressure excites.
-RADIUS = {"moment": 1.5, "other": 1.2}
+RADIUS = {"moment": 1.5, "other": 1.0}
 WIDEST = 5  # degree
 SHARPNESS = 12  # exponent of the window
 FAINT = 1e-4  # value of the window below which an element has no load
@@ -46,7 +47,7 @@ CONTRAST = 0.25  # difference of materials, as a logarithm, from which on a load
 # derivative of the first vanishes at the inner nodes, so it would neither propagate nor decay;
 # stresses of the second relax slowly by the Riemann flux.
 WEIGHTS = (0.0, 0.5)
-SINGULAR = 1e-11  # reciprocal of the condition from which on moments are not independent
+SINGULAR = 1e-5  # reciprocal of the condition from which on moments are not independent
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,33 +150,41 @@ def _moment_matched(places: Floats, weighted: Floats, degree: int) -> Floats:
             3).
         weighted: window times Jacobian, (elements, nodes).
     """
-    smooth, powers = smoothing(degree), _powers(MOMENTS)
-    tests = interpolate(np.prod(places[:, :, None] ** powers, axis=-1), smooth)
-    rows, weights = tests.reshape(-1, len(powers)), (weighted * gll(degree).cube_weights).ravel()
-    gram = rows.T @ (rows * weights[:, None])
-    coefficients = _solve(gram, powers.sum(axis=1))
-    values = (rows[:, : len(coefficients)] @ coefficients).reshape(weighted.shape) * weighted
+    smooth, root = smoothing(degree), np.sqrt(weighted / gll(degree).cube_weights)
+    tests = interpolate(_polynomials(places), smooth)
+    tests *= (root * gll(degree).cube_weights)[..., None]
+    values = _least_norm(tests.reshape(-1, tests.shape[-1])).reshape(root.shape) * root
     return np.asarray(interpolate(values[..., None], smooth)[..., 0])
 
 
-def _solve(gram: Floats, orders: Numbers) -> Floats:
-    """Coefficients for the highest order up to which the moments are independent.
+def _least_norm(tests: Floats) -> Floats:
+    """The least vector with the moments of a delta function, of as many orders as are independent.
 
     Args:
-        gram: products of the moments, (moments, moments), in ascending order.
-        orders: of the moments, (moments,).
+        tests: whose products with the vector are the moments, (n, moments), orders ascending.
     """
-    scale = 1 / np.sqrt(gram.diagonal().clip(1e-300))
-    scaled = gram * scale[:, None] * scale
-    for order in range(int(orders[-1]), -1, -1):
+    orders, wanted = _powers(MOMENTS).sum(axis=1), _polynomials(np.zeros(AXES))
+    gram = tests.T @ tests
+    for order in range(MOMENTS, -1, -1):
         count = int(np.searchsorted(orders, order, side="right"))
-        block = scaled[:count, :count]
-        least, *_, most = np.linalg.eigvalsh(block)
+        least, *_, most = np.linalg.eigvalsh(gram[:count, :count])
         if order == 0 or least > SINGULAR * most:
             break
-    wanted = np.zeros(count)
-    wanted[0] = scale[0]
-    return np.asarray(np.linalg.solve(block, wanted) * scale[:count])
+    used, inverse = tests[:, :count], np.linalg.inv(gram[:count, :count])
+    found = used @ (inverse @ wanted[:count])
+    return np.asarray(found + used @ (inverse @ (wanted[:count] - used.T @ found)))
+
+
+def _polynomials(places: Floats) -> Floats:
+    """Polynomials of ascending order, nearly orthonormal in a whole window, (..., polynomials).
+
+    They are products of Hermite polynomials, as the window is nearly a Gaussian function.
+    """
+    degrees = np.arange(MOMENTS + 1)
+    scale = 1 / np.sqrt(np.cumprod(np.maximum(degrees, 1.0)))
+    lines = hermevander(places * np.sqrt(2 * SHARPNESS + AXES + 2), MOMENTS) * scale
+    x, y, z = _powers(MOMENTS).T
+    return np.asarray(lines[..., 0, x] * lines[..., 1, y] * lines[..., 2, z])
 
 
 @cache
