@@ -74,8 +74,10 @@ def _up(setup: Setup) -> Iterator[Direction]:
 
 def _heating(setup: Setup) -> Iterator[Direction]:
     """From the hot to the cold wall."""
-    if setup.heat is not None:
-        yield Direction(setup.heat.axis, 1 if setup.heat.low > setup.heat.high else -1)
+    if setup.scales.heat is not None:
+        yield Direction(
+            setup.scales.heat.axis, 1 if setup.scales.heat.low > setup.scales.heat.high else -1
+        )
 
 
 def _driving(setup: Setup) -> Iterator[Direction]:

@@ -34,8 +34,8 @@ class ResidualHistory:
 
     def __init__(self, backend: Backend, setup: Setup) -> None:
         self._backend = backend
-        speed, size = setup.fluid.speed, setup.length
-        contrast = setup.temperature_difference or 1.0
+        speed, size = setup.fluid.speed, setup.scales.length
+        contrast = setup.scales.temperature_difference or 1.0
         self._scale = np.array([1.0, speed, speed, speed, contrast]) * speed / size
         rows = setup.steps // setup.check_every + 2
         self.rows = backend.zeros((rows, 2 + len(FIELDS)), np.float64)
