@@ -122,7 +122,7 @@ def test_a_single_process_needs_no_mpi(launched: pytest.MonkeyPatch) -> None:
 def test_several_processes_need_mpi(launched: pytest.MonkeyPatch, name: str) -> None:
     launched.setitem(sys.modules, "mpi4py", None)
     launched.setenv(name, "4")
-    with pytest.raises(BackendError, match=r"4 processes were started.*groundswell\[mpi\]"):
+    with pytest.raises(BackendError, match=r"4 processes were started.*'\.\[mpi\]'"):
         module.get_communicator()
 
 
@@ -282,7 +282,7 @@ def test_deadlines_name_the_late_ranks() -> None:
 
 
 def test_pauses_sleep_where_yields_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever gets the core by a yield may keep it for a time slice; a sleeper gets it back."""
+    """A thread that yields may lose the core for a time slice; one that slept gets it back."""
     clock, done = [0.0], list[str]()
     lasting = {"yield": waiting.LONG_YIELD_SECONDS / 2}
 

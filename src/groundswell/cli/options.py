@@ -1,4 +1,4 @@
-"""Options that several commands share, and how they read words."""
+"""Options that several commands share, and the parsers of their values."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ CHECK_SECONDS = 0.5  # interval between checks that the other ranks are alive
 # a short sleep adds little to the wait, and frees the core for other ranks.
 BUSY_SECONDS = 0.002
 SLEEP_SECONDS = 1e-4
-# Whoever gets the core by a yield may keep it for milliseconds. If a yield has lasted longer than
-# this, the following pauses sleep, since a sleeper gets the core back at once.
+# After a yield, another thread may keep the core for milliseconds. If a yield has lasted longer
+# than this, the following pauses sleep, since a thread that slept gets the core back at once.
 LONG_YIELD_SECONDS = 3e-4
 CROWDED_PAUSES = 1000
 # MPI libraries copy small parts of a message at each call. A call that copies takes several times
@@ -93,7 +93,7 @@ class Deadline:
 class _Crowd(local):
     """What this thread knows about other users of its core."""
 
-    pauses: int = 0  # that sleep, because yields took long
+    pauses: int = 0  # pauses left that sleep, because a yield took long
 
 
 _crowd = _Crowd()
@@ -292,7 +292,7 @@ class Progress:
         return self._others[rank].state == ENDED
 
     def has_died(self, rank: int) -> bool:
-        """Whether the process of a rank is gone without a word."""
+        """Whether the process of a rank has ended without a message."""
         if self.is_alive(rank):
             return False
         if self._is_usable:

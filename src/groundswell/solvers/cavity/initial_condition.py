@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from groundswell.solvers.cavity.setup import Setup
 
 ROUNDING = 1e-6  # relative difference allowed between box sizes
-DISTURBANCE = 0.02  # of temperature where the fluid is heated from below, over its difference
-WEAKER = 0.6  # ratio of the disturbances along the two horizontal axes, so that neither is a mirror
+DISTURBANCE = 0.02  # of temperature in fluid heated from below, over the difference of the walls
+WEAKER = 0.6  # ratio of the disturbances along the two horizontal axes, to break their symmetry
 
 
 def fluid_at_rest(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:

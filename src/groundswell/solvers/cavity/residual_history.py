@@ -14,7 +14,7 @@ from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.setup import Setup
 
 BOUND = 1e5  # of scaled norms: far above those of fluid at rest next to a hot wall
-STALLED_CHECKS = 200  # cycles; slow ones still halve a residual in fifty
+STALLED_CHECKS = 200  # cycles; even slow runs halve a residual in about fifty
 COLUMNS = ("step", "grid", "mass", "momentum_x", "momentum_y", "momentum_z", "heat")
 DIGITS = 6  # significant digits compared with the tolerance: rank counts change the rounding
 

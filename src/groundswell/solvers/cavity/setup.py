@@ -245,7 +245,7 @@ class Setup:
     def damping(self) -> float:
         """Coefficient of the fourth difference of pressure in the mass flux, s/m.
 
-        It is uniform, so that damping moves mass and makes none.
+        It is uniform, so that damping moves mass but creates none.
         """
         return self.case.time.dissipation / max(self.scales.wave_speed, sqrt(self.least_beta2))
 

@@ -163,7 +163,7 @@ class Earthquake(ExplicitSolver):
         ]
 
     def _correct(self, kernel: str, box: Box, fields: Sequence[Array]) -> list[Launch]:
-        """The launch that corrects the differences at boundaries of fluids in a box, if there are any."""
+        """The launch that corrects differences in a box at boundaries of fluids, if any."""
         if kernel not in self._sea_floor:
             return []
         tables = self._sea_floor[kernel].tables(box, self.layout, self.setup.dtype)

@@ -198,7 +198,7 @@ class Setup(BlockSetup):
 
     @cached_property
     def dispersion_share(self) -> DispersionShare:
-        """The share of the stiffness that the dispersion takes away."""
+        """The fraction by which dispersion reduces the stiffness."""
         return DispersionShare.of(self.materials, self.grid)
 
     @property
@@ -257,7 +257,7 @@ class Setup(BlockSetup):
 
     @cached_property
     def overlaps(self) -> Overlaps:
-        """The overlaps of the blocks of ranks, and the error that is expected of them."""
+        """The overlaps of the blocks of ranks, and their expected error."""
         error = OverlapError.of(self.materials, check.wave(self))
         return Overlaps(self.case.overlap, self.grid, self.sources, error)
 

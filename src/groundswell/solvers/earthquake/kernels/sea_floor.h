@@ -1,13 +1,13 @@
 // Corrections at boundaries between fluids and solids. The hot kernels take the same differences
-// everywhere. These kernels add the terms by which the differences of sea_floor.py deviate from them.
+// everywhere. These kernels add what they lack to the differences of sea_floor.py.
 #pragma once
 #include "stress.h"
 #include "velocity.h"
 
 // Sparse matrix from values to cells, row by row.
 //   targets [T]: offset in memory; starts [T + 1]: first term
-//   slots: the sum that a term adds to; fields, sources: component and offset of its value in memory;
-//   weights: 1/m
+//   slots: the sum that a term adds to; weights: 1/m
+//   fields, sources: component of its value, and the offset of this in memory
 struct Terms {
   const long long *targets, *starts, *sources;
   const int *slots, *fields;
