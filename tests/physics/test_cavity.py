@@ -164,7 +164,7 @@ def test_flows_that_may_not_become_steady_are_named_before(case: CavityCase, tex
     assert any(text in warning for warning in Setup(case).warnings())
 
 
-def test_cycles_that_fail_make_way_for_the_finest_grid_alone(
+def test_the_finest_grid_alone_replaces_cycles_that_fail(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Here a mistake in the correction makes them fail."""

@@ -290,16 +290,16 @@ def test_pauses_sleep_where_yields_take_long(monkeypatch: pytest.MonkeyPatch) ->
         done.append(name)
         clock[0] += seconds
 
-    monkeypatch.setattr(waiting, "_crowd", waiting._Crowd())
+    monkeypatch.setattr(waiting, "_core_use", waiting._CoreUse())
     monkeypatch.setattr(waiting.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(waiting.time, "sleep", lambda seconds: act("sleep", seconds))
     monkeypatch.setattr(waiting.os, "sched_yield", lambda: act("yield", lasting["yield"]))
     for _ in range(50):
-        waiting._make_way(clock[0])
+        waiting._yield_core(clock[0])
     assert set(done) == {"yield"}
     lasting["yield"], done[:] = 3 * waiting.LONG_YIELD_SECONDS, []
     for _ in range(2 * waiting.CROWDED_PAUSES + 2):
-        waiting._make_way(clock[0])
+        waiting._yield_core(clock[0])
     assert done == 2 * ["yield", *["sleep"] * waiting.CROWDED_PAUSES]
 
 

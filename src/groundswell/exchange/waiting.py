@@ -80,7 +80,7 @@ class Deadline:
         """
         now = time.monotonic()
         if now < self._busy_until:
-            _make_way(now)
+            _yield_core(now)
         else:
             time.sleep(SLEEP_SECONDS)
         if now - self._checked > self._check_every:
@@ -90,24 +90,24 @@ class Deadline:
             raise late(what, awaited, now - self._begun)
 
 
-class _Crowd(local):
-    """What this thread knows about other users of its core."""
+class _CoreUse(local):
+    """How this thread yields its core to others."""
 
     pauses: int = 0  # pauses left that sleep, because a yield took long
 
 
-_crowd = _Crowd()
+_core_use = _CoreUse()
 
 
-def _make_way(now: float) -> None:
+def _yield_core(now: float) -> None:
     """Let other threads run for a moment."""
-    if _crowd.pauses:
-        _crowd.pauses -= 1
+    if _core_use.pauses:
+        _core_use.pauses -= 1
         time.sleep(SLEEP_SECONDS / 5)
         return
     os.sched_yield()
     if time.monotonic() - now > LONG_YIELD_SECONDS:
-        _crowd.pauses = CROWDED_PAUSES
+        _core_use.pauses = CROWDED_PAUSES
 
 
 def complete(
