@@ -66,7 +66,7 @@ def whole_number(name: str, given: Any) -> int:
 
 
 def listed(given: Any) -> Any:
-    """A list of the items of a sequence or an array; anything else as it is, to be refused."""
+    """A list of the items of a sequence or an array; anything else unchanged, for validation."""
     if not is_sequence(given):
         return given
     return given.tolist() if isinstance(given, np.ndarray) else list(given)

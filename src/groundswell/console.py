@@ -16,8 +16,8 @@ ENDLESS = 100_000  # characters: lines of plain text are not wrapped
 def is_terminal(stream: TextIO) -> bool:
     """Whether a stream is a terminal.
 
-    Launchers give their processes terminals of their own, whatever becomes of the output. Several
-    processes therefore never have one.
+    Launchers give their processes pseudo-terminals even if the output goes to a file. Several
+    processes therefore never count as having one.
     """
     return started_ranks() == 1 and stream.isatty()
 

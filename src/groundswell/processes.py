@@ -59,7 +59,7 @@ def launcher_variables() -> str:
 
 
 def find_mpiexec() -> str | None:
-    """Path of mpiexec: the one beside this Python, which belongs to its MPI, or one on the path."""
+    """Path of mpiexec: in the folder of this Python, with its MPI, or else on the path."""
     beside = Path(sys.executable).with_name("mpiexec")
     return str(beside) if beside.exists() else shutil.which("mpiexec")
 

@@ -1,4 +1,4 @@
-"""Steady flows in boxes as users meet them: what is known of them, and whether they are reached."""
+"""Steady flows in boxes: known properties, and whether the default settings reach them."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def test_a_lid_drives_the_flow_of_a_staggered_grid() -> None:
 
 
 @pytest.mark.parametrize("walls", ["west", "bottom", "top"])
-def test_what_a_moving_wall_drags_comes_back(walls: str) -> None:
-    """Through a middle line, whatever wall moves; only damping, of third order, passes unseen."""
+def test_no_net_flux_crosses_a_middle_line(walls: str) -> None:
+    """Whichever wall moves; the damping flux, of third order, is not part of the velocity."""
     velocity = [0.0, 0.0, 1.0] if walls == "west" else [-1.0, 0.0, 0.0]
     moving = dict.fromkeys(("west", "east", "bottom", "top"), STILL)
     case = lid(100, 23).model_dump() | {
@@ -164,7 +164,7 @@ def test_flows_that_may_not_become_steady_are_named_before(case: CavityCase, tex
     assert any(text in warning for warning in Setup(case).warnings())
 
 
-def test_cycles_that_fail_make_way_for_the_finest_grid_alone(
+def test_the_finest_grid_alone_replaces_cycles_that_fail(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Here a mistake in the correction makes them fail."""

@@ -1,6 +1,6 @@
 """Numbers in the texts of examples are those that the programs give.
 
-What `check` tells is compared on every run; the long variants run the examples as they are and
+What `check` shows is compared on every run; the long variants run the examples as they are and
 compare what their texts say of the results, to the last digit that they print.
 """
 
@@ -40,12 +40,12 @@ def assert_printed(printed: str, value: float) -> None:
 
 
 def cases(name: str) -> list[dict[str, Any]]:
-    """What `check` tells of the cases of an example, in the order of the columns of its table."""
+    """What `check` shows for the cases of an example, in the order of the columns of its table."""
     names = ("case.toml", "case_fine.toml")
     return [checked(EXAMPLES / name / n) for n in names if (EXAMPLES / name / n).exists()]
 
 
-# --- what `check` tells ---------------------------------------------------------------------------
+# --- what `check` shows ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "loh3"])

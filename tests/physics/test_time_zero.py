@@ -192,7 +192,7 @@ def test_a_run_that_starts_early_continues_from_a_checkpoint(solver: str, tmp_pa
 
 
 @pytest.mark.parametrize("solver", GRIDS)
-def test_dates_and_times_are_told_by_check(solver: str) -> None:
+def test_check_shows_dates_and_times(solver: str) -> None:
     def told(source: dict[str, Any], **event: Any) -> tuple[dict[str, Any], list[str]]:
         setup = prepare(case(solver, [source], event=event, output={}))
         return {q.key: q.value for q in setup.quantities()}, list(setup.warnings())

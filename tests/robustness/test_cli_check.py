@@ -1,4 +1,4 @@
-"""`groundswell check`: what it tells of a case, before anything runs."""
+"""`groundswell check`: what it shows of a case before a run."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_info(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert found["solvers"] == registry.names()
     assert found["cache"]["entries"] >= 1 and found["cache"]["bytes"] > 0
     assert {"mpi4py", "mpiexec", "ranks", "hosts"} <= set(found["mpi"])
-    # Of one process nobody can say that ways to others work.
+    # One process cannot find out whether transports work.
     assert {way["works"] for way in found["transports"]["cpu"].values()} <= {None, False}
     assert {way["works"] for way in found["transports"]["cuda"].values()} == {False}
     assert main(["info"]) == 0
@@ -84,17 +84,17 @@ def test_info_shows_links(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_
     assert "NVML" in machine._links()["reason"] and tables._links(machine._links()) == {}
 
 
-def test_info_tells_why_ways_do_not_work() -> None:
+def test_info_shows_why_transports_do_not_work() -> None:
     ways = {
         "peer": {"works": True, "reason": None},
         "nccl": {"works": False, "reason": "no library"},
         "mpi": {"works": True, "reason": None},
     }
-    assert tables._ways(ways, "mpiexec") == "peer, mpi work\nnot nccl: no library"
-    untested = tables._ways({"peer": {"works": None}}, "/env/bin/mpiexec")
+    assert tables._list_transports(ways, "mpiexec") == "peer, mpi work\nnot nccl: no library"
+    untested = tables._list_transports({"peer": {"works": None}}, "/env/bin/mpiexec")
     assert untested == "peer could work; test with /env/bin/mpiexec -n 2 groundswell info"
     none = {name: {"works": False, "reason": "no mpi4py"} for name in ("peer", "mpi")}
-    assert tables._ways(none, "mpiexec") == "not peer, mpi: no mpi4py"
+    assert tables._list_transports(none, "mpiexec") == "not peer, mpi: no mpi4py"
 
 
 @pytest.mark.parametrize(("count", "text"), [(0, "0 entries"), (1, "1 entry"), (2000, "2,000 ent")])

@@ -43,7 +43,7 @@ def on_wall(setup: Setup, axis: int, side: Any, name: str, f: Floats) -> Floats:
         return (4 * f[0] - f[1]) / 3
     if side.kind == "fixed":
         return np.full_like(f[0], side.temperature)
-    (along, low, high), size = setup.heat, setup.case.grid.size
+    (along, low, high), size = setup.scales.heat, setup.case.grid.size
     s = (setup.offsets[along][0] + np.arange(setup.grid.cells[along])) * setup.grid.spacing[along]
     profile = low + (high - low) * s / size[along]
     shape = [1, 1, 1]

@@ -120,7 +120,7 @@ def test_numbers_and_pictures_do_not_depend_on_the_axes(name: str, tmp_path: Pat
         turned = picture(found, (turn.to[2], turn.to[0]), tmp_path)
         for got, wanted in zip(turned, shown, strict=True):
             np.testing.assert_allclose(got, wanted, atol=1e-9, err_msg=str(turn))
-        if original.setup.heat is not None:
+        if original.setup.scales.heat is not None:
             lines = (nusselt_lines(flow, tmp_path) for flow in (found, original))
             np.testing.assert_allclose(*lines, atol=1e-8, err_msg=str(turn))
 

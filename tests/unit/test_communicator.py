@@ -122,7 +122,7 @@ def test_a_single_process_needs_no_mpi(launched: pytest.MonkeyPatch) -> None:
 def test_several_processes_need_mpi(launched: pytest.MonkeyPatch, name: str) -> None:
     launched.setitem(sys.modules, "mpi4py", None)
     launched.setenv(name, "4")
-    with pytest.raises(BackendError, match=r"4 processes were started.*groundswell\[mpi\]"):
+    with pytest.raises(BackendError, match=r"4 processes were started.*'\.\[mpi\]'"):
         module.get_communicator()
 
 
@@ -282,7 +282,7 @@ def test_deadlines_name_the_late_ranks() -> None:
 
 
 def test_pauses_sleep_where_yields_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever gets the core by a yield may keep it for a time slice; a sleeper gets it back."""
+    """A thread that yields may lose the core for a time slice; one that slept gets it back."""
     clock, done = [0.0], list[str]()
     lasting = {"yield": waiting.LONG_YIELD_SECONDS / 2}
 
@@ -290,16 +290,16 @@ def test_pauses_sleep_where_yields_take_long(monkeypatch: pytest.MonkeyPatch) ->
         done.append(name)
         clock[0] += seconds
 
-    monkeypatch.setattr(waiting, "_crowd", waiting._Crowd())
+    monkeypatch.setattr(waiting, "_core_use", waiting._CoreUse())
     monkeypatch.setattr(waiting.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(waiting.time, "sleep", lambda seconds: act("sleep", seconds))
     monkeypatch.setattr(waiting.os, "sched_yield", lambda: act("yield", lasting["yield"]))
     for _ in range(50):
-        waiting._make_way(clock[0])
+        waiting._yield_core(clock[0])
     assert set(done) == {"yield"}
     lasting["yield"], done[:] = 3 * waiting.LONG_YIELD_SECONDS, []
     for _ in range(2 * waiting.CROWDED_PAUSES + 2):
-        waiting._make_way(clock[0])
+        waiting._yield_core(clock[0])
     assert done == 2 * ["yield", *["sleep"] * waiting.CROWDED_PAUSES]
 
 

@@ -387,7 +387,7 @@ def test_formats_that_need_obspy_are_refused_before_the_run(
     monkeypatch.setitem(sys.modules, "obspy", None)
     for name in ("sac", "mseed"):
         wanted = {"output": {"seismograms": {"formats": ["hdf5", name]}}}
-        with pytest.raises(InputError, match=r"ObsPy.*groundswell\[seismology\]"):
+        with pytest.raises(InputError, match=r"ObsPy.*'\.\[seismology\]'"):
             setup(**wanted)
         setup(**wanted, receiver=[])
     setup(output={"seismograms": {"formats": ["hdf5"]}})

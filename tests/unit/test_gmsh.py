@@ -369,7 +369,7 @@ ODD_FILES = [
 
 
 @pytest.mark.parametrize(("version", "change", "message"), ODD_FILES)
-def test_files_that_cannot_be_read_are_told_what_to_change(
+def test_messages_on_unreadable_files_say_what_to_change(
     tmp_path: Path, version: str, change: Any, message: str
 ) -> None:
     (tmp_path / "odd.msh").write_text(change(text_of(tmp_path, version)))
@@ -378,12 +378,12 @@ def test_files_that_cannot_be_read_are_told_what_to_change(
     assert "Error" not in str(caught.value)
 
 
-def test_periodic_links_are_not_ignored_in_silence(tmp_path: Path) -> None:
+def test_ignored_periodic_links_cause_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "linked.msh"
     for links, is_linked in (("0\n", False), ("1\n2 4 7\nAffine 1 0 0 1\n0\n", True)):
         path.write_text(text_of(tmp_path, "2.2") + f"$Periodic\n{links}$EndPeriodic\n")
         assert any("periodic" in text for text in read_gmsh_groups(path).warnings) is is_linked
-    with pytest.warns(UserWarning, match="links sides as periodic, which is ignored"):
+    with pytest.warns(UserWarning, match="periodic links between sides, which are ignored"):
         read_gmsh(path)
     case = f"""
         solver = "poisson"
@@ -391,4 +391,4 @@ def test_periodic_links_are_not_ignored_in_silence(tmp_path: Path) -> None:
         equation = {{ screening = 1.0 }}
         """
     (tmp_path / "case.toml").write_text(case)
-    assert "links sides as periodic" in gs.check(tmp_path / "case.toml")["warnings"][0]
+    assert "periodic links" in gs.check(tmp_path / "case.toml")["warnings"][0]

@@ -1,4 +1,4 @@
-"""Mistakes of input that both solvers of seismic waves tell."""
+"""Mistakes in the input that both seismic solvers report."""
 
 from __future__ import annotations
 

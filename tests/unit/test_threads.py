@@ -50,7 +50,7 @@ def busy_cores() -> Iterator[None]:
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) > 8, reason="needs as many threads as cores")
-def test_threads_do_not_spin_where_others_want_the_cores(busy_cores: None) -> None:
+def test_threads_do_not_spin_on_busy_cores(busy_cores: None) -> None:
     """If they do, each barrier lasts a time slice or two: some 50 times the time of one thread."""
     several, one = program("seconds")
     assert several < 12 * one
@@ -66,7 +66,7 @@ def test_each_launching_thread_has_its_own_threads() -> None:
 
 
 @pytest.mark.parametrize("policy", ["active", "passive"])
-def test_those_who_choose_get_threads_of_openmp(policy: str) -> None:
+def test_users_can_choose_threads_of_openmp(policy: str) -> None:
     assert program("fork", OMP_WAIT_POLICY=policy)[:1] == [2]
 
 

@@ -14,7 +14,6 @@ import groundswell as gs
 from groundswell.case import read_case
 from groundswell.errors import CaseError, InputError
 from groundswell.simulation.preparation import prepare
-from groundswell.solvers.ultrasound.check import _use_step
 from groundswell.solvers.ultrasound.fast_sizes import (
     cheapest_margin,
     cost,
@@ -23,6 +22,7 @@ from groundswell.solvers.ultrasound.fast_sizes import (
     prime_factors,
 )
 from groundswell.solvers.ultrasound.initial_pressure import smoothed
+from groundswell.solvers.ultrasound.warnings import _use_step
 
 AXES = "must have 2 or 3 entries: x, y and, in three dimensions, z"
 POINT = {"kind": "point", "position": ["5 mm", "5 mm"]}

@@ -58,7 +58,7 @@ def media(tmp_path: Path, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def extremes(medium: AcousticMedium) -> dict[str, Any]:
-    """What is asked of a medium before a run, by name."""
+    """What a check reads of a medium, by name."""
     names = ("speed", "density", "absorption", "nonlinearity")
     found: dict[str, Any] = {n: (np.min(v := getattr(medium, n)), np.max(v)) for n in names}
     found["varies"] = [np.ndim(getattr(medium, name)) > 0 for name in names]

@@ -1,4 +1,4 @@
-"""Control groups: what batch systems and containers leave of a machine's memory and cores."""
+"""Control groups: the limits of batch systems and containers on memory and cores."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from groundswell.backends.cgroups import cpu_quota
 from groundswell.backends.source import INCLUDE, Source
 
-# Whoever sets one of these wants OpenMP's own threads.
+# If the user sets one of these, OpenMP's own threads run the kernels.
 OPENMP_BEHAVIOUR = (
     "OMP_WAIT_POLICY OMP_PROC_BIND OMP_PLACES OMP_STACKSIZE OMP_THREAD_LIMIT OMP_DYNAMIC "
     "GOMP_SPINCOUNT GOMP_CPU_AFFINITY GOMP_STACKSIZE KMP_BLOCKTIME KMP_AFFINITY"
@@ -31,14 +31,14 @@ def available_cores(ranks: int = 1) -> int:
 def default_threads() -> int:
     """OMP_NUM_THREADS as OpenMP reads it, or one per available core.
 
-    Of a list, the first entry counts, as we do not nest parallel regions.
+    The first entry of a list counts, as parallel regions are not nested.
     """
     wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return int(wanted) if wanted.isdigit() and int(wanted) else available_cores()
 
 
 def team_source() -> Source:
-    """The source of the threads: our own, unless the user sets how OpenMP's threads behave."""
+    """The source of the threads: our own, unless the user controls those of OpenMP."""
     chosen = any(name in os.environ for name in OPENMP_BEHAVIOUR)
     return Source(INCLUDE / ("openmp_team.h" if chosen else "thread_team.h"), {})
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DEBUG = "--debug"  # allowed anywhere, so we remove it before the command line is parsed
 
-OPTIONAL = {"--resume": "--resume=yes"}  # options that may lack their value
+OPTIONAL = {"--resume": "--resume=yes"}  # options whose value may be omitted
 
 ON_ALL_RANKS = {"run", "bench", "info"}  # commands of all ranks; rank 0 runs the others alone
 

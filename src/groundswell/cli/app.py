@@ -16,9 +16,9 @@ from groundswell.cli.options import (
     Backend,
     BackendName,
     CaseFile,
+    FloatingPoint,
     Resume,
     SolverName,
-    Width,
     backend_option,
     choice,
     flag,
@@ -72,7 +72,7 @@ def run(
         flag("--overwrite", text="Replace results of another case or an unfinished run."),
     ] = False,
     backend: Backend = None,
-    precision: Width = None,
+    precision: FloatingPoint = None,
     quiet: Annotated[bool, flag("--quiet", "-q", text="Show no progress.")] = False,
     as_json: AsJson = False,
     no_pictures: Annotated[
@@ -120,7 +120,7 @@ def run(
 def check(
     case: CaseFile,
     backend: Backend = None,
-    precision: Width = None,
+    precision: FloatingPoint = None,
     ranks: Annotated[int, typer.Option(min=1, help="Number of processes for the run.")] = 1,
     hosts: Annotated[
         int, typer.Option(min=1, help="Number of hosts like this one that the processes use.")

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how they read words."""
+"""Options that several commands share, and the parsers of their values."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ SolverName = Annotated[
 ]
 AsJson = Annotated[bool, flag("--json", text="Print the result as JSON.")]
 Backend = Annotated[BackendName | None, backend_option("Backend; overrides the case.")]
-Width = Annotated[
+FloatingPoint = Annotated[
     Precision | None,
     typer.Option(
         parser=choice(Precision),

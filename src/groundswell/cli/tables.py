@@ -140,23 +140,25 @@ def _transports(found: Mapping[str, Any]) -> dict[str, str]:
     """The transports between ranks, for the devices of this machine."""
     here = (name for name, device in found["devices"].items() if device["device"] is not None)
     mpiexec = found["mpi"]["mpiexec"] or "mpiexec"
-    return {f"ranks on {name}": _ways(found["transports"][name], mpiexec) for name in here}
+    return {
+        f"ranks on {name}": _list_transports(found["transports"][name], mpiexec) for name in here
+    }
 
 
-def _ways(transports: Mapping[str, Any], mpiexec: str) -> str:
+def _list_transports(transports: Mapping[str, Any], mpiexec: str) -> str:
     """Names of the transports that work or might work, then the others with their reasons."""
     names = {
-        state: ", ".join(name for name, way in transports.items() if way["works"] is state)
+        state: ", ".join(name for name, each in transports.items() if each["works"] is state)
         for state in (True, None)
     }
     lines = [f"{names[True]} work"] if names[True] else []
     if names[None]:
         lines.append(f"{names[None]} could work; test with {mpiexec} -n 2 groundswell info")
-    refused: dict[str, list[str]] = {}
-    for name, way in transports.items():
-        if way["works"] is False:
-            refused.setdefault(way["reason"], []).append(name)
-    return "\n".join([*lines, *(f"not {', '.join(of)}: {why}" for why, of in refused.items())])
+    missing: dict[str, list[str]] = {}
+    for name, each in transports.items():
+        if each["works"] is False:
+            missing.setdefault(each["reason"], []).append(name)
+    return "\n".join([*lines, *(f"not {', '.join(of)}: {why}" for why, of in missing.items())])
 
 
 def _entries(count: int) -> str:

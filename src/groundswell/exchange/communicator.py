@@ -122,7 +122,7 @@ class Communicator(ABC):
 
     @property
     def speaks(self) -> bool:
-        """Whether this rank prints what all know: rank 0, or the first that has not died."""
+        """Whether this rank prints for all: rank 0, or the first rank that is alive."""
         return self.first
 
     def require_same(self, settings: Mapping[str, Any]) -> None:

@@ -121,7 +121,7 @@ class Domain(GhostedBlock, PlanCache):
         backend, self._options = ranks.collective_try(opened)
         PlanCache.__init__(self, ranks, backend, frees_comm=comm is not None)
         self._staged: dict[Any, Array] = {}
-        # The last exchange of NumPy arrays: where they were, and its plan.
+        # The last exchange of NumPy arrays: their addresses, and its plan.
         self._last: tuple[Any, Plan] | None = None
         self._by_address: set[Hashable] = set()  # terms of exchanges that belong to certain arrays
 

@@ -90,7 +90,7 @@ class Plan:
         self._interop.make_user_wait(streams)
 
     def run_again(self) -> None:
-        """Exchange the arrays of the last `run_with` on a CPU, which are where they were."""
+        """Repeat the last `run_with` on a CPU; its arrays must have the same addresses."""
         self._run(())
 
     def run_with(self, streams: StreamHandles, *arrays: Any, capturing: bool) -> None:

@@ -31,8 +31,8 @@ CHECK_SECONDS = 0.5  # interval between checks that the other ranks are alive
 # a short sleep adds little to the wait, and frees the core for other ranks.
 BUSY_SECONDS = 0.002
 SLEEP_SECONDS = 1e-4
-# Whoever gets the core by a yield may keep it for milliseconds. If a yield has lasted longer than
-# this, the following pauses sleep, since a sleeper gets the core back at once.
+# After a yield, another thread may keep the core for milliseconds. If a yield has lasted longer
+# than this, the following pauses sleep, since a thread that slept gets the core back at once.
 LONG_YIELD_SECONDS = 3e-4
 CROWDED_PAUSES = 1000
 # MPI libraries copy small parts of a message at each call. A call that copies takes several times
@@ -80,7 +80,7 @@ class Deadline:
         """
         now = time.monotonic()
         if now < self._busy_until:
-            _make_way(now)
+            _yield_core(now)
         else:
             time.sleep(SLEEP_SECONDS)
         if now - self._checked > self._check_every:
@@ -90,24 +90,24 @@ class Deadline:
             raise late(what, awaited, now - self._begun)
 
 
-class _Crowd(local):
-    """What this thread knows about other users of its core."""
+class _CoreUse(local):
+    """How this thread yields its core to others."""
 
-    pauses: int = 0  # that sleep, because yields took long
-
-
-_crowd = _Crowd()
+    pauses: int = 0  # pauses left that sleep, because a yield took long
 
 
-def _make_way(now: float) -> None:
+_core_use = _CoreUse()
+
+
+def _yield_core(now: float) -> None:
     """Let other threads run for a moment."""
-    if _crowd.pauses:
-        _crowd.pauses -= 1
+    if _core_use.pauses:
+        _core_use.pauses -= 1
         time.sleep(SLEEP_SECONDS / 5)
         return
     os.sched_yield()
     if time.monotonic() - now > LONG_YIELD_SECONDS:
-        _crowd.pauses = CROWDED_PAUSES
+        _core_use.pauses = CROWDED_PAUSES
 
 
 def complete(
@@ -292,7 +292,7 @@ class Progress:
         return self._others[rank].state == ENDED
 
     def has_died(self, rank: int) -> bool:
-        """Whether the process of a rank is gone without a word."""
+        """Whether the process of a rank has ended without a message."""
         if self.is_alive(rank):
             return False
         if self._is_usable:

@@ -20,7 +20,7 @@ from groundswell.formats.damage import read_errors_reported
 
 # Space for headers, chunk indices and attributes of HDF5.
 METADATA_BYTES = 1 << 18
-READ_BYTES = 64 << 20  # read at once of the samples that a run continues
+READ_BYTES = 64 << 20  # most that is read at a time to verify samples
 
 
 class AppendableFile:

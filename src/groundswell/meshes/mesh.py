@@ -48,7 +48,9 @@ class Mesh:
         order = whole_number("order", self.order)
         corners, nodes = (_as_array(name, getattr(self, name)) for name in ("corners", "nodes"))
         if corners.dtype.kind not in "iu":
-            raise InputError(f"corners are {corners.dtype}; give whole numbers, those of vertices")
+            raise InputError(
+                f"corners are {corners.dtype}; give whole numbers, the indices of vertices"
+            )
         for name, values in {"order": order, "corners": corners, "nodes": nodes}.items():
             object.__setattr__(self, name, values)
         shape = (len(self.corners), (self.order + 1) ** AXES, AXES)

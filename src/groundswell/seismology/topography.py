@@ -136,7 +136,7 @@ def _require_upwards(found: DataArray, source: str) -> None:
     if found.attrs.get("positive") == "down" or (is_depth and not is_up):
         raise InputError(
             f"{source} holds depths, positive downwards; give elevations, positive upwards: change "
-            'the sign of the values, the name, and set its attribute positive = "up"'
+            'the name and the sign of the values, and set the attribute positive = "up"'
         )
 
 

@@ -95,7 +95,7 @@ def _summary(folder: Path) -> dict[str, Any]:
 
 
 def _case_of(folder: Path) -> dict[str, Any]:
-    """What the summary in a folder tells about the case."""
+    """The section `case` of the summary in a folder."""
     case = _summary(folder).get("case")
     return case if isinstance(case, dict) else {}
 

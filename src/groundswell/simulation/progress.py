@@ -14,27 +14,27 @@ from groundswell.console import is_terminal
 LINE_EVERY = 10.0  # s between lines in a log
 FIRST_RUN = "(first run with these settings; later runs find them in the cache)"
 
-News = Callable[[int], str]
+StatusText = Callable[[int], str]
 Report = Callable[[int, int], None]  # takes steps done, and points updated by this run
 
 
 @contextmanager
 def progress(
-    total: int, news: News, unit: str, *, quiet: bool, start: int = 0, ends: bool = True
+    total: int, status: StatusText, unit: str, *, quiet: bool, start: int = 0, ends: bool = True
 ) -> Iterator[Report]:
     """Show steps done, throughput and time left on standard error.
 
     Args:
-        news: the solver's status at a step.
+        status: the solver's status at a step.
         ends: whether the number of steps is known in advance.
     """
     if quiet:
         yield lambda step, updates: None
     elif is_terminal(sys.stderr):
-        with _bar(total, news, unit, start, ends) as report:
+        with _bar(total, status, unit, start, ends) as report:
             yield report
     else:
-        lines = _Lines(total, news, unit, start, ends)
+        lines = _Lines(total, status, unit, start, ends)
         yield lines
         lines.end()
 
@@ -81,8 +81,8 @@ def _announce_once() -> CompilationReport:
 class _Lines:
     """Prints a line of text every few seconds."""
 
-    def __init__(self, total: int, news: News, unit: str, start: int, ends: bool) -> None:
-        self._total, self._news, self._unit, self._start = total, news, unit, start
+    def __init__(self, total: int, status: StatusText, unit: str, start: int, ends: bool) -> None:
+        self._total, self._status, self._unit, self._start = total, status, unit, start
         self._ends, self._begun = ends, time.monotonic()
         self._last = self._begun
         self._now = self._said = (start, 0)
@@ -102,7 +102,7 @@ class _Lines:
         step, updates = self._now
         passed = max(now - self._begun, 1e-9)
         count = f"step {step} of {self._total}" if self._ends else f"step {step}"
-        line = f"{count}, {self._news(step)}, {updates / passed / 1e6:.4g} {self._unit}"
+        line = f"{count}, {self._status(step)}, {updates / passed / 1e6:.4g} {self._unit}"
         with suppress(OSError):  # a closed log must not stop the run
             print(line + self._left(step, passed), file=sys.stderr, flush=True)
 
@@ -113,7 +113,7 @@ class _Lines:
 
 
 @contextmanager
-def _bar(total: int, news: News, unit: str, start: int, ends: bool) -> Iterator[Report]:
+def _bar(total: int, status: StatusText, unit: str, start: int, ends: bool) -> Iterator[Report]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -126,7 +126,7 @@ def _bar(total: int, news: News, unit: str, start: int, ends: bool) -> Iterator[
     known = (TextColumn("{task.percentage:>3.0f} %"),) if ends else ()
     left = (TimeRemainingColumn(), TextColumn("left")) if ends else ()
     columns = (
-        TextColumn("{task.fields[news]}"),
+        TextColumn("{task.fields[status]}"),
         BarColumn(),
         *known,
         TextColumn("[cyan]{task.fields[rate]}"),
@@ -136,11 +136,11 @@ def _bar(total: int, news: News, unit: str, start: int, ends: bool) -> Iterator[
     )
     with Progress(*columns, console=Console(stderr=True)) as shown:
         most = total if ends else None
-        task = shown.add_task("", total=most, completed=start, news=news(start), rate="")
+        task = shown.add_task("", total=most, completed=start, status=status(start), rate="")
         begun = time.monotonic()
 
         def report(step: int, updates: int) -> None:
             rate = updates / max(time.monotonic() - begun, 1e-9) / 1e6
-            shown.update(task, completed=step, news=news(step), rate=f"{rate:.4g} {unit}")
+            shown.update(task, completed=step, status=status(step), rate=f"{rate:.4g} {unit}")
 
         yield report

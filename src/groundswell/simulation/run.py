@@ -207,7 +207,7 @@ def run(
 
 
 def _has_ended(job: Communicator, folder: Path, digest: str, *, quiet: bool) -> bool:
-    """Whether an earlier run of this case is complete, as rank 0 finds, which then says so."""
+    """Whether an earlier run of this case is complete; if so, rank 0 prints a message."""
     ended = job.collective_try(lambda: job.first and is_complete(folder, digest))
     if ended and not quiet:
         print(f"{folder} holds the complete results of this case", file=sys.stderr)

@@ -1,4 +1,4 @@
-// OpenMP's threads behind the functions of thread_team.h, for those who set how OpenMP's threads behave.
+// OpenMP's threads behind the functions of thread_team.h, for users who control OpenMP's threads.
 #include <omp.h>
 
 extern "C" {

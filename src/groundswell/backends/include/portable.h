@@ -222,7 +222,7 @@ HIDDEN int omp_get_thread_num() { return thread_team.number(); }
 extern "C" void set_thread_team(const ThreadTeam* team) { thread_team = *team; }
 #endif
 
-// Loops up to these lengths take less time on one thread than to hand them out to several. An item may be as much work
+// Loops up to these lengths take less time on one thread than it takes to start several. An item may be as much work
 // as many cells, and a block is always worth a thread.
 constexpr index_t SHORT_CELLS = 512, SHORT_ITEMS = 64;
 

@@ -72,8 +72,8 @@ INLINE long long nanoseconds_now() {
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-// Whoever gets the core by a yield may keep it for some milliseconds. If this was so, threads sleep instead for some
-// time: the system wakes a sleeper at once, as it has used less than its share of the core.
+// After a yield, another thread may keep the core for some milliseconds. If this has happened, threads sleep for some
+// time instead: the system wakes a sleeper at once, as it has used less than its share of the core.
 constexpr long long LONG_YIELD = 300000, NAP = 20000;  // ns
 constexpr int NAPS = 2000;
 

@@ -1,8 +1,8 @@
 // The threads that run the parallel loops of kernels, in place of OpenMP's own.
 //
 // OpenMP's threads either spin at barriers, which wastes the time slices of a busy machine, or sleep, which doubles the
-// time of short loops on an idle one. These threads spin as long as nothing else wants their cores. Linux tells: it
-// counts how long a thread that could run has waited for a core.
+// time of short loops on an idle one. These threads spin as long as no other thread wants their cores. Linux
+// counts how long a runnable thread has waited for a core.
 //
 // A library of its own. Kernels reach it by the three pointers of ThreadTeam in portable.h.
 #if defined(__clang__)  // calls functions of its own OpenMP in parallel loops
@@ -30,10 +30,10 @@ typedef std::atomic<uint32_t> Word;
 constexpr long long MILLISECOND = 1000000;
 constexpr long long LONGEST_SPIN = 5 * MILLISECOND;  // ns; a sleep and its end take a hundredth of it
 // A thread is crowded if it waited for a core for a quarter of an interval. It then sleeps instead of spinning for some
-// intervals, twice as many each time, as spinning may be what it was punished for.
+// intervals, twice as many each time, as spinning may have lowered its priority.
 constexpr long long INTERVAL = 20 * MILLISECOND, TOO_LONG = INTERVAL / 4;
 constexpr int MOST_INTERVALS = 64;
-constexpr int PAUSES = 32;  // between two looks at the clock
+constexpr int PAUSES = 32;  // between two readings of the clock
 
 inline long long nanoseconds() {
   timespec now;
@@ -41,7 +41,7 @@ inline long long nanoseconds() {
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-// How long this thread has waited for a core until now, ns; see proc_pid_schedstat(5). 0 if the system does not tell.
+// How long this thread has waited for a core until now, ns; see proc_pid_schedstat(5). 0 if unknown.
 inline long long waited_for_core() {
   char text[64] = {0};
   const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -102,7 +102,7 @@ class Waiter {
     }
     const long long begun = nanoseconds();
     for (long long now = begun; now - begun < LONGEST_SPIN; now = nanoseconds()) {
-      look(now);
+      check_crowding(now);
       if (crowded_.load(std::memory_order_relaxed)) break;
       for (int n = 0; n < PAUSES; ++n) {
         if (word.load(std::memory_order_acquire) != old) return true;
@@ -112,7 +112,7 @@ class Waiter {
     return false;
   }
 
-  void look(long long now) {
+  void check_crowding(long long now) {
     const long long passed = now - since_;
     if (passed < INTERVAL * (is_crowded_ ? intervals_ : 1)) return;
     const long long waited = waited_for_core();

@@ -47,7 +47,7 @@ def read_stations(path: Path | str) -> list[Receiver]:
 
 
 def _in_file(problem: Problem, where: str) -> Problem:
-    """A problem of a section as one of a line of a file."""
+    """A problem of a section, reported for a line of a file."""
     key = "station" if problem.key == "name" else problem.key
     return replace(problem, key=f"{where}: {key}" if problem.value else where)
 

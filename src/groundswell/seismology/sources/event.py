@@ -133,7 +133,7 @@ def reference_time(event: EventSection, centroid: float) -> str | None:
 
 
 def centroid_warnings(event: EventSection, centroid: float, dt: float) -> Iterator[str]:
-    """A centroid time of the event at which the centroid of the sources is not.
+    """A centroid time of the event that differs from that of the sources.
 
     Args:
         centroid: time of the centroid of the sources, s.

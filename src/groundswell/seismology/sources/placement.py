@@ -18,10 +18,10 @@ _SHOWN = 10  # number of misplaced sources and receivers that a message names
 
 
 def refuse_misplaced(found: Iterable[tuple[str, str]]) -> None:
-    """Refuse sources and receivers in impossible places; names and sentences about their points.
+    """Raise an error for misplaced sources and receivers, given as names and sentences.
 
     Raises:
-        InputError: there are some; lists them, with the first point of each.
+        InputError: there are some; lists them, with the first sentence on each.
     """
     sentences: dict[str, str] = {}
     for name, sentence in found:

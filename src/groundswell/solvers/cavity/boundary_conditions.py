@@ -31,7 +31,9 @@ class Heat(IntEnum):
 
 def boundary_parameters(setup: Setup, part: Part) -> dict[str, Parameter]:
     """Parameters of the six sides, such as LOW_X_BEYOND; a side at another block is open."""
-    parameters: dict[str, Parameter] = {"HEAT_AXIS": setup.heat.axis if setup.heat else 0}
+    parameters: dict[str, Parameter] = {
+        "HEAT_AXIS": setup.scales.heat.axis if setup.scales.heat else 0
+    }
     for axis, name in enumerate("XYZ"):
         low, high = setup.case.walls.pair(axis)
         at_low = part.start[axis] == 0

@@ -11,6 +11,7 @@ from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
 
 if TYPE_CHECKING:
+    from groundswell.solvers.cavity.scales import Scales
     from groundswell.solvers.cavity.setup import Setup
 
 GRID, FLOW = "Grid and steps", "The flow"
@@ -54,9 +55,9 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
 def _flow(setup: Setup) -> Iterator[Quantity]:
     fluid, layer, unit = setup.fluid, setup.layer, _unit(setup, "m^2/s")
     numbers = {
-        "rayleigh": setup.rayleigh,
+        "rayleigh": setup.scales.rayleigh,
         "prandtl": fluid.viscosity / fluid.diffusivity,
-        "reynolds": setup.reynolds,
+        "reynolds": setup.scales.reynolds,
     }
     for name, value in numbers.items():
         label = f"{name.capitalize()} number" if value else ""
@@ -117,23 +118,23 @@ def _resolution(setup: Setup) -> Iterator[str]:
 
 def _stability(setup: Setup) -> Iterator[str]:
     limit = UNSTEADY_LID.get(setup.dimensions, np.inf)
-    if setup.heat is None and setup.reynolds > limit:
+    if setup.scales.heat is None and setup.scales.reynolds > limit:
         yield (
             f"lid-driven flow is unsteady above a Reynolds number of about {limit:,.0f}, so that "
             "the run may not reach a steady state; lower the Reynolds number"
         )
-    limit = _unsteady_sides(setup)
-    if setup.rayleigh > limit:
+    limit = _unsteady_sides(setup.scales)
+    if setup.scales.rayleigh > limit:
         yield (
-            f"air {setup.height / setup.length:.2g} times as high as the distance of its hot and "
-            f"cold wall is unsteady above a Rayleigh number of about {limit:.2g}, so that the run "
+            f"air {setup.scales.aspect_ratio:.2g} times as high as its hot and cold walls "
+            f"are apart is unsteady above a Rayleigh number of about {limit:.2g}, so that the run "
             "may not reach a steady state; lower the Rayleigh number"
         )
 
 
-def _unsteady_sides(setup: Setup) -> float:
+def _unsteady_sides(scales: Scales) -> float:
     """Rayleigh number at which flow between walls heated from the side becomes unsteady."""
-    if setup.heat is None or not setup.height or setup.fluid.buoyancy[setup.heat.axis]:
+    if scales.heat is None or not scales.height or scales.fluid.buoyancy[scales.heat.axis]:
         return np.inf
     heights, limits = (np.log(list(values)) for values in zip(*UNSTEADY_SIDES.items(), strict=True))
-    return float(np.exp(np.interp(np.log(setup.height / setup.length), heights, limits)))
+    return float(np.exp(np.interp(np.log(scales.aspect_ratio), heights, limits)))

@@ -61,12 +61,14 @@ class Flow:
         t = np.moveaxis(self.fields["T"], 2 - axis, 0).astype(float)
         near, sign = (t[::-1], -1.0) if high else (t, 1.0)
         slope = sign * (4 * near[1] - 3 * near[0] - near[2]) / (2 * self.setup.grid.spacing[axis])
-        return np.asarray(-slope * self.setup.length / self.setup.temperature_difference)
+        return np.asarray(
+            -slope * self.setup.scales.length / self.setup.scales.temperature_difference
+        )
 
     def wall_fluxes(self) -> tuple[Floats, Floats]:
         """Local Nusselt numbers on the hot and on the cold wall; axes as in `fields`."""
-        assert self.setup.heat is not None
-        axis, low, high = self.setup.heat
+        assert self.setup.scales.heat is not None
+        axis, low, high = self.setup.scales.heat
         sign = 1.0 if low > high else -1.0
         at_low, at_high = (sign * self.wall_flux(axis, high=end) for end in (False, True))
         return (at_low, at_high) if low > high else (at_high, at_low)
@@ -79,9 +81,9 @@ class Flow:
     def summary(self) -> dict[str, Any]:
         """Nusselt numbers and peak velocities; lengths and speeds in the units of the case."""
         summary: dict[str, Any] = {"peaks": self.peaks()}
-        if self.setup.heat is None:
+        if self.setup.scales.heat is None:
             return summary
-        axis, (hot, cold) = self.setup.heat.axis, self.wall_fluxes()
+        axis, (hot, cold) = self.setup.scales.heat.axis, self.wall_fluxes()
         middle = self._middle_line(hot, axis)
         return summary | {
             "nusselt": self._mean(hot, axis),
@@ -128,8 +130,8 @@ class Flow:
 
     def write_nusselt(self, path: Path) -> Path:
         """Write the local Nusselt numbers along the mid-lines of both walls as a CSV table."""
-        assert self.setup.heat is not None
-        axis = self.setup.heat.axis
+        assert self.setup.scales.heat is not None
+        axis = self.setup.scales.heat.axis
         along = self.plane.other(axis)
         lines = [self._middle_line(flux, axis) for flux in self.wall_fluxes()]
         names = (AXES[along], "hot", "cold")
@@ -214,8 +216,8 @@ def _at_side(setup: Setup, axis: int, side: Any, name: str, f: Floats) -> Floats
 
 def _conducting_temperature(setup: Setup, axis: int, like: Floats) -> Floats:
     """Temperature of a conducting wall normal to `axis`, K, in the shape of `like`."""
-    assert setup.heat is not None
-    along, low, high = setup.heat
+    assert setup.scales.heat is not None
+    along, low, high = setup.scales.heat
     dim = [a for a in (2, 1, 0) if a != axis].index(along)  # in an array without `axis`
     fraction = setup.positions(along) / setup.case.grid.size[along]
     if fraction.size != like.shape[dim]:

@@ -74,7 +74,7 @@ def interpolation(source: Setup, target: Setup, axis: int, name: str) -> Band:
 def restriction(source: Setup, target: Setup, axis: int, name: str) -> Band:
     """Restriction of rates of change to a coarser grid: the scaled transpose of interpolation.
 
-    That of pressure conserves mass: the first point takes what the wall would.
+    That of pressure conserves mass: the first point also receives the share of the wall.
     """
     coarse, fine = target.grid.spacing[axis], source.grid.spacing[axis]
     band = _band(source, target, axis, name, coarse, closed=False)
@@ -108,7 +108,7 @@ def _band(
 
 
 def _conserving(matrix: Floats) -> Floats:
-    """The matrix with columns of sum one: its end rows take what points on walls would."""
+    """The matrix whose columns sum to one: its end rows also receive the shares of walls."""
     lost = 1 - matrix.sum(axis=0)
     middle = len(lost) // 2
     matrix[0, :middle] += lost[:middle]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from groundswell.solvers.cavity.setup import Setup
 
 ROUNDING = 1e-6  # relative difference allowed between box sizes
-DISTURBANCE = 0.02  # of temperature where the fluid is heated from below, over its difference
-WEAKER = 0.6  # ratio of the disturbances along the two horizontal axes, so that neither is a mirror
+DISTURBANCE = 0.02  # of temperature in fluid heated from below, over the difference of the walls
+WEAKER = 0.6  # ratio of the disturbances along the two horizontal axes, to break their symmetry
 
 
 def fluid_at_rest(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
@@ -30,9 +30,9 @@ def fluid_at_rest(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
     number. Rolls as wide as they are high disturb it.
     """
     fields = {name: np.zeros(part.shape) for name in FIELDS}
-    if setup.is_heated_from_below:
-        assert setup.heat is not None
-        up, scale = setup.heat.axis, DISTURBANCE * setup.temperature_difference
+    if setup.scales.is_heated_from_below:
+        assert setup.scales.heat is not None
+        up, scale = setup.scales.heat.axis, DISTURBANCE * setup.scales.temperature_difference
         across = [axis for axis in range(3) if axis != up and setup.varies(axis)]
         weights = zip(across, (1.0, WEAKER), strict=False)
         rolls = sum(weight * _rolls(setup, part, axis) for axis, weight in weights)
@@ -43,7 +43,7 @@ def fluid_at_rest(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
 def _rolls(setup: Setup, part: Part, axis: int) -> NDArray[np.float64]:
     """A wave along an axis whose half-lengths are about the distance of the heated walls."""
     pair = 2 if setup.periodic[axis] else 1  # a period holds two rolls
-    rolls = pair * max(1, round(setup.case.grid.size[axis] / setup.length / pair))
+    rolls = pair * max(1, round(setup.case.grid.size[axis] / setup.scales.length / pair))
     return np.asarray(np.cos(rolls * np.pi * _fraction(setup, part, axis)))
 
 

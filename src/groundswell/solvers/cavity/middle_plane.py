@@ -27,7 +27,7 @@ class Direction(NamedTuple):
 class MiddlePlane:
     """The plane that profiles, peaks and pictures show, by two directions.
 
-    Whichever way a cavity is turned, it has the same numbers in this plane.
+    The results in this plane do not depend on the orientation of a cavity.
 
     Args:
         across: horizontal in pictures; from the hot to the cold wall if they bound this axis.
@@ -50,8 +50,8 @@ class MiddlePlane:
 def middle_plane(setup: Setup) -> MiddlePlane:
     """The plane that contains the axes of heating and of gravity, or a moving wall's motion.
 
-    Axes along which nothing varies come last. Where these axes coincide, the other axis with more
-    points belongs to the plane, and of equal numbers the next one in cyclic order.
+    Axes along which nothing varies come last. If the two axes coincide, the second one is the other
+    axis with more points or, if both have as many, the next one in cyclic order.
     """
     gravity, heat, lid = list(_up(setup)), list(_heating(setup)), list(_driving(setup))
     signs = {each.axis: each.sign for each in (*lid, *heat, *gravity)}
@@ -74,8 +74,10 @@ def _up(setup: Setup) -> Iterator[Direction]:
 
 def _heating(setup: Setup) -> Iterator[Direction]:
     """From the hot to the cold wall."""
-    if setup.heat is not None:
-        yield Direction(setup.heat.axis, 1 if setup.heat.low > setup.heat.high else -1)
+    if setup.scales.heat is not None:
+        yield Direction(
+            setup.scales.heat.axis, 1 if setup.scales.heat.low > setup.scales.heat.high else -1
+        )
 
 
 def _driving(setup: Setup) -> Iterator[Direction]:

@@ -61,7 +61,7 @@ class Outputs:
             flow.write_profiles(folder / "profiles.csv"),
             write_json(folder / "heat.json", flow.summary() | self._solver.convergence_summary()),
         ]
-        if self._solver.setup.heat is not None:
+        if self._solver.setup.scales.heat is not None:
             files.append(flow.write_nusselt(folder / "nusselt.csv"))
         if self._solver.setup.case.output.fields:
             files.append(flow.write(folder / "flow.nc"))

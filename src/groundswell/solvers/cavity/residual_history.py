@@ -14,7 +14,7 @@ from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.setup import Setup
 
 BOUND = 1e5  # of scaled norms: far above those of fluid at rest next to a hot wall
-STALLED_CHECKS = 200  # cycles; slow ones still halve a residual in fifty
+STALLED_CHECKS = 200  # cycles; even slow runs halve a residual in about fifty
 COLUMNS = ("step", "grid", "mass", "momentum_x", "momentum_y", "momentum_z", "heat")
 DIGITS = 6  # significant digits compared with the tolerance: rank counts change the rounding
 
@@ -34,8 +34,8 @@ class ResidualHistory:
 
     def __init__(self, backend: Backend, setup: Setup) -> None:
         self._backend = backend
-        speed, size = setup.fluid.speed, setup.length
-        contrast = setup.temperature_difference or 1.0
+        speed, size = setup.fluid.speed, setup.scales.length
+        contrast = setup.scales.temperature_difference or 1.0
         self._scale = np.array([1.0, speed, speed, speed, contrast]) * speed / size
         rows = setup.steps // setup.check_every + 2
         self.rows = backend.zeros((rows, 2 + len(FIELDS)), np.float64)

@@ -20,15 +20,14 @@ from groundswell.solvers.cavity.case import (
     FIELDS,
     MIN_POINTS,
     CavityCase,
-    FixedWall,
-    HeatedWalls,
     Open,
     Wall,
 )
 from groundswell.solvers.cavity.decomposition import summarize
-from groundswell.solvers.cavity.fluid import Fluid, make_fluid
+from groundswell.solvers.cavity.fluid import Fluid
 from groundswell.solvers.cavity.initial_condition import check_initial_flow
 from groundswell.solvers.cavity.recording import recording
+from groundswell.solvers.cavity.scales import Scales
 from groundswell.time_integration.runge_kutta import SCHEMES, Scheme
 
 SUMS = 6  # in each partial sum, see kernels/step.h
@@ -192,53 +191,23 @@ class Setup:
         end = interior[-1] + self.offsets[axis][1] * self.grid.spacing[axis]
         return np.sort([*([] if self.periodic[axis] else [0.0]), *interior, end])
 
-    @property
-    def heat(self) -> HeatedWalls | None:
-        """The one pair of walls of different temperatures; None if there is none or several."""
-        heated = self.case.walls.heated_pairs
-        return heated[0] if len(heated) == 1 else None
+    @cached_property
+    def scales(self) -> Scales:
+        """The scales of the flow."""
+        return Scales(self.case)
 
     @property
-    def is_heated_from_below(self) -> bool:
-        """Whether the one pair of walls of different temperatures has the warmer one below."""
-        if self.heat is None:
-            return False
-        axis, low, high = self.heat
-        return self.fluid.buoyancy[axis] * (low - high) > 0
-
-    @property
-    def length(self) -> float:
-        """Reference length: the distance of these walls or the box's longest side, m."""
-        size = self.case.grid.size
-        return size[self.heat.axis] if self.heat else max(size)
-
-    @property
-    def temperature_difference(self) -> float:
-        """Largest temperature difference between walls, K; 0 without walls of fixed temperature."""
-        return max(self.wall_temperatures, default=0.0) - min(self.wall_temperatures, default=0.0)
-
-    @property
-    def wall_temperatures(self) -> list[float]:
-        """Temperatures of the walls of fixed temperature, K."""
-        sides = [side for axis in range(3) for side in self.case.walls.pair(axis)]
-        return [side.temperature for side in sides if isinstance(side, FixedWall)]
+    def fluid(self) -> Fluid:
+        """The fluid, in the units of the case."""
+        return self.scales.fluid
 
     def conducting_temperature(self) -> tuple[float, float]:
         """Temperature of conducting walls: at the first point, and its change per spacing, K."""
-        if self.heat is None:
+        if self.scales.heat is None:
             return 0.0, 0.0
-        axis, low, high = self.heat
+        axis, low, high = self.scales.heat
         slope = (high - low) * self.grid.spacing[axis] / self.case.grid.size[axis]
         return low + slope * self.offsets[axis][0], slope
-
-    @cached_property
-    def fluid(self) -> Fluid:
-        """The fluid, in the units of the case."""
-        neutral = (
-            max(self.wall_temperatures, default=0.0) + min(self.wall_temperatures, default=0.0)
-        ) / 2
-        wall = self.case.fastest_wall
-        return make_fluid(self.case.fluid, self.length, self.temperature_difference, neutral, wall)
 
     @property
     def viscosity(self) -> float:
@@ -249,17 +218,7 @@ class Setup:
     @property
     def least_beta2(self) -> float:
         """Lower bound of beta squared, (m/s)^2."""
-        return self.case.time.compressibility * self.wave_speed * self.wave_speed
-
-    @property
-    def wave_speed(self) -> float:
-        """Speed that waves of artificial compressibility need to keep up with the flow, m/s.
-
-        It is the flow's, unless warm fluid may lie below cold fluid. Then slower waves than those
-        of free fall excite each other.
-        """
-        is_stable = self.heat is not None and not self.is_heated_from_below
-        return self.peak if is_stable else max(self.fluid.speed, self.peak)
+        return self.case.time.compressibility * self.scales.wave_speed * self.scales.wave_speed
 
     def diffusion_limit(self, diffusivity: float) -> float:
         """One over the longest step that is stable for diffusion, 1/s."""
@@ -286,9 +245,9 @@ class Setup:
     def damping(self) -> float:
         """Coefficient of the fourth difference of pressure in the mass flux, s/m.
 
-        It is uniform, so that damping moves mass and makes none.
+        It is uniform, so that damping moves mass but creates none.
         """
-        return self.case.time.dissipation / max(self.wave_speed, sqrt(self.least_beta2))
+        return self.case.time.dissipation / max(self.scales.wave_speed, sqrt(self.least_beta2))
 
     @property
     def damped_step(self) -> float:
@@ -382,39 +341,18 @@ class Setup:
         3 L / Re^(1/2).
         """
         wide = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
-        layers = [3 * self.length * self.reynolds**-0.5 / wide] if self.reynolds else []
-        if self.heat is not None and self.rayleigh:
-            spacing = self.grid.spacing[self.heat.axis]
-            layers.append(2 * self.length * self.rayleigh**-0.25 / spacing)
+        scales = self.scales
+        layers = [3 * scales.length * scales.reynolds**-0.5 / wide] if scales.reynolds else []
+        if scales.heat is not None and scales.rayleigh:
+            spacing = self.grid.spacing[scales.heat.axis]
+            layers.append(2 * scales.length * scales.rayleigh**-0.25 / spacing)
         return min(layers, default=0.0)
 
     @property
     def cell_reynolds(self) -> float:
         """Reynolds number of a cell at the estimated peak speed."""
         widest = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
-        return self.peak * widest / self.fluid.viscosity
-
-    @property
-    def peak(self) -> float:
-        """Estimate of the largest speed, m/s: fluid falls faster in tall boxes."""
-        return self.fluid.peak * sqrt(max(1.0, self.height / self.length))
-
-    @property
-    def height(self) -> float:
-        """Size of the box along gravity, m; 0 without buoyancy."""
-        sizes = zip(self.fluid.buoyancy, self.case.grid.size, strict=True)
-        return max(size if lift else 0.0 for lift, size in sizes)
-
-    @property
-    def reynolds(self) -> float:
-        """Reynolds number of the fastest wall."""
-        return self.case.fastest_wall * self.length / self.fluid.viscosity
-
-    @property
-    def rayleigh(self) -> float:
-        """Rayleigh number."""
-        lift = max(map(abs, self.fluid.buoyancy)) * self.temperature_difference * self.length**3
-        return lift / (self.fluid.viscosity * self.fluid.diffusivity)
+        return self.scales.peak_speed * widest / self.fluid.viscosity
 
     def quantities(self) -> list[Quantity]:
         """Grids, steps and memory; the fluid and its boundary layers."""

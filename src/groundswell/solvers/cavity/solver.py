@@ -35,7 +35,7 @@ STAGE_TOLERANCE, MAX_STAGE_CHECKS = 1e-4, 60
 
 ALONE_WARNING = (
     "cycles through coarser grids did not converge, so the run started again on the finest grid "
-    "alone; time.levels = 1 saves these cycles"
+    "alone; time.levels = 1 avoids these cycles"
 )
 
 

@@ -1,4 +1,4 @@
-"""Requirements of a set-up, and the quantities and warnings that `groundswell check` lists."""
+"""Quantities and warnings of a prepared case, for `groundswell check` and the report."""
 
 from __future__ import annotations
 
@@ -12,16 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.case.quantities import Quantity, byte_size
-from groundswell.errors import InputError, listed
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
 from groundswell.seismology.media.material import Values
 from groundswell.seismology.media.profile import Profile, find_profile
 from groundswell.seismology.receivers import instruments
-from groundswell.seismology.sources import placement
 from groundswell.seismology.sources.event_warnings import source_warnings
-from groundswell.seismology.sources.placement import refuse_misplaced
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.time_steps import STEP_RATIO, sampling_warnings
 from groundswell.solvers.dgwave.dispersion import describe_errors, plane_wave_errors
@@ -32,18 +29,16 @@ from groundswell.solvers.dgwave.mesh.case import (
     RefinementSection,
 )
 from groundswell.solvers.dgwave.terrain import terrain_quantities, terrain_warnings
+from groundswell.solvers.dgwave.validation import FLUXES
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
 
 MESH, WAVES, SOURCES = "Elements and time steps", "What the elements resolve", "Sources, receivers"
-DEPTH_ROUNDING = 1e-3  # m
 ROUNDING = 1e-9  # relative, of edges and frequencies
 ROUNDED_UP = 1.005  # so that three digits are no less than the value
-LEAST_UPWIND = 0.5  # weight of the Riemann flux, see `require_dissipation`
 USUAL_WIDTH = {"pml": 4, "sponge": 10}  # of layers, elements
 SHALLOW = 0.1  # depth of a source in water over the height of its element, see `_shallow_sources`
-FLUXES = {0.0: "central", 1.0: "Riemann"}
 
 
 def quantities(setup: Setup) -> list[Quantity]:
@@ -302,79 +297,3 @@ def position(setup: Setup, element: int) -> str:
     middle = setup.hexahedra.geometry_nodes(np.array([element])).mean(axis=1)
     x, y, depth = setup.below_surface(middle)[0]
     return f"x = {x:.6g} m, y = {y:.6g} m, depth = {depth:.6g} m"
-
-
-def require_above_the_bottom(setup: Setup) -> None:
-    """Check that sources and receivers lie above the bottom, which is less deep below valleys.
-
-    Raises:
-        InputError: sources or receivers lie below the region; lists them.
-    """
-    if setup.surface is None:
-        return
-    places = [(f"receiver {r.name}", r.position) for r in setup.receivers]
-    for n, entry in enumerate(setup.source_entries):
-        places += [(f"source[{n}]", point.position) for point in entry.points]
-    if not places:
-        return
-    points = np.array([place for _, place in places])
-    depth, floor = points[:, 2], setup.bottom(points)
-    refuse_misplaced(
-        (
-            places[n][0],
-            f"lies below the region, which is {floor[n]:g} m deep there, at a depth of "
-            f"{depth[n]:g} m; move it, or enlarge grid.size",
-        )
-        for n in np.flatnonzero(depth > floor + DEPTH_ROUNDING)
-    )
-
-
-def require_shear_in_solids(setup: Setup) -> None:
-    """Check that moments of sources in fluids are isotropic.
-
-    Raises:
-        InputError: a source in a fluid has a moment that is not isotropic.
-    """
-    placement.require_shear_in_solids(
-        setup.source_entries, lambda places: setup.rigidity(*places.T) == 0
-    )
-
-
-def require_dissipation(setup: Setup) -> None:
-    """Check that the flux dissipates enough for matched layers beside halved elements.
-
-    With the central flux, waves in soft ground grow exponentially there.
-
-    Raises:
-        InputError: the flux dissipates too little.
-    """
-    flux = setup.case.method.flux
-    if flux >= LEAST_UPWIND or not setup.equations.elastic or not setup.layer_sets:
-        return
-    if setup.elements(1, 0).has_levels:
-        raise InputError(
-            f"method.flux = {FLUXES.get(flux, flux)}: with matched layers and halved elements, "
-            f'waves in solids may grow without limit; use "riemann" or at least {LEAST_UPWIND:g}, '
-            'or boundary layers of kind "sponge"'
-        )
-
-
-def require_fields_of_equations(setup: Setup) -> None:
-    """Check that the equations have all fields that the case records.
-
-    Raises:
-        InputError: they lack a field.
-    """
-    fields = setup.equations.fields
-    output = setup.case.output
-    recorded = {f"record[{n}]": record.fields for n, record in enumerate(output.record)}
-    if output.volumes:
-        recorded["volumes"] = output.volumes.fields
-    for key, names in recorded.items():
-        absent = [field for field in names if field not in fields]
-        if absent:
-            kind = "elastic" if setup.equations.elastic else "acoustic"
-            raise InputError(
-                f'output.{key}.fields: the {kind} equations have no "{absent[0]}"; use '
-                f"{listed(fields)}"
-            )

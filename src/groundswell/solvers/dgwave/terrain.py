@@ -1,4 +1,4 @@
-"""What `groundswell check` says of topography, and of how well the elements follow it."""
+"""Quantities and warnings of topography for `groundswell check`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MISFIT = 0.02  # of the surface, over the shortest wavelength: a shift of phase 
 
 
 def terrain_quantities(surface: Surface, group: str) -> Iterator[Quantity]:
-    """Elevations, and what the elements make of them."""
+    """Elevations, and how well the elements follow them."""
     low, high = surface.range
     text = f"elevations of {low:,.1f} to {high:,.1f} m, {surface.mean:,.1f} m on average"
     yield Quantity("topography", [low, high], "topography", "m", text, group)

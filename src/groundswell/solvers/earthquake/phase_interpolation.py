@@ -47,8 +47,8 @@ AROUND = np.arange(-4, 6)  # indices, relative to the point before a position, t
 # Row 0 of the solid holds the velocities along the boundary of a position closer to it: where shear
 # stress vanishes, the factor SHEAR makes the difference between rows 0 and 1 larger.
 BOUNDARY_SHIFT = 1 / SHEAR - 1
-# For the same reason, shear stress a cell away from the boundary is larger than it is there: in the
-# equation of motion of row 0 its weight is this, not 1, if it grows in proportion to the distance.
+# For the same reason, shear stress on the first edge inside the solid has a weight: this is the one
+# in the equation of motion of row 0 of a stress that grows in proportion to the distance.
 BOUNDARY_STRESS = SHEAR - 1 / 12
 REACH = 3  # cells around that of a position that its stencils reach
 LEAST_SHARE = 0.25  # sum of the weights of points in the phase below which only the nearest counts

@@ -23,7 +23,7 @@ PLANES_KEPT = 64
 
 @dataclass(frozen=True, eq=False)
 class Phases:
-    """Fluid and solid cells; outside the grid, its outermost cells or its opposite side repeat.
+    """Fluid and solid cells. Beyond the grid, its outermost cells or its periodic image repeat.
 
     Args:
         grid: the grid.

@@ -1,19 +1,20 @@
 """Differences of velocity and stress next to boundaries between fluids and solids.
 
 A fourth-order difference reaches two cells to either side. Across the boundary of a fluid it would
-combine values that have nothing to do with each other. The solid slips along the fluid, and its
-permanent stresses would push the fluid for ever. Therefore:
+combine unrelated values: the solid slips along the fluid, and its permanent stresses would
+accelerate the fluid for ever. Therefore:
 
 - A cell on the boundary has the second-order difference of the velocity normal to the boundary.
 - An edge inside the solid, next to an edge on the boundary, has the difference SHEAR (b - a) of the
   velocities a and b along the boundary. With 1 instead of SHEAR it is second-order as well. The
   energy of the rows next to the boundary is a midpoint rule. Its error makes the waves that the
-  boundary guides slow, as at a free surface (kernels/surface.h). The smaller factor compensates
-  for this: Scholte waves of 10, 20 and 40 cells on soft ground are 1.1 %, 0.05 % and -0.03 % slow,
-  not 1.6 %, 0.3 % and 0.1 %.
+  boundary guides too slow, as at a free surface (kernels/surface.h). The smaller factor compensates
+  for this: Scholte waves of 10, 20 and 40 cells on soft ground are 1.1 %, 0.05 % and -0.03 % too
+  slow, not 1.6 %, 0.3 % and 0.1 %.
 
-The hot kernels take fourth-order differences everywhere. Other kernels then add the rest at the
-boundary, and, in the equation of motion, its transpose, so that energy is conserved.
+The hot kernels take fourth-order differences everywhere. Other kernels then correct them at the
+boundary and, in the equation of motion, add the negative transpose of this correction, so that
+energy is conserved.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ Mask = NDArray[np.bool_]
 
 SHEAR = 11 / 12
 FOURTH_ORDER = np.array([1 / 24, -9 / 8, 9 / 8, -1 / 24])
-# Weights that a difference has more than FOURTH_ORDER: across the boundary, along it, and for
-# solids or water of one or two rows, where only the last value is replaced by an extrapolation.
+# Corrections to FOURTH_ORDER: across the boundary, along it, and in solids or water of one or two
+# rows, where an extrapolation replaces the last value only.
 NORMAL, ALONG, THIN = range(3)
 CHANGES = (
     np.array([[0, -1, 1, 0], [0, -SHEAR, SHEAR, 0], [1 / 24, -13 / 12, 25 / 24, 0]]) - FOURTH_ORDER
@@ -58,7 +59,7 @@ class Terms:
     """Weighted values that are added to the rates of cells.
 
     Args:
-        cells: cell (k, j, i) of each term in the part, (n, 3); of its value, (n, 3).
+        cells: cell (k, j, i) of each term in the part, (n, 3).
         sources: cell (k, j, i) of its value, (n, 3).
         slots: rate that it is added to, (n,).
         fields: component of its value, (n,).
@@ -102,13 +103,13 @@ class Differences:
     kind: Integers
 
     def stress_terms(self, part: Part) -> Terms:
-        """What the strain rates of the part's cells have more."""
+        """Corrections of the strain rates of the part's cells."""
         cells, nodes, weights = self._nodes(part)
         slot, component, _ = DERIVATIVES[self.derivative].T
         return _sorted(part, cells, nodes, slot, component, weights)
 
     def velocity_terms(self, part: Part, free_surface: bool) -> Terms:
-        """What the forces on the part's velocities have more: minus the transpose."""
+        """Corrections of the forces on the part's velocities: the negative transpose."""
         cells, nodes, weights = self._nodes(part)
         slot, component, _ = DERIVATIVES[self.derivative].T
         # At a free surface the cell of vz is half as high.
@@ -193,7 +194,7 @@ def _in_row(
 
 @dataclass(frozen=True)
 class Ground:
-    """Four planes of cells, of which differences in the third are wanted.
+    """Four planes of cells, for the differences in the third.
 
     Args:
         solid: whether cells are solid, (4, ny, nx).
@@ -231,7 +232,7 @@ class Ground:
 
 
 def _before(values: Mask, axis: int) -> Mask:
-    """Values of the cells before, along x or y; the first are of no use."""
+    """Values of the cells before, along x or y; the first ones are meaningless."""
     return np.roll(values, 1, 1 - axis)
 
 

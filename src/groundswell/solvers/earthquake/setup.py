@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +31,7 @@ from groundswell.seismology.sources.point_sources import PointSource, SourceCont
 from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import TimeAxis, dividing_step, require_feasible_steps
 from groundswell.simulation.solver import DecompositionSummary
-from groundswell.solvers.earthquake import check, moduli, validation
+from groundswell.solvers.earthquake import check, memory, moduli, validation
 from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand
 from groundswell.solvers.earthquake.effective import Rows, effective_rows
 from groundswell.solvers.earthquake.halo import summarize
@@ -47,16 +46,6 @@ from groundswell.solvers.earthquake.warnings import find_warnings
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
 SAFETY = 0.97  # automatic time step over the stability limit
-
-# Compulsory memory traffic of an update, in words per point: each input read once, each output
-# written once. Velocity: reads 6 stresses, 3 velocities and the density, writes 3 velocities.
-# Stress: reads 3 velocities, 6 stresses and 2 moduli, writes 6 stresses; with Q it also reads and
-# writes 6 memory variables and reads 2 quality factors. In an absorbing layer each update also
-# reads and writes three memory variables per axis.
-VELOCITY_WORDS = 13
-STRESS_WORDS = {False: 17, True: 31}
-LAYER_WORDS = 6
-FIELDS = {False: 12, True: 20}  # arrays of all cells, without and with Q
 
 
 @dataclass(frozen=True)
@@ -86,7 +75,7 @@ class Setup:
         """
         grid = build_grid(case)
         layout = Layout(grid.cells, 8 if case.run.precision == "double" else 4)
-        validation.require_feasible_size(layout, FIELDS[case.attenuation.model != "none"])
+        validation.require_feasible_size(layout, memory.FIELDS[case.attenuation.model != "none"])
         geography = case.grid.frame
         medium = build_medium(case.medium, grid.region, grid.spacing, geography)
         statistics = medium_statistics(medium, comm)
@@ -347,10 +336,7 @@ class Setup:
     @property
     def bytes_moved(self) -> dict[str, float]:
         """Compulsory memory traffic per point of each update, averaged over the grid, bytes."""
-        stress = STRESS_WORDS[self.relaxation is not None]
-        layers = LAYER_WORDS * self._layers_per_point(self.grid)
-        size = np.dtype(self.dtype).itemsize
-        return {"velocity": (VELOCITY_WORDS + layers) * size, "stress": (stress + layers) * size}
+        return memory.bytes_moved(self)
 
     @property
     def bytes_per_update(self) -> float:
@@ -364,13 +350,7 @@ class Setup:
 
     def memory_of(self, part: Part) -> int:
         """Device memory of the rank that has `part` of the grid, bytes."""
-        layout = Layout(part.cells, np.dtype(self.dtype).itemsize)
-        layers = LAYER_WORDS * self._layers_per_point(part) * prod(part.cells)
-        words = round(layout.size * FIELDS[self.relaxation is not None] + layers)
-        own = recorded(self, part)
-        rings = sum(samples.slots * own[name].size for name, samples in self.samples.items())
-        records = recording(self, part).device_bytes(self.case.output.record)
-        return words * layout.itemsize + rings + records
+        return memory.device_bytes(self, part)
 
     @cached_property
     def samples(self) -> dict[str, Samples]:
@@ -380,14 +360,7 @@ class Setup:
     @property
     def output_bytes(self) -> int:
         """Size of all samples that the run writes, bytes."""
-        records = recording(self, Part.whole(self.grid))
-        samples = sum(ceil(self.steps / s.every) * s.size for s in self.samples.values())
-        return samples + records.file_bytes(self.case.output.record, self.steps)
-
-    def _layers_per_point(self, of: Grid | Part) -> float:
-        """Average number of matched layers that contain a point."""
-        sides = zip(of.before, of.after, of.cells, strict=True)
-        return sum((before + after) / n for before, after, n in sides) if self.has_pml else 0.0
+        return memory.output_bytes(self)
 
 
 def build_grid(case: Any) -> Grid:

@@ -143,7 +143,7 @@ class Earthquake(ExplicitSolver):
             for box in boxes
             for launch in (
                 self._in_box("update_velocity", box, [*fields, *layers], self.clock, ticks),
-                *self._mend("mend_velocity", box, [*fields, self.layers.damping]),
+                *self._correct("correct_velocity", box, [*fields, self.layers.damping]),
             )
         ]
 
@@ -158,12 +158,12 @@ class Earthquake(ExplicitSolver):
             for box in boxes
             for launch in (
                 self._in_box("update_stress", box, [*fields, *layers]),
-                *self._mend("mend_stress", box, [*fields, self.layers.damping]),
+                *self._correct("correct_stress", box, [*fields, self.layers.damping]),
             )
         ]
 
-    def _mend(self, kernel: str, box: Box, fields: Sequence[Array]) -> list[Launch]:
-        """The launch that mends the differences at the boundaries of fluids in a box, if any."""
+    def _correct(self, kernel: str, box: Box, fields: Sequence[Array]) -> list[Launch]:
+        """The launch that corrects differences in a box at boundaries of fluids, if any."""
         if kernel not in self._sea_floor:
             return []
         tables = self._sea_floor[kernel].tables(box, self.layout, self.setup.dtype)
@@ -174,14 +174,14 @@ class Earthquake(ExplicitSolver):
 
     @cached_property
     def _sea_floor(self) -> dict[str, Terms]:
-        """What the kernels of kernels/sea_floor.h add; empty if there is no fluid."""
+        """The terms that each kernel of kernels/sea_floor.h adds; empty if there is no fluid."""
         phases, top = self.setup.phases, self.setup.free_surface
         if phases is None:
             return {}
         differences = find_differences(phases, self.part, free_surface=top)
         return {
-            "mend_velocity": differences.velocity_terms(self.part, top),
-            "mend_stress": differences.stress_terms(self.part),
+            "correct_velocity": differences.velocity_terms(self.part, top),
+            "correct_stress": differences.stress_terms(self.part),
         }
 
     @property

@@ -96,17 +96,17 @@ def _contributions(setup: Setup, source: PointSource, forces: bool) -> Iterator[
     elif source.moment is not None:
         found = spread_moment(setup.interpolation, source.position, source.moment)
         beside = setup.phases and BesideFluid.of(setup, source.position)
-        yield from beside.strain(found) if beside else found
+        yield from beside.corrected(found) if beside else found
 
 
 @dataclass(frozen=True)
 class BesideFluid:
     """Depth rows next to a fluid, whose stiffness along z is not that of their material.
 
-    It makes up for the position of the boundary (effective.py). A moment Mzz does work on the
+    It compensates for the position of the boundary (effective.py). A moment Mzz does work on the
     strain ezz of the material, not of the row. At the same stress szz, they differ by
-    (1/M' - 1/M) szz, where M and M' are the stiffnesses of the material and of the row. Injected
-    stress that belongs to this difference is taken away.
+    (1/M' - 1/M) szz, where M and M' are the stiffnesses of the material and of the row. The
+    stress of this difference is subtracted from the injected one.
 
     Args:
         rows: parameters of all depth rows, ghosts included.
@@ -127,7 +127,7 @@ class BesideFluid:
         stiffness = np.add(material["lam"], 2 / material["compliance"])
         return cls(setup.rows, float(stiffness[material["compliance"].argmin()]))
 
-    def strain(self, contributions: Iterable[Contribution]) -> Iterator[Contribution]:
+    def corrected(self, contributions: Iterable[Contribution]) -> Iterator[Contribution]:
         """Yield the contributions of a source, corrected next to a fluid."""
         is_fluid = np.isinf(self.rows.properties["compliance"])
         for component, cell, weight in contributions:

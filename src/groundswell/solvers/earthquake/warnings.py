@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 INTERVAL_SHIFT = 0.1  # relative change of a sampling interval
 LONG_WAVES = 0.1  # fraction of a source's energy below the frequencies that the layers absorb
 REFLECTION = 0.03  # reflection coefficient of matched layers in the band that they absorb
-STEPS_BESIDE_FLUID = 28_000  # over which layers next to a fluid were seen to be stable
+STEPS_BESIDE_FLUID = 28_000  # over which layers next to a fluid were stable in tests
 
 
 def find_warnings(setup: Setup) -> list[str]:
@@ -83,11 +83,11 @@ def _reflection(setup: Setup) -> Iterator[str]:
 
 
 def _fluid(setup: Setup) -> Iterator[str]:
-    """More steps with matched layers next to a fluid and a solid than their stability covers."""
+    """More steps with matched layers next to a fluid and a solid than have been tested."""
     beside = setup.has_pml and setup.statistics.fluid_cells
     if beside and setup.statistics.vs_max and setup.steps > STEPS_BESIDE_FLUID:
         yield (
-            f"matched layers next to a fluid on a solid are known to be stable over "
+            f"matched layers next to a fluid and a solid have been stable in runs of up to "
             f"{STEPS_BESIDE_FLUID:,} steps, and this run has {setup.steps:,}; shorten it, or set "
             'boundary.sides = "sponge" with a width of 20 cells or more'
         )

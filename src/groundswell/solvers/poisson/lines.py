@@ -3,8 +3,8 @@
 Where elements are much shorter along one axis, nodes along it are strongly coupled, also from one
 element to the next. Values that are constant along such lines, but vary within elements across
 them, are damped neither by smoothing, whose elements see only their own nodes, nor on lower
-degrees. The functions that are constant along each line are the space of this correction, in the
-way of algebraic multigrid, which aggregates strong neighbours (Vanek, Mandel & Brezina 1996,
+degrees. The functions that are constant along each line span the space of this correction, as in
+algebraic multigrid, which aggregates strongly coupled nodes (Vanek, Mandel & Brezina 1996,
 Computing 56). It is added to that of the lower degrees, so the cycle stays symmetric.
 """
 
@@ -108,7 +108,7 @@ def correct_lines(
     operator: Operator,
     smoother: Chebyshev,
 ) -> list[LineCorrection]:
-    """The correction between smoothing steps; none without lines that may move. Collective.
+    """The correction between smoothing steps; None if the boundary fixes all lines. Collective.
 
     Args:
         shortest: see `shortest_axes`.

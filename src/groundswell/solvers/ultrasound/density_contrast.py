@@ -50,7 +50,7 @@ def has_uniform_density(medium: AcousticMedium) -> bool:
 
 
 def contrast_bound(medium: AcousticMedium) -> float:
-    """A number that the contrast of density does not exceed; 1 if the density is uniform."""
+    """Upper bound of the contrast of density; 1 if the density is uniform."""
     if has_uniform_density(medium):
         return 1.0
     lightest = min(map(np.min, medium.staggered or [medium.density]))
@@ -149,7 +149,7 @@ def _tiles(grid: Grid) -> Iterator[Window]:
 
 
 def _diagonal_bound(part: AcousticMedium, grid: Grid) -> float:
-    """A number that no diagonal element in a tile exceeds, 1/s^2."""
+    """Upper bound of the diagonal elements in a tile, 1/s^2."""
     lightest = min(map(np.min, part.staggered or [part.density]))
     stiffest = float(np.max(part.speed) ** 2 * np.max(part.density))
     return (

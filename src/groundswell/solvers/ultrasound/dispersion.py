@@ -78,10 +78,10 @@ def most_absorbing(medium: AcousticMedium) -> list[AcousticMedium]:
 
 
 def absorbing_distance(medium: AcousticMedium, grid: Grid) -> float:
-    """The way of a wave through strong absorption, m.
+    """Length of the path of a wave through strong absorption, m.
 
-    In a medium that absorbs everywhere alike, it is the longest side of the region. Otherwise, it
-    is the mean way along the axis on which it is shortest, across a layer for example. Absorption
+    If absorption is uniform, it is the longest side of the region. Otherwise, it is the mean length
+    along the axis on which it is shortest, across a layer for example. Absorption
     is strong at points with at least half of the largest absorption.
     """
     axes = range(3 if grid.cells[2] > 1 else 2)
@@ -90,8 +90,8 @@ def absorbing_distance(medium: AcousticMedium, grid: Grid) -> float:
     absorption = np.asarray(medium.absorption)[grid.region_slices]
     strong = absorption >= float(np.max(absorption)) / 2
     counts = (np.count_nonzero(strong, 2 - axis) for axis in axes)
-    ways = (float(n[n > 0].mean()) for n in counts)
-    return min(n * grid.spacing[axis] for n, axis in zip(ways, axes, strict=True))
+    lengths = (float(n[n > 0].mean()) for n in counts)
+    return min(n * grid.spacing[axis] for n, axis in zip(lengths, axes, strict=True))
 
 
 def worst_wave(

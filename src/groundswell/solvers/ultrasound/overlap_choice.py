@@ -1,4 +1,4 @@
-"""The overlaps of the blocks of ranks, and the error that is expected of them."""
+"""The overlaps of the blocks of ranks, and their expected error."""
 
 from __future__ import annotations
 

@@ -137,10 +137,10 @@ def contrast_of(medium: AcousticMedium) -> float:
 
 
 def nonlocal_losses(medium: AcousticMedium, wave: Wave) -> tuple[float, float]:
-    """Largest absorption per wavelength (Np) times the share of it that is not local, and where.
+    """Largest non-local absorption per wavelength (Np), and its wavenumber.
 
-    The share grows as the power falls below 2, where all is local. Where means the wavenumber of
-    the waves with this absorption, rad per point.
+    Absorption is local for the power 2; its non-local share grows as the power falls. The
+    wavenumber is that of the waves with this absorption, rad per point.
     """
     if not medium.fractional_laplacians:
         return 0.0, wave.wavenumber

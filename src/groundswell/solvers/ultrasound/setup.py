@@ -38,6 +38,7 @@ from groundswell.solvers.ultrasound.separable import Term, separate
 from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources, source_strength
 from groundswell.solvers.ultrasound.stability import SAFETY, DispersionShare, stable_step
 from groundswell.solvers.ultrasound.stability_messages import growing_waves, unstable_step
+from groundswell.solvers.ultrasound.warnings import find_warnings
 from groundswell.solvers.ultrasound.window import Window
 
 WIDTHS = {2: (20, 40), 3: (10, 20)}  # range of automatic layer widths, by number of axes
@@ -198,7 +199,7 @@ class Setup(BlockSetup):
 
     @cached_property
     def dispersion_share(self) -> DispersionShare:
-        """The share of the stiffness that the dispersion takes away."""
+        """The fraction by which dispersion reduces the stiffness."""
         return DispersionShare.of(self.materials, self.grid)
 
     @property
@@ -257,7 +258,7 @@ class Setup(BlockSetup):
 
     @cached_property
     def overlaps(self) -> Overlaps:
-        """The overlaps of the blocks of ranks, and the error that is expected of them."""
+        """The overlaps of the blocks of ranks, and their expected error."""
         error = OverlapError.of(self.materials, check.wave(self))
         return Overlaps(self.case.overlap, self.grid, self.sources, error)
 
@@ -361,4 +362,4 @@ class Setup(BlockSetup):
 
     def warnings(self) -> list[str]:
         """Warnings before the run."""
-        return check.warnings(self)
+        return find_warnings(self)

@@ -97,7 +97,7 @@ def _largest(medium: AcousticMedium, value: Callable[[AcousticMedium], Floats]) 
 
 @dataclass(frozen=True)
 class DispersionShare:
-    """Largest share eta k^(y - 1) of the stiffness that the dispersion takes away.
+    """Largest fraction eta k^(y - 1) by which dispersion reduces the stiffness.
 
     Args:
         longest: at the smallest wavenumber of the grid.

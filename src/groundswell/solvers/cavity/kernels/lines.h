@@ -111,7 +111,7 @@ template <class Axis, int C> INLINE real wall_velocity(int n) {
 }
 
 // Balances mass at the ends of an axis, where differences of velocity alone leak: the cells of the
-// first points reach to the walls, and nothing passes through walls and planes of symmetry. Returns
+// first points extend to the walls, and no mass passes through walls and planes of symmetry. Returns
 // the outflow per unit volume, 1/s, that central differences miss at a point. Args: n, the point's
 // index along the axis; speed, its velocity; along, that of walls across other axes, whose half
 // cells belong to the point's cell.

@@ -77,7 +77,7 @@ class Surface:
 
     @cached_property
     def misfit(self) -> tuple[float, float, float]:
-        """How far the elements' surface is from the elevation between their nodes, at most.
+        """Largest distance between the elements' surface and the elevation between nodes.
 
         Returns:
             The distance, and x and y of the place, m.

@@ -30,7 +30,7 @@ from groundswell.seismology.sources.point_sources import PointSource, SourceCont
 from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import TimeAxis, dividing_step, require_feasible_steps
 from groundswell.simulation.solver import DecompositionSummary
-from groundswell.solvers.dgwave import check
+from groundswell.solvers.dgwave import check, validation
 from groundswell.solvers.dgwave.boundaries.layers import build_grid
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.materials.brick_media import build_media
@@ -102,14 +102,14 @@ class Setup(ElementMaterials):
         if self.receivers:
             require_formats(self.case.output.seismograms.formats)
         self._require_positions()
-        check.require_shear_in_solids(self)
-        check.require_fields_of_equations(self)
-        check.require_dissipation(self)
+        validation.require_shear_in_solids(self)
+        validation.require_fields_of_equations(self)
+        validation.require_dissipation(self)
         self._require_records()
 
     def _require_positions(self) -> None:
         require_sources_inside(self.source_entries, self.extent)
-        check.require_above_the_bottom(self)
+        validation.require_above_the_bottom(self)
 
     def _require_records(self) -> None:
         """Check that `[[output.record]]` selects positions in the mesh and samples of the run."""

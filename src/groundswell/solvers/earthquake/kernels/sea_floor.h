@@ -1,12 +1,13 @@
-// Differences that would reach across a boundary between a fluid and a solid. The hot kernels take
-// the same difference everywhere; these kernels add what the one of sea_floor.py has more.
+// Corrections at boundaries between fluids and solids. The hot kernels take the same differences
+// everywhere. These kernels add what they lack to the differences of sea_floor.py.
 #pragma once
 #include "stress.h"
 #include "velocity.h"
 
 // Sparse matrix from values to cells, row by row.
 //   targets [T]: offset in memory; starts [T + 1]: first term
-//   slots, fields, sources, weights: what a term adds to; its value: component and offset; 1/m
+//   slots: the sum that a term adds to; weights: 1/m
+//   fields, sources: component of its value, and the offset of this in memory
 struct Terms {
   const long long *targets, *starts, *sources;
   const int *slots, *fields;
@@ -26,10 +27,10 @@ INLINE void add_terms(real (&sums)[S], const real* const (&values)[F], const Ter
 }
 
 // Slots: vx, vy, vz; fields: sxx, syy, szz, sxy, sxz, syz.
-KERNEL mend_velocity(real* vx, real* vy, real* vz, const real* sxx, const real* syy,
-                     const real* szz, const real* sxy, const real* sxz, const real* syz,
-                     const real* RESTRICT rho, const real* RESTRICT rows,
-                     const real* RESTRICT sponge, TERMS) {
+KERNEL correct_velocity(real* vx, real* vy, real* vz, const real* sxx, const real* syy,
+                        const real* szz, const real* sxy, const real* sxz, const real* syz,
+                        const real* RESTRICT rho, const real* RESTRICT rows,
+                        const real* RESTRICT sponge, TERMS) {
   const Terms terms{targets, starts, sources, slots, fields, weights};
   const real* const stress[] = {sxx, syy, szz, sxy, sxz, syz};
   FOR_ITEMS(n, count) {
@@ -46,12 +47,12 @@ KERNEL mend_velocity(real* vx, real* vy, real* vz, const real* sxx, const real* 
 }
 
 // Slots: derivatives in the strains xx, yy, zz, xy, xz and yz; fields: vx, vy, vz.
-KERNEL mend_stress(real* sxx, real* syy, real* szz, real* sxy, real* sxz, real* syz, real* rxx,
-                   real* ryy, real* rzz, real* rxy, real* rxz, real* ryz, const real* vx,
-                   const real* vy, const real* vz, const real* RESTRICT lam,
-                   const real* RESTRICT compliance, const real* RESTRICT inverse_qp,
-                   const real* RESTRICT inverse_qs, const real* RESTRICT rows,
-                   const real* RESTRICT mechanisms, const real* RESTRICT sponge, TERMS) {
+KERNEL correct_stress(real* sxx, real* syy, real* szz, real* sxy, real* sxz, real* syz, real* rxx,
+                     real* ryy, real* rzz, real* rxy, real* rxz, real* ryz, const real* vx,
+                     const real* vy, const real* vz, const real* RESTRICT lam,
+                     const real* RESTRICT compliance, const real* RESTRICT inverse_qp,
+                     const real* RESTRICT inverse_qs, const real* RESTRICT rows,
+                     const real* RESTRICT mechanisms, const real* RESTRICT sponge, TERMS) {
   const Terms terms{targets, starts, sources, slots, fields, weights};
   const real* const velocity[] = {vx, vy, vz};
   FOR_ITEMS(n, count) {

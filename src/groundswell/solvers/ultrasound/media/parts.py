@@ -1,4 +1,4 @@
-"""Parts of a medium, a file and shapes: what they change in each plane of a grid."""
+"""Parts of a medium: the values that a file and shapes set in each plane of a grid."""
 
 from __future__ import annotations
 

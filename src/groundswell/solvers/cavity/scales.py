@@ -1,0 +1,94 @@
+"""The scales of a flow: its fluid, reference length, dimensionless numbers and largest speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+from groundswell.solvers.cavity.case import CavityCase, FixedWall, HeatedWalls
+from groundswell.solvers.cavity.fluid import Fluid, make_fluid
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The scales of the flow of a case; they do not depend on the grid."""
+
+    case: CavityCase
+
+    @property
+    def heat(self) -> HeatedWalls | None:
+        """The one pair of walls of different temperatures; None if there is none or several."""
+        heated = self.case.walls.heated_pairs
+        return heated[0] if len(heated) == 1 else None
+
+    @property
+    def is_heated_from_below(self) -> bool:
+        """Whether the one pair of walls of different temperatures has the warmer one below."""
+        if self.heat is None:
+            return False
+        axis, low, high = self.heat
+        return self.fluid.buoyancy[axis] * (low - high) > 0
+
+    @property
+    def wall_temperatures(self) -> list[float]:
+        """Temperatures of the walls of fixed temperature, K."""
+        sides = [side for axis in range(3) for side in self.case.walls.pair(axis)]
+        return [side.temperature for side in sides if isinstance(side, FixedWall)]
+
+    @property
+    def temperature_difference(self) -> float:
+        """Largest temperature difference between walls, K; 0 without walls of fixed temperature."""
+        temperatures = self.wall_temperatures or [0.0]
+        return max(temperatures) - min(temperatures)
+
+    @property
+    def length(self) -> float:
+        """Reference length: the distance between these walls, or the box's longest side, m."""
+        size = self.case.grid.size
+        return size[self.heat.axis] if self.heat else max(size)
+
+    @property
+    def height(self) -> float:
+        """Size of the box along gravity, m; 0 without buoyancy."""
+        sizes = zip(self.fluid.buoyancy, self.case.grid.size, strict=True)
+        return max(size if lift else 0.0 for lift, size in sizes)
+
+    @property
+    def aspect_ratio(self) -> float:
+        """Height of the box over its reference length; 0 without buoyancy."""
+        return self.height / self.length
+
+    @cached_property
+    def fluid(self) -> Fluid:
+        """The fluid, in the units of the case."""
+        temperatures = self.wall_temperatures or [0.0]
+        neutral = (max(temperatures) + min(temperatures)) / 2
+        wall = self.case.fastest_wall
+        return make_fluid(self.case.fluid, self.length, self.temperature_difference, neutral, wall)
+
+    @property
+    def peak_speed(self) -> float:
+        """Estimate of the largest speed, m/s: fluid falls faster in tall boxes."""
+        return self.fluid.peak * sqrt(max(1.0, self.aspect_ratio))
+
+    @property
+    def reynolds(self) -> float:
+        """Reynolds number of the fastest wall."""
+        return self.case.fastest_wall * self.length / self.fluid.viscosity
+
+    @property
+    def rayleigh(self) -> float:
+        """Rayleigh number."""
+        lift = max(map(abs, self.fluid.buoyancy)) * self.temperature_difference * self.length**3
+        return lift / (self.fluid.viscosity * self.fluid.diffusivity)
+
+    @property
+    def wave_speed(self) -> float:
+        """Speed that waves of artificial compressibility need to keep up with the flow, m/s.
+
+        This is the peak speed of the flow or, where warm fluid may lie below cold fluid, at least
+        the free-fall speed: iterations with slower waves are unstable there.
+        """
+        is_stable = self.heat is not None and not self.is_heated_from_below
+        return self.peak_speed if is_stable else max(self.fluid.speed, self.peak_speed)
