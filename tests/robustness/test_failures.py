@@ -143,9 +143,8 @@ def names(folder: Path) -> set[str]:
 
 def overflowing() -> list[dict[str, Any]]:
     """Each source alone stays within single precision; their sum does not."""
-    [strong] = explosion_source(moment="2e44 N m", x="1150 m", y="1150 m", depth="1150 m")
-    del strong["magnitude"]
-    return [strong] * 8
+    force = {"kind": "force", "force": ["1e50 N", 0, 0], "x": 1150, "y": 1150, "depth": 1150}
+    return [force | {"time_function": {"kind": "brune", "rise": "0.1 s"}}] * 8
 
 
 def test_a_field_that_overflows(
