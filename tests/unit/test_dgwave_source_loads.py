@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from groundswell.meshes.gll import gll
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.source_loads import MOMENTS, Load, point_loads, smoothing
+from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 
 ROUNDING = 1e-9  # of moments: the condition of their products times rounding
@@ -145,6 +146,18 @@ def test_forces_are_divided_by_density() -> None:
         share = float((part.load * gll(5).cube_weights).sum()) * volume
         momentum += share * float(prepared.material(leaf).rho[0]) * part.history.rates[-1]
     assert abs(momentum / 1e9 - 1) < ROUNDING
+
+
+@pytest.mark.parametrize(("kind", "distance", "warns"), [
+    (EXPLOSION, 290, True), (EXPLOSION, 310, False),
+    ({"kind": "force", "force": [0, 0, 1e9], "time_function": EXPLOSION["time_function"]}, 210,
+     False)])  # fmt: skip
+def test_receivers_in_the_load_are_named(kind: Any, distance: float, warns: bool) -> None:
+    """Elements have edges of 200 m; loads of moments reach 1.5 edges, of forces 1."""
+    receiver = {"name": "NEAR", "x": 430 + distance, "y": 450, "depth": 310}
+    source = {**kind, "x": 430, "y": 450, "depth": 310}
+    found = [*reach_warnings(setup(source=[source], receiver=[receiver], method__degree=5))]
+    assert len(found) == warns and all("NEAR" in text for text in found)
 
 
 def test_the_highest_polynomials_have_no_load() -> None:

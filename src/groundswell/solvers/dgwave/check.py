@@ -28,6 +28,7 @@ from groundswell.solvers.dgwave.mesh.case import (
     MeshSection,
     RefinementSection,
 )
+from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.solvers.dgwave.terrain import terrain_quantities, terrain_warnings
 from groundswell.solvers.dgwave.validation import FLUXES
 
@@ -140,6 +141,7 @@ def warnings(setup: Setup) -> Iterator[str]:
     yield from source_warnings(setup, setup.statistics.vp_max)
     yield from terrain_warnings(setup)
     yield from _shallow_sources(setup)
+    yield from reach_warnings(setup)
     remedy = "narrow attenuation.band, or raise method.mechanisms"
     yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)
     yield from _wide_layers(setup)

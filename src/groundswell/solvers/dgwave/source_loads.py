@@ -25,19 +25,15 @@ from numpy.typing import NDArray
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers, interpolate
 from groundswell.solvers.dgwave import check
+from groundswell.solvers.dgwave.source_reach import reach
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 from groundswell.spectral_elements.point_location import bounding_boxes, pairs_in_boxes, tangents_at
 
 if TYPE_CHECKING:
-    from groundswell.seismology.sources.point_sources import PointSource
     from groundswell.solvers.dgwave.setup import Setup
 
 Floats = NDArray[np.float64]
 
-# Radius of the window in edges of an element, up to the degree WIDEST; less for higher degrees.
-# Stresses of a moment are more singular than what a force or a pressure excites.
-RADIUS = {"moment": 1.5, "other": 1.0}
-WIDEST = 5  # degree
 SHARPNESS = 12  # exponent of the window
 FAINT = 1e-4  # value of the window below which an element has no load
 MOMENTS = 6  # order up to which moments are exact, if the elements are enough
@@ -73,25 +69,18 @@ def point_loads(setup: Setup, own: NDArray[np.bool_]) -> Iterator[tuple[int, Loa
     leaves, places = setup.locate(points)
     centres, frames = setup.place(points), tangents_at(setup.hexahedra, leaves, places)
     boxes = bounding_boxes(setup.hexahedra, np.arange(setup.count))
-    radii = np.array([_radius(setup, source) for source in setup.sources])
-    reach = COARSER * radii[:, None] * np.linalg.norm(frames, axis=2)
-    largest = reach.max(axis=0, initial=0)
+    radii = np.array([2 * reach(setup, source) for source in setup.sources])  # of -1 to 1
+    reaches = COARSER * radii[:, None] * np.linalg.norm(frames, axis=2)
+    largest = reaches.max(axis=0, initial=0)
     which, near = pairs_in_boxes(boxes[0] - largest, boxes[1] + largest, centres)
     for n, elements in enumerate(np.split(near, np.searchsorted(which, np.arange(1, len(points))))):
-        close = (boxes[0][elements] <= centres[n] + reach[n]) & (
-            boxes[1][elements] >= centres[n] - reach[n]
+        close = (boxes[0][elements] <= centres[n] + reaches[n]) & (
+            boxes[1][elements] >= centres[n] - reaches[n]
         )
         candidates = elements[close.all(axis=1)]
         if own[candidates].any():
             frame = frames[n] * radii[n]
             yield n, _load(setup, int(leaves[n]), candidates, centres[n], frame)
-
-
-def _radius(setup: Setup, source: PointSource) -> float:
-    """Radius of the window in units of the reference coordinates."""
-    is_moment = source.moment is not None and setup.rigidity(*source.position) > 0
-    radius = RADIUS["moment" if is_moment else "other"]
-    return 2 * radius * min(1.0, WIDEST / setup.degree)
 
 
 def _load(setup: Setup, leaf: int, candidates: Numbers, centre: Floats, frame: Floats) -> Load:
