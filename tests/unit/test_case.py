@@ -29,7 +29,8 @@ def test_a_valid_case_is_in_si() -> None:
     assert case.time.duration == 20.0 and case.time.step == "auto"
     assert [layer.rho for layer in case.medium.layers] == [2400.0, 2670.0]
     assert case.attenuation.transition == case.attenuation.reference == 1.0
-    assert case.source[0].time_function.rise == 0.2 and case.source[0].time_function.onset == 0.0
+    function = case.source[0].time_function
+    assert function.rise == 0.2 and function.start == 0.0
     assert case.receiver[0].code == "CI.OLI" and case.receiver[1].code == "P1"
     assert case.output.shaking_map is True and case.output.surface.stride == 2
     assert case.run.checkpoint.steps == 1000 and case.run.checkpoint.minutes is None
