@@ -24,7 +24,8 @@ class CpuSharedMemory:
         self._descriptor: int | None = descriptor
         self.address = _map_shared(descriptor, size)
         self.handle = (os.getpid(), descriptor, size)
-        weakref.finalize(self, _LIBC.munmap, self.address, size)
+        unmap = weakref.finalize(self, _LIBC.munmap, self.address, size)
+        unmap.atexit = False  # exchanges under way are finished when the program ends
 
     @classmethod
     def allocate(cls, size: int) -> CpuSharedMemory:
