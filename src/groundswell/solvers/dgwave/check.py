@@ -115,6 +115,8 @@ def _sources(setup: Setup) -> Iterator[Quantity]:
     counts = Counter(receiver.kind for receiver in setup.receivers)
     text = ", ".join(instruments(kind, count) for kind, count in counts.items())
     yield Quantity("receivers", len(setup.receivers), "receivers", text=text, group=SOURCES)
+    for text in reach_warnings(setup):
+        yield Quantity("receiver_in_load", text, "near a source", text=text, group=SOURCES)
 
 
 def warnings(setup: Setup) -> Iterator[str]:
@@ -141,7 +143,6 @@ def warnings(setup: Setup) -> Iterator[str]:
     yield from source_warnings(setup, setup.statistics.vp_max)
     yield from terrain_warnings(setup)
     yield from _shallow_sources(setup)
-    yield from reach_warnings(setup)
     remedy = "narrow attenuation.band, or raise method.mechanisms"
     yield from attenuation_warnings(setup.relaxation, setup.statistics, resolved, remedy)
     yield from _wide_layers(setup)

@@ -156,8 +156,8 @@ def _least_norm(tests: Floats) -> Floats:
     gram = tests.T @ tests
     for order in range(MOMENTS, -1, -1):
         count = int(np.searchsorted(orders, order, side="right"))
-        eigenvalues = np.linalg.eigvalsh(gram[:count, :count])
-        if order == 0 or eigenvalues[0] > SINGULAR * eigenvalues[-1]:
+        spectrum = np.linalg.eigvalsh(gram[:count, :count])
+        if spectrum[0] > SINGULAR * spectrum[-1]:
             break
     used, inverse = tests[:, :count], np.linalg.inv(gram[:count, :count])
     found = used @ (inverse @ wanted[:count])
