@@ -271,7 +271,7 @@ DOCUMENTED = Path(__file__).parents[2] / "docs" / "running.md"
 def test_auto_starts_continues_or_succeeds_at_once(
     write_case: Write, tmp_path: Path, command: Command, reference: Path
 ) -> None:
-    case, folder = write_case(tmp_path, time=LONG), tmp_path / "results"
+    case, folder = write_case(tmp_path, **LONG), tmp_path / "results"
 
     def stop(step: int, updates: int) -> None:
         signal.raise_signal(signal.SIGTERM)
@@ -304,7 +304,7 @@ def test_the_documented_job_ends_as_the_run_does(
     """Stopped by its batch system, then submitted again until there is nothing left to do."""
     blocks = DOCUMENTED.read_text().split("```sh\n")
     script = next(block for block in blocks if "#SBATCH" in block).split("```")[0]
-    write_case(tmp_path, time=LONG)
+    write_case(tmp_path, **LONG)
     here = f"{sys.executable} -m groundswell"
     (tmp_path / "job.sh").write_text(script.replace("mpiexec groundswell", here))
     codes = []
@@ -320,7 +320,7 @@ def test_the_documented_job_ends_as_the_run_does(
 
 
 def test_runs_in_temporary_folders_name_no_checkpoint(write_case: Write, tmp_path: Path) -> None:
-    case = load_case(write_case(tmp_path, time=LONG))
+    case = load_case(write_case(tmp_path, **LONG))
 
     def stop(step: int, updates: int) -> None:
         signal.raise_signal(signal.SIGTERM)
