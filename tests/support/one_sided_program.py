@@ -32,7 +32,8 @@ def shared_array(backend: CpuBackend, host: np.ndarray[Any, Any]) -> np.ndarray[
     """A copy of an array, in shared memory."""
     memory = backend.allocate_shared(host.nbytes)
     SHARED.append(memory)
-    array = memory._array[: host.nbytes].view(host.dtype).reshape(host.shape)
+    own = (ctypes.c_byte * host.nbytes).from_address(memory.address)
+    array = np.frombuffer(own, host.dtype).reshape(host.shape)
     array[...] = host
     return array
 
