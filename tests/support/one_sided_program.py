@@ -7,6 +7,7 @@ Arrays lie in memory that processes share, as a GPU's do.
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from functools import partial
 from typing import Any
