@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from ultrasound_cases import setup
-from ultrasound_media import AXES, REGION, WATER, H, model, properties_file, save
+from ultrasound_media import AXES, CELLS, REGION, WATER, H, inside, model, properties_file, save
 
 from groundswell.errors import InputError
-from groundswell.solvers.ultrasound.dispersion import most_absorbing
+from groundswell.grids.cartesian import Grid
+from groundswell.solvers.ultrasound.dispersion import absorbing_distance, most_absorbing
 from groundswell.solvers.ultrasound.media import MediumDescription, MediumSection
 from groundswell.solvers.ultrasound.medium import AcousticMedium
-from groundswell.solvers.ultrasound.stability import longest_step
+from groundswell.solvers.ultrasound.stability import Coefficients, longest_step
 
 SKULL = {"bone_hounsfield": 2000.0, "absorption": [2.0, 80.0]}
 
@@ -68,7 +69,7 @@ def extremes(medium: AcousticMedium) -> dict[str, Any]:
         values = getattr(medium, name)
         found[name] = np.min(values), np.max(values), np.max(np.square(medium.speed) * abs(values))
     found["losses"] = medium.is_absorbing, medium.fractional_laplacians, medium.is_nonlinear
-    found["step"] = longest_step(medium, 2 / H, 1500.0)
+    found["step"] = longest_step(Coefficients.of(medium), 2 / H, 1500.0)
     points = most_absorbing(medium)
     found["most absorbing"] = [
         value for point in points for value in (point.speed, point.absorption)
@@ -91,6 +92,22 @@ def test_extremes_are_those_of_all_points(tmp_path: Path, seed: int, dtype: str)
                 assert found[name] == pytest.approx(value, rel=tolerance), (name, keys)
             assert found["speed"] == expected["speed"]
             assert found["density"] == expected["density"]
+
+
+def test_the_path_through_strong_absorption_is_that_of_all_points(tmp_path: Path) -> None:
+    for keys in [*media(tmp_path, 5), *media(tmp_path, 6)]:
+        description = MediumDescription(MediumSection(**{**WATER, **keys}), AXES, REGION, "float64")
+        if np.ndim(description.medium().absorption) == 0:
+            continue
+        absorption = inside(np.asarray(description.medium().absorption))
+        strong = absorption >= absorption.max() / 2
+        lengths = [
+            np.mean([n for n in np.ravel(strong.sum(2 - axis)) if n]) * H * (1 + axis)
+            for axis in range(3)
+        ]
+        grid = Grid(CELLS, (H, 2 * H, 3 * H))
+        found = absorbing_distance(description.absorption(), absorption.max(), grid)
+        assert found == pytest.approx(min(lengths), rel=1e-14)
 
 
 def test_speeds_at_points_are_those_of_the_medium(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
 from groundswell.solvers.ultrasound.dispersion import (
     LossyWave,
-    absorbing_distance,
     most_absorbing,
     worst_wave,
 )
@@ -177,7 +176,7 @@ def _loss_quantities(setup: Setup) -> Iterator[Quantity]:
     errors = wave.absorption_errors()
     text = f"{percent(sum(errors.values()))} {frequency}: {_parts(errors, percent)}"
     yield Quantity("absorption_error", errors, label, text=text)
-    longest = absorbing_distance(setup.medium, setup.grid)
+    longest = setup.absorbing_distance
     phases = wave.phase_errors(longest)
     over = f"{_degrees(sum(phases.values()))} {frequency} over {longest / MM:.4g} mm"
     text = f"{over}: {_parts(phases, _degrees)}"

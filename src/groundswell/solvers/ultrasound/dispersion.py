@@ -17,14 +17,15 @@ they differ from the power law.
 from __future__ import annotations
 
 from cmath import exp
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import degrees, nan, pi, tan
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundswell.grids.cartesian import Grid
-from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 
 ITERATIONS = 50  # at most; weak losses take 2 or 3
 TOLERANCE = 1e-9  # of the wavenumber and of the absorption, relative
@@ -77,21 +78,31 @@ def most_absorbing(medium: AcousticMedium) -> list[AcousticMedium]:
     return [replace(medium, speed=speed, absorption=largest) for speed in sorted(ends)]
 
 
-def absorbing_distance(medium: AcousticMedium, grid: Grid) -> float:
-    """Length of the path of a wave through strong absorption, m.
+def absorbing_distance(planes: Iterable[Values], largest: float, grid: Grid) -> float:
+    """Length of the path of a wave through strong absorption, m, where absorption varies.
 
-    If absorption is uniform, it is the longest side of the region. Otherwise, it is the mean length
-    along the axis on which it is shortest, across a layer for example. Absorption
-    is strong at points with at least half of the largest absorption.
+    It is the mean length along the axis on which it is shortest, across a layer for example.
+    Absorption is strong at points with at least half of the largest absorption.
+
+    Args:
+        planes: the absorption in each plane of the region, a number or an array (ny, nx).
+        largest: the largest absorption.
+        grid: the grid.
     """
-    axes = range(3 if grid.cells[2] > 1 else 2)
-    if np.ndim(medium.absorption) == 0:
-        return max(grid.region[axis] * grid.spacing[axis] for axis in axes)
-    absorption = np.asarray(medium.absorption)[grid.region_slices]
-    strong = absorption >= float(np.max(absorption)) / 2
-    counts = (np.count_nonzero(strong, 2 - axis) for axis in axes)
-    lengths = (float(n[n > 0].mean()) for n in counts)
-    return min(n * grid.spacing[axis] for n, axis in zip(lengths, axes, strict=True))
+    x, y, z = grid.region
+    along_x, along_y, along_z = [], [], np.zeros((y, x), np.int64)
+    for absorption in planes:
+        strong = np.broadcast_to(np.greater_equal(absorption, largest / 2), (y, x))
+        along_x.append(np.count_nonzero(strong, 1))
+        along_y.append(np.count_nonzero(strong, 0))
+        along_z += strong
+    counts = [np.array(along_x), np.array(along_y), along_z]
+    return min(_mean_length(counts[axis]) * grid.spacing[axis] for axis in range(2 + (z > 1)))
+
+
+def _mean_length(counts: NDArray[np.int64]) -> float:
+    """The mean number of strong points on the lines that have some."""
+    return float(counts[counts > 0].mean())
 
 
 def worst_wave(

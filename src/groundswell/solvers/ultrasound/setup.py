@@ -23,6 +23,7 @@ from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.ultrasound import check
 from groundswell.solvers.ultrasound.case import UltrasoundCase
+from groundswell.solvers.ultrasound.dispersion import absorbing_distance
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_size
 from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.initial_pressure import check_initial, initial_pressure
@@ -201,6 +202,16 @@ class Setup(BlockSetup):
     def dispersion_share(self) -> DispersionShare:
         """The fraction by which dispersion reduces the stiffness."""
         return DispersionShare.of(self.materials, self.grid)
+
+    @cached_property
+    def absorbing_distance(self) -> float:
+        """Length of the path of a wave through the strongest absorption, m."""
+        absorption = self.materials.absorption
+        if np.ndim(absorption) == 0:
+            sides = np.multiply(self.grid.region, self.grid.spacing)
+            return float(sides[: self.axes].max())
+        planes, largest = self._description.absorption(), float(np.max(absorption))
+        return absorbing_distance(planes, largest, self.grid)
 
     @property
     def courant_step(self) -> float:

@@ -21,7 +21,7 @@ from groundswell.solvers.ultrasound.check import (
     steps_per_period,
 )
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
-from groundswell.solvers.ultrasound.dispersion import LossyWave, absorbing_distance
+from groundswell.solvers.ultrasound.dispersion import LossyWave
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
 from groundswell.solvers.ultrasound.sources import mask_normal, mask_points
 from groundswell.solvers.ultrasound.stability import SAFETY
@@ -77,7 +77,7 @@ def _inexact_absorption(setup: Setup) -> Iterator[str]:
     if steps_per_period(setup) < FEWEST_STEPS:
         yield _coarse_steps(setup)
         return
-    distance = absorbing_distance(setup.medium, setup.grid)
+    distance = setup.absorbing_distance
     if faults := list(_faults_of_losses(setup, absorbed_wave(setup), distance)):
         yield f"{', and '.join(faults)}; {_cure_of_losses(setup, distance)}"
 

@@ -62,8 +62,7 @@ class MediumDescription:
                     found[name] = np.full(self._points.shape, initial, self._dtype)
             for name, values in found.items():
                 np.asarray(values)[k] = plane.property(name)
-        for part in self._parts:
-            part.release()
+        self._release()
         return self._medium({name: found.get(name, self._given[name]) for name in PROPERTIES})
 
     @cached_property
@@ -92,14 +91,27 @@ class MediumDescription:
             found[at == k] = values.ravel()[within[at == k]].astype(self._dtype)
         return found
 
+    def absorption(self) -> Iterator[Values]:
+        """The coefficient of absorption in each plane of the region, a number or (ny, nx)."""
+        x, y, z = self._points.region
+        for k in range(z.start, z.stop):
+            values = self._plane(k).property("absorption")
+            inside = values if np.ndim(values) == 0 else np.asarray(values)[y, x]
+            yield inside * self._per_metre
+        self._release()
+
+    @property
+    def _per_metre(self) -> float:
+        """The unit of the section's absorption as a coefficient, Np (rad/s)^-y / m."""
+        return float(nepers(1.0, self._section.power))
+
     def _medium(self, values: Mapping[str, Values]) -> AcousticMedium:
         section = self._section
-        per_metre = float(nepers(1.0, section.power))
         simple = {name: _simplify(value) for name, value in values.items()}
         return AcousticMedium(
             speed=simple["speed"],
             density=simple["density"],
-            absorption=simple["absorption"] * per_metre,
+            absorption=simple["absorption"] * self._per_metre,
             power=section.power,
             nonlinearity=simple["nonlinearity"],
             absorbs="absorption" in section.effects,
@@ -130,6 +142,11 @@ class MediumDescription:
                 if plane.apply(change) and used is not None:
                     used.add(n)
         return plane
+
+    def _release(self) -> None:
+        """Release what parts keep between planes."""
+        for part in self._parts:
+            part.release()
 
     def _given_plane(self, name: str, k: int) -> Values:
         """The value of the section; an array of the region continues into absorbing layers."""
