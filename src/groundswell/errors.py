@@ -73,8 +73,12 @@ class RunFailed(GroundswellError):
     """A run started but could not finish (unstable field, full disk, lost device)."""
 
 
-class NotFinite(RunFailed):
-    """A value became infinite or NaN; resuming the run would fail again."""
+class Unstable(RunFailed):
+    """Values grow without bound; resuming the run would fail again."""
+
+
+class NotFinite(Unstable):
+    """A value became infinite or NaN."""
 
 
 class DiskFull(RunFailed):
