@@ -113,6 +113,11 @@ def listed(words: Iterable[str]) -> str:
     return f"{', '.join(head)} or {last}" if head else last
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A number of things: `1 axis`, `1,000 cells`."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
 _SYNONYMS = {"gpu": "cuda"}  # "gpu" is spelled like "cpu"
 
 

@@ -28,7 +28,7 @@ from groundswell.arguments import (
 )
 from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import StreamHandles, is_immutable, value_type
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import reported
 from groundswell.exchange.decomposition import BlockLengths, Decomposition, Index, decompose_for
 from groundswell.exchange.devices import find_device
@@ -335,7 +335,7 @@ class Domain(GhostedBlock, PlanCache):
             f"the last axes of an array have {shape} points, but rank {self.rank} has "
             f"{self.local_shape} points with ghost layers; if the array has other layers, give the "
             "index of its first own point, Field(array, origin=...), one number for each of "
-            f"{axes} axes"
+            f"{counted(axes, 'axis', 'axes')}"
         )
 
     def _writable(self, number: int, field: Field) -> Field:
