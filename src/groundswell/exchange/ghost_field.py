@@ -100,13 +100,6 @@ class GhostField:
         return backend.address(self.array), self.array.shape, steps(self.array), *self.terms
 
 
-def places_of(arrays: Sequence[Any]) -> list[Any] | None:
-    """Address, shape, strides and type of NumPy arrays; None if there are others."""
-    if not all(type(array) is np.ndarray for array in arrays):
-        return None
-    return [array.__array_interface__ for array in arrays]
-
-
 def as_fields(arrays: Sequence[Any]) -> list[Field]:
     """The arguments of an exchange, arrays or `Field`s, as `Field`s."""
     if not arrays:

@@ -269,6 +269,11 @@ class HaloExchange(Operation):
             self._use(found)
         return is_new
 
+    def move(self, shifts: Sequence[int]) -> None:
+        """Replace the arrays by others of the same layout, `shifts` bytes further; see `bind`."""
+        bound = self._bound
+        bound.move([at + shift for at, shift in zip(bound.addresses, shifts, strict=True)])
+
     def release(self) -> None:
         self._arrays = []
 

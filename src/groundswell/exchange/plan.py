@@ -90,8 +90,14 @@ class Plan:
         self._interop.make_user_wait(streams)
 
     def run_again(self) -> None:
-        """Repeat the last `run_with` on a CPU; its arrays must have the same addresses."""
+        """Repeat the last `run_with` on a CPU; see `move` if its arrays have other addresses."""
         self._run(())
+
+    def move(self, shifts: Sequence[int]) -> None:
+        """Exchange other arrays of the same layout from now on, `shifts` bytes further."""
+        exchange = self._open
+        assert isinstance(exchange, HaloExchange)
+        exchange.move(shifts)
 
     def run_with(self, streams: StreamHandles, *arrays: Any, capturing: bool) -> None:
         """Exchange other arrays of the same kind, without preparatory communication.
