@@ -100,7 +100,7 @@ def test_elements_of_fluid_and_solid_have_their_average() -> None:
     assert (nodes.vs[first] == 0).all()
     assert np.array_equal(nodes.vp[first], np.repeat(averages.vp[:, None], 64, axis=1))
     assert found.statistics.mixed == len(first)
-    assert any("contain fluid and solid" in warning for warning in found.warnings())
+    assert any("both fluid and solid" in warning for warning in found.warnings())
 
 
 def test_elements_of_fluid_and_solid_are_counted_with_both_materials() -> None:
@@ -110,7 +110,7 @@ def test_elements_of_fluid_and_solid_are_counted_with_both_materials() -> None:
     below = np.isclose(found[0].forest.boxes()[0][:, 2], 200)
     for each in found:
         assert np.array_equal(each.statistics.is_mixed, below)
-        (told,) = (warning for warning in each.warnings() if "contain fluid and solid" in warning)
+        (told,) = (warning for warning in each.warnings() if "both fluid and solid" in warning)
         assert "1 of 201 m down to 201 m, 2 of 199.5 m down to 600 m" in told
     edges = [200, 200, [201, 199.5, 199.5]]
     cured = setup(medium=medium, grid__spacing=edges, source=[EXPLOSION])
