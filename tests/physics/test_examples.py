@@ -41,7 +41,7 @@ QUICK: dict[str, tuple[float, float, tuple[float, float]]] = {
     "finite_fault": (400, 12, (0.15, 0.7)),
     "basin": (200, 12, (0.008, 0.04)),
 }
-LONG = ("la_habra", "loh1", "loh3", "finite_fault")
+LONG = ("loh1", "loh3", "finite_fault")
 every_example = pytest.mark.parametrize("name", short_and_long(QUICK, LONG))
 
 
