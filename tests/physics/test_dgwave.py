@@ -19,7 +19,8 @@ LONG = [
     "dgwave/layers:reflection",
     "dgwave/sponges:reflection",
     "dgwave/attenuation:quality",
-    "dgwave/curved:tilted_surface",
+    "dgwave/curved:halved_elements",
+    "dgwave/lamb:vertical_force",
 ]
 
 

@@ -261,7 +261,8 @@ def test_a_solver_without_problems_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", short_and_long(problem_names("cavity"), ["cavity/convection:cube"])
+    "name",
+    short_and_long(problem_names("cavity"), ["cavity/convection:cube", "cavity/lid:reynolds_1000"]),
 )
 def test_the_cavity_comes_close_enough(name: str) -> None:
     checks = list(load_problem(name)(open_backend("cpu"), False))

@@ -103,7 +103,7 @@ def test_killed_runs_continue_from_the_last_checkpoint(
 ) -> None:
     case = write_case(tmp_path, run="checkpoint = { steps = 3 }")
     folder = tmp_path / "results"
-    process = start("run", case, "-q")
+    process = start("run", case, "-q", "--no-pictures")
     until = time.monotonic() + 60
     while not (folder / checkpoint.NAME).exists() and process.poll() is None:
         assert time.monotonic() < until
@@ -169,8 +169,17 @@ def test_steps_that_cannot_be_made(tmp_path: Path, section: str, said: str) -> N
     assert not (tmp_path / "results").exists()
 
 
+MANY = {"run": "processes = [8, 1, 1]", "time": "levels = 3"}
+
+
+def test_more_blocks_than_a_coarse_grid_has_points_for(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="leaves some of 8 blocks along x less than 2"):
+        groundswell.check(write_case(tmp_path, **MANY), 8)
+
+
+@pytest.mark.full
 def test_more_ranks_than_a_coarse_grid_has_points_for(tmp_path: Path) -> None:
-    case = write_case(tmp_path, run="processes = [8, 1, 1]", time="levels = 3")
+    case = write_case(tmp_path, **MANY)
     done = run_on_ranks(8, "-m", "groundswell", "run", case, "-q")
     assert done.returncode != 0 and "Traceback" not in done.stderr
     assert "15 x 1 x 11 points leaves some of 8 blocks along x less than 2" in done.stderr

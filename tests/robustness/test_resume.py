@@ -76,7 +76,7 @@ def test_stopped_runs_continue_to_the_same_bits(
         assert process.returncode == 130, error
         assert f"stopped by {number.name}" in error and "--resume" in error
         assert unfinished(folder)
-    done = command("run", case, "--resume", "--json")
+    done = command("run", case, "--resume", "--json", "--no-pictures")
     assert done.returncode == 0, done.stderr
     assert 0 < json.loads(done.stdout)["resumed_at"] < 1100
     assert_same_results(folder, reference)
@@ -88,7 +88,7 @@ def test_killed_runs_continue_to_the_same_bits(
 ) -> None:
     case = write_case(tmp_path, **LONG, run={"checkpoint": {"steps": 150}})
     folder = tmp_path / "results"
-    process = start("run", case, "-q")
+    process = start("run", case, "-q", "--no-pictures")
     wait_until((folder / checkpoint.NAME).exists)
     time.sleep(0.1)
     process.kill()

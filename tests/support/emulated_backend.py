@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from groundswell.backends import Blocks, Source, cpu
+from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.cpu import CpuBackend
+from groundswell.backends.source import digest
 
 EMULATED = Path(__file__).with_name("cuda_emulation.h")
 PRELUDE = """
@@ -47,25 +49,22 @@ class EmulatedBackend(CpuBackend):
     """Runs kernels that are written for GPUs alone, with a thread of the CPU for each of theirs.
 
     Args:
-        folder: for the compiled kernels.
         bulk_copy: whether the GPU has bulk copies, as those since sm_90 do.
     """
 
-    def __init__(self, folder: Path, *, bulk_copy: bool = True) -> None:
+    def __init__(self, *, bulk_copy: bool = True) -> None:
         super().__init__()
-        self._folder, self._count, self._bulk_copy = folder, 0, bulk_copy
+        self._bulk_copy = bulk_copy
 
     def compile(self, source: Source) -> Any:
-        """Compile the kernels of a source."""
-        self._count += 1
-        path = self._folder / f"{self._count}.so"
-        return EmulatedModule(source.text(), path, "" if self._bulk_copy else "-DHAS_BULK_COPY=0")
+        """Compile the kernels of a source, unless the cache has them."""
+        return EmulatedModule(source.text(), "" if self._bulk_copy else "-DHAS_BULK_COPY=0")
 
 
 class EmulatedModule:
     """Compiled kernels."""
 
-    def __init__(self, text: str, path: Path, option: str = "") -> None:
+    def __init__(self, text: str, option: str = "") -> None:
         names = [
             line.split()[1].split("(")[0] for line in text.splitlines() if "KERNEL " in line[:7]
         ]
@@ -75,9 +74,14 @@ class EmulatedModule:
         flags = "-std=c++20 -O0 -shared -fPIC -fno-gnu-unique -pthread -w -ffp-contract=off".split()
         flags.append("-Wl,-Bsymbolic")  # the C library has functions of names such as `advance`
         command = [cpu._compiler(), *flags, *option.split(), "-x", "c++", "-", "-include"]
-        command += [str(EMULATED), "-o", str(path)]
-        subprocess.run(command, input=text, text=True, check=True, timeout=120)
-        self._library = ctypes.CDLL(str(path))
+        command += [str(EMULATED), "-o"]
+
+        def build(path: Path) -> None:
+            subprocess.run([*command, str(path)], input=text, text=True, check=True, timeout=120)
+
+        key = digest(text, EMULATED.read_text(), *command, cpu._version(command[0]))
+        # A copy, because each module has its own constants and shared memory.
+        self._library = cpu._load_copy(KernelCache(default_folder()).get(f"{key}.so", build))
 
     def launch(self, name: str, extent: Any, *arguments: Any) -> Callable[[], None]:
         """A launch of a kernel."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,14 +57,14 @@ SHAPES = [
 
 @pytest.mark.parametrize(("variant", "shape", "bulk_copy"), SHAPES, ids=str)
 def test_blocks_of_any_shape_advance_as_the_scheme_does(
-    tmp_path: Path, variant: CurvedVariant, shape: KernelShape, bulk_copy: bool
+    variant: CurvedVariant, shape: KernelShape, bulk_copy: bool
 ) -> None:
     """Also elements that stay in global memory."""
-    check(EmulatedBackend(tmp_path, bulk_copy=bulk_copy), variant, "float64", shape=shape)
+    check(EmulatedBackend(bulk_copy=bulk_copy), variant, "float64", shape=shape)
 
 
-def test_finer_neighbours_in_single_precision(tmp_path: Path) -> None:
-    check(EmulatedBackend(tmp_path), CURVED[9], "float32", shape=KernelShape(2))
+def test_finer_neighbours_in_single_precision() -> None:
+    check(EmulatedBackend(), CURVED[9], "float32", shape=KernelShape(2))
 
 
 @pytest.mark.gpu

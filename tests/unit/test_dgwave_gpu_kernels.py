@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,14 +54,14 @@ def check(backend: Backend, variant: Variant, dtype: str, shape: KernelShape | N
 
 @pytest.mark.parametrize(("variant", "shape", "bulk_copy"), [*CASES, *long_variants(LONG)], ids=str)
 def test_blocks_of_any_shape_advance_as_the_scheme_does(
-    tmp_path: Path, variant: Variant, shape: KernelShape, bulk_copy: bool
+    variant: Variant, shape: KernelShape, bulk_copy: bool
 ) -> None:
     """Blocks that are incomplete too, and elements that stay in global memory."""
-    check(EmulatedBackend(tmp_path, bulk_copy=bulk_copy), variant, "float64", shape)
+    check(EmulatedBackend(bulk_copy=bulk_copy), variant, "float64", shape)
 
 
-def test_single_precision(tmp_path: Path) -> None:
-    check(EmulatedBackend(tmp_path), FLUID, "float32", KernelShape(2, elements=5))
+def test_single_precision() -> None:
+    check(EmulatedBackend(), FLUID, "float32", KernelShape(2, elements=5))
 
 
 @pytest.mark.gpu

@@ -121,10 +121,10 @@ def test_steps_change_the_fields(backend: Backend) -> None:
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda version: version.name)
 @pytest.mark.parametrize("configuration", [ACOUSTIC, CENTRAL], ids=str)
 def test_blocks_of_threads_find_the_same(
-    backend: Backend, tmp_path: Path, version: Version, configuration: Configuration
+    backend: Backend, version: Version, configuration: Configuration
 ) -> None:
     """As on a GPU, also where free surfaces end the elements."""
-    emulated = EmulatedBackend(tmp_path)
+    emulated = EmulatedBackend()
     problem = discretise(configuration, 2, cubes((2, 1, 2), periodic=version is BASE))
     found = advanced(emulated, problem, version)
     assert difference(found, advanced(backend, problem, None)) < TOLERANCE["double"]

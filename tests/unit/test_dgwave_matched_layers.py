@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -106,10 +105,8 @@ def test_layers_are_those_of_the_scheme(variant: Variant, dtype: str) -> None:
     ],
     ids=str,
 )
-def test_blocks_of_a_gpu_advance_layers(
-    tmp_path: Path, variant: Variant, shape: KernelShape
-) -> None:
-    check(EmulatedBackend(tmp_path), variant, "float64", shape)
+def test_blocks_of_a_gpu_advance_layers(variant: Variant, shape: KernelShape) -> None:
+    check(EmulatedBackend(), variant, "float64", shape)
 
 
 @pytest.mark.gpu

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -142,9 +141,9 @@ def test_groups_are_cut_into_tiles_that_hold_them() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_tiles_on_an_emulated_gpu(backend: Backend, tmp_path: Path, dtype: str) -> None:
+def test_tiles_on_an_emulated_gpu(backend: Backend, dtype: str) -> None:
     """Two components of a mesh with rows of all widths."""
-    emulated = EmulatedBackend(tmp_path)
+    emulated = EmulatedBackend()
     emulated.on_host = False
     ids = random_ids(np.random.default_rng(), 3, 2)
     rows, others = copies_of(ids)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import factorial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -186,15 +185,15 @@ EMULATED_PROBLEMS = [
 
 
 @pytest.mark.parametrize("name", EMULATED_PROBLEMS)
-def test_steps_on_an_emulated_gpu_are_the_schemes(tmp_path: Path, name: str) -> None:
+def test_steps_on_an_emulated_gpu_are_the_schemes(name: str) -> None:
     dtype = "float32" if name == "lossless" else "float64"
-    check(EmulatedBackend(tmp_path), SMALL[name], dtype, steps=3)
+    check(EmulatedBackend(), SMALL[name], dtype, steps=3)
 
 
-def test_sources_act_on_a_fluid_at_rest(tmp_path: Path) -> None:
+def test_sources_act_on_a_fluid_at_rest() -> None:
     """Without a call of `begin`; the preparation of their terms leaves nothing behind."""
     problem = Problem((6, 8, 12), modes=(("p", "additive"), ("uy", "additive")), many=False)
-    fused, fields, advance, wanted = make(EmulatedBackend(tmp_path), problem, "float64", fill=False)
+    fused, fields, advance, wanted = make(EmulatedBackend(), problem, "float64", fill=False)
     for _ in range(2):
         in_order([*fused.launches, advance])()
         wanted.step()
@@ -203,9 +202,9 @@ def test_sources_act_on_a_fluid_at_rest(tmp_path: Path) -> None:
         assert_close(fields.u[axis], wanted.u[axis], 1e-12)
 
 
-def test_the_derivatives_of_a_start(tmp_path: Path) -> None:
+def test_the_derivatives_of_a_start() -> None:
     problem = SMALL["lossless"]
-    fused, fields, _, wanted = make(EmulatedBackend(tmp_path), problem, "float64")
+    fused, fields, _, wanted = make(EmulatedBackend(), problem, "float64")
     pressure = 1e6 * problem.rng.standard_normal(problem.shape)
     fields.p[...] = pressure
     in_order(fused.differentiate)()
@@ -332,10 +331,8 @@ def check_window(backend: Backend, name: str, cut: str, dtype: str, steps: int) 
 
 
 @pytest.mark.parametrize(("name", "cut"), EMULATED_WINDOWS)
-def test_windows_on_an_emulated_gpu_are_those_of_the_library(
-    tmp_path: Path, name: str, cut: str
-) -> None:
-    check_window(EmulatedBackend(tmp_path), name, cut, "float64", steps=3)
+def test_windows_on_an_emulated_gpu_are_those_of_the_library(name: str, cut: str) -> None:
+    check_window(EmulatedBackend(), name, cut, "float64", steps=3)
 
 
 @pytest.mark.gpu
@@ -360,8 +357,8 @@ def check_late(backend: Backend, name: str, cut: str, dtype: str, steps: int) ->
 
 @pytest.mark.full
 @pytest.mark.parametrize(("name", "cut"), WINDOWS)
-def test_emulated_exchanges_may_be_late(tmp_path: Path, name: str, cut: str) -> None:
-    check_late(EmulatedBackend(tmp_path), name, cut, "float64", steps=2)
+def test_emulated_exchanges_may_be_late(name: str, cut: str) -> None:
+    check_late(EmulatedBackend(), name, cut, "float64", steps=2)
 
 
 @pytest.mark.gpu

@@ -60,6 +60,17 @@ def test_decimal_text_gives_the_decimal_number(kind: Any, text: str, value: floa
     assert read(kind, text) == value
 
 
+@pytest.mark.parametrize("target", units.COMMON)
+def test_common_units_are_read_without_pint_and_as_with_it(
+    target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for unit, factor in units.COMMON[target].items():
+        assert units.converter(unit, target)(1.0) == pytest.approx(factor, rel=1e-15)
+    monkeypatch.setattr(units, "converter", pytest.fail)
+    for unit, factor in units.COMMON[target].items():
+        assert units.Unit(target).read(f"3 {unit}") == pytest.approx(3 * factor, rel=1e-14)
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_plain_numbers_are_si(number: float) -> None:
     assert read(units.Length, number) == number

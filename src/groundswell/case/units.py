@@ -85,6 +85,8 @@ class Unit:
         return self._finite(float(f"{value:.15g}"))
 
     def _convert(self, number: float, units: str) -> float:
+        if (factor := COMMON.get(self.unit, {}).get(units)) is not None:
+            return number * factor
         from pint.errors import PintError, UndefinedUnitError
 
         try:
@@ -118,6 +120,21 @@ def _in_range(value: float) -> float:
 # Within this range, products of several powers of quantities do not overflow double precision.
 SMALLEST, LARGEST = 1e-30, 1e30
 InRange = AfterValidator(_in_range)
+
+
+# Factors of the units in most cases, by the SI unit. Pint knows all units, but it takes a third of
+# a second to load, as long as all else that checks a small case.
+COMMON = {
+    "m": {"m": 1.0, "km": 1e3, "cm": 1e-2, "mm": 1e-3},
+    "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
+    "Hz": {"Hz": 1.0, "mHz": 1e-3, "kHz": 1e3, "MHz": 1e6},
+    "m/s": {"m/s": 1.0, "km/s": 1e3},
+    "kg/m^3": {"kg/m^3": 1.0, "g/cm^3": 1e3},
+    "deg": {"deg": 1.0},
+    "N m": {"N m": 1.0},
+    "N": {"N": 1.0},
+    "Pa": {"Pa": 1.0, "kPa": 1e3, "MPa": 1e6},
+}
 
 
 @lru_cache(maxsize=1024)

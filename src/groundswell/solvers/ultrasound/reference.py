@@ -6,7 +6,7 @@ from math import asin, ceil, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import hankel2, ive, jv
+from scipy.special import hankel2, ive, jv, roots_legendre
 
 from groundswell.solvers.ultrasound.transducers.curved import cap_depth
 
@@ -81,7 +81,7 @@ def focused_arc(
     """
     half = asin(diameter / (2 * radius))
     count = ceil(64 + 2 * wavenumber * radius * half)
-    nodes, weights = np.polynomial.legendre.leggauss(count)
+    nodes, weights = roots_legendre(count)
     away = np.asarray(distance, float)[:, None] - radius * (1 - np.cos(half * nodes))
     r = np.hypot(away, radius * np.sin(half * nodes))
     integral = hankel2(0, wavenumber * r) @ (weights * half * radius)

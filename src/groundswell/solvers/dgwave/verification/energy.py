@@ -82,7 +82,8 @@ def _small_boxes(full: bool) -> Iterator[tuple[str, Box]]:
     shapes = {"": None, "warped ": _bend}
     for (name, fluids), (shape, deform), nodes in product(media.items(), shapes.items(), MEDIA):
         forest = _halve(_bricks((2, 1, 1)), 0.6)
-        box = Box(forest, 2, _random_media(2, fluids), name in fluid, ends=ENDS)
+        degree = 2 if full else 1
+        box = Box(forest, degree, _random_media(2, fluids), name in fluid, ends=ENDS)
         box = replace(box, nodal=MEDIA[nodes], deform=deform)
         yield f"{shape}{name}{nodes}", box
         if full and name in fluid:

@@ -120,7 +120,7 @@ INTERFACES: dict[str, tuple[HomogeneousMedium | None, HomogeneousMedium, int]] =
     "Stoneley wave": (HEAVY, SEDIMENT, 10),
 }
 LOWER = 10  # wavelengths: thickness of the lower medium; waves decay to nothing within it
-INTERFACE_DEGREES = {False: (2, 4), True: (2, 3, 4, 5)}
+INTERFACE_DEGREES = {False: (2,), True: (2, 3, 4, 5)}
 
 
 def interface_waves(backend: Backend, full: bool) -> Iterator[Check]:
