@@ -253,7 +253,7 @@ def test_unphysical_points_of_a_model_are_named(tmp_path: Path) -> None:
     values = {"vp": vp, "vs": 0 * vp + 5.0, "rho": 0 * vp + 2000}
     data = xr.Dataset({n: (tuple(axes), v) for n, v in values.items()}, coords=axes)
     data.to_netcdf(tmp_path / "model.nc", engine="h5netcdf")
-    with pytest.raises(InputError, match=r"vp = 10.*at its node depth = 0, .*correct the model"):
+    with pytest.raises(InputError, match=r"vp = 10.*at x, y, depth = .*correct the model"):
         _ = setup(
             tmp_path, medium={"kind": "netcdf", "file": "model.nc"}, method=NODES
         ).stability_limit
