@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 
 
 def require_arguments(given: Iterable[str], allowed: Sequence[str]) -> None:
@@ -53,7 +53,8 @@ def whole_numbers(
     if numbers is None or len(numbers) != axes or min(numbers) < 0 or not all(most):
         end = "" if below is None else f" and below {below}"
         raise InputError(
-            f"{name} = {given!r}: give a whole number for each of {axes} axes, 0 or more{end}"
+            f"{name} = {given!r}: give a whole number for each of {counted(axes, 'axis', 'axes')}, "
+            f"0 or more{end}"
         )
     return numbers
 
@@ -85,8 +86,8 @@ def flags(name: str, given: Any, axes: int) -> tuple[bool, ...]:
     if len(values) != axes or not all(isinstance(v, (bool, np.bool_)) for v in values):
         example = (True, *(False,) * (axes - 1))
         raise InputError(
-            f"{name} = {given!r}: give True or False, or one of them for each of {axes} axes, such "
-            f"as {example}"
+            f"{name} = {given!r}: give True or False, or one of them for each of "
+            f"{counted(axes, 'axis', 'axes')}, such as {example}"
         )
     return tuple(map(bool, values))
 

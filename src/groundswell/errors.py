@@ -73,8 +73,12 @@ class RunFailed(GroundswellError):
     """A run started but could not finish (unstable field, full disk, lost device)."""
 
 
-class NotFinite(RunFailed):
-    """A value became infinite or NaN; resuming the run would fail again."""
+class Unstable(RunFailed):
+    """Values grow without bound; resuming the run would fail again."""
+
+
+class NotFinite(Unstable):
+    """A value became infinite or NaN."""
 
 
 class DiskFull(RunFailed):
@@ -107,6 +111,11 @@ def listed(words: Iterable[str]) -> str:
     """Words as a list in a sentence: `a, b or c`."""
     *head, last = words
     return f"{', '.join(head)} or {last}" if head else last
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A number of things: `1 axis`, `1,000 cells`."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 _SYNONYMS = {"gpu": "cuda"}  # "gpu" is spelled like "cpu"

@@ -264,7 +264,7 @@ def test_a_periodic_rank_is_its_own_neighbour(dtype: str, corners: bool) -> None
 
 
 def test_blocks_for_another_number_of_ranks_are_refused() -> None:
-    with pytest.raises(InputError, match="4 blocks for 1 ranks"):
+    with pytest.raises(InputError, match="4 blocks for 1 rank;"):
         HaloExchange(open_backend("cpu"), SerialCommunicator(), decompose((8, 8), 4), [])
 
 

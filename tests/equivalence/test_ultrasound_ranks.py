@@ -12,8 +12,12 @@ import numpy as np
 import pytest
 import xarray
 from gpu import gpu_count
-from ranks import run_cases
+from ranks import run_cases, run_on_ranks
+from toml_text import toml
 from variants import long_variants
+
+import groundswell
+from groundswell.errors import InputError
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -184,6 +188,18 @@ def test_results_do_not_depend_on_the_transport(ran: Ran) -> None:
             assert [
                 name for name in a if a[name].values.tobytes() != b[name].values.tobytes()
             ] == []
+
+
+def test_an_impossible_accuracy_is_refused_as_by_a_check(tmp_path: Path) -> None:
+    case = {"solver": "ultrasound", **plane(), "overlap": {"accuracy": 1e-9}}
+    path = tmp_path / "case.toml"
+    path.write_text("".join(f"{key} = {toml(entry)}\n" for key, entry in case.items()))
+    with pytest.raises(InputError) as refusal:
+        groundswell.check(path, 2)
+    done = run_on_ranks(2, "-m", "groundswell", "run", path, "-q")
+    assert done.returncode == 2 and done.stderr.count("accept overlap.accuracy") == 1
+    assert " ".join(str(refusal.value).split()) in " ".join(done.stderr.split())
+    assert not (tmp_path / "results").exists()
 
 
 @pytest.mark.gpu

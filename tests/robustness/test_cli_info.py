@@ -97,11 +97,6 @@ def test_info_shows_why_transports_do_not_work() -> None:
     assert tables._list_transports(none, "mpiexec") == "not peer, mpi: no mpi4py"
 
 
-@pytest.mark.parametrize(("count", "text"), [(0, "0 entries"), (1, "1 entry"), (2000, "2,000 ent")])
-def test_counts_of_entries(count: int, text: str) -> None:
-    assert tables._entries(count).startswith(text)
-
-
 def test_mpiexec_beside_python_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An environment need not be activated, so it may not be on the path."""
     monkeypatch.setenv("PATH", "")

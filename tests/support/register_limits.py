@@ -32,7 +32,7 @@ LIMITS = {
     "record_surface": (36, 52),
     "record_box": (32, 32),
     "advance_clock": (10, 10),
-    "find_nonfinite": (12, 12),
+    "find_nonfinite": (68, 68),
     "copy_boxes": (52, 52),
     "send_boxes": (128, 128),
     "receive_boxes": (128, 128),

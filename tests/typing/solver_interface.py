@@ -5,6 +5,7 @@ from __future__ import annotations
 from groundswell.simulation.solver import (
     Converging,
     DirectSolver,
+    EnergyCheck,
     FiniteCheck,
     Outputs,
     Preparing,
@@ -51,5 +52,6 @@ timed: list[type[TimeDependent]] = [Acoustics, DgWave, Earthquake, Ultrasound]
 direct: list[type[DirectSolver]] = [Poisson]
 converging: list[type[Converging]] = [Cavity]
 checked: list[type[FiniteCheck]] = [DgWave, Earthquake, Ultrasound]
+watched: list[type[EnergyCheck]] = [DgWave, Earthquake]
 preparing: list[type[Preparing]] = [DgWave, Ultrasound]
 tunable: list[type[Tunable]] = [Acoustics, Cavity, DgWave, Earthquake, Poisson, Ultrasound]

@@ -70,7 +70,7 @@ def test_hdf5_of_somebody_else(path: Path) -> None:
 
 def test_an_array_that_is_missing(path: Path) -> None:
     target = state(2) | {"vq": np.zeros(3)}
-    with pytest.raises(InputError, match="hold 0 values of 'vq', but 3 are needed"):
+    with pytest.raises(InputError, match="hold 0 values of 'vq' instead of 3"):
         restore(path, BACKEND, alone(target), PROGRESS)
 
 

@@ -153,7 +153,7 @@ def test_lengths_may_be_arrays() -> None:
         (((24,), (32, 0)), "along axis 1 are 32 points; allowed are lengths above zero"),
         (((24,), ()), "0 blocks along axis 1 of 32 points"),
         (((-1, 25), (32,)), "lengths above zero"),
-        (((24,), (32,)), "1 x 1 = 1 blocks for 2 ranks; one block per rank is n"),
+        (((24,), (32,)), "1 x 1 = 1 block for 2 ranks; one block per rank is n"),
         (((10, 14), (16, 16)), "2 x 2 = 4 blocks for 2 ranks"),
         (((10, 14),), "for each of 2 axes the lengths of its blocks"),
         ((2, 1), "for each of 2 axes"),

@@ -249,7 +249,7 @@ def test_checks_and_warnings_name_sponges(tmp_path: Path) -> None:
     assert found["sponges"] == 2 * 4 * 3 and none["sponges"] == 0
     assert found["memory"] - none["memory"] == 2 * 4 * 3 * 3**3 * 4  # rates of decay
     [warning] = {*found["warnings"]} - {*none["warnings"]}
-    assert warning.startswith("of 5 sources and receivers, 3 are in elements of a sponge")
+    assert warning.startswith("a sponge, which damps all motion, contains 3 of 5 sources and")
     assert "the first is receiver R0" in warning
 
 

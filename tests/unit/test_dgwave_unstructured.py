@@ -339,7 +339,7 @@ def test_elements_need_a_volume(tmp_path: Path) -> None:
     cells = cells_of(numbers, tags, np.array([0, 2]))
     path = save(tmp_path / "a.msh", points, cells, {"rest": (2, 2), "rock": (2, 3)})
     changes = on_mesh(path, medium={"kind": "volumes", "volumes": {"rock": ROCK}})
-    with pytest.raises(InputError, match=r"a.msh: 1 elements are in no physical volume"):
+    with pytest.raises(InputError, match=r"a.msh: 1 element in no physical volume"):
         prepare(build(tmp_path, **changes, boundary__surfaces={"rest": "absorbing"}))
     path = save(tmp_path / "b.msh", points, cells_of(numbers, tags, 0))
     changes["grid"] = {"file": str(path)}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange import Domain, Field, Ghosts
 
 
@@ -32,7 +32,7 @@ BAD_DOMAINS: list[tuple[dict[str, Any], str]] = [
     ({"ghosts": True}, "one whole number per axis"),
     ({"ghosts": "12"}, "one whole number per axis"),
     ({"ghosts": None}, "one whole number per axis"),
-    ({"ghosts": Ghosts((1,), (1,))}, "1 axes"),
+    ({"ghosts": Ghosts((1,), (1,))}, "has 1 axis, and the domain 2"),
     ({"periodic": (True,)}, "2 axes"),
     ({"periodic": "no"}, "True or False"),
     ({"periodic": (2, True)}, "True or False"),
@@ -45,13 +45,13 @@ BAD_DOMAINS: list[tuple[dict[str, Any], str]] = [
     ({"transport": "auto+mpi"}, "peer"),
     ({"transport": ["peer"]}, "peer"),
     ({"transport": None}, "auto"),
-    ({"processes": (2, 1)}, "2 blocks for 1 ranks"),
-    ({"processes": np.array([2, 2])}, "4 blocks for 1 ranks"),
+    ({"processes": (2, 1)}, "2 blocks for 1 rank;"),
+    ({"processes": np.array([2, 2])}, "4 blocks for 1 rank;"),
     ({"processes": (-1, -1)}, "each of 2 axes, 0 or more"),
     ({"processes": (1,)}, "whole number for each of 2 axes"),
     ({"processes": (1.0, 1)}, "whole number for each of 2 axes"),
     ({"processes": 0}, "whole number for each of 2 axes"),
-    ({"blocks": ((3, 3), (5,))}, "2 x 1 = 2 blocks for 1 ranks"),
+    ({"blocks": ((3, 3), (5,))}, "2 x 1 = 2 blocks for 1 rank;"),
     ({"blocks": ((6,), (4,))}, "add up to the 5 points"),
     ({"blocks": (1, 1)}, "the lengths of its blocks"),
     ({"blocks": ((6,), (5,)), "processes": (2, 1)}, "give only one of them"),
@@ -209,3 +209,11 @@ def test_the_environment_asks_for_poison(monkeypatch: pytest.MonkeyPatch) -> Non
     u = domain.zeros()
     domain.exchange(u)
     assert np.isnan(u[0, 0]) and np.all(u[0, 1:-1] == 0)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0 axes"), (1, "1 axis"), (2, "2 axes"), (12_345, "12,345 axes")]
+)
+def test_one_thing_is_singular(count: int, text: str) -> None:
+    assert counted(count, "axis", "axes") == text
+    assert counted(count, "cell") == text.replace("axes", "cells").replace("axis", "cell")

@@ -59,6 +59,30 @@ def test_a_shared_plan_exchanges_the_arrays_it_is_given(
     assert len(domain._cached) == 1
 
 
+def test_arrays_of_the_last_layout_are_exchanged_without_new_views(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Old and new arrays of a time step take turns, with components of their own."""
+    domain, viewed = Domain((6, 5), 1, periodic=True), []
+    components = Domain._components
+    monkeypatch.setattr(Domain, "_components", lambda *a: viewed.append(a) or components(*a))
+    pairs = [(domain.zeros(), domain.zeros(components=3)) for _ in range(3)]
+    for turn in range(12):
+        arrays = pairs[turn % 3]
+        for array in arrays:
+            domain.interior(array)[...] = rng.normal(size=domain.interior(array).shape)
+        assert domain.exchange(*arrays) is not None
+        for array in arrays:
+            width = [(0, 0)] * (array.ndim - 2) + [(1, 1)] * 2
+            assert np.array_equal(array, np.pad(domain.interior(array), width, mode="wrap"))
+    assert len(viewed) == 2
+    read_only = domain.zeros()
+    read_only.flags.writeable = False
+    domain.exchange(domain.zeros())
+    with pytest.raises(InputError, match=r"read-only|writ"):
+        domain.exchange(read_only)
+
+
 def test_few_plans_are_kept_and_none_keeps_its_arrays() -> None:
     domain = Domain((6, 5), 1, periodic=True)
     arrays = [domain.zeros(components=n) for n in range(1, plan_module.MOST_PLANS + 4)]

@@ -154,7 +154,7 @@ def test_one_rank(backend: Backend) -> None:
     [
         ("sum", (3, 3), ("f8", "f8"), "operation 'sum' does not exist; allowed: gather, scatter"),
         ("gather", (3, 3), ("f8", "f8"), "give 3, and 2"),
-        ("gather", (3, 2), ("f8", "f4"), "components"),
+        ("gather", (3, 2), ("f8", "f4"), "1 component of"),
         ("gather", ((2, 3), 2), ("f8", "f8"), "2 components of float64 into 1"),
         ("gather", (3, 2), ("f2", "f2"), "values of type float16; allowed: float32"),
         ("gather", ((2, 2, 3), 2), ("f8", "f8"), "give one of shape"),

@@ -111,7 +111,7 @@ def test_named_sides_of_a_mesh() -> None:
     mesh = Mesh(corners, nodes, sides=side[None, ::-1], side_tags=np.array([7]))
     assert mesh.tags([0, 1]).tolist() == [[1, 0, 1, 1, 1, 1], [0, 7, 1, 1, 1, 1]]
     wrong = Mesh(corners, nodes, sides=np.array([[0, 1, 2, 99]]), side_tags=np.array([7]))
-    with pytest.raises(InputError, match="1 sides are not faces"):
+    with pytest.raises(InputError, match="1 side not among the faces"):
         wrong.tags([0])
 
 

@@ -14,6 +14,7 @@ from random_media import CELLS, ROCK, SEA, SPACING, random_model
 from groundswell.errors import InputError
 from groundswell.seismology.case.media import NetcdfSection
 from groundswell.seismology.media.averaged import CellAverages
+from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered
 from groundswell.seismology.media.netcdf import NetcdfMedium, build_netcdf
 from groundswell.seismology.media.netcdf_file import ModelFile
@@ -489,3 +490,52 @@ def test_a_model_has_values_at_points(tmp_path, model):
     for medium in (netcdf_medium(path, CELLS, SPACING), averages):
         for name, values in medium.sample(points).given().items():
             assert_allclose(values, exact[name], rtol=1e-12)
+
+
+# --- extremes of models that are coarse in depth --------------------------------------------------
+
+
+def coarse_model(kind, seed=5):
+    """Nodes far apart in depth, of rock, of water over rock, or with noise."""
+    rng = np.random.default_rng(seed)
+    axes = (np.linspace(0, 500, 6), np.linspace(0, 400, 5), np.linspace(0, 600, 4))
+    data = random_model(seed, *axes)
+    if kind == "sea":
+        wet = (data.depth < 250) & (data.x < rng.uniform(200, 600, 5).max())
+        data["vs"] = data.vs.where(~wet, 0.0)
+    return data
+
+
+def every_row(medium):
+    """Statistics of a medium whose linear runs are not used."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("groundswell.seismology.media.statistics.find_linear_runs", lambda _: [])
+        return medium_statistics(medium)
+
+
+@pytest.mark.parametrize(("kind", "q_rule"), [("rock", None), ("rock", "awp"), ("sea", None)])
+@pytest.mark.parametrize("floor", [None, 10.0, 1200.0, 2500.0])
+def test_extremes_of_linear_rows_are_those_of_all_rows(tmp_path, kind, q_rule, floor):
+    path = save(tmp_path, coarse_model(kind))
+    cells, spacing = (8, 7, 90), (50.0, 50.0, 6.0)
+
+    def medium():
+        found = netcdf_medium(path, cells, spacing, **({"q_rule": q_rule} if q_rule else {}))
+        return Floor(found, vs=floor) if floor else found
+
+    fast, slow = medium_statistics(medium()), every_row(medium())
+    assert fast == slow
+    assert (fast.fluid_cells > 0) == (kind == "sea")
+
+
+def test_few_rows_of_a_coarse_model_are_computed(tmp_path, monkeypatch):
+    medium = netcdf_medium(save(tmp_path, coarse_model("rock")), (8, 7, 600), (50.0, 50.0, 0.9))
+    rows, plane = [], NetcdfMedium.plane
+    monkeypatch.setattr(NetcdfMedium, "plane", lambda self, k: rows.append(k) or plane(self, k))
+    medium_statistics(medium)
+    assert len(rows) <= 4 * 3
+
+
+def test_ratios_of_given_quality_factors_need_all_rows(tmp_path, model):
+    given = model.assign(qp=model.vs / 10, qs=model.vs / 20)
+    assert netcdf_medium(save(tmp_path, given), CELLS, SPACING).linear_runs() == []

@@ -292,7 +292,7 @@ def test_bodies_that_nothing_holds() -> None:
         if held:
             assert gs.poisson.solve(mesh, **given).converged
             continue
-        with pytest.raises(InputError, match="a constant in 1 elements, the first is 1; give a"):
+        with pytest.raises(InputError, match="a constant in 1 element, the first is 1; give a"):
             gs.poisson.solve(mesh, **given)
 
 

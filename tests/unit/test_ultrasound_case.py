@@ -137,7 +137,7 @@ REFUSALS = [
      'source[0]: mode = "dirichlet" sets values at grid points, but the surface lies between'),
     ({"source__0__shape": {"kind": "disc", "centre": [0, 0], "diameter": 1}},
      "a Disc is a surface, but the grid is two-dimensional"),
-    (signal(**SAMPLES, file="two.npy"), "2 signals for 1 elements or points"),
+    (signal(**SAMPLES, file="two.npy"), "2 signals for 1 element or point"),
     (signal(**SAMPLES, file="one.npy"), "holds an array float64 (1,)"),
     ({"initial": {"kind": "ball", "centre": [1, 0], "radius": 1e-3, "pressure": 1}},
      "[initial] of kind 'ball' has no pressure at any grid point"),

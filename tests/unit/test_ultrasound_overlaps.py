@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from ultrasound_cases import build, setup
 
+from groundswell.errors import InputError
 from groundswell.simulation.preparation import check
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.overlap_choice import AxisOverlap
@@ -115,18 +116,44 @@ def test_the_default_stays_narrow_where_it_gives_the_accuracy() -> None:
     assert found.overlaps.estimate((1, 1, 1)) == 0
 
 
-def test_a_check_warns_of_accuracies_that_ranks_cannot_give() -> None:
-    strict = {"overlap": {"accuracy": 1e-6}, "run__processes": [2, 1, 1]}
-    found = check(build(**strict), 2)
-    (text,) = (t for t in found["warnings"] if "overlap.accuracy" in t)
+TWO_BLOCKS = {"run__processes": [2, 1, 1]}
+
+
+def asked(accuracy: float, **changes: Any) -> Any:
+    """A case for two ranks, next to each other along x, that asks for an accuracy."""
+    return build(**TWO_BLOCKS, overlap={"accuracy": accuracy}, **changes)
+
+
+def test_an_accuracy_that_ranks_cannot_give_is_refused() -> None:
+    with pytest.raises(InputError, match=r"overlap\.accuracy") as refusal:
+        check(asked(1e-6), 2)
+    text = str(refusal.value)
     assert "on 2 ranks, the pressure may differ from that of one rank by" in text
-    assert "around sources" in text
-    quantities = {q["key"]: q for q in found["sharing"]["quantities"]}
-    estimate = quantities["overlap_error"]["value"]
-    assert 1e-6 < estimate < 1e-2
-    attainable = float(text.split("accept overlap.accuracy = ")[1])
-    assert estimate <= attainable < 1.2 * estimate
-    accepted = check(build(**strict | {"overlap": {"accuracy": attainable}}), 2)
+    assert "around sources" in text and "overlap.accuracy = 1e-6" in text and "one rank" in text
+    attainable = float(text.split("accept overlap.accuracy = ")[1].split(",")[0])
+    accepted = check(asked(attainable), 2)
     assert not any("overlap.accuracy" in t for t in accepted["warnings"])
-    given = check(build(**strict | {"overlap": {"points": 9}}), 2)
+    quantities = {q["key"]: q for q in accepted["sharing"]["quantities"]}
+    assert 1e-6 < quantities["overlap_error"]["value"] <= attainable < 1e-2
+
+
+def test_the_border_of_refusal_is_the_least_possible_error() -> None:
+    widest = setup(**TWO_BLOCKS).grid.cells[0] // 2
+    least = setup(**TWO_BLOCKS, overlap={"points": widest}).overlaps.estimate((2, 1, 1))
+    check(asked(1.001 * least), 2)
+    with pytest.raises(InputError, match=r"accept overlap\.accuracy"):
+        check(asked(0.999 * least), 2)
+
+
+def test_one_rank_and_given_overlaps_are_never_refused() -> None:
+    assert not any("overlap" in t for t in check(asked(1e-12), 1)["warnings"])
+    given = check(build(**TWO_BLOCKS, overlap={"accuracy": 1e-12, "points": 9}), 2)
     assert not any("overlap.accuracy" in t for t in given["warnings"])
+
+
+def test_the_default_accuracy_is_only_warned_of() -> None:
+    harsh = {"medium__absorption": 8.0, "medium__power": 1.1}
+    (text,) = (t for t in check(build(**TWO_BLOCKS, **harsh), 2)["warnings"] if "overlap." in t)
+    assert "power closer to 2" in text
+    with pytest.raises(InputError, match="power closer to 2"):
+        check(asked(1e-3, **harsh), 2)

@@ -36,7 +36,7 @@ from groundswell.backends.source import Source, digest
 from groundswell.backends.strided_copy import StridedPointer, host_view, require_contiguous_rows
 from groundswell.backends.threads import default_threads, team_source, thread_team
 from groundswell.backends.transforms import CpuTransform
-from groundswell.errors import BackendError
+from groundswell.errors import BackendError, counted
 
 # We disable contraction into fused multiply-adds. Otherwise a vector loop and its remainder would
 # round differently, and results would depend on where a block of the grid begins.
@@ -170,7 +170,7 @@ class CpuBackend(Backend):
         self._allocated = 0
         self.cores = self.processors = threads or default_threads()
         self.cache_bytes = host_cache(os.sched_getaffinity(0))
-        self.device = f"{_processor()['name']}, {self.cores} thread" + "s" * (self.cores != 1)
+        self.device = f"{_processor()['name']}, {counted(self.cores, 'thread')}"
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize

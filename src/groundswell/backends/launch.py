@@ -10,6 +10,8 @@ from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from groundswell.errors import counted
+
 if TYPE_CHECKING:
     from groundswell.backends.source import Source
 
@@ -35,7 +37,7 @@ class Items:
     count: int
 
     def __str__(self) -> str:
-        return _counted(self.count, "item")
+        return counted(self.count, "item")
 
 
 @dataclass(frozen=True)
@@ -53,15 +55,11 @@ class Blocks:
     work: str = ""
 
     def __str__(self) -> str:
-        blocks = f"{_counted(self.count, 'block')} x {_counted(self.threads, 'thread')}"
+        blocks = f"{counted(self.count, 'block')} x {counted(self.threads, 'thread')}"
         return f"{blocks}, {self.work}" if self.work else blocks
 
 
 Extent = Cells | Items | Blocks
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" + "s" * (count != 1)
 
 
 class KernelLaunch:

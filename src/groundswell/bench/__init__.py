@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from groundswell import registry
 from groundswell.backends import Backend
 from groundswell.bench.tables import Measured, Printer, Row, Table, say
-from groundswell.errors import BackendError, InputError, did_you_mean, listed, quoted
+from groundswell.errors import BackendError, InputError, counted, did_you_mean, listed, quoted
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
@@ -107,8 +107,8 @@ class Recorder:
         """Print the number of ranks and the devices."""
         if self._shown:
             devices = ", ".join(dict.fromkeys(measured["devices"]))
-            plural = "s" * (measured["ranks"] > 1)
-            say(f"{measured['ranks']} rank{plural}, {measured['backend']} backend: {devices}")
+            ranks = counted(measured["ranks"], "rank")
+            say(f"{ranks}, {measured['backend']} backend: {devices}")
             if measured.get("about"):
                 say(measured["about"])
         self._write(measured)

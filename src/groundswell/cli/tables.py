@@ -12,6 +12,7 @@ from rich.table import Table
 
 from groundswell.case.quantities import byte_size, duration
 from groundswell.console import open_console, print_lines
+from groundswell.errors import counted
 from groundswell.grids.cartesian import format_extent
 
 
@@ -103,7 +104,7 @@ def show_machine(found: Mapping[str, Any]) -> None:
             **_links(found["links"]),
             "MPI": _mpi(found["mpi"]),
             **_transports(found),
-            "kernel cache": f"{cache['folder']}: {_entries(cache['entries'])}, "
+            "kernel cache": f"{cache['folder']}: {counted(cache['entries'], 'entry', 'entries')}, "
             f"{byte_size(cache['bytes'])} of at most {byte_size(cache['limit'])}",
         },
     )
@@ -132,7 +133,7 @@ def _mpi(mpi: Mapping[str, Any]) -> str:
         words.append(f"{mpi['library']} (MPI {mpi['standard']})")
     if mpi["ranks"] > 1:
         words.append(f"thread level {mpi['thread_level']}")
-        words.append(f"{mpi['ranks']} ranks on {mpi['hosts']} host" + "s" * (mpi["hosts"] > 1))
+        words.append(f"{counted(mpi['ranks'], 'rank')} on {counted(mpi['hosts'], 'host')}")
     return ", ".join(words)
 
 
@@ -159,10 +160,6 @@ def _list_transports(transports: Mapping[str, Any], mpiexec: str) -> str:
         if each["works"] is False:
             missing.setdefault(each["reason"], []).append(name)
     return "\n".join([*lines, *(f"not {', '.join(of)}: {why}" for why, of in missing.items())])
-
-
-def _entries(count: int) -> str:
-    return "1 entry" if count == 1 else f"{count:,} entries"
 
 
 def _device(entry: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.arguments import broadcast, flag, integers, is_sequence, whole_numbers
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 
 AXES = 3  # largest number of axes of an array
 
@@ -72,16 +72,17 @@ class Decomposition:
         for axis, (points, blocks) in enumerate(zip(self.shape, self.processes, strict=True)):
             if not 1 <= blocks <= points:
                 raise InputError(
-                    f"{blocks} blocks along axis {axis} of {points} points; allowed are 1 to "
-                    f"{points}: use fewer ranks, or divide another axis"
+                    f"{counted(blocks, 'block')} along axis {axis} of {counted(points, 'point')}; "
+                    f"allowed are 1 to {points}: use fewer ranks, or divide another axis"
                 )
         if self.lengths and tuple(map(len, self.lengths)) != self.processes:
             raise InputError(f"blocks of lengths {self.lengths} are not {self.processes} blocks")
         for axis, along in enumerate(self.lengths):
             if min(along) < 1 or sum(along) != self.shape[axis]:
                 raise InputError(
-                    f"blocks of {along} points along axis {axis} are {sum(along)} points; allowed "
-                    f"are lengths above zero that add up to the {self.shape[axis]} points"
+                    f"blocks of {along} points along axis {axis} are "
+                    f"{counted(sum(along), 'point')}; allowed are lengths above zero that add up "
+                    f"to the {counted(self.shape[axis], 'point')}"
                 )
 
     @property
@@ -160,8 +161,9 @@ def decompose(
     wanted = _wanted_grid(processes, lengths, axes)
     if 0 not in wanted and prod(wanted) != ranks:
         raise InputError(
-            f"{' x '.join(map(str, wanted))} = {prod(wanted)} blocks for {ranks} ranks; one block "
-            "per rank is needed: change processes or blocks, or leave them out"
+            f"{' x '.join(map(str, wanted))} = {counted(prod(wanted), 'block')} for "
+            f"{counted(ranks, 'rank')}; one block per rank is needed: change processes or blocks, "
+            "or leave them out"
         )
     if lengths:
         return Decomposition(points, wanted, wraps, lengths)
@@ -189,8 +191,8 @@ def _fitting_grids(points: Index, ranks: int, wanted: Index, fewest: Index) -> l
     if not grids:
         asked = f" with processes = {wanted}" if any(wanted) else ""
         raise InputError(
-            f"{points} points{asked} cannot be divided among {ranks} ranks: no process grid has "
-            f"blocks of at least {fewest} points; change the number of ranks or processes"
+            f"{points} points{asked} cannot be divided among {counted(ranks, 'rank')}: no process "
+            f"grid has blocks of at least {fewest} points; change the number of ranks or processes"
         )
     return grids
 
@@ -201,8 +203,9 @@ def _lengths(blocks: BlockLengths, points: Index) -> tuple[Index, ...]:
     lengths = tuple(along for along in given if along is not None)
     if not len(given) == len(lengths) == len(points):
         raise InputError(
-            f"blocks = {blocks!r}: give for each of {len(points)} axes the lengths of its blocks, "
-            "such as ((10, 14), (32,)) for an array of 24 x 32 points on two ranks"
+            f"blocks = {blocks!r}: give for each of {counted(len(points), 'axis', 'axes')} the "
+            "lengths of its blocks, such as ((10, 14), (32,)) for an array of 24 x 32 points on "
+            "two ranks"
         )
     return lengths
 
@@ -245,8 +248,8 @@ def decompose_for(
     axes = len(array_shape(shape))
     if len(dims) != axes and (periodic is None or (processes is None and blocks is None)):
         raise InputError(
-            f"comm is a Cartesian communicator of {len(dims)} axes, but the shape has {axes}; give "
-            "periodic and processes, with one entry per axis"
+            f"comm is a Cartesian communicator of {counted(len(dims), 'axis', 'axes')}, but the "
+            f"shape has {axes}; give periodic and processes, with one entry per axis"
         )
     if len(dims) == axes and blocks is None:
         asked = dims if processes is None else whole_numbers("processes", processes, axes)

@@ -28,15 +28,16 @@ from groundswell.arguments import (
 )
 from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import StreamHandles, is_immutable, value_type
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import reported
 from groundswell.exchange.decomposition import BlockLengths, Decomposition, Index, decompose_for
 from groundswell.exchange.devices import find_device
-from groundswell.exchange.ghost_field import TERMS, Field, GhostField, as_fields, places_of
+from groundswell.exchange.ghost_field import TERMS, Field, GhostField, as_fields
 from groundswell.exchange.halo import DEFAULTS, HaloExchange, Options, complete_options
 from groundswell.exchange.mpi_communicator import cartesian, ranks_of
 from groundswell.exchange.pattern import GhostedBlock, Ghosts, Layers, as_ghosts, traffic
 from groundswell.exchange.plan import Plan, PlanCache
+from groundswell.exchange.repetition import LastExchange, places_of
 from groundswell.exchange.tuning import Choice, for_any_arrays, halo_candidates
 
 ARGUMENTS = ("ghosts", "periodic", "corners", "comm", "device")
@@ -121,8 +122,7 @@ class Domain(GhostedBlock, PlanCache):
         backend, self._options = ranks.collective_try(opened)
         PlanCache.__init__(self, ranks, backend, frees_comm=comm is not None)
         self._staged: dict[Any, Array] = {}
-        # The last exchange of NumPy arrays: their addresses, and its plan.
-        self._last: tuple[Any, Plan] | None = None
+        self._last: LastExchange | None = None  # of NumPy arrays
         self._by_address: set[Hashable] = set()  # terms of exchanges that belong to certain arrays
 
     def __repr__(self) -> str:
@@ -233,24 +233,29 @@ class Domain(GhostedBlock, PlanCache):
         self._require_open()
         plain = stream is None and not self._interop.is_capturing(())
         places = places_of(arrays) if plain else None
-        if places and self._last and self._last[0] == places:
-            self._last[1].run_again()
+        if places and self._last and self._last.repeat(places):
             return arrays[0] if len(arrays) == 1 else arrays
         fields = as_fields(arrays)
         streams = self._interop.user_streams(stream, [f.array for f in fields])
         written = [self._writable(n, field) for n, field in enumerate(fields)]
         self._last = None
-        plan = self._run_shared_plan(written, streams)
-        self._last = (places, plan) if places else None
+        groups = [self._components(field) for field in written]
+        plan = self._run_shared_plan(written, groups, streams)
+        self._last = LastExchange(places, plan, [*map(len, groups)]) if places else None
         results = [
             field.array if mine is field else self._interop.to_jax(mine.array)
             for mine, field in zip(written, fields, strict=True)
         ]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _run_shared_plan(self, fields: list[Field], streams: StreamHandles) -> Plan:
-        """Exchange fields with the plan of their kind, which is created if there is none."""
-        groups = [self._components(field) for field in fields]
+    def _run_shared_plan(
+        self, fields: list[Field], groups: list[list[GhostField]], streams: StreamHandles
+    ) -> Plan:
+        """Exchange fields with the plan of their kind, which is created if there is none.
+
+        Args:
+            groups: the components of each field.
+        """
         ghost_fields = [component for group in groups for component in group]
         # The same on all ranks, so that all find a plan, or none does.
         terms = tuple((len(group), *(f.terms for f in group[:1])) for group in groups)
@@ -335,7 +340,7 @@ class Domain(GhostedBlock, PlanCache):
             f"the last axes of an array have {shape} points, but rank {self.rank} has "
             f"{self.local_shape} points with ghost layers; if the array has other layers, give the "
             "index of its first own point, Field(array, origin=...), one number for each of "
-            f"{axes} axes"
+            f"{counted(axes, 'axis', 'axes')}"
         )
 
     def _writable(self, number: int, field: Field) -> Field:

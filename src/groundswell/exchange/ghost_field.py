@@ -13,7 +13,7 @@ import numpy as np
 
 from groundswell.backends.array_interop import is_supported_dtype
 from groundswell.backends.base import Array, Backend
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE, RAW, WORDS, Copy, StridedBox, steps
 from groundswell.exchange.decomposition import AXES, Decomposition, Index
 from groundswell.exchange.messages import Message, Segment
@@ -69,9 +69,9 @@ class GhostField:
             )
         if not axes == len(self.origin) == self.array.ndim <= AXES:
             raise InputError(
-                f"an array of {self.array.ndim} axes, its origin {self.origin} and its ghosts "
-                f"{self.ghosts.low} must have the same number of axes, {AXES} at most; views of "
-                "single components do"
+                f"an array of {counted(self.array.ndim, 'axis', 'axes')}, its origin {self.origin} "
+                f"and its ghosts {self.ghosts.low} must have the same number of axes, {AXES} at "
+                "most; views of single components do"
             )
         if self.sent_as is not None:
             self._require_narrower(self.sent_as)
@@ -98,13 +98,6 @@ class GhostField:
     def key(self, backend: Backend) -> tuple[Any, ...]:
         """Identifies the memory and its layout; strides along axes of length 1 do not matter."""
         return backend.address(self.array), self.array.shape, steps(self.array), *self.terms
-
-
-def places_of(arrays: Sequence[Any]) -> list[Any] | None:
-    """Address, shape, strides and type of NumPy arrays; None if there are others."""
-    if not all(type(array) is np.ndarray for array in arrays):
-        return None
-    return [array.__array_interface__ for array in arrays]
 
 
 def as_fields(arrays: Sequence[Any]) -> list[Field]:
@@ -213,8 +206,8 @@ class HaloMessages:
         for field in self.fields:
             if len(field.origin) != len(block):
                 raise InputError(
-                    f"an array of {len(field.origin)} axes in a decomposition of {len(block)}; the "
-                    "numbers must agree"
+                    f"an array of {counted(len(field.origin), 'axis', 'axes')} in a decomposition "
+                    f"of {len(block)}; the numbers must agree"
                 )
             boxes = receives(self.decomposition, self.rank, field.ghosts)
             require_room(field.array.shape, field.origin, block, boxes)

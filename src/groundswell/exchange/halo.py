@@ -22,7 +22,7 @@ from groundswell.arguments import flag, require_arguments
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import debugging
 from groundswell.compression import require_codec
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange.boxes import Copy, CopyLaunch, StridedBox
 from groundswell.exchange.codecs import common_type
 from groundswell.exchange.communicator import Communicator
@@ -123,7 +123,10 @@ class HaloExchange(Operation):
         **options: Any,
     ) -> None:
         if decomposition.ranks != comm.size:
-            raise InputError(f"{decomposition.ranks} blocks for {comm.size} ranks; give one each")
+            raise InputError(
+                f"{counted(decomposition.ranks, 'block')} for {counted(comm.size, 'rank')}; give "
+                "one each"
+            )
         require_arguments(options, [*DEFAULTS])
         self.closed, self._backend, self._comm = False, backend, comm
         self._decomposition, self._options = decomposition, {**DEFAULTS, **options}
@@ -265,6 +268,11 @@ class HaloExchange(Operation):
         if is_new := found is not self._bound:
             self._use(found)
         return is_new
+
+    def move(self, shifts: Sequence[int]) -> None:
+        """Replace the arrays by others of the same layout, `shifts` bytes further; see `bind`."""
+        bound = self._bound
+        bound.move([at + shift for at, shift in zip(bound.addresses, shifts, strict=True)])
 
     def release(self) -> None:
         self._arrays = []

@@ -25,7 +25,8 @@ from groundswell.errors import (
     now_known,
 )
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.waiting import Deadline, Progress, abort_without, complete
+from groundswell.exchange.rank_progress import Progress, abort_without
+from groundswell.exchange.waiting import Deadline, complete
 from groundswell.processes import Process, exclude_libfabric, launcher_variables, started_ranks
 
 Content = NDArray[np.uint8]  # content of a call of one rank, such as a pickled object

@@ -21,7 +21,7 @@ from groundswell.arguments import integers, require_arguments
 from groundswell.backends import Array, Backend
 from groundswell.backends.array_interop import as_dtype
 from groundswell.compression import require_codec
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import reported
 from groundswell.exchange.connect import transport_of
 from groundswell.exchange.devices import find_device
@@ -85,8 +85,8 @@ class Numbering(PlanCache):
         values, ids = len(self._sharing.indices), len(self.ids)
         options = ", ".join(f"{name} {value}" for name, value in asdict(self._connection).items())
         return (
-            f"<Numbering: {values} values of {ids} ids, {self.own} of them own, rank {self.rank} "
-            f"of {self.size}, device {self.backend.name}, {options}>"
+            f"<Numbering: {counted(values, 'value')} of {counted(ids, 'id')}, {self.own} of them "
+            f"own, rank {self.rank} of {self.size}, device {self.backend.name}, {options}>"
         )
 
     def zeros(self, dtype: Any = "float64", components: int | None = None) -> Array:

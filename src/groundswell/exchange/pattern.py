@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.arguments import broadcast, flag, integers, whole_numbers
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange.decomposition import Block, Decomposition, Index
 
 Box = Block  # points of a rank's block, by local index
@@ -86,7 +86,9 @@ def as_ghosts(given: Layers, axes: int, corners: bool) -> Ghosts:
         low, high = zip(*widths, strict=True)
         return Ghosts(low, high, corners)
     if len(given.low) != axes:
-        raise InputError(f"{given} has {len(given.low)} axes, and the domain {axes}")
+        raise InputError(
+            f"{given} has {counted(len(given.low), 'axis', 'axes')}, and the domain {axes}"
+        )
     return replace(given, corners=corners) if given.corners is None else given
 
 

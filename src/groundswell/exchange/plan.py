@@ -16,7 +16,7 @@ from groundswell.backends import Backend, Launch
 from groundswell.backends.array_interop import ArrayInterop, StreamHandles, array_interop
 from groundswell.backends.base import in_order
 from groundswell.errors import GroundswellError, InputError
-from groundswell.exchange import waiting
+from groundswell.exchange import rank_progress
 from groundswell.exchange.communicator import Communicator, reported
 from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.halo import HaloExchange
@@ -90,8 +90,14 @@ class Plan:
         self._interop.make_user_wait(streams)
 
     def run_again(self) -> None:
-        """Repeat the last `run_with` on a CPU; its arrays must have the same addresses."""
+        """Repeat the last `run_with` on a CPU; see `move` if its arrays have other addresses."""
         self._run(())
+
+    def move(self, shifts: Sequence[int]) -> None:
+        """Exchange other arrays of the same layout from now on, `shifts` bytes further."""
+        exchange = self._open
+        assert isinstance(exchange, HaloExchange)
+        exchange.move(shifts)
 
     def run_with(self, streams: StreamHandles, *arrays: Any, capturing: bool) -> None:
         """Exchange other arrays of the same kind, without preparatory communication.
@@ -333,7 +339,7 @@ _OPEN: list[PlanCache] = []
 @atexit.register
 def _close_all() -> None:
     """Close all open caches, unless the program ends by an error or MPI has ended."""
-    waiting.report_end()
+    rank_progress.report_end()
     mpi = sys.modules.get("mpi4py.MPI")
     if getattr(sys, "last_value", None) is None and not (mpi and mpi.Is_finalized()):
         for cache in list(_OPEN):

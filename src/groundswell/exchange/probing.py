@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend
+from groundswell.errors import counted
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS, Obstacle, first_obstacle, obstacle
@@ -93,7 +94,7 @@ def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]
             backend.synchronize()
             halo.check()
             wrong += sum(int((backend.to_host(array) != values).sum()) for array in arrays)
-    return f"{wrong} values of a test arrived wrong" if wrong else None
+    return f"{counted(wrong, 'value')} of a test arrived wrong" if wrong else None
 
 
 def _known_values(comm: Communicator) -> tuple[Decomposition, NDArray[Any]]:

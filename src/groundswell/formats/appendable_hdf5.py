@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.formats.atomic import disk_errors, reserve, sync
 from groundswell.formats.damage import read_errors_reported
 
@@ -74,8 +74,8 @@ class AppendableFile:
         """
         if not 0 <= length <= self.length:
             raise InputError(
-                f"{self.part} holds {self.length} samples, but the checkpoint continues after "
-                f"{length}; start the run again from the beginning"
+                f"{self.part} holds {counted(self.length, 'sample')}, but the checkpoint continues "
+                f"after {length}; start the run again from the beginning"
             )
         self.length = length
         self._hashes = {name: self._hashed(name) for name in self._shapes}
@@ -91,8 +91,8 @@ class AppendableFile:
         if digest != self.digest:
             raise InputError(
                 f"{self.part} was changed after the checkpoint was written: its first "
-                f"{self.length} samples are not those of the run; restore it from a copy, or start "
-                "the run again from the beginning"
+                f"{counted(self.length, 'sample')} differ from the run's; restore it from a copy, "
+                "or start the run again from the beginning"
             )
 
     def sync(self) -> None:

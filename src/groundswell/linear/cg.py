@@ -27,7 +27,7 @@ from groundswell.backends import (
 )
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
-from groundswell.errors import RunFailed
+from groundswell.errors import RunFailed, counted
 from groundswell.exchange.allreduce import GatheredAllReduce, PeerAllReduce
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import by_memory, resolved
@@ -114,7 +114,7 @@ class RecordedIteration(Composite):
 
     def list_iterations(self) -> Listing:
         """The launches of a batch of iterations."""
-        of = "1 iteration" if self._batch == 1 else f"{self._batch} iterations"
+        of = counted(self._batch, "iteration")
         return list_launches(self._step, {"x": self.x, "b": self.b}, of)
 
     def _find_step(

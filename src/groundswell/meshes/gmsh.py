@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.meshes.gll import Floats
 from groundswell.meshes.gmsh_file import find_ignored, group_names, read_bytes, read_meshio
 from groundswell.meshes.hanging import find_hanging
@@ -269,10 +269,11 @@ def _require_conforming(mesh: Mesh, points: Floats) -> None:
     divided, vertices = find_hanging(mesh, points)
     if len(divided):
         raise InputError(
-            f"{len(np.unique(divided))} faces have vertices of other elements inside, the first at "
-            f"{_format_point(points[vertices[0]])}, so elements are not connected there; use a "
-            "conforming mesh. In Gmsh, join volumes with BooleanFragments or Coherence before "
-            "meshing, and give curves that they share one number of transfinite points"
+            f"{counted(len(np.unique(divided)), 'face')} with vertices of other elements inside, "
+            f"the first at {_format_point(points[vertices[0]])}, so elements are not connected "
+            "there; use a conforming mesh. In Gmsh, join volumes with BooleanFragments or "
+            "Coherence before meshing, and give curves that they share one number of transfinite "
+            "points"
         )
 
 
@@ -280,11 +281,13 @@ def _require_sides(mesh: Mesh, outside: Numbers) -> None:
     """Refuse tagged faces that are not boundary faces, or are tagged twice."""
     if interior := int(np.sum(~_is_among(mesh.sides, outside))):
         raise InputError(
-            f"{interior} faces of physical surfaces are not on the boundary of the mesh; put only "
-            "surfaces that bound the meshed volume in physical groups"
+            f"{counted(interior, 'face')} of physical surfaces not on the boundary of the mesh; "
+            "put only surfaces that bound the meshed volume in physical groups"
         )
     if repeated := len(mesh.sides) - len(np.unique(mesh.sides, axis=0)):
-        raise InputError(f"{repeated} faces are in two physical surfaces; put each face in one")
+        raise InputError(
+            f"{counted(repeated, 'face')} in two physical surfaces; put each face in one"
+        )
 
 
 def _is_among(rows: Numbers, others: Numbers) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.arguments import whole_number
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, Numbers, face_nodes, tangents
 
@@ -61,10 +61,12 @@ class Mesh:
             )
         counts = np.bincount(self.faces[1].ravel())
         if counts.max(initial=0) > 2:
-            raise InputError(f"{np.sum(counts > 2)} faces belong to three or more elements")
+            raise InputError(
+                f"{counted(int(np.sum(counts > 2)), 'face')} between three or more elements"
+            )
         if (inverted := np.flatnonzero(~(_volumes(self.nodes, self.order) > 0))).size:
             raise InputError(
-                f"{len(inverted)} elements are inverted or not finite, the first is "
+                f"{counted(len(inverted), 'element')} inverted or not finite, the first is "
                 f"{inverted[0]}: give their corners along x first, then y, then z, right-handed"
             )
 
@@ -118,7 +120,9 @@ class Mesh:
             face_of_key[number_of_key[: len(keys)]] = np.arange(len(keys))
             where = face_of_key[number_of_key[len(keys) :]]
             if (where < 0).any():
-                raise InputError(f"{np.sum(where < 0)} sides are not faces of any element")
+                raise InputError(
+                    f"{counted(int(np.sum(where < 0)), 'side')} not among the faces of elements"
+                )
             tags[where] = self.side_tags
         return tags[number[np.asarray(elements)]]
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 
 Floats = NDArray[np.float64]
 
@@ -37,10 +37,10 @@ def require_resolved(frequencies: Sequence[float], times: Floats, file: str) -> 
     span = times[-1] - times[0] if len(times) else 0.0
     if span < 0.9 * lowest or np.linalg.cond(basis_functions(frequencies, times)) > MOST:
         raise InputError(
-            f"the record {file!r} has {len(times)} samples in {span:g} s, from which the "
-            f"amplitudes at {', '.join(f'{f:g}' for f in frequencies)} Hz cannot be found; record "
-            f"at least one period, {lowest:g} s, with several samples per period, and frequencies "
-            "that differ by more than 1 / (recorded time)"
+            f"the record {file!r} has {counted(len(times), 'sample')} in {span:g} s, from which "
+            f"the amplitudes at {', '.join(f'{f:g}' for f in frequencies)} Hz cannot be found; "
+            f"record at least one period, {lowest:g} s, with several samples per period, and "
+            "frequencies that differ by more than 1 / (recorded time)"
         )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.case.recording import LineWhere, PointsWhere
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.formats.netcdf import Variable
 from groundswell.formats.text import parse_numbers, read_text
 from groundswell.outputs.recording import Frame, RecordableField
@@ -30,7 +30,8 @@ def positions_of(where: PointsWhere | LineWhere) -> Floats:
     numbers = parse_numbers(text.replace(",", " "), str(where.file))
     if not numbers.size or numbers.size % 3:
         raise InputError(
-            f"{where.file} holds {numbers.size} numbers; give x, y and z in m on each line"
+            f"{where.file} holds {counted(numbers.size, 'number')}; give x, y and z in m on each "
+            "line"
         )
     return numbers.reshape(-1, 3)
 

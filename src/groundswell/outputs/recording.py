@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.case.recording import HARMONICS, RecordSection, Where
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.formats.netcdf import TIME, Variable
 from groundswell.outputs.distributed_array import Index
 from groundswell.outputs.files import sizes_of
@@ -299,5 +299,5 @@ class Recording:
             if set(section.what) != {"final"} and not schedule.samples(steps):
                 raise InputError(
                     f"the record {section.file!r} begins at step {schedule.begin}, but the run "
-                    f"has {ceil(steps)} steps; choose an earlier step"
+                    f"has {counted(ceil(steps), 'step')}; choose an earlier step"
                 )

@@ -16,6 +16,7 @@ from groundswell.seismology.sources.point_sources import PointSource
 
 MIN_SAMPLING = 0.1  # sampling interval over the stable step; a smaller one is taken for a mistake
 MAX_STEPS = 1e9  # no run takes as many; source functions alone would fill the memory
+STABLER = "shorten time.step, or use sponges instead of matched layers"
 STEP_RATIO = 1.3  # longest stable step over the chosen one, above which there is a warning
 
 

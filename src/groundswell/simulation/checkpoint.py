@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.formats.atomic import atomic_write, disk_errors, exists, temporary_path
 from groundswell.formats.damage import read_errors_reported
@@ -161,8 +161,8 @@ def restore(path: Path, backend: Backend, state: State, progress: Progress) -> N
         wanted = sum(host[here].size for here, _ in portion.window)
         if found != wanted:
             raise InputError(
-                f"{path} and its parts hold {found} values of {name!r}, but {wanted} are "
-                "needed; restore all of these files from a copy, or start without --resume"
+                f"{path} and its parts hold {counted(found, 'value')} of {name!r} instead "
+                f"of {wanted}; restore all of these files from a copy, or start without --resume"
             )
         backend.assign(portion.array, host)
 

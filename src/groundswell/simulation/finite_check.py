@@ -1,15 +1,15 @@
-"""Detection of values that are not finite, or larger than those of a stable run."""
+"""Detection of values that are not finite, or larger than those of a stable run; energies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Cells, Source
+from groundswell.backends import Array, Backend, Blocks, Source
 from groundswell.backends.base import Event
 from groundswell.backends.source import precision
 from groundswell.errors import NotFinite
@@ -17,23 +17,28 @@ from groundswell.grids.cartesian import Part, Triple
 
 SOURCE = Path(__file__).with_suffix(".h")
 AXES = ("x", "y", "z")
+LANES = 256  # as in finite_check.h
+MAX_BLOCKS = 1024
 
 
-def search_source(dtype: str, largest: float = inf) -> Source:
+def search_source(dtype: str, largest: float = inf, *, weighted: bool = False) -> Source:
     """The source of the search for a floating-point type; see `NonFiniteSearch`."""
     limit = min(largest, float(np.finfo(dtype).max))
-    return Source(SOURCE, {**precision(dtype), "LARGEST": limit})
+    return Source(SOURCE, {**precision(dtype), "LARGEST": limit, "WEIGHTED": weighted})
 
 
 class NonFiniteSearch:
     """Searches fields of one rank, on the device, for values that are not finite or too large.
 
+    The same pass over the values adds up their squares.
+
     Args:
-        fields: views with three axes and equal strides, the last axis contiguous, by name.
+        fields: views with three axes, the last one contiguous, by name; equal strides and rows.
         time: the time after a number of steps, s.
         position: the position of the value at an index (i, j, k), last axis first, as text.
         largest: largest magnitude that a stable run can have. Where instability spreads to all
             values in one step, only a search for large values finds where it begins.
+        weights: of the rows in sums of squares, (rows,); by default 1.
 
     Attributes:
         launches: the launches of the search.
@@ -46,17 +51,33 @@ class NonFiniteSearch:
         time: Callable[[int], float],
         position: Callable[[Triple], str],
         largest: float = inf,
+        weights: NDArray[np.float64] | None = None,
     ) -> None:
         self._backend, self._fields, self._time, self._position = backend, fields, time, position
         self._largest = largest
         self._found = backend.to_device(np.array([-1], np.int64))
         first = next(iter(fields.values()))
-        plane, row, _ = (stride // first.itemsize for stride in first.strides)
-        module, sizes = backend.compile(search_source(str(first.dtype), largest)), first.shape[::-1]
+        blocks = max(1, min(MAX_BLOCKS, first.shape[0] * first.shape[1]))
+        self._squares = backend.zeros((len(fields), blocks), "f8")
+        self._weights = self._squares if weights is None else backend.to_device(weights)
+        source = search_source(str(first.dtype), largest, weighted=weights is not None)
+        module = backend.compile(source)
         self.launches = [
-            module.launch("find_nonfinite", Cells(*sizes), field, self._found, row, plane, *sizes)
-            for field in fields.values()
+            module.launch("find_nonfinite", Blocks(blocks, LANES), *self._arguments(name))
+            for name in fields
         ]
+
+    def _arguments(self, name: str) -> tuple[Array | int, ...]:
+        """The arguments of the search of a field."""
+        field, squares = self._fields[name], self._squares[[*self._fields].index(name)]
+        plane, row, _ = (stride // field.itemsize for stride in field.strides)
+        sizes = (row, plane, *field.shape[::-1], squares.shape[0])
+        return (field, self._found, squares, self._weights, *sizes)
+
+    def sum_of_squares(self, names: Collection[str], after: Event | None = None) -> float:
+        """The sum of the squares of fields by the last search; see `check`."""
+        squares = self._backend.to_host(self._squares, after)
+        return float(sum(squares[n].sum() for n, name in enumerate(self._fields) if name in names))
 
     def check(self, steps: int, after: Event | None = None) -> None:
         """Read the result of the last search, or of the last one before the event `after`.

@@ -15,7 +15,7 @@ from groundswell.backends import Backend
 from groundswell.case import Case, as_case
 from groundswell.case.common import RunSection
 from groundswell.case.quantities import as_values
-from groundswell.errors import InputError, now_known
+from groundswell.errors import InputError, counted, now_known
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.devices import open_device, sharers
 from groundswell.exchange.tuning import Tuning
@@ -78,7 +78,9 @@ def check(
         InputError: the case or its data cannot be used, or there are more hosts than ranks.
     """
     if hosts > ranks:
-        raise InputError(f"{hosts} hosts for {ranks} ranks; each host needs at least one")
+        raise InputError(
+            f"{counted(hosts, 'host')} for {counted(ranks, 'rank')}; each host needs at least one"
+        )
     setup = prepare(case, backend=backend, precision=precision)
     quantities = setup.quantities()
     found = {

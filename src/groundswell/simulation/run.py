@@ -14,7 +14,7 @@ from typing import Any
 from groundswell import registry
 from groundswell.case import Case
 from groundswell.case.quantities import as_values, byte_size
-from groundswell.errors import DiskFull, NotFinite, RunFailed
+from groundswell.errors import DiskFull, RunFailed, Unstable
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.formats.appendable_hdf5 import METADATA_BYTES
@@ -237,6 +237,6 @@ def _with_remedy(current: _Run) -> Iterator[None]:
             most = "" if current.opened.setup.has_fixed_steps else "up to "
             again = "" if resumable else ", then start again: there is no checkpoint"
             error.args = (error.args[0], f"make room for {most}{room}{again}")
-        if resumable and not isinstance(error, NotFinite):
+        if resumable and not isinstance(error, Unstable):
             error.args = (f"{error}. Continue the run with --resume, from {path}",)
         raise

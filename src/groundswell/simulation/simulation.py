@@ -76,7 +76,7 @@ class Simulation:
         Raises:
             InputError: the solver is direct; call `solve` instead.
             Interrupted: a signal stopped the simulation; it can be advanced again.
-            RunFailed: a value became infinite or NaN.
+            RunFailed: a value became infinite or NaN, or waves grow without a source.
         """
         loop, last = self._time_loop("advance"), self.setup.steps
         if steps is not None and (isinstance(steps, bool) or int(steps) != steps or steps < 0):

@@ -243,6 +243,29 @@ class FiniteCheck(Protocol):
 
 
 @runtime_checkable
+class EnergyCheck(FiniteCheck, TimeDependent, Protocol):
+    """Capability: the energy of waves, which cannot grow once all sources have ended.
+
+    Attributes:
+        sources_end: time at which the last source ends, s.
+        remedy: what may help if waves grow, for messages.
+    """
+
+    @property
+    def sources_end(self) -> float: ...
+    @property
+    def remedy(self) -> str: ...
+
+    def energy(self, after: Event | None = None) -> float:
+        """Kinetic energy on this rank, in any unit, at the last `enqueue_finite_check`.
+
+        Args:
+            after: see `TimeStepper.check_health`.
+        """
+        ...
+
+
+@runtime_checkable
 class Preparing(Protocol):
     """Capability: steps need values derived from the fields, such as a spectrum."""
 

@@ -20,9 +20,16 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.outputs.ring_buffer import Output
 from groundswell.simulation import checkpoint
 from groundswell.simulation.checkpoint import Progress
+from groundswell.simulation.growth_watch import GrowthWatch
 from groundswell.simulation.progress import Report
 from groundswell.simulation.signals import StopRequest
-from groundswell.simulation.solver import Converging, FiniteCheck, Preparing, TimeStepper
+from groundswell.simulation.solver import (
+    Converging,
+    EnergyCheck,
+    FiniteCheck,
+    Preparing,
+    TimeStepper,
+)
 
 BATCH_SECONDS = 0.4  # target for one batch of steps; also the interval between progress updates
 LONGEST_BATCH = 1024
@@ -74,9 +81,12 @@ class TimeLoop:
     _saved_step: int = field(init=False)
     _next_check: float = field(init=False)
     _converging: Converging | None = field(init=False)
+    _watch: GrowthWatch | None = field(default=None, init=False)
+    _watched: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.first = self._drained = self._finite_checked = self._saved_step = self.step
+        self._watched = self.step
         self._saved_at = time.monotonic()
         self._converging = self.solver if isinstance(self.solver, Converging) else None
         self._next_check = self._check_after(self.step)
@@ -88,8 +98,10 @@ class TimeLoop:
 
         Raises:
             Interrupted: a stop was requested; with a results folder, the checkpoint is written.
-            RunFailed: a value became infinite or NaN, or the disk filled up.
+            RunFailed: a value became infinite or NaN, waves grow without a source, or the disk
+                filled up.
         """
+        self._watch = self._make_watch()
         graph = self._graph or self._begin()
         if isinstance(self.solver, Preparing):
             self.solver.prepare()
@@ -199,6 +211,7 @@ class TimeLoop:
         """Write the samples of all steps up to `end`, which are complete at the event `after`."""
         written = [output.collect(self._drained, end, after) for output in self.outputs.values()]
         self.comm.collective_try(lambda: self._check_and_write(written, after))
+        self._check_growth(after)
         self._drained = end
 
     def _check_and_write(self, written: Sequence[Callable[[], None]], after: Event | None) -> None:
@@ -207,6 +220,21 @@ class TimeLoop:
         self.solver.check_health(self.step, after)
         for write in written:
             write()
+
+    def _make_watch(self) -> GrowthWatch | None:
+        """A watch over the steps of one call of `run`: between calls, users may change fields."""
+        solver = self.solver
+        if not isinstance(solver, EnergyCheck):
+            return None
+        return GrowthWatch(solver.sources_end, solver.remedy)
+
+    def _check_growth(self, after: Event | None) -> None:
+        """Pass the energy of all ranks to the watch, once for each search."""
+        solver, step = self.solver, self._finite_checked
+        if self._watch is None or step == self._watched or not isinstance(solver, EnergyCheck):
+            return
+        self._watch.add(sum(self.comm.allgather(solver.energy(after))), solver.time(step))
+        self._watched = step
 
     def _settle(self) -> None:
         """Wait for the device, check that values are finite, write all samples."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import (
     AXES,
@@ -98,7 +98,7 @@ def require_positive(determinants: Floats, elements: NDArray[np.integer]) -> Non
     bad = elements[~np.all(determinants > 0, axis=tuple(range(1, determinants.ndim)))]
     if len(bad):
         raise InputError(
-            f"{len(bad)} elements are inverted, flat or not finite somewhere, the first is "
+            f"{counted(len(bad), 'element')} inverted, flat or not finite somewhere, the first is "
             f"{bad[0]}; deform the mesh less, or refine it"
         )
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra, Numbers
@@ -50,7 +50,7 @@ class ElementPartition:
             InputError: fewer elements than ranks, processes that do not fit, or no such method.
         """
         if mesh.count < ranks:
-            raise InputError(f"{mesh.count} elements for {ranks} ranks; use fewer ranks")
+            raise InputError(f"{counted(mesh.count, 'element')} for {ranks} ranks; use fewer ranks")
         if isinstance(mesh, Box) and (blocks := _decompose_box(mesh, ranks, processes)):
             largest = tuple(int(max(np.diff(edges))) for edges in blocks.edges)
             part = _number_blocks(mesh, blocks)

@@ -14,7 +14,7 @@ from typing import Any
 
 from groundswell.backends import Backend, KernelLaunch, Launch
 from groundswell.backends.base import Array
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange.codecs import common_type
 from groundswell.exchange.communicator import opened
 from groundswell.exchange.connect import reason_for
@@ -195,14 +195,15 @@ def _require_sizes(sharing: Sharing, kind: str, source: Values, target: Values) 
     }[kind]
     if (source.count, target.count) != counts:
         raise InputError(
-            f"{kind} of {source.count} values into {target.count}: rank {sharing.comm.rank} has "
-            f"{local} local and {assembled} assembled values; give {counts[0]}, and {counts[1]}"
+            f"{kind} of {counted(source.count, 'value')} into {target.count}: rank "
+            f"{sharing.comm.rank} has {local} local and {assembled} assembled values; give "
+            f"{counts[0]}, and {counts[1]}"
         )
     types = source.array.dtype, target.array.dtype
     if source.components != target.components or types[0] != types[1]:
         raise InputError(
-            f"{kind} of {source.components} components of {types[0]} into {target.components} of "
-            f"{types[1]}: give equal numbers of the same type"
+            f"{kind} of {counted(source.components, 'component')} of {types[0]} into "
+            f"{target.components} of {types[1]}: give equal numbers of the same type"
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groundswell.errors import InputError, install
+from groundswell.errors import InputError, counted, install
 from groundswell.formats.atomic import atomic_write
 from groundswell.seismology.formats.seismograms import QUANTITIES, VELOCITY, Quantity
 
@@ -155,7 +155,9 @@ def _interval(array: xarray.DataArray) -> float:
     """Sampling interval (s), also of a slice or a decimation of the array in the file."""
     time = array["time"].values
     if len(time) < 2:
-        raise InputError(f"seismograms with {len(time)} samples cannot be exported; 2 are needed")
+        raise InputError(
+            f"seismograms with {counted(len(time), 'sample')} cannot be exported; 2 are needed"
+        )
     # Twelve digits remove the rounding errors of the stored times.
     return float(f"{(time[-1] - time[0]) / (len(time) - 1):.12g}")
 

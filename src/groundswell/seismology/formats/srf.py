@@ -24,7 +24,7 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.text import line_of_number, parse_numbers, read_text
 from groundswell.seismology.formats.srf_content import COLUMN_COUNTS, COLUMNS, Plane, Srf
@@ -150,8 +150,8 @@ def _check_planes(planes: list[Plane], points: int, path: Path | str) -> None:
     announced = sum(plane.strike_count * plane.dip_count for plane in planes)
     if planes and announced != points:
         raise InputError(
-            f"{path}: PLANE announces {announced} subfaults, POINTS has {points}; correct the"
-            " counts, or remove the PLANE block, which is optional"
+            f"{path}: PLANE announces {counted(announced, 'subfault')}, POINTS has {points}; "
+            "correct the counts, or remove the PLANE block, which is optional"
         )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from groundswell.errors import CaseError, InputError, Problem, install
+from groundswell.errors import CaseError, InputError, Problem, counted, install
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.text import parse_number, read_rows, read_text
 from groundswell.seismology.case.sources import Receiver
@@ -63,7 +63,8 @@ def _read_csv(path: Path | str) -> Rows:
     found = []
     for line, row in rows[1:]:
         if len(row) != len(header):
-            raise InputError(f"{path}, line {line}: {len(row)} cells; the header has {len(header)}")
+            width = counted(len(row), "cell")
+            raise InputError(f"{path}, line {line}: {width}; the header has {len(header)}")
         cells = dict(zip(header, row, strict=True))
         codes = {"name": cells.pop("station", ""), "network": cells.pop("network", "")}
         found.append((f"line {line}", {**codes, **{k: _number(v) for k, v in cells.items()}}))

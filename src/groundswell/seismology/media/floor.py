@@ -13,6 +13,7 @@ from groundswell.seismology.media.material import (
     Medium,
     Values,
     count_cells,
+    find_linear_runs,
     find_runs,
     sample_points,
     solid_at_points,
@@ -35,6 +36,29 @@ class Floor:
     def runs(self) -> list[tuple[int, int]]:
         """Runs of equal depth rows; see `find_runs`."""
         return find_runs(self._medium)
+
+    def linear_runs(self) -> list[tuple[int, int]]:
+        """Those of the medium, but single rows where a bound changes a cell; see `sides`."""
+        return [
+            part
+            for first, rows in find_linear_runs(self._medium)
+            for part in self._linear_parts(first, rows)
+        ]
+
+    def _linear_parts(self, first: int, rows: int) -> list[tuple[int, int]]:
+        ends = {first, first + rows - 1}
+        if rows > len(ends) and not any(self._changes(k) for k in sorted(ends)):
+            return [(first, rows)]
+        return [(k, 1) for k in range(first, first + rows)]
+
+    def _changes(self, k: int) -> bool:
+        self.plane(k)
+        return any(self._changed[k].values())
+
+    def sides(self, k: int) -> Material:
+        """The outermost cells of depth row `k`, bounded, (n,)."""
+        sides: Material = self._medium.sides(k)  # type: ignore[attr-defined]
+        return self._bounded(sides)
 
     def changed_in(self, rows: Mapping[int, int]) -> dict[str, int]:
         """Number of cells with changed vp, vs and rho in `rows`: row -> number of equal rows."""

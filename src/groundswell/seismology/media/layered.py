@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.formats.text import parse_number, read_rows
 from groundswell.grids.axis import Axis, Spacings
 from groundswell.seismology.media.material import (
@@ -186,7 +186,9 @@ def _read_header(titles: Sequence[str], path: str | Path) -> list[tuple[str, flo
 
 def _read_layer(row: Sequence[str], columns: Sequence[tuple[str, float]], where: str) -> Layer:
     if len(row) != len(columns):
-        raise InputError(f"{where}: {len(row)} values for {len(columns)} columns")
+        raise InputError(
+            f"{where}: {counted(len(row), 'value')} for {counted(len(columns), 'column')}"
+        )
     values = {}
     for (name, factor), text in zip(columns, row, strict=True):
         try:

@@ -156,6 +156,8 @@ class Unphysical(NamedTuple):
 def find_unphysical(material: Material) -> Unphysical | None:
     """The first entry with a non-finite or non-positive property or bulk modulus, if any."""
     given = material.given()
+    if _has_physical_extremes(material):
+        return None
     arrays = dict(zip(given, np.broadcast_arrays(*given.values()), strict=True))
     for bad, rule in _rules(Material(**arrays)):
         if bad.any():
@@ -163,6 +165,15 @@ def find_unphysical(material: Material) -> Unphysical | None:
             text = ", ".join(f"{name} = {values[index]:.6g}" for name, values in arrays.items())
             return Unphysical(tuple(int(i) for i in index), text, rule)
     return None
+
+
+def _has_physical_extremes(material: Material) -> bool:
+    """Whether extremes show that no entry breaks a rule; fluids are not among such materials."""
+    for name, values in material.given().items():
+        least, most, *_ = RANGES.get(name, (0.0, np.finfo(float).max))
+        if not (values.min(initial=np.inf) > max(least, 0.0) and values.max(initial=0.0) < most):
+            return False
+    return bool(np.all(3 * material.vp**2 > 4 * material.vs**2))
 
 
 def _rules(material: Material) -> Iterator[tuple[Mask, str]]:
@@ -204,3 +215,23 @@ def find_runs(medium: Medium) -> list[tuple[int, int]]:
     """First row and length of each run of equal depth rows; single rows if they are not known."""
     runs = getattr(medium, "runs", None)
     return runs() if runs else [(k, 1) for k in range(medium.cells[2])]
+
+
+def find_linear_runs(medium: Medium) -> list[tuple[int, int]]:
+    """First row and length of runs of rows in which properties are linear in depth, if known.
+
+    The extremes of such a run are those of its first and its last row. Media that know the runs
+    have a method `linear_runs`, and `sides(k)`: the material of the outermost cells of a row.
+    """
+    runs = getattr(medium, "linear_runs", None)
+    return runs() if runs else []
+
+
+def outline(plane: Material) -> Material:
+    """The outermost cells of a plane (ny, nx), (n,)."""
+    return Material(**{name: outermost(values) for name, values in plane.given().items()})
+
+
+def outermost(values: Values) -> Values:
+    """The outermost values of a plane (ny, nx), (n,)."""
+    return np.concatenate([values[0], values[-1], values[:, 0], values[:, -1]])

@@ -24,6 +24,7 @@ from groundswell.seismology.media.material import (
     Values,
     describe_cell,
     find_unphysical,
+    outermost,
     uniform_values,
 )
 from groundswell.seismology.media.netcdf_file import ModelFile
@@ -122,6 +123,27 @@ class NetcdfMedium:
         for role in self._names:
             self._require_complete(role, values[role], k)
         return complete_material(values, *self._rules)
+
+    def linear_runs(self) -> list[tuple[int, int]]:
+        """See `find_linear_runs`: between a node, or the middle of two nodes, and the next.
+
+        There is none if the model gives quality factors, whose ratios are not linear.
+        """
+        if "qp" in self._names:
+            return []
+        place = 2 * self._depth.node + (self._depth.fraction >= 0.5)
+        starts = np.flatnonzero(np.diff(place, prepend=-1))
+        lengths = np.diff(starts, append=len(place))
+        return list(zip(starts.tolist(), lengths.tolist(), strict=True))
+
+    def sides(self, k: int) -> Material:
+        """The outermost cells of depth row `k`, (n,)."""
+        node = int(self._depth.node[k])
+        above, below = (
+            {role: outermost(values) for role, values in self._slabs_at(n).items()}
+            for n in (node, node + 1)
+        )
+        return complete_material(_interpolate(above, below, self._depth.fraction[k]), *self._rules)
 
     def require_covered(self, points: Values) -> None:
         """Check that the model covers points x, y, depth, (n, 3), m.
@@ -246,6 +268,8 @@ def _bilinear(
 ) -> dict[str, Values]:
     """Properties at positions at some depths, from `nodes` (depth, y, x) of their windows."""
     _, rows, columns = nodes["vs"].shape
+    if isinstance(depth, int) and y.node.shape[1:] == (1,) and nodes["vs"][depth].all():
+        return {role: _along_axes(values[depth], y, x) for role, values in nodes.items()}
     first = (depth * rows + y.node) * columns + x.node
     flat, starts = (
         {role: values.ravel() for role, values in nodes.items()},
@@ -263,6 +287,13 @@ def _bilinear(
 
     along_y = within_phase(y.fraction, *near_and_far(vs))
     return {role: _between(*near_and_far(values), along_y) for role, values in flat.items()}
+
+
+def _along_axes(nodes: Values, y: _AxisPositions, x: _AxisPositions) -> Values:
+    """The same for one property (y, x) of solids at positions y (ny, 1) and x (1, nx)."""
+    column, row = x.node[0], y.node[:, 0]
+    along_x = _between(nodes[:, column], nodes[:, column + 1], x.fraction)
+    return _between(along_x[row], along_x[row + 1], y.fraction)
 
 
 def _between(first: Values, second: Values, fraction: Values) -> Values:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
 from groundswell.grids.geography import Geography
@@ -44,7 +44,7 @@ class ModelFile:
             found = np.array2string(nodes, max_line_width=1000, threshold=6)
             raise InputError(
                 f"{self.path}: coordinate {dim} must be a list of two or more values in order, "
-                f"not {nodes.size} values as {found}"
+                f"not {counted(nodes.size, 'value')} as {found}"
             )
         if dim != "depth" and self.geographic:
             return nodes

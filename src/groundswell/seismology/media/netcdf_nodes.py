@@ -26,9 +26,9 @@ def require_physical_nodes(model: ModelFile, values: Mapping[str, Values], windo
     """
     given = {role: values[role] for role in ("vp", "vs", "rho") if role in values}
     known = np.all([np.isfinite(of) for of in given.values()], axis=0)
-    chosen = {role: of[known] for role, of in given.items()}
+    chosen = given if known.all() else {role: of[known] for role, of in given.items()}
     if unphysical := find_unphysical(Material(**{"rho": np.array(_ANY_DENSITY), **chosen})):
-        node = np.argwhere(known)[unphysical.entry[0]]
+        node = unphysical.entry if known.all() else np.argwhere(known)[unphysical.entry[0]]
         axes = zip(model.dims, model.nodes, window, node, strict=True)
         place = ", ".join(f"{name} = {at[part.start + n]:.8g}" for name, at, part, n in axes)
         raise InputError(

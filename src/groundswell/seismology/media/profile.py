@@ -114,5 +114,7 @@ def linear_profile(
 
 def within_phase(fraction: Values, vs: Values, next_vs: Values) -> Values:
     """The fraction for interpolation, rounded to 0 or 1 between a fluid and a solid."""
+    if np.all(vs) and np.all(next_vs):
+        return fraction  # all are solid
     mixed = (vs == 0) != (next_vs == 0)
     return np.where(mixed, fraction >= 0.5, fraction)

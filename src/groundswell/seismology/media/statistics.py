@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,10 @@ from groundswell.seismology.media.material import (
     Values,
     count_cells,
     describe_cell,
+    find_linear_runs,
     find_runs,
     find_unphysical,
+    outline,
 )
 
 
@@ -112,9 +115,8 @@ def medium_statistics(medium: Medium, comm: Communicator | None = None) -> Mediu
             modulus is not positive; names a cell, the first one on a single rank.
     """
     job = comm or SerialCommunicator()
-    own = find_runs(medium)[job.rank :: job.size]
     total = _Extremes()
-    for extremes in job.allgather(job.collective_try(lambda: _extremes(medium, own))):
+    for extremes in job.allgather(job.collective_try(lambda: _own_extremes(medium, job))):
         total.add(extremes)
     lows, highs, slowest = total.lows, total.highs, total.slowest
     _, rows, slowest_at_sides, vp_at_sides = map(np.array, zip(*sorted(total.sides), strict=True))
@@ -157,12 +159,26 @@ def _depth(medium: Medium, k: int) -> float:
     return float(Axis(medium.spacing[2]).at(k + 0.5))
 
 
-def _extremes(medium: Medium, runs: Sequence[tuple[int, int]]) -> _Extremes:
-    total = _Extremes()
+def _own_extremes(medium: Medium, job: Communicator) -> _Extremes:
+    """Extremes of this rank's share of the runs of rows that a medium knows."""
+    linear, total = find_linear_runs(medium), _Extremes()
+    runs = (linear or find_runs(medium))[job.rank :: job.size]
     for k, rows in runs:
-        total.add(_plane_extremes(medium, k, rows))
+        total.add((_linear_extremes if linear else _plane_extremes)(medium, k, rows))
     if isinstance(medium, Floor):
         total.floored = medium.changed_in(dict(runs))
+    return total
+
+
+def _linear_extremes(medium: Any, first: int, rows: int) -> _Extremes:
+    """Extremes of a run of `find_linear_runs`, whose rows have the same fluid cells."""
+    last = first + rows - 1
+    total = _plane_extremes(medium, first, 1)
+    fluid = rows * total.fluid
+    if rows > 1:
+        total.add(_plane_extremes(medium, last, 1))
+    total.fluid = fluid
+    total.sides += [(k, 1, *_side_speeds(medium.sides(k))) for k in range(first + 1, last)]
     return total
 
 
@@ -174,7 +190,7 @@ def _plane_extremes(medium: Medium, k: int, rows: int) -> _Extremes:
         {name: float(v.max()) for name, v in values.items()},
         rows * count_cells(material.vs == 0, medium.cells),
         _slowest(material.vs, k),
-        sides=[(k, rows, *_side_speeds(material))],
+        sides=[(k, rows, *_side_speeds(outline(material)))],
     )
 
 
@@ -185,13 +201,10 @@ def _slowest(vs: Values, k: int) -> tuple[float, int, int, int] | None:
     return (float(solid[j, i]), k, int(j), int(i)) if np.isfinite(solid[j, i]) else None
 
 
-def _side_speeds(material: Material) -> tuple[float, float]:
-    """Speeds of the slowest wave and of the slowest P wave at the sides, m/s."""
-    vp, vs = (
-        np.concatenate([speed[0], speed[-1], speed[:, 0], speed[:, -1]])
-        for speed in (material.vp, material.vs)
-    )
-    return float(np.where(vs > 0, vs, vp).min()), float(vp.min())
+def _side_speeds(sides: Material) -> tuple[float, float]:
+    """Speeds of the slowest wave and of the slowest P wave, m/s, in the outermost cells."""
+    slowest = np.where(sides.vs > 0, sides.vs, sides.vp)
+    return float(slowest.min()), float(sides.vp.min())
 
 
 def _quantities(material: Material) -> Iterator[tuple[str, Values]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.plotting.style import INK, QUIET, headline, picture, speed_unit, title_of
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.plots.source import epicentre, event_sentence
@@ -78,7 +78,7 @@ def evenly(order: NDArray[np.intp], count: int) -> NDArray[np.intp]:
 
 
 def _sentence(shown: int, count: int) -> str:
-    total = f"{count} station{'s' * (count > 1)}"
+    total = counted(count, "station")
     stations = f"{shown} of {total}" if shown < count else total
     return f"Velocity at {stations}, each scaled by its largest component."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import floor
+from math import floor, inf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ MomentSection = DoubleCouple | Explosion | MomentTensor
 # Sampling times in steps: moments enter stress updates, which are centred on the times of the
 # velocities; forces enter velocity updates, which are centred on the times of the stresses.
 AT_VELOCITIES, AT_STRESSES = 0.0, 0.5
+TAIL = 1e-3  # of the largest amplitude of a source; what follows hardly moves the ground
 _MOST_SAMPLES = 1e7  # sources of more steps are resolved; a check would need much memory
 _MAX_MOMENT_ERROR = 0.01  # error of the integral of the samples, relative to the moment
 
@@ -106,6 +107,17 @@ def total_moments(sources: Sequence[PointSource]) -> Array:
     unit = np.array([np.zeros(6) if s.moment is None else s.moment for s in sources])
     integrals = np.array([s.step * np.abs(s.samples).sum() for s in sources])
     return tensors.scalar_moment(unit.reshape(-1, 6)) * integrals
+
+
+def end_of(sources: Sequence[PointSource]) -> float:
+    """Time after which no source has more than a fraction TAIL of its largest amplitude, s."""
+    return max((_end(source) for source in sources), default=-inf)
+
+
+def _end(source: PointSource) -> float:
+    sizes = np.abs(source.samples)
+    active = np.flatnonzero(sizes > TAIL * sizes.max(initial=0.0))
+    return source.start + source.step * int(active.max(initial=0) + 1)
 
 
 def moment_source(section: MomentSection, context: SourceContext) -> PointSource:

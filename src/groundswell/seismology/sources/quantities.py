@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.case.quantities import Quantity
+from groundswell.errors import counted
 from groundswell.seismology.case.sources import AwpRupture, EventSection, SrfRupture
 from groundswell.seismology.sources.entries import Fault, SourceEntry
 from groundswell.seismology.sources.event import SourceSummary, reference_time
@@ -86,14 +87,10 @@ def _lines(entries: Sequence[SourceEntry], summaries: Sequence[SourceSummary]) -
         yield from (f"1 {name}", *properties)
         return
     counts = Counter(_name(entry) for entry in entries)
-    yield ", ".join(_counted(n, name) for name, n in counts.items())
+    yield ", ".join(counted(n, name) for name, n in counts.items())
     yield from (f"source[{n}]: {', '.join(parts)}" for n, parts in enumerate(described))
     if len(entries) > _SHOWN:
         yield f"and {len(entries) - _SHOWN} more"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _name(entry: SourceEntry) -> str:
@@ -112,9 +109,9 @@ def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
         yield f"airgun of {size:.4g} {'m3' if section.strength is None else 'bar m'}"
         return
     if fault and isinstance(section, SrfRupture):
-        name += f" of {_counted(fault.subfaults, 'subfault')} ({section.file.name})"
+        name += f" of {counted(fault.subfaults, 'subfault')} ({section.file.name})"
     elif isinstance(section, AwpRupture):
-        name += f" of {_counted(section.points, 'point')} ({section.file.name})"
+        name += f" of {counted(section.points, 'point')} ({section.file.name})"
     yield name
     yield _moment_text(summary) or _transient_moment(entry)
     if fault:
@@ -124,7 +121,7 @@ def _describe(entry: SourceEntry, summary: SourceSummary) -> Iterator[str]:
 def _slip_text(fault: Fault) -> Iterator[str]:
     """Yield the extent of the slip of a rupture, and the source of its rigidity."""
     still = (
-        "" if fault.slipping == fault.subfaults else f" in {_counted(fault.slipping, 'subfault')}"
+        "" if fault.slipping == fault.subfaults else f" in {counted(fault.slipping, 'subfault')}"
     )
     yield (
         f"slip of at most {fault.largest_slip:.3g} m on {fault.area / 1e6:.4g} km2{still} within "
@@ -134,7 +131,7 @@ def _slip_text(fault: Fault) -> Iterator[str]:
     if own in (0, fault.slipping):
         yield f"mu of the {'medium' if own == 0 else 'file'}"
     else:
-        yield f"mu of the file in {_counted(own, 'subfault')}, of the medium in the others"
+        yield f"mu of the file in {counted(own, 'subfault')}, of the medium in the others"
 
 
 def _moment_text(summary: SourceSummary) -> str:

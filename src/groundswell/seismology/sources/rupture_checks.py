@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.seismology.formats.srf_content import Srf
 
 Array = NDArray[np.float64]
@@ -102,13 +102,13 @@ def _slip_in_fluid(is_fluid: NDArray[np.bool_], potency: Array, name: str) -> It
     in_fluid = is_fluid & (potency > 0)
     if in_fluid.any() and in_fluid.sum() == (potency > 0).sum():
         raise InputError(
-            f"{name}: all {in_fluid.sum()} subfaults that slip lie in a fluid, where slip has no "
-            "moment; move the rupture, or correct the medium"
+            f"{name}: all slip, in {counted(in_fluid.sum(), 'subfault')}, lies in a fluid, where "
+            "it has no moment; move the rupture, or correct the medium"
         )
     if in_fluid.any():
         part = potency[in_fluid].sum() / potency.sum()
         yield (
-            f"{name}: {in_fluid.sum()} of {in_fluid.size} subfaults lie in a fluid, where slip has "
+            f"{name}: {in_fluid.sum()} of {in_fluid.size} subfaults in a fluid, where slip has "
             f"no moment (the first is subfault {int(in_fluid.argmax()) + 1}); {100 * part:.2g} % "
             "of the potency, slip times area, is lost. Move the rupture, or correct the medium"
         )

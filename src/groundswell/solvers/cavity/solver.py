@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend, Launch, Listing, list_launches
 from groundswell.backends.base import in_order
-from groundswell.errors import NotFinite
+from groundswell.errors import NotFinite, counted
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.outputs.distributed_array import DistributedArray
@@ -100,7 +100,7 @@ class Cavity(ExchangingSolver):
         if last and first != ALONE:
             return f"1 cycle on grid {first}" + f" to {last}" * (first < last)
         count = count if first != ALONE else sum(self.setup.cycle(ALONE))
-        return f"{count} step" + "s" * (count != 1)
+        return counted(count, "step")
 
     @property
     def steps_at_once(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundswell.backends import Backend
-from groundswell.errors import RunFailed
+from groundswell.errors import RunFailed, counted
 from groundswell.simulation.signals import StopRequest
 from groundswell.simulation.time_loop import TimeLoop
 from groundswell.solvers.cavity.case import CavityCase
@@ -22,7 +22,9 @@ def bring_to_steady_state(case: CavityCase, backend: Backend) -> tuple[Flow, Cav
     loop = TimeLoop(solver, backend, {}, None, "")
     loop.run(solver.setup.steps, lambda step, updates: None, StopRequest())
     if not loop.converged:
-        raise RunFailed(f"the flow is not steady after {loop.step} steps; raise time.steps")
+        raise RunFailed(
+            f"the flow is not steady after {counted(loop.step, 'step')}; raise time.steps"
+        )
     flow = solver.outputs.flow()
     assert flow is not None  # there is one rank
     return flow, solver, loop

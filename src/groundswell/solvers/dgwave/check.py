@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.case.quantities import Quantity, byte_size
+from groundswell.errors import counted
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
@@ -136,9 +137,9 @@ def warnings(setup: Setup) -> Iterator[str]:
         first = int(in_region(setup, np.flatnonzero(setup.statistics.is_mixed))[0])
         fluid = int((setup.statistics.is_mixed & (setup.statistics.vs == 0)).sum())
         yield (
-            f"{mixed:,} elements contain fluid and solid, so they have their average material, "
-            f"which is fluid in {fluid:,} of them; the first is around {position(setup, first)}. "
-            f"{_aligned(setup)}"
+            f"{counted(mixed, 'element')} with both fluid and solid: each has its average "
+            f"material, which is fluid in {fluid:,} of them; the first is around "
+            f"{position(setup, first)}. {_aligned(setup)}"
         )
     yield from source_warnings(setup, setup.statistics.vp_max)
     yield from terrain_warnings(setup)

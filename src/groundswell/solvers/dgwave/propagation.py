@@ -19,6 +19,7 @@ from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Modul
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.tuning import Choice
+from groundswell.meshes.hexahedra import AXES
 from groundswell.solvers.dgwave import tables
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.kernel_shapes import (
@@ -36,6 +37,7 @@ from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KERNELS = Path(__file__).parent / "kernels"
 START = -1  # instead of a stage: before the first one
+VELOCITY = "velocity"
 
 
 class Propagation:
@@ -95,13 +97,14 @@ class Propagation:
             self._backend.assign(array, np.zeros(array.shape, str(array.dtype)))
 
     @property
-    def values(self) -> Array:
-        """All values of the fields, including padding between elements, (1, 1, n)."""
-        return self._u.reshape(1, 1, -1)
-
-    def element_of(self, value: int) -> int:
-        """The element of an entry of `values`."""
-        return value // int(self._u.shape[1])
+    def values(self) -> dict[str, Array]:
+        """The stress, or pressure, and the velocity, (1, elements, values)."""
+        equations, nodes = self._problem.equations, self._problem.nodes
+        end = len(equations.fields) * nodes
+        first = end - AXES * nodes
+        rows = self._u.reshape(1, *self._u.shape)
+        stress = "stress" if equations.elastic else "pressure"
+        return {stress: rows[:, :, :first], VELOCITY: rows[:, :, first:end]}
 
     @property
     def fields(self) -> dict[str, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Triple
 from groundswell.outputs.distributed_array import DistributedArray
+from groundswell.seismology.sources.point_sources import end_of
+from groundswell.seismology.time_steps import STABLER
 from groundswell.simulation.exchanging import TunableSolver
 from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.dgwave.check import position
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.outputs import Outputs
-from groundswell.solvers.dgwave.propagation import Propagation
+from groundswell.solvers.dgwave.propagation import VELOCITY, Propagation
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
@@ -35,6 +38,7 @@ class DgWave(TunableSolver):
 
     unit = "MDOF/s"  # million unknowns per second and stage
     steps_at_once = 1
+    remedy = STABLER
     aggregates = (True,)  # a message contains the traces of all faces
 
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
@@ -43,14 +47,19 @@ class DgWave(TunableSolver):
         self._problem = problem = discretise(setup, self.elements)
         self.propagation = Propagation(backend, self.comm, problem, self.first_choice())
         self.outputs = Outputs(self)
-        fields = {"a field": self.propagation.values}
-        self._search = NonFiniteSearch(backend, fields, self.time, self._position)
+        self._search = NonFiniteSearch(
+            backend,
+            self.propagation.values,
+            self.time,
+            self._position,
+            weights=np.prod(setup.edges[self.elements.numbers], axis=1),
+        )
         self._compose(self.first_choice())
 
     def _position(self, index: Triple) -> str:
         """Position of an entry of `propagation.values`, for messages."""
-        number = self.propagation.element_of(index[0])
-        return f"the element around {position(self.setup, self.elements.numbers[number])}"
+        number = self.elements.numbers[index[1]]
+        return f"the element around {position(self.setup, number)}"
 
     # --- the exchange -----------------------------------------------------------------------------
 
@@ -123,6 +132,15 @@ class DgWave(TunableSolver):
         """
         super().check_health(steps, after)
         self._search.check(steps, after)
+
+    def energy(self, after: Event | None = None) -> float:
+        """Squared velocity, integrated over the elements of this rank; see `check_health`."""
+        return self._search.sum_of_squares([VELOCITY], after)
+
+    @cached_property
+    def sources_end(self) -> float:
+        """Time at which the last source ends, s."""
+        return end_of(self.setup.sources)
 
     @property
     def updates_per_step(self) -> int:

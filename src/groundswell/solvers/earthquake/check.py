@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from groundswell.case.quantities import Quantity, byte_size
+from groundswell.errors import counted
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
@@ -61,9 +62,11 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("resolved_speed_error", error, group=WAVES)
     yield from attenuation_quantities(setup.relaxation, medium, WAVES)
     fluid = medium.fluid_cells
-    yield Quantity("fluid_cells", fluid, "fluid" * bool(fluid), "cells", f"{fluid:,} cells", WAVES)
+    yield Quantity(
+        "fluid_cells", fluid, "fluid" * bool(fluid), "cells", counted(fluid, "cell"), WAVES
+    )
     floored = dict(medium.floored)
-    text = ", ".join(f"{name} in {n:,} cells" for name, n in floored.items() if n)
+    text = ", ".join(f"{name} in {counted(n, 'cell')}" for name, n in floored.items() if n)
     label = "raised to the floor" if text else ""
     yield Quantity("floored_cells", floored, label, "cells", text, WAVES)
 
@@ -72,7 +75,7 @@ def _layers(setup: Setup) -> Iterator[Quantity]:
     """Yield the width of the absorbing layers and the frequencies that they absorb."""
     cells, metres = setup.grid.after[2], setup.grid.after[2] * setup.grid.spacing[2]
     kind = "matched" if setup.has_pml else "sponge"
-    text = f"{kind}, {cells} cells ({metres:g} m) at the bottom"
+    text = f"{kind}, {counted(cells, 'cell')} ({metres:g} m) at the bottom"
     yield Quantity("layer_width", setup.grid.after, "absorbing layers", "cells", text, WAVES)
     if not setup.has_pml:
         return

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Cells, Constant, Exact, Items, Launch, Parameter, Source
-from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
+from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.halo import HaloExchange
@@ -24,6 +24,8 @@ from groundswell.exchange.pattern import Box
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.outputs.distributed_array import DistributedArray
+from groundswell.seismology.sources.point_sources import end_of
+from groundswell.seismology.time_steps import STABLER
 from groundswell.simulation.exchanging import ExplicitSolver, boundary_first, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.solvers.earthquake.absorbing_layers import Layers
@@ -59,6 +61,8 @@ class Earthquake(ExplicitSolver):
     Args:
         comm: the ranks among which the grid is decomposed.
     """
+
+    remedy = STABLER
 
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
         self.setup = setup
@@ -302,6 +306,15 @@ class Earthquake(ExplicitSolver):
     def time(self, step: int) -> float:
         """Simulated time after `step` steps, s."""
         return self.setup.time_axis.time(step)
+
+    def energy(self, after: Event | None = None) -> float:
+        """Sum of the squared velocities of this rank's cells; see `check_health`."""
+        return self.finite_check.sum_of_squares(VELOCITIES, after)
+
+    @cached_property
+    def sources_end(self) -> float:
+        """Time at which the last source ends, s."""
+        return end_of(self.setup.sources)
 
     def restart(self) -> None:
         """Do nothing: all fields are still zero."""

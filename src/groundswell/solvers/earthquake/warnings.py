@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from groundswell.errors import counted
 from groundswell.seismology.anelasticity import attenuation_warnings
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.spectra import energy_below
@@ -52,7 +53,10 @@ def _material(setup: Setup) -> Iterator[str]:
     cells = np.prod(setup.grid.region, dtype=float)
     for name, count in setup.statistics.floored.items():
         if count:
-            yield f"medium.floor raised {name} in {count} cells ({100 * count / cells:.3g} %)"
+            yield (
+                f"medium.floor raised {name} in {counted(count, 'cell')} "
+                f"({100 * count / cells:.3g} %)"
+            )
 
 
 def _attenuation(setup: Setup) -> Iterator[str]:

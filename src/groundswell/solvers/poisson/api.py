@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arguments import whole_number
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange.connect import transport_of
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
@@ -98,7 +98,8 @@ class Solution:
         state = "converged" if self.converged else "not converged"
         if self.unbalanced > WARN_ABOVE:
             state += f", source and fluxes unbalanced by {self.unbalanced:.1%}"
-        return f"Solution({len(self.elements)} elements, {self.iterations} iterations, {state})"
+        elements = counted(len(self.elements), "element")
+        return f"Solution({elements}, {counted(self.iterations, 'iteration')}, {state})"
 
 
 def nodes(mesh: Hexahedra, degree: int) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Floats, Hexahedra
 from groundswell.meshes.partition import label_bodies
@@ -65,7 +65,8 @@ def _require_fixed(mesh: Hexahedra, fixed: Collection[int]) -> None:
     loose = ~np.isin(body, body[is_fixed])
     if not loose.any():
         return
-    where = "" if loose.all() else f" in {loose.sum()} elements, the first is {loose.argmax()}"
+    several = f" in {counted(loose.sum(), 'element')}, the first is {loose.argmax()}"
+    where = "" if loose.all() else several
     raise InputError(
         "without a screening and without a side where u is prescribed, u is determined only up to "
         f"a constant{where}; give a screening above 0, a side, or the mean of u"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.backends import Backend, Listing
+from groundswell.errors import counted
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Tuning
 from groundswell.linear.cg import ConvergenceHistory
@@ -77,7 +78,8 @@ class Poisson:
             return f"{self.setup.unknowns:,} unknowns"
         failed = "" if self.history.converged else ": not converged"
         return (
-            f"{self.history.iterations} iterations, residual {self.history.reduction:.1e}{failed}"
+            f"{counted(self.history.iterations, 'iteration')}, residual "
+            f"{self.history.reduction:.1e}{failed}"
         )
 
     def distributed_fields(self) -> dict[str, DistributedArray]:
@@ -96,9 +98,9 @@ class Poisson:
         warnings = []
         if not self.history.converged:
             warnings.append(
-                f"not converged: after {self.history.iterations} iterations the residual is "
-                f"{self.history.reduction:.1e} times the first one, above the tolerance "
-                f"{self.setup.case.tolerance:g}; allow more iterations, or try "
+                f"not converged: after {counted(self.history.iterations, 'iteration')} the "
+                f"residual is {self.history.reduction:.1e} times the first one, above the "
+                f"tolerance {self.setup.case.tolerance:g}; allow more iterations, or try "
                 'preconditioner = "multigrid"'
             )
         if (imbalance := self.problem.system.imbalance) > WARN_ABOVE:

@@ -9,6 +9,7 @@ from math import ceil, log10
 
 import numpy as np
 
+from groundswell.errors import InputError
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.case import OverlapSection
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_margin
@@ -17,8 +18,8 @@ from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.window import bell, bell_shape, overlap_for
 
 MORE_OVERLAP = 8  # points by which an overlap may grow for faster transforms
-# If no overlap gives the accuracy: largest error relative to the least possible, if the case asks
-# for an accuracy, and if it does not, when wide overlaps are not worth their time.
+# If no overlap gives the accuracy: largest error relative to the least possible, of the accuracy
+# that is offered to a case that asks for another, and of the overlap that others use by default.
 SLACK, DEFAULT_SLACK = 1.25, 2.0
 REASONS = {
     "overlap": "the waves have few points per wavelength; refine the grid",
@@ -116,7 +117,7 @@ class Overlaps:
         if self._section.points is not None:
             return self._section.points
         accuracy = self._section.accuracy
-        slack = SLACK if "accuracy" in self._section.model_fields_set else DEFAULT_SLACK
+        slack = SLACK if self._asks_for_accuracy else DEFAULT_SLACK
         return self._axis(axis, parts).choose(accuracy, overlap_for(accuracy), slack)
 
     def _axis(self, axis: int, parts: int) -> AxisOverlap:
@@ -143,16 +144,34 @@ class Overlaps:
         """Expected difference of the pressure from that of one rank, of the largest pressure."""
         return sum(self.causes(ranks).values())
 
+    def require_accuracy(self, ranks: Sequence[int]) -> None:
+        """Refuse an accuracy that the case asks for and that no overlap gives.
+
+        Raises:
+            InputError: names the accuracy that is attainable.
+        """
+        if self._asks_for_accuracy and (shortfall := self._shortfall(ranks)):
+            raise InputError(f"{shortfall}, give overlap.points, or use one rank")
+
     def warnings(self, ranks: Sequence[int]) -> Iterator[str]:
-        """A warning if the accuracy of the case cannot be expected."""
+        """A warning if the default accuracy cannot be expected."""
+        if not self._asks_for_accuracy and (shortfall := self._shortfall(ranks)):
+            yield shortfall
+
+    @property
+    def _asks_for_accuracy(self) -> bool:
+        return "accuracy" in self._section.model_fields_set
+
+    def _shortfall(self, ranks: Sequence[int]) -> str:
+        """By how much, why, and what helps if no overlap gives the accuracy; otherwise empty."""
         causes, wanted = self.causes(ranks), self._section.accuracy
         estimate = sum(causes.values())
         if self._section.points is not None or estimate <= wanted:
-            return
+            return ""
         digit = 10.0 ** (ceil(log10(estimate)) - 2)
         attainable = short(ceil(estimate / digit) * digit)
         reason = REASONS[max(causes, key=lambda cause: causes[cause])]
-        yield (
+        return (
             f"on {int(np.prod(ranks))} ranks, the pressure may differ from that of one rank by "
             f"{attainable} of the largest pressure, more than overlap.accuracy = {short(wanted)}: "
             f"{reason}, or accept overlap.accuracy = {attainable}"

@@ -302,9 +302,10 @@ class Setup(BlockSetup):
         """Summary of the decomposition for a number of ranks.
 
         Raises:
-            InputError: see `cut`.
+            InputError: see `cut` and `Overlaps.require_accuracy`.
         """
         cut = self.cut(ranks)
+        self.overlaps.require_accuracy(cut.processes[::-1])
         parts = [part_of(self.grid, cut, rank) for rank in range(ranks)]
         fused, ranks_along = self.supports_fused(cut), cut.processes[::-1]
         memory = [self._memory(part, ranks_along, fused) for part in parts]

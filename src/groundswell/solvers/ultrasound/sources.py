@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from groundswell.case.recording import MaskWhere
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Grid
 from groundswell.outputs.cartesian import read_mask
@@ -193,7 +193,8 @@ def _signals(
         columns = signal.samples.shape[1]
         if columns != count:
             raise InputError(
-                f"signal has {columns} signals for {count} elements or points; give one signal for "
+                f"signal has {counted(columns, 'signal')} for "
+                f"{counted(count, 'element or point', 'elements or points')}; give one signal for "
                 "all, or one for each"
             )
     steps = _active_steps(section, signal, array, on)

@@ -7,7 +7,7 @@ import xarray
 from numpy.typing import NDArray
 from scipy.special import i0
 
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.outputs.cartesian import stencil
 
 Floats = NDArray[np.float64]
@@ -66,8 +66,8 @@ def at_pressure_times(velocity: xarray.DataArray, time_step: float) -> xarray.Da
     times = velocity["time"].values
     if len(times) < SAMPLES:
         raise InputError(
-            f"the record has {len(times)} samples; velocities at the times of the pressure need "
-            f"{SAMPLES} or more"
+            f"the record has {counted(len(times), 'sample')}; velocities at the times of the "
+            f"pressure need {SAMPLES} or more"
         )
     late = time_step / 2 / (times[1] - times[0])
     first, weights = stencil(np.arange(len(times) - 1) + late, len(times), SAMPLES)

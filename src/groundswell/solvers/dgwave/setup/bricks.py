@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.case.quantities import Quantity
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES, Numbers
@@ -141,8 +141,8 @@ class Setup(ElementMaterials):
         """
         if ranks > self.count:
             raise InputError(
-                f"{self.count} elements cannot be divided among {ranks} ranks; use at most one "
-                "rank per element"
+                f"{counted(self.count, 'element')} cannot be divided among {ranks} ranks; use at "
+                "most one rank per element"
             )
         return partition_curve(self._costs, ranks)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.case.quantities import Quantity
-from groundswell.errors import InputError
+from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.gmsh import GmshGroups, read_gmsh_groups
 from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
@@ -284,7 +284,7 @@ class UnstructuredSetup(Setup):
         text = f"{self.smallest:.4g} m for time steps, {self.longest.max():.4g} m the longest"
         yield Quantity("smallest", self.smallest, "elements", "m", text, MESH)
         damped = len(self.sponges.elements)
-        text = f"{damped:,} elements next to {', '.join(self.sponges.widths)}"
+        text = f"{counted(damped, 'element')} next to {', '.join(self.sponges.widths)}"
         yield Quantity("sponges", damped, "sponges" * bool(damped), "elements", text, MESH)
 
     def warnings(self) -> list[str]:
@@ -295,10 +295,10 @@ class UnstructuredSetup(Setup):
         names, points = zip(*self._positions, strict=True)
         damped = np.isin(self.locate(np.array(points))[0], self.sponges.elements)
         if count := int(damped.sum()):
-            what = f"of {len(names)} sources and receivers, {count} are in elements of a sponge"
+            what = f"{count} of {len(names)} sources and receivers"
             yield (
-                f"{what}, which damps all motion; the first is {names[damped.argmax()]}. Move "
-                "them, or reduce the width of the sponge"
+                f"a sponge, which damps all motion, contains {what}; the first is "
+                f"{names[damped.argmax()]}. Move them, or reduce the width of the sponge"
             )
 
 
@@ -346,7 +346,8 @@ def _media_sections(case: Any, groups: GmshGroups) -> tuple[list[Any], Numbers]:
     _require_same("medium.volumes", medium.volumes, volumes.values(), "volume")
     if unnamed := int((groups.volumes == 0).sum()):
         raise InputError(
-            f"{case.grid.file}: {unnamed} elements are in no physical volume; put them in one"
+            f"{case.grid.file}: {counted(unnamed, 'element')} in no physical volume; put "
+            "each in one"
         )
     return [medium.volumes[v] for v in volumes.values()], np.searchsorted(
         [*volumes], groups.volumes

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from groundswell.bench.exchange.published import KWAVE
+from groundswell.errors import counted
 from groundswell.grids.cartesian import format_extent
 from groundswell.plotting.style import ACCENT, INK, QUIET, grid_lines, headline, picture
 from groundswell.solvers.ultrasound.benchmarks.interface_error import SHAPES
@@ -220,6 +221,6 @@ def _weak(axes: Axes, measured: Run) -> None:
     for place, row in zip(places, rows, strict=True):
         text = f"{100 * row['efficiency']:.0f} %"
         axes.text(place, 1e3 * row["seconds"], text, ha="center", va="bottom", color=QUIET)
-    axes.set_xticks(places, [f"{row['ranks']} rank" + "s" * (row["ranks"] > 1) for row in rows])
+    axes.set_xticks(places, [counted(row["ranks"], "rank") for row in rows])
     cells = format_extent(rows[0]["cells"])
     _title(axes, f"Weak scaling: {cells} points on each rank; grey: efficiency")

@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.errors import InputError, quoted
+from groundswell.errors import InputError, counted, quoted
 from groundswell.formats.atomic import disk_errors, reserve
 
 FLOAT, LONG = np.dtype("<f4"), np.dtype("<u8")
@@ -157,7 +157,7 @@ class InputDatasets:
     def _flat(self, name: str, dtype: np.dtype[Any], count: int | None) -> NDArray[Any]:
         dataset = self._dataset(name, dtype)
         if count is not None and dataset.size != count:
-            raise self.error(f"{name} has {dataset.size} values, but {count} are needed")
+            raise self.error(f"{name} has {counted(dataset.size, 'value')}, but {count} are needed")
         return np.asarray(dataset[()]).reshape(-1)
 
     def _dataset(self, name: str, dtype: np.dtype[Any]) -> h5py.Dataset:
@@ -169,7 +169,9 @@ class InputDatasets:
             found, wanted = dataset.dtype, DESCRIPTIONS[dtype]
             raise self.error(f"{name} has the type {found}, but {wanted} are needed")
         if dataset.ndim != 3:
-            raise self.error(f"{name} has {dataset.ndim} axes, but three are needed")
+            raise self.error(
+                f"{name} has {counted(dataset.ndim, 'axis', 'axes')}, but three are needed"
+            )
         for key, wanted in (("data_type", TYPES[dtype]), ("domain_type", "real")):
             found = attribute(dataset, key)
             if found != wanted:

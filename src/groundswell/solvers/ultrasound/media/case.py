@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, WrapValidator
 from groundswell.case.common import DataFile, NotEmpty, Section, TaggedUnion, repeated
 from groundswell.case.problems import Violation, reject
 from groundswell.case.units import Density, Length, NonNegative, Number, Positive, Speed, Unit
-from groundswell.errors import listed
+from groundswell.errors import counted, listed
 from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.media import shapes
 from groundswell.solvers.ultrasound.medium import Values
@@ -64,7 +64,7 @@ Point = Annotated[tuple[Length, ...], AfterValidator(_two_or_three)]
 def _same_length(section: Section, first: str, second: str) -> Iterator[Violation]:
     n = len(getattr(section, first))
     if len(getattr(section, second)) != n:
-        yield (second,), f"must have {n} entries, as {first} has"
+        yield (second,), f"must have {counted(n, 'entry', 'entries')}, as {first} has"
 
 
 class LayerSection(MaterialSection):
