@@ -12,6 +12,7 @@ its moments where it meets a boundary.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -22,6 +23,7 @@ from numpy.polynomial.hermite_e import hermevander
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
+from groundswell.backends.threads import default_threads
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers, interpolate
 from groundswell.solvers.dgwave import check
@@ -36,14 +38,16 @@ Floats = NDArray[np.float64]
 
 SHARPNESS = 12  # exponent of the window
 FAINT = 1e-4  # value of the window below which an element has no load
-MOMENTS = 6  # order up to which moments are exact, if the elements are enough
+REACH = (1 - FAINT ** (1 / SHARPNESS)) ** 0.5  # where it has this value, in units of its radius
+MOMENTS = 6  # highest order of the moments that a load has
 COARSER = 2.0  # ratio up to which a window is wider next to larger elements
 CONTRAST = 0.25  # difference of materials, as a logarithm, from which on a load does not cross it
 # Weights of the Legendre polynomials of degrees N and N - 1 along each axis of an element. The
 # derivative of the first vanishes at the inner nodes, so it would neither propagate nor decay;
 # stresses of the second relax slowly by the Riemann flux.
 WEIGHTS = (0.0, 0.5)
-SINGULAR = 1e-5  # reciprocal of the condition from which on moments are not independent
+POINTS = 7.0  # nodes per wavelength of waves that should be accurate
+EXACT = (0.0, 1e-12)  # slack of the orders 0 and 1; a load in one element may lack order 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +63,31 @@ class Load:
     values: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class _Window:
+    """The function (1 - r^2)^SHARPNESS of a scaled distance r < 1 from a source.
+
+    Args:
+        centre: the source, m, (3,).
+        frame: derivatives of x, y, z along the axes of its element, from -1 to 1, m, (3, 3).
+        radius: where r = 1, in edges of an element.
+    """
+
+    centre: Floats
+    frame: Floats
+    radius: float
+
+    def places(self, positions: Floats) -> Floats:
+        """Scaled offsets of positions, (..., 3)."""
+        return (positions - self.centre) @ np.linalg.inv(2 * self.radius * self.frame).T
+
+    @staticmethod
+    def at(places: Floats) -> Floats:
+        """Values at scaled offsets."""
+        squares = np.einsum("...i,...i->...", places, places)
+        return np.asarray((1 - squares).clip(0) ** SHARPNESS)
+
+
 def point_loads(setup: Setup, own: NDArray[np.bool_]) -> Iterator[tuple[int, Load]]:
     """Yield the loads of the sources that cover chosen elements, with the source's number.
 
@@ -69,31 +98,40 @@ def point_loads(setup: Setup, own: NDArray[np.bool_]) -> Iterator[tuple[int, Loa
     leaves, places = setup.locate(points)
     centres, frames = setup.place(points), tangents_at(setup.hexahedra, leaves, places)
     boxes = bounding_boxes(setup.hexahedra, np.arange(setup.count))
-    radii = np.array([2 * reach(setup, source) for source in setup.sources])  # of -1 to 1
-    reaches = COARSER * radii[:, None] * np.linalg.norm(frames, axis=2)
+    radii = np.array([reach(setup, source) for source in setup.sources])
+    reaches = COARSER * 2 * radii[:, None] * np.linalg.norm(frames, axis=2)
     largest = reaches.max(axis=0, initial=0)
     which, near = pairs_in_boxes(boxes[0] - largest, boxes[1] + largest, centres)
-    for n, elements in enumerate(np.split(near, np.searchsorted(which, np.arange(1, len(points))))):
-        close = (boxes[0][elements] <= centres[n] + reaches[n]) & (
-            boxes[1][elements] >= centres[n] - reaches[n]
-        )
-        candidates = elements[close.all(axis=1)]
-        if own[candidates].any():
-            frame = frames[n] * radii[n]
-            yield n, _load(setup, int(leaves[n]), candidates, centres[n], frame)
+    parts = np.split(near, np.searchsorted(which, np.arange(1, len(points))))
+
+    def load(n: int) -> tuple[int, Load] | None:
+        low, high = (box[parts[n]] for box in boxes)
+        close = (low <= centres[n] + reaches[n]) & (high >= centres[n] - reaches[n])
+        candidates = parts[n][close.all(axis=1)]
+        if not own[candidates].any():
+            return None
+        window = _Window(centres[n], frames[n], float(radii[n]))
+        return n, _load(setup, int(leaves[n]), candidates, window)
+
+    with ThreadPoolExecutor(default_threads()) as pool:
+        yield from filter(None, pool.map(load, range(len(points))))
 
 
-def _load(setup: Setup, leaf: int, candidates: Numbers, centre: Floats, frame: Floats) -> Load:
-    """The load of a source in the element `leaf`, with the axes `frame` of the window, (3, 3)."""
+def _load(setup: Setup, leaf: int, candidates: Numbers, window: _Window) -> Load:
+    """The load of a source in the element `leaf`."""
     elements, similar = _connected(setup, leaf, candidates)
-    nodes = element_nodes(setup.hexahedra, setup.degree, elements)
-    places = (nodes - centre) @ np.linalg.inv(frame).T
-    places /= _growth(places, elements == leaf)
-    window = (1 - (places**2).sum(axis=-1)).clip(0) ** SHARPNESS
-    used = window.max(axis=1) > FAINT
-    weighted = (window * similar[:, None])[used] * _volumes(setup, elements[used])
-    values = _moment_matched(places[used], weighted, setup.degree)
-    return Load(elements[used], values / _volumes(setup, elements[used]))
+    corners = window.places(setup.hexahedra.geometry_nodes(elements))
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    growth = _growth(low, high, elements == leaf)
+    near = _distances(low / growth, high / growth) < REACH
+    elements, similar = elements[near], similar[near]
+    places = window.places(element_nodes(setup.hexahedra, setup.degree, elements)) / growth
+    values = window.at(places)
+    used = values.max(axis=1) > FAINT
+    volumes = _volumes(setup, elements[used])
+    weighted = (values * similar[:, None])[used] * volumes
+    found = _moment_matched(places[used], weighted, setup.degree, window.radius)
+    return Load(elements[used], found / volumes)
 
 
 def _connected(setup: Setup, leaf: int, candidates: Numbers) -> tuple[Numbers, Floats]:
@@ -114,12 +152,22 @@ def _connected(setup: Setup, leaf: int, candidates: Numbers) -> tuple[Numbers, F
     return elements[weights > 0], weights[weights > 0]
 
 
-def _growth(places: Floats, is_own: NDArray[np.bool_]) -> Floats:
-    """Ratio by which the window is wider because of larger elements in it, (3,)."""
-    inside = ((places**2).sum(axis=-1) < 1).any(axis=1) | is_own
-    spans = np.ptp(places, axis=1)
-    ratio = spans[inside].max(axis=0) / spans[is_own].max(axis=0)
+def _growth(low: Floats, high: Floats, is_own: NDArray[np.bool_]) -> Floats:
+    """Ratio by which the window is wider because of larger elements in it, (3,).
+
+    Args:
+        low, high: bounding boxes of elements, relative to the source and in units of the window,
+            (elements, 3).
+        is_own: which element holds the source.
+    """
+    spans = high - low
+    ratio = spans[_distances(low, high) < 1].max(axis=0) / spans[is_own][0]
     return np.asarray(ratio.clip(1.0, COARSER))
+
+
+def _distances(low: Floats, high: Floats) -> Floats:
+    """Distances of boxes from the origin, (boxes,)."""
+    return np.linalg.norm(np.maximum(low, -high).clip(0), axis=1)
 
 
 def _volumes(setup: Setup, elements: Numbers) -> Floats:
@@ -129,39 +177,58 @@ def _volumes(setup: Setup, elements: Numbers) -> Floats:
     return np.prod(setup.edges[elements] / 2, axis=1, keepdims=True)
 
 
-def _moment_matched(places: Floats, weighted: Floats, degree: int) -> Floats:
+def _moment_matched(places: Floats, weighted: Floats, degree: int, radius: float) -> Floats:
     """Values times Jacobians of the load with the moments of a delta function at the origin.
 
-    It is the one with the least norm, of all without the highest polynomials.
+    The load is without the highest polynomials. Of these, it is the best by `_least_squares`.
 
     Args:
         places: of the nodes, relative to the source and in units of the window, (elements, nodes,
             3).
         weighted: window times Jacobian, (elements, nodes).
+        radius: that of the window, in edges of an element.
     """
     smooth, root = smoothing(degree), np.sqrt(weighted / gll(degree).cube_weights)
     tests = interpolate(_polynomials(places), smooth)
     tests *= (root * gll(degree).cube_weights)[..., None]
-    values = _least_norm(tests.reshape(-1, tests.shape[-1])).reshape(root.shape) * root
-    return np.asarray(interpolate(values[..., None], smooth)[..., 0])
+    found = _least_squares(tests.reshape(-1, tests.shape[-1]), _slack(degree, radius))
+    return np.asarray(interpolate((found.reshape(root.shape) * root)[..., None], smooth)[..., 0])
 
 
-def _least_norm(tests: Floats) -> Floats:
-    """The least vector with the moments of a delta function, of as many orders as are independent.
+def _least_squares(tests: Floats, slack: Floats) -> Floats:
+    """The vector v that minimises |v|^2 + sum over a of (t_a v - w_a)^2 / (slack_a |t_0|^2).
+
+    w are the moments of the delta function. An exact solution would be large where elements are too
+    few for all moments, in a thin layer for example, and mostly of waves that they do not resolve.
 
     Args:
-        tests: whose products with the vector are the moments, (n, moments), orders ascending.
+        tests: the vectors t, whose products with v are the moments, (n, moments).
+        slack: (moments,); moments without slack are exact.
     """
-    orders, wanted = _powers(MOMENTS).sum(axis=1), _polynomials(np.zeros(AXES))
-    gram = tests.T @ tests
-    for order in range(MOMENTS, -1, -1):
-        count = int(np.searchsorted(orders, order, side="right"))
-        spectrum = np.linalg.eigvalsh(gram[:count, :count])
-        if spectrum[0] > SINGULAR * spectrum[-1]:
-            break
-    used, inverse = tests[:, :count], np.linalg.inv(gram[:count, :count])
-    found = used @ (inverse @ wanted[:count])
-    return np.asarray(found + used @ (inverse @ (wanted[:count] - used.T @ found)))
+    wanted, gram = _polynomials(np.zeros(AXES)), tests.T @ tests
+    gram[np.diag_indices_from(gram)] += slack * gram[0, 0]
+    inverse = np.linalg.inv(gram)
+    found = inverse @ wanted
+    return np.asarray(tests @ (found + inverse @ (wanted - gram @ found)))
+
+
+@cache
+def _slack(degree: int, radius: float) -> Floats:
+    """Slack of the moments, see `_least_squares`, (moments,).
+
+    It grows with the order m of the polynomial, since waves excite little of high orders: a wave of
+    wavenumber k has the coefficient (k sigma)^m / sqrt(m!) in a window of standard deviation sigma.
+    It falls with the degree, like the errors of all waves.
+
+    Args:
+        radius: that of the window, in edges of an element.
+    """
+    orders = np.arange(MOMENTS + 1)
+    k_sigma = 2 * np.pi * degree / POINTS * radius / np.sqrt(2 * SHARPNESS + AXES + 2)
+    coefficients = k_sigma**orders / np.sqrt(np.cumprod(np.maximum(orders, 1.0)))
+    slack = 10.0 ** (2 - degree) / np.minimum(coefficients, 1) ** 2
+    slack[: len(EXACT)] = EXACT
+    return np.asarray(slack[_powers(MOMENTS).sum(axis=1)])
 
 
 def _polynomials(places: Floats) -> Floats:
