@@ -151,11 +151,11 @@ def test_forces_are_divided_by_density() -> None:
 
 
 @pytest.mark.parametrize(("kind", "distance", "warns"), [
-    (EXPLOSION, 290, True), (EXPLOSION, 310, False),
+    (EXPLOSION, 240, True), (EXPLOSION, 260, False),
     ({"kind": "force", "force": [0, 0, 1e9], "time_function": EXPLOSION["time_function"]}, 210,
      False)])  # fmt: skip
 def test_receivers_in_the_load_are_named(kind: Any, distance: float, warns: bool) -> None:
-    """Elements have edges of 200 m; loads of moments reach 1.5 edges, of forces 1."""
+    """Elements have edges of 200 m; loads of moments reach 1.25 edges, of forces 1."""
     receiver = {"name": "NEAR", "x": 430 + distance, "y": 450, "depth": 310}
     source = {**kind, "x": 430, "y": 450, "depth": 310}
     found = [*reach_warnings(setup(source=[source], receiver=[receiver], method__degree=5))]

@@ -27,7 +27,7 @@ from groundswell.backends.threads import default_threads
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers, interpolate
 from groundswell.solvers.dgwave import check
-from groundswell.solvers.dgwave.source_reach import reach
+from groundswell.solvers.dgwave.source_reach import WIDEST, excites_stress, reach
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 from groundswell.spectral_elements.point_location import bounding_boxes, pairs_in_boxes, tangents_at
 
@@ -46,7 +46,6 @@ CONTRAST = 0.25  # difference of materials, as a logarithm, from which on a load
 # derivative of the first vanishes at the inner nodes, so it would neither propagate nor decay;
 # stresses of the second relax slowly by the Riemann flux.
 WEIGHTS = (0.0, 0.5)
-POINTS = 7.0  # nodes per wavelength of waves that should be accurate
 EXACT = (0.0, 1e-12)  # slack of the orders 0 and 1; a load in one element may lack order 1
 
 
@@ -71,11 +70,13 @@ class _Window:
         centre: the source, m, (3,).
         frame: derivatives of x, y, z along the axes of its element, from -1 to 1, m, (3, 3).
         radius: where r = 1, in edges of an element.
+        slack: of the moments, see `_least_squares`.
     """
 
     centre: Floats
     frame: Floats
     radius: float
+    slack: Floats
 
     def places(self, positions: Floats) -> Floats:
         """Scaled offsets of positions, (..., 3)."""
@@ -110,7 +111,8 @@ def point_loads(setup: Setup, own: NDArray[np.bool_]) -> Iterator[tuple[int, Loa
         candidates = parts[n][close.all(axis=1)]
         if not own[candidates].any():
             return None
-        window = _Window(centres[n], frames[n], float(radii[n]))
+        degree = setup.degree if excites_stress(setup, setup.sources[n]) else WIDEST
+        window = _Window(centres[n], frames[n], float(radii[n]), _slack(degree))
         return n, _load(setup, int(leaves[n]), candidates, window)
 
     with ThreadPoolExecutor(default_threads()) as pool:
@@ -130,7 +132,7 @@ def _load(setup: Setup, leaf: int, candidates: Numbers, window: _Window) -> Load
     used = values.max(axis=1) > FAINT
     volumes = _volumes(setup, elements[used])
     weighted = (values * similar[:, None])[used] * volumes
-    found = _moment_matched(places[used], weighted, setup.degree, window.radius)
+    found = _moment_matched(places[used], weighted, window.slack, setup.degree)
     return Load(elements[used], found / volumes)
 
 
@@ -141,10 +143,11 @@ def _connected(setup: Setup, leaf: int, candidates: Numbers) -> tuple[Numbers, F
     """
     elements = check.in_region(setup, candidates)
     elements = elements if leaf in elements else candidates
-    material, here = setup.material(elements), setup.material(np.array([leaf]))
+    material, own = setup.material_at(elements), elements == leaf
     difference = np.zeros(len(elements))
     for name in ("vp", "vs", "rho"):
-        there, at = getattr(material, name), getattr(here, name)
+        there = getattr(material, name).mean(axis=1)
+        at = there[own]
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(there == at, 0.0, np.abs(np.log(there / at)))
         difference = np.maximum(difference, ratio)
@@ -177,7 +180,7 @@ def _volumes(setup: Setup, elements: Numbers) -> Floats:
     return np.prod(setup.edges[elements] / 2, axis=1, keepdims=True)
 
 
-def _moment_matched(places: Floats, weighted: Floats, degree: int, radius: float) -> Floats:
+def _moment_matched(places: Floats, weighted: Floats, slack: Floats, degree: int) -> Floats:
     """Values times Jacobians of the load with the moments of a delta function at the origin.
 
     The load is without the highest polynomials. Of these, it is the best by `_least_squares`.
@@ -186,12 +189,12 @@ def _moment_matched(places: Floats, weighted: Floats, degree: int, radius: float
         places: of the nodes, relative to the source and in units of the window, (elements, nodes,
             3).
         weighted: window times Jacobian, (elements, nodes).
-        radius: that of the window, in edges of an element.
+        slack: see `_least_squares`.
     """
     smooth, root = smoothing(degree), np.sqrt(weighted / gll(degree).cube_weights)
     tests = interpolate(_polynomials(places), smooth)
     tests *= (root * gll(degree).cube_weights)[..., None]
-    found = _least_squares(tests.reshape(-1, tests.shape[-1]), _slack(degree, radius))
+    found = _least_squares(tests.reshape(-1, tests.shape[-1]), slack)
     return np.asarray(interpolate((found.reshape(root.shape) * root)[..., None], smooth)[..., 0])
 
 
@@ -213,22 +216,22 @@ def _least_squares(tests: Floats, slack: Floats) -> Floats:
 
 
 @cache
-def _slack(degree: int, radius: float) -> Floats:
+def _slack(degree: int) -> Floats:
     """Slack of the moments, see `_least_squares`, (moments,).
 
-    It grows with the order m of the polynomial, since waves excite little of high orders: a wave of
-    wavenumber k has the coefficient (k sigma)^m / sqrt(m!) in a window of standard deviation sigma.
-    It falls with the degree, like the errors of all waves.
+    It grows with their order, since waves that elements resolve vary slowly in the window. These
+    powers of ten are the best of those tried for waves in a full space, in one layer of elements
+    and at a free surface.
 
     Args:
-        radius: that of the window, in edges of an element.
+        degree: that of the elements for moments in a solid, whose waves need more slack if it is
+            low; WIDEST for other sources.
     """
-    orders = np.arange(MOMENTS + 1)
-    k_sigma = 2 * np.pi * degree / POINTS * radius / np.sqrt(2 * SHARPNESS + AXES + 2)
-    coefficients = k_sigma**orders / np.sqrt(np.cumprod(np.maximum(orders, 1.0)))
-    slack = 10.0 ** (2 - degree) / np.minimum(coefficients, 1) ** 2
-    slack[: len(EXACT)] = EXACT
-    return np.asarray(slack[_powers(MOMENTS).sum(axis=1)])
+    orders = _powers(MOMENTS).sum(axis=1)
+    slack = 10.0 ** (2 * orders - 3 * min(degree, WIDEST) + 4)
+    exact = orders < len(EXACT)
+    slack[exact] = np.array(EXACT)[orders[exact]]
+    return np.asarray(slack)
 
 
 def _polynomials(places: Floats) -> Floats:

@@ -13,14 +13,19 @@ if TYPE_CHECKING:
 
 # Radius of the window in edges of an element, up to the degree WIDEST; less for higher degrees.
 # Stresses of a moment are more singular than what a force or a pressure excites.
-RADIUS = {"moment": 1.5, "other": 1.0}
+RADIUS = {"moment": 1.25, "other": 1.0}
 WIDEST = 5  # degree
+
+
+def excites_stress(setup: Setup, source: PointSource) -> bool:
+    """Whether a source is a moment in a solid."""
+    return source.moment is not None and setup.rigidity(*source.position) > 0
 
 
 def reach(setup: Setup, source: PointSource) -> float:
     """Radius of a source's window in edges of its element."""
-    is_moment = source.moment is not None and setup.rigidity(*source.position) > 0
-    return RADIUS["moment" if is_moment else "other"] * min(1.0, WIDEST / setup.degree)
+    radius = RADIUS["moment" if excites_stress(setup, source) else "other"]
+    return radius * min(1.0, WIDEST / setup.degree)
 
 
 def reach_warnings(setup: Setup) -> Iterator[str]:
