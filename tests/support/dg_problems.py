@@ -27,7 +27,7 @@ from groundswell.solvers.dgwave.kernel_shapes import KernelShape
 from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.propagation import Propagation
-from groundswell.solvers.dgwave.terms import ElementSource, Terms
+from groundswell.solvers.dgwave.terms import ElementSource, SourceHistory, Terms
 
 Floats = NDArray[np.float64]
 Periodic = tuple[bool, bool, bool]
@@ -121,19 +121,16 @@ class Problem:
         rates = rng.standard_normal(len(self.equations.fields))
         if self.variant.elastic and self.fluid[element]:
             rates[1:6] = [*rates[:1]] * 2 + [0] * 3
-        below = rng.integers(1, 3, 3)
-        rates /= np.abs(delta(self.scheme, element, place, below)).max() * self.dt
+        load = delta(self.scheme, element, place)
+        rates /= np.abs(load).max() * self.dt
         start, step = rng.uniform(-0.5, 1.5) * self.dt, rng.uniform(0.1, 0.9) * self.dt
-        volume = self._volume(element)
-        degrees = np.maximum(self.variant.degree - below, 1).tolist()
-        samples = rng.uniform(1, 2, 4)
-        return ElementSource(element, place, degrees, rates, start, step, samples, volume)
+        history = SourceHistory(rates, start, step, rng.uniform(1, 2, 4))
+        return ElementSource(element, load.ravel(), history)
 
     def _share(self, source: ElementSource) -> Floats:
         """What a source adds to the rates of the fields, per unit of its time function."""
-        below = self.variant.degree - np.array(source.projection)
-        values = delta(self.scheme, source.element, source.place, below)
-        return injection(self.scheme, source.element, source.rates, values)
+        values = source.load.reshape([self.variant.degree + 1] * 3)
+        return injection(self.scheme, source.element, source.history.rates, values)
 
     def _volume(self, element: int) -> float:
         return float(self.scheme.bricks.sizes[element].prod())
@@ -298,8 +295,9 @@ def of_elements(material: Material, elements: Any) -> Material:
 
 def amplitude(source: ElementSource, t: float) -> float:
     """The time function of a source."""
-    times = source.start + source.step * np.arange(len(source.samples))
-    return float(np.interp(t, times, source.samples, left=0, right=0))
+    history = source.history
+    times = history.start + history.step * np.arange(len(history.samples))
+    return float(np.interp(t, times, history.samples, left=0, right=0))
 
 
 def error(found: Any, expected: Floats) -> float:

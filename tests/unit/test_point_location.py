@@ -27,8 +27,8 @@ from groundswell.spectral_elements.point_location import (
     _map,
     bounding_boxes,
     locate,
-    nearest_axes,
     pairs_in_boxes,
+    tangents_at,
 )
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.surface_location import find_surface
@@ -159,16 +159,16 @@ def test_just_outside_a_curved_face_is_outside() -> None:
         assert counts == [100, 0], face
 
 
-def test_axes_nearest_to_coordinates() -> None:
-    """Of elements that are turned, stretched and bent."""
+def test_tangents_at_places() -> None:
+    """Of an element that is turned, stretched and bent, against its map."""
 
     def turned(points: NDArray[Any]) -> NDArray[Any]:
         r, s, t = np.moveaxis(points, -1, 0)
         return np.stack([0.4 * s + 30 * t, 5 * r + s**3, -s - 4 * t], axis=-1)
 
-    mesh, centre = Box((1, 1, 1), deform=turned, order=3), np.zeros(3)
-    assert nearest_axes(Box((2, 1, 1)), 1, centre) == [0, 1, 2]
-    assert nearest_axes(mesh, 0, centre) == [2, 0, 1]
+    mesh = Box((1, 1, 1), deform=turned, order=3)  # r, s and t from 0 to 1
+    [found] = tangents_at(mesh, [0], np.array([[0.2, -0.5, 0.7]]))
+    assert np.allclose(found, np.array([[0, 0.4, 30], [5, 3 * 0.25**2, 0], [0, -1, -4]]) / 2)
 
 
 def test_no_elements_and_no_positions() -> None:

@@ -61,15 +61,14 @@ def locate(mesh: Hexahedra, elements: ArrayLike, positions: ArrayLike) -> Locate
     return found
 
 
-def nearest_axes(mesh: Hexahedra, element: int, place: Floats) -> list[int]:
-    """For x, y and z, the axis r, s or t of an element whose tangent at a place is nearest to it.
+def tangents_at(mesh: Hexahedra, elements: ArrayLike, places: Floats) -> Floats:
+    """Derivatives of x, y, z along r, s, t at places in elements, (points, 3 of x, 3 of r), m.
 
     Args:
-        place: (r, s, t), (3,).
+        elements: the element of each place, (points,).
+        places: (r, s, t), (points, 3).
     """
-    [tangents] = _map(mesh.geometry_nodes([element]), mesh.order, place[None])[1]
-    cosines = np.abs(tangents) / np.linalg.norm(tangents, axis=0)
-    return [int(axis) for axis in cosines.argmax(axis=1)]
+    return _map(mesh.geometry_nodes(elements), mesh.order, places)[1]
 
 
 def pairs_in_boxes(low: Floats, high: Floats, points: Floats) -> tuple[Numbers, Numbers]:

@@ -29,6 +29,7 @@ from groundswell.solvers.dgwave.mesh.case import (
     MeshSection,
     RefinementSection,
 )
+from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.solvers.dgwave.terrain import terrain_quantities, terrain_warnings
 from groundswell.solvers.dgwave.validation import FLUXES
 
@@ -115,6 +116,8 @@ def _sources(setup: Setup) -> Iterator[Quantity]:
     counts = Counter(receiver.kind for receiver in setup.receivers)
     text = ", ".join(instruments(kind, count) for kind, count in counts.items())
     yield Quantity("receivers", len(setup.receivers), "receivers", text=text, group=SOURCES)
+    for text in reach_warnings(setup):
+        yield Quantity("receiver_in_load", text, "near a source", text=text, group=SOURCES)
 
 
 def warnings(setup: Setup) -> Iterator[str]:

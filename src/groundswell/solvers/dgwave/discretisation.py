@@ -19,9 +19,9 @@ from groundswell.solvers.dgwave.kernel_shapes import KernelVariant
 from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
-from groundswell.solvers.dgwave.terms import ElementSource, SourceKind, Terms, projection_degrees
-from groundswell.spectral_elements.geometry import chunks
-from groundswell.spectral_elements.point_location import nearest_axes
+from groundswell.solvers.dgwave.source_loads import point_loads
+from groundswell.solvers.dgwave.terms import ElementSource, SourceHistory, Terms
+from groundswell.spectral_elements.point_location import NOWHERE
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.setup import Setup
@@ -178,69 +178,31 @@ def _material(setup: Setup, leaves: Numbers) -> Material:
 
 
 def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
-    """The point sources in a rank's elements; a source on a face belongs to the first leaf."""
+    """The parts of the sources in a rank's elements."""
     if not setup.sources:
         return []
-    leaves, places = setup.locate(np.array([source.position for source in setup.sources]))
-    rows = {int(leaf): n for n, leaf in enumerate(elements.numbers)}
-    mine = np.array([n for n, leaf in enumerate(leaves.tolist()) if leaf in rows], np.int64)
+    rows = np.full(setup.count, NOWHERE)
+    rows[elements.numbers] = np.arange(elements.count)
     found = []
-    for part in chunks(len(mine), (setup.degree + 1) ** AXES):
-        numbers = mine[part]
-        material = setup.material_at(leaves[numbers], places[numbers, None])
-        for n, rho, vs in zip(numbers, material.rho[:, 0], material.vs[:, 0], strict=True):
-            leaf, source = int(leaves[n]), setup.sources[n]
-            kind = _kind(source, is_solid=setup.equations.elastic and vs > 0)
-            rates = _rates(setup.equations, source, float(rho))
-            found += [
-                ElementSource(
-                    rows[leaf],
-                    places[n],
-                    projection_degrees(setup.degree, kind, lowered),
-                    rates * fields,
-                    source.start - setup.time_axis.start,  # the clock counts steps
-                    source.step,
-                    source.samples,
-                    setup.volume(leaf),
-                )
-                for fields, lowered in _parts(setup, source, leaf, places[n])
-            ]
+    for n, load in point_loads(setup, rows != NOWHERE):
+        source = setup.sources[n]
+        history = _history(setup.equations, source, setup.time_axis.start)
+        mine = np.flatnonzero(rows[load.elements] != NOWHERE)
+        values = load.values[mine]
+        if source.force is not None:
+            values = values / setup.material_at(load.elements[mine]).rho
+        for element, of_element in zip(rows[load.elements[mine]].tolist(), values, strict=True):
+            found.append(ElementSource(element, of_element, history))
     return sorted(found, key=lambda source: source.element)
 
 
-def _parts(
-    setup: Setup, source: PointSource, leaf: int, place: Floats
-) -> list[tuple[Floats, list[int]]]:
-    """Parts of a source that have different polynomials, see `projection_degrees`.
-
-    Each component of a force is a part. A vertical force has the lower degree along all axes: in
-    Lamb's problem, this halves the errors at some distance. A horizontal force has it only along
-    its own: near a free surface, a lower degree across the surface costs accuracy.
-
-    Returns:
-        For each part, a mask of its fields, and the axes along which its degree is lower.
-    """
-    fields, axes = np.eye(len(setup.equations.fields)), list(range(AXES))
-    if source.force is None:
-        return [(np.ones(len(fields)), axes)]
-    own = nearest_axes(setup.hexahedra, leaf, place)
-    lowered = [[own[0]], [own[1]], axes]
-    return [(fields[n - AXES], lowered[n]) for n in np.flatnonzero(source.force)]
-
-
-def _kind(source: PointSource, *, is_solid: bool) -> SourceKind:
-    if source.force is not None:
-        return "force"
-    return "stress" if is_solid else "pressure"
-
-
-def _rates(equations: Equations, source: PointSource, rho: float) -> Floats:
-    """Rates of the fields per unit of the time function, times m^3."""
+def _history(equations: Equations, source: PointSource, begin: float) -> SourceHistory:
+    """What a source does in a run that begins at a time; the load of a force is over density."""
     rates = np.zeros(len(equations.fields))
     if source.force is not None:
-        rates[-AXES:] = source.force / rho
+        rates[-AXES:] = source.force
     elif source.moment is not None and equations.elastic:
         rates[:-AXES] = -source.moment[list(TENSOR)]  # the stress glut
     elif source.moment is not None:
         rates[0] = source.moment[:AXES].mean()
-    return rates
+    return SourceHistory(rates, source.start - begin, source.step, source.samples)

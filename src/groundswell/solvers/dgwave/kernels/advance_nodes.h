@@ -183,22 +183,13 @@ struct Block {
     update(m, slopes, i, j, k);
   }
 
-  // Value of a source at node i of a row along x.
-  METHOD real along_x(const real* shape, int i) const {
-#if CURVED
-    return shape[i] * inverse_jacobian(metric);
-#else
-    return shape[i];
-#endif
-  }
-
   METHOD void update(const Material& m, const Slopes<real>& slopes, int i, int j, int k) const {
     const int node = (k * NODES + j) * NODES + i;
     real rates[FIELDS];
     const auto& moduli = all.moduli_at<real>(m, e, node, load_real);
     find_rates(moduli, slopes, rates);
 #if SOURCES
-    sources.add(e, j, k, [&](const real* shape) { return along_x(shape, i); }, rates);
+    sources.add(e, node, load_real, rates);
 #endif
     if (damping.inside(e)) {
       const real decay = damping.at<real>(e, node, load_real);

@@ -215,10 +215,8 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
   const auto store = [&](real* row, const Lanes& lanes) { store_lanes(row, n, lanes); };
   const auto& moduli = all.moduli_at<Lanes>(m, e, (k * NODES + j) * NODES, load);
   find_rates(moduli, slopes, rates);
-#if SOURCES && CURVED
-  sources.add(e, j, k, [&](const real* shape) { return load_lanes(shape, n) * inverse_jacobian(metric); }, rates);
-#elif SOURCES
-  sources.add(e, j, k, [&](const real* shape) { return load_lanes(shape, n); }, rates);
+#if SOURCES
+  sources.add(e, (k * NODES + j) * NODES, load, rates);
 #endif
   const Lanes decay = damping.at<Lanes>(e, (k * NODES + j) * NODES, load);
   if (damping.inside(e))

@@ -1,34 +1,38 @@
-// Local terms of the rates: point sources in an element, and damping of all fields.
+// Local terms of the rates: sources, and damping of all fields.
 #pragma once
 #include "elements.h"
 #include "seismology/kernels/sampled_function.h"
 
-// Point sources in the order of their elements.
-//   first [elements + 1]: first source of each element
-//   shapes [S][3 NODES + FIELDS]: factors of a source along x, y and z; their product is its value at a node;
-//                                 rates of the fields per unit of its time function
+// Parts of sources in the order of their elements.
+//   first [elements + 1]: first part in each element
+//   loads [P][CUBE]: the load of a part at the nodes of its element; numbers [P]: its source
+//   factors [S][FIELDS]: rates of the fields per unit of a source's load and of its time function
 //   times [S][2]: start and step of its samples, s; first_samples [S + 1]; samples
 struct Sources {
   const long long* first;
-  const real* shapes;
+  const real* loads;
+  const long long* numbers;
+  const real* factors;
   const double* times;
   const long long* first_samples;
   const real* samples;
   double when;
 
-  METHOD real amplitude(long long n) const {
-    const long long begin = first_samples[n], end = first_samples[n + 1];
-    return value_at(when, times[2 * n], times[2 * n + 1], samples + begin, end - begin);
+  METHOD real amplitude(long long source) const {
+    const long long begin = first_samples[source], end = first_samples[source + 1];
+    return value_at(when, times[2 * source], times[2 * source + 1], samples + begin, end - begin);
   }
 
-  // along_x(shape): the factors along x at the nodes of `rates`.
-  template <class Value, class AlongX>
-  METHOD void add(index_t e, int j, int k, const AlongX& along_x, Value (&rates)[FIELDS]) const {
-    for (long long n = first[e]; n < first[e + 1]; ++n) {
-      const real* const shape = shapes + n * (3 * NODES + FIELDS);
-      const Value share = amplitude(n) * shape[NODES + j] * shape[2 * NODES + k] * along_x(shape);
+  // Adds the rates at a node. If a Value covers several nodes, these are `node` and the following ones.
+  template <class Value, class Load>
+  METHOD void add(index_t e, int node, const Load& load, Value (&rates)[FIELDS]) const {
+    for (long long part = first[e]; part < first[e + 1]; ++part) {
+      const real now = amplitude(numbers[part]);
+      if (now == 0) continue;  // most points of a large rupture are at rest most of the time
+      const Value here = now * load(loads + part * CUBE + node);
+      const real* const factor = factors + numbers[part] * FIELDS;
       UNROLL
-      for (int c = 0; c < FIELDS; ++c) rates[c] = FMA(shape[3 * NODES + c], share, rates[c]);
+      for (int c = 0; c < FIELDS; ++c) rates[c] = FMA(factor[c], here, rates[c]);
     }
   }
 };
@@ -49,7 +53,8 @@ struct Damping {
 };
 
 #define TERM_ARGUMENTS                                                                             \
-  const long long *first_source, const real *shapes, const double *times,                          \
-      const long long *first_samples, const real *samples, const int *damped, const real *decay
-#define SOURCES_AT(when) { first_source, shapes, times, first_samples, samples, when }
+  const long long *first_part, const real *loads, const long long *numbers, const real *factors,   \
+      const double *times, const long long *first_samples, const real *samples, const int *damped, \
+      const real *decay
+#define SOURCES_AT(when) { first_part, loads, numbers, factors, times, first_samples, samples, when }
 #define DAMPING_TERM { damped, decay }

@@ -29,13 +29,14 @@ REGISTERS = 2  # values per variable: the variable and its Runge-Kutta register
 COPIES = 2  # of traces, for even and odd stages; of buffers, to send and to receive
 ADDRESS = 8  # bytes
 FACE = 4  # bytes
+LOADED = 30  # elements that have a part of a source, typically
 FLUX = 2  # parameters of the flux at each face
 
 
 def device_memory(setup: Setup, elements: RankElements) -> int:
     """Device memory of a rank's elements, bytes.
 
-    Sources, receivers, `[[output.record]]` and profiles of matched layers are neglected.
+    Receivers, `[[output.record]]` and profiles of matched layers are neglected.
     """
     mortars = len(elements.mortars) if elements.has_levels else 0
     first, end = elements.starts[elements.rank : elements.rank + 2]
@@ -43,6 +44,7 @@ def device_memory(setup: Setup, elements: RankElements) -> int:
     values = elements.count * _element_values(setup) + mortars * _mortar_values(setup)
     values += sets * REGISTERS * setup.equations.stretched * (setup.degree + 1) ** AXES
     values += setup.damping(elements)[1].size
+    values += len(setup.sources) * LOADED * (setup.degree + 1) ** AXES // (len(elements.starts) - 1)
     addresses = 2 * BUFFERS * (elements.count * FACES + mortars * QUARTERS)
     shared, trace = sum(faces.sends.count for faces in elements.shared.values()), setup.trace
     trace_bytes = trace.bytes + (trace.sent_bytes if trace.sent_as else 0)  # both if it is narrowed

@@ -16,6 +16,7 @@ PROBLEMS = [
     "layers:reflection",
     "sponges:reflection",
     "fullspace:double_couple",
+    "places:double_couple",
     "lamb:vertical_force",
     "layered:loh1",
     "layered:loh3",

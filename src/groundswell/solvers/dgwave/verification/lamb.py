@@ -16,7 +16,7 @@ EDGE = {False: 700.0, True: 350.0}  # m, of the elements
 # 1.3 elements away from the force. In the full form, limits are those of `earthquake`, whose grid
 # has 1.5 times as many nodes.
 LIMITS = {
-    False: {900.0: (2.5, 1.0), 2000.0: (0.4, 0.1), 3300.0: (0.3, 0.1)},
+    False: {900.0: (2.5, 1.0), 2000.0: (0.4, 0.1), 3300.0: (0.4, 0.1)},
     True: dict.fromkeys((900.0, 2000.0, 3300.0), (0.15, 0.1)),
 }
 

@@ -1,0 +1,263 @@
+"""Point sources as smooth loads on the elements around them.
+
+A delta function has parts that polynomials of the elements cannot represent. They depend on where
+the source lies in its element, and act as further sources. A load that the elements resolve, with
+the moments of the delta function, excites the same waves outside its support: of order m, it
+weights waves of wavenumber k by 1 + O(k^(m + 1)) (Waldén 1999, Numer. Methods Partial Differ. Equ.
+15:497; Tornberg & Engquist 2004, J. Comput. Phys. 200:462). It is a polynomial times a window, as
+reproducing kernels are (Liu, Jun & Zhang 1995, Int. J. Numer. Methods Fluids 20:1081), so it keeps
+its moments where it meets a boundary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.polynomial.hermite_e import hermevander
+from numpy.polynomial.legendre import legvander
+from numpy.typing import NDArray
+
+from groundswell.backends.threads import default_threads
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES, Numbers, interpolate
+from groundswell.solvers.dgwave import check
+from groundswell.solvers.dgwave.source_reach import WIDEST, excites_stress, reach
+from groundswell.spectral_elements.curl_form import element_nodes, jacobians
+from groundswell.spectral_elements.point_location import bounding_boxes, pairs_in_boxes, tangents_at
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.setup import Setup
+
+Floats = NDArray[np.float64]
+
+SHARPNESS = 12  # exponent of the window
+FAINT = 1e-4  # value of the window below which an element has no load
+REACH = (1 - FAINT ** (1 / SHARPNESS)) ** 0.5  # where it has this value, in units of its radius
+MOMENTS = 6  # highest order of the moments that a load has
+COARSER = 2.0  # ratio up to which a window is wider next to larger elements
+CONTRAST = 0.25  # difference of materials, as a logarithm, from which on a load does not cross it
+# Weights of the Legendre polynomials of degrees N and N - 1 along each axis of an element. The
+# derivative of the first vanishes at the inner nodes, so it would neither propagate nor decay;
+# stresses of the second relax slowly by the Riemann flux.
+WEIGHTS = (0.0, 0.5)
+EXACT = (0.0, 1e-12)  # slack of the orders 0 and 1; a load in one element may lack order 1
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """A load with the moments of a delta function.
+
+    Args:
+        elements: the elements that it covers, (elements,).
+        values: at their nodes, (elements, nodes), 1/m^3.
+    """
+
+    elements: Numbers
+    values: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Window:
+    """The function (1 - r^2)^SHARPNESS of a scaled distance r < 1 from a source.
+
+    Args:
+        centre: the source, m, (3,).
+        frame: derivatives of x, y, z along the axes of its element, from -1 to 1, m, (3, 3).
+        radius: where r = 1, in edges of an element.
+        slack: of the moments, see `_least_squares`.
+    """
+
+    centre: Floats
+    frame: Floats
+    radius: float
+    slack: Floats
+
+    def places(self, positions: Floats) -> Floats:
+        """Scaled offsets of positions, (..., 3)."""
+        return (positions - self.centre) @ np.linalg.inv(2 * self.radius * self.frame).T
+
+    @staticmethod
+    def at(places: Floats) -> Floats:
+        """Values at scaled offsets."""
+        squares = np.einsum("...i,...i->...", places, places)
+        return np.asarray((1 - squares).clip(0) ** SHARPNESS)
+
+
+def point_loads(setup: Setup, own: NDArray[np.bool_]) -> Iterator[tuple[int, Load]]:
+    """Yield the loads of the sources that cover chosen elements, with the source's number.
+
+    Args:
+        own: which elements are chosen, (elements of all ranks,).
+    """
+    points = np.array([source.position for source in setup.sources]).reshape(-1, AXES)
+    leaves, places = setup.locate(points)
+    centres, frames = setup.place(points), tangents_at(setup.hexahedra, leaves, places)
+    boxes = bounding_boxes(setup.hexahedra, np.arange(setup.count))
+    radii = np.array([reach(setup, source) for source in setup.sources])
+    reaches = COARSER * 2 * radii[:, None] * np.linalg.norm(frames, axis=2)
+    largest = reaches.max(axis=0, initial=0)
+    which, near = pairs_in_boxes(boxes[0] - largest, boxes[1] + largest, centres)
+    parts = np.split(near, np.searchsorted(which, np.arange(1, len(points))))
+
+    def load(n: int) -> tuple[int, Load] | None:
+        low, high = (box[parts[n]] for box in boxes)
+        close = (low <= centres[n] + reaches[n]) & (high >= centres[n] - reaches[n])
+        candidates = parts[n][close.all(axis=1)]
+        if not own[candidates].any():
+            return None
+        degree = setup.degree if excites_stress(setup, setup.sources[n]) else WIDEST
+        window = _Window(centres[n], frames[n], float(radii[n]), _slack(degree))
+        return n, _load(setup, int(leaves[n]), candidates, window)
+
+    with ThreadPoolExecutor(default_threads()) as pool:
+        yield from filter(None, pool.map(load, range(len(points))))
+
+
+def _load(setup: Setup, leaf: int, candidates: Numbers, window: _Window) -> Load:
+    """The load of a source in the element `leaf`."""
+    elements, similar = _connected(setup, leaf, candidates)
+    corners = window.places(setup.hexahedra.geometry_nodes(elements))
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    growth = _growth(low, high, elements == leaf)
+    near = _distances(low / growth, high / growth) < REACH
+    elements, similar = elements[near], similar[near]
+    places = window.places(element_nodes(setup.hexahedra, setup.degree, elements)) / growth
+    values = window.at(places)
+    used = values.max(axis=1) > FAINT
+    volumes = _volumes(setup, elements[used])
+    weighted = (values * similar[:, None])[used] * volumes
+    found = _moment_matched(places[used], weighted, window.slack, setup.degree)
+    return Load(elements[used], found / volumes)
+
+
+def _connected(setup: Setup, leaf: int, candidates: Numbers) -> tuple[Numbers, Floats]:
+    """The elements over which a load may extend, and their weights: of nearly the same material.
+
+    Derivatives of the waves jump where materials do, and nothing reaches the medium from outside.
+    """
+    elements = check.in_region(setup, candidates)
+    elements = elements if leaf in elements else candidates
+    material, own = setup.material_at(elements), elements == leaf
+    difference = np.zeros(len(elements))
+    for name in ("vp", "vs", "rho"):
+        there = getattr(material, name).mean(axis=1)
+        at = there[own]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(there == at, 0.0, np.abs(np.log(there / at)))
+        difference = np.maximum(difference, ratio)
+    weights = (1 - (difference / CONTRAST) ** 2).clip(0) ** 2
+    return elements[weights > 0], weights[weights > 0]
+
+
+def _growth(low: Floats, high: Floats, is_own: NDArray[np.bool_]) -> Floats:
+    """Ratio by which the window is wider because of larger elements in it, (3,).
+
+    Args:
+        low, high: bounding boxes of elements, relative to the source and in units of the window,
+            (elements, 3).
+        is_own: which element holds the source.
+    """
+    spans = high - low
+    ratio = spans[_distances(low, high) < 1].max(axis=0) / spans[is_own][0]
+    return np.asarray(ratio.clip(1.0, COARSER))
+
+
+def _distances(low: Floats, high: Floats) -> Floats:
+    """Distances of boxes from the origin, (boxes,)."""
+    return np.linalg.norm(np.maximum(low, -high).clip(0), axis=1)
+
+
+def _volumes(setup: Setup, elements: Numbers) -> Floats:
+    """Jacobians at the nodes of elements, (elements, nodes or 1), m^3."""
+    if setup.is_curved:
+        return jacobians(np.asarray(setup.shapes.metrics(elements, "float64"), np.float64))
+    return np.prod(setup.edges[elements] / 2, axis=1, keepdims=True)
+
+
+def _moment_matched(places: Floats, weighted: Floats, slack: Floats, degree: int) -> Floats:
+    """Values times Jacobians of the load with the moments of a delta function at the origin.
+
+    The load is without the highest polynomials. Of these, it is the best by `_least_squares`.
+
+    Args:
+        places: of the nodes, relative to the source and in units of the window, (elements, nodes,
+            3).
+        weighted: window times Jacobian, (elements, nodes).
+        slack: see `_least_squares`.
+    """
+    smooth, root = smoothing(degree), np.sqrt(weighted / gll(degree).cube_weights)
+    tests = interpolate(_polynomials(places), smooth)
+    tests *= (root * gll(degree).cube_weights)[..., None]
+    found = _least_squares(tests.reshape(-1, tests.shape[-1]), slack)
+    return np.asarray(interpolate((found.reshape(root.shape) * root)[..., None], smooth)[..., 0])
+
+
+def _least_squares(tests: Floats, slack: Floats) -> Floats:
+    """The vector v that minimises |v|^2 + sum over a of (t_a v - w_a)^2 / (slack_a |t_0|^2).
+
+    w are the moments of the delta function. An exact solution would be large where elements are too
+    few for all moments, in a thin layer for example, and mostly of waves that they do not resolve.
+
+    Args:
+        tests: the vectors t, whose products with v are the moments, (n, moments).
+        slack: (moments,); moments without slack are exact.
+    """
+    wanted, gram = _polynomials(np.zeros(AXES)), tests.T @ tests
+    gram[np.diag_indices_from(gram)] += slack * gram[0, 0]
+    inverse = np.linalg.inv(gram)
+    found = inverse @ wanted
+    return np.asarray(tests @ (found + inverse @ (wanted - gram @ found)))
+
+
+@cache
+def _slack(degree: int) -> Floats:
+    """Slack of the moments, see `_least_squares`, (moments,).
+
+    It grows with their order, since waves that elements resolve vary slowly in the window. These
+    powers of ten are the best of those tried for waves in a full space, in one layer of elements
+    and at a free surface.
+
+    Args:
+        degree: that of the elements for moments in a solid, whose waves need more slack if it is
+            low; WIDEST for other sources.
+    """
+    orders = _powers(MOMENTS).sum(axis=1)
+    slack = 10.0 ** (2 * orders - 3 * min(degree, WIDEST) + 4)
+    exact = orders < len(EXACT)
+    slack[exact] = np.array(EXACT)[orders[exact]]
+    return np.asarray(slack)
+
+
+def _polynomials(places: Floats) -> Floats:
+    """Polynomials of ascending order, nearly orthonormal in a whole window, (..., polynomials).
+
+    They are products of Hermite polynomials, as the window is nearly a Gaussian function.
+    """
+    degrees = np.arange(MOMENTS + 1)
+    scale = 1 / np.sqrt(np.cumprod(np.maximum(degrees, 1.0)))
+    lines = hermevander(places * np.sqrt(2 * SHARPNESS + AXES + 2), MOMENTS) * scale
+    x, y, z = _powers(MOMENTS).T
+    return np.asarray(lines[..., 0, x] * lines[..., 1, y] * lines[..., 2, z])
+
+
+@cache
+def smoothing(degree: int) -> Floats:
+    """The matrix that applies WEIGHTS to nodal values on a line, (N + 1, N + 1)."""
+    weights = np.ones(degree + 1)
+    highest = WEIGHTS[: max(1, degree - 1)]  # polynomials of degree 0, or 1, remain
+    weights[degree + 1 - len(highest) :] = highest[::-1]
+    modes = legvander(gll(degree).points, degree)
+    return np.asarray((modes * weights) @ np.linalg.inv(modes))
+
+
+@cache
+def _powers(order: int) -> Numbers:
+    """Exponents of the monomials of x, y, z up to an order, ascending, (monomials, 3)."""
+    found = [p for p in product(range(order + 1), repeat=AXES) if sum(p) <= order]
+    return np.array(sorted(found, key=lambda p: (sum(p), p)))
