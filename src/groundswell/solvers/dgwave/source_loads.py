@@ -32,6 +32,7 @@ from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 from groundswell.spectral_elements.point_location import bounding_boxes, pairs_in_boxes, tangents_at
 
 if TYPE_CHECKING:
+    from groundswell.seismology.sources.point_sources import PointSource
     from groundswell.solvers.dgwave.setup import Setup
 
 Floats = NDArray[np.float64]
@@ -78,6 +79,12 @@ class _Window:
     radius: float
     slack: Floats
 
+    @property
+    def span(self) -> Floats:
+        """Half the edges of a box around the widest window, m, (3,)."""
+        widest = COARSER * 2 * self.radius
+        return np.asarray(widest * np.linalg.norm(self.frame, axis=1))
+
     def places(self, positions: Floats) -> Floats:
         """Scaled offsets of positions, (..., 3)."""
         return (positions - self.centre) @ np.linalg.inv(2 * self.radius * self.frame).T
@@ -95,28 +102,39 @@ def point_loads(setup: Setup, own: NDArray[np.bool_]) -> Iterator[tuple[int, Loa
     Args:
         own: which elements are chosen, (elements of all ranks,).
     """
+    leaves, windows = _windows(setup)
+    near = _elements_near(setup, windows)
+    chosen = [n for n, elements in enumerate(near) if own[elements].any()]
+    with ThreadPoolExecutor(default_threads()) as pool:
+        loads = pool.map(lambda n: _load(setup, int(leaves[n]), near[n], windows[n]), chosen)
+        yield from zip(chosen, loads, strict=True)
+
+
+def _windows(setup: Setup) -> tuple[Numbers, list[_Window]]:
+    """The elements that hold the sources, and the windows of their loads."""
     points = np.array([source.position for source in setup.sources]).reshape(-1, AXES)
     leaves, places = setup.locate(points)
-    centres, frames = setup.place(points), tangents_at(setup.hexahedra, leaves, places)
-    boxes = bounding_boxes(setup.hexahedra, np.arange(setup.count))
-    radii = np.array([reach(setup, source) for source in setup.sources])
-    reaches = COARSER * 2 * radii[:, None] * np.linalg.norm(frames, axis=2)
-    largest = reaches.max(axis=0, initial=0)
-    which, near = pairs_in_boxes(boxes[0] - largest, boxes[1] + largest, centres)
-    parts = np.split(near, np.searchsorted(which, np.arange(1, len(points))))
+    frames = tangents_at(setup.hexahedra, leaves, places)
+    of_source = zip(setup.sources, setup.place(points), frames, strict=True)
+    return leaves, [_window(setup, *found) for found in of_source]
 
-    def load(n: int) -> tuple[int, Load] | None:
-        low, high = (box[parts[n]] for box in boxes)
-        close = (low <= centres[n] + reaches[n]) & (high >= centres[n] - reaches[n])
-        candidates = parts[n][close.all(axis=1)]
-        if not own[candidates].any():
-            return None
-        degree = setup.degree if excites_stress(setup, setup.sources[n]) else WIDEST
-        window = _Window(centres[n], frames[n], float(radii[n]), _slack(degree))
-        return n, _load(setup, int(leaves[n]), candidates, window)
 
-    with ThreadPoolExecutor(default_threads()) as pool:
-        yield from filter(None, pool.map(load, range(len(points))))
+def _window(setup: Setup, source: PointSource, centre: Floats, frame: Floats) -> _Window:
+    degree = setup.degree if excites_stress(setup, source) else WIDEST
+    return _Window(centre, frame, reach(setup, source), _slack(degree))
+
+
+def _elements_near(setup: Setup, windows: list[_Window]) -> list[Numbers]:
+    """The elements whose boxes meet the box of each window."""
+    low, high = bounding_boxes(setup.hexahedra, np.arange(setup.count))
+    centres = np.array([window.centre for window in windows]).reshape(-1, AXES)
+    spans = np.array([window.span for window in windows]).reshape(-1, AXES)
+    largest = spans.max(axis=0, initial=0)
+    which, found = pairs_in_boxes(low - largest, high + largest, centres)
+    at, span = centres[which], spans[which]
+    close = ((low[found] <= at + span) & (high[found] >= at - span)).all(axis=1)
+    ends = np.searchsorted(which[close], np.arange(1, len(windows)))
+    return np.split(found[close], ends)
 
 
 def _load(setup: Setup, leaf: int, candidates: Numbers, window: _Window) -> Load:
