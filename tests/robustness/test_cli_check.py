@@ -43,7 +43,7 @@ def test_check_shows_what_matters(write_case: Write, tmp_path: Path, capsys: Cap
     ):
         assert text in unwrapped(out), text
     assert "warning: the sources have energy up to" in unwrapped(error)
-    assert "warning: medium.floor raised vs in 13824 cells (100 %)" in unwrapped(error)
+    assert "warning: medium.floor raised vs in 13,824 cells (100 %)" in unwrapped(error)
     assert not (tmp_path / "results").exists()
 
 

@@ -55,7 +55,7 @@ def on_mesh(path: Path, medium: dict[str, Any], **conditions: Any) -> dict[str, 
 
 
 def require_equal_motion(folder: Path, *cases: dict[str, Any], **common: Any) -> None:
-    """The cases agree to rounding."""
+    """The cases agree to rounding, which the loads of sources amplify."""
     common = {"run__precision": "double", "receiver": RECEIVERS, **common}
     found = [
         gs.run(build(folder, **common, **case), folder=folder / str(n)).seismograms.values
@@ -64,7 +64,7 @@ def require_equal_motion(folder: Path, *cases: dict[str, Any], **common: Any) ->
     largest = np.abs(found[0]).max()
     assert largest > 0
     for other in found[1:]:
-        assert np.abs(other - found[0]).max() < 1e-12 * largest
+        assert np.abs(other - found[0]).max() < 1e-10 * largest
 
 
 # --- media ----------------------------------------------------------------------------------------

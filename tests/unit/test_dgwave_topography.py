@@ -72,7 +72,7 @@ def test_volume() -> None:
 def test_a_surface_at_depth_zero_is_flat(tmp_path: Path) -> None:
     """Kernels with metric terms find what those of bricks find."""
     flat = {"kind": "array", "elevation": [[0, 0], [0, 0]]}
-    changes = {"time": {"duration": 0.3, "step": 0.005}, "run__precision": "double"}
+    changes = {"time": {"duration": 0.6, "step": 0.005}, "run__precision": "double"}
     for medium in ({}, {"medium": WATER, "source": [EXPLOSION]}):
         found = [
             gs.run(build(tmp_path, **changes, **medium, **more), folder=tmp_path / name).seismograms
@@ -82,7 +82,8 @@ def test_a_surface_at_depth_zero_is_flat(tmp_path: Path) -> None:
             )
         ]
         largest = np.abs(found[0]).max()
-        assert largest > 0 and np.abs(found[0] - found[1]).max() < 1e-12 * largest
+        # In elements of degree 2, the loads of sources amplify rounding by 1e5.
+        assert largest > 0 and np.abs(found[0] - found[1]).max() < 1e-8 * largest
 
 
 def test_waves_are_reciprocal(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermevander
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
+from scipy.linalg import cho_solve
 
 from groundswell.backends.threads import default_threads
 from groundswell.meshes.gll import gll
@@ -226,11 +227,12 @@ def _least_squares(tests: Floats, slack: Floats) -> Floats:
         tests: the vectors t, whose products with v are the moments, (n, moments).
         slack: (moments,); moments without slack are exact.
     """
-    wanted, gram = _polynomials(np.zeros(AXES)), tests.T @ tests
-    gram[np.diag_indices_from(gram)] += slack * gram[0, 0]
-    inverse = np.linalg.inv(gram)
-    found = inverse @ wanted
-    return np.asarray(tests @ (found + inverse @ (wanted - gram @ found)))
+    # The triangle of a QR decomposition has the square root of the condition of tests.T @ tests.
+    wanted, slack = _polynomials(np.zeros(AXES)), slack * (tests[:, 0] @ tests[:, 0])
+    triangle = np.linalg.qr(np.vstack([tests, np.diag(np.sqrt(slack))]), mode="r")
+    found = cho_solve((triangle, False), wanted)
+    error = wanted - tests.T @ (tests @ found) - slack * found
+    return np.asarray(tests @ (found + cho_solve((triangle, False), error)))
 
 
 @cache
