@@ -89,7 +89,7 @@ def test_a_surface_at_depth_zero_is_flat(tmp_path: Path) -> None:
 def test_waves_are_reciprocal(tmp_path: Path) -> None:
     """A force at A along i moves B along j as one at B along j moves A along i.
 
-    Forces have a lower degree than receivers, so only waves that elements resolve are reciprocal.
+    Forces are spread and receivers are not, so only waves that elements resolve are reciprocal.
     """
     places = ({"x": 210, "y": 330, "depth": 0}, {"x": 610, "y": 520, "depth": 240})
     pulse = {"kind": "gaussian", "sigma": "0.1 s"}

@@ -8,7 +8,7 @@ from math import inf
 from groundswell.errors import Unstable, now_known
 
 WINDOW = 3  # successive energies; the kinetic energy of standing waves vanishes for a moment
-GROWTH = 100.0  # of the energy, ten times that of the amplitude; waves between media reach some 10
+GROWTH = 100.0  # of the energy, 10 of the amplitude; between media, energy grows some tenfold
 SHARE = 0.01  # of the largest energy so far; rounding errors may grow below it
 
 

@@ -6,7 +6,7 @@ the moments of the delta function, excites the same waves outside its support: o
 weights waves of wavenumber k by 1 + O(k^(m + 1)) (Waldén 1999, Numer. Methods Partial Differ. Equ.
 15:497; Tornberg & Engquist 2004, J. Comput. Phys. 200:462). It is a polynomial times a window, as
 reproducing kernels are (Liu, Jun & Zhang 1995, Int. J. Numer. Methods Fluids 20:1081), so it keeps
-its moments where it meets a boundary.
+its integral and its centre where it meets a boundary, and the other moments nearly.
 """
 
 from __future__ import annotations
@@ -200,9 +200,9 @@ def _volumes(setup: Setup, elements: Numbers) -> Floats:
 
 
 def _moment_matched(places: Floats, weighted: Floats, slack: Floats, degree: int) -> Floats:
-    """Values times Jacobians of the load with the moments of a delta function at the origin.
+    """Values times Jacobians of a load with nearly the moments of a delta function at the origin.
 
-    The load is without the highest polynomials. Of these, it is the best by `_least_squares`.
+    Of all loads without the highest polynomials, it is the best by `_least_squares`.
 
     Args:
         places: of the nodes, relative to the source and in units of the window, (elements, nodes,

@@ -19,7 +19,7 @@ class SourceHistory:
 
     Args:
         rates: rates of the fields per unit of its load and of its time function, (fields,).
-        start, step: time of the first sample after the begin of the run, and interval between
+        start, step: time of the first sample after the beginning of the run, and interval between
             samples, s.
         samples: samples of the time function.
     """

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from groundswell.grids.geography import Geography
 from groundswell.meshes.box import Box
-from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
+from groundswell.meshes.hexahedra import Hexahedra, Numbers
 from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.octree import Forest
@@ -160,13 +160,6 @@ class ElementGeometry:
     def has_default_map(self) -> bool:
         """Whether a shaking map is recorded by default: no water reaches the surface."""
         return bool(np.all(self.media[0].plane(0).vs > 0))
-
-    def volume(self, leaf: int | Numbers) -> float:
-        """Volume of an element, m^3; of the reference element if it is not a brick."""
-        if self.is_curved:
-            return 2.0**AXES
-        lower, upper = self.forest.boxes(np.array([leaf]))
-        return float(np.prod(upper - lower))
 
     @property
     def edges(self) -> Floats:
