@@ -48,7 +48,11 @@ DERIVATIVES = np.array(
         *((3, X, Y), (3, Y, X), (4, X, Z), (4, Z, X), (5, Y, Z), (5, Z, Y)),
     ]
 )
-FIRST = np.where(DERIVATIVES[:, 1] == DERIVATIVES[:, 2], -1, -2)  # cell of the first of four values
+VALUES = 4  # of a difference
+FIRST = np.where(DERIVATIVES[:, 1] == DERIVATIVES[:, 2], -1, -2)  # cell of the first value
+# A term's code: its derivative, which of its values, its kind, and whether its cell is half as high.
+CODED = (len(DERIVATIVES), VALUES, len(CHANGES), 2)
+CODES = int(np.prod(CODED))
 EDGES = {3: (X, Y), 4: (X, Z), 5: (Y, Z)}
 REACH = 2  # cells around a part whose differences its velocities depend on
 MARGIN = 2 * REACH  # cells around a part that these differences depend on
@@ -58,18 +62,21 @@ MARGIN = 2 * REACH  # cells around a part that these differences depend on
 class Terms:
     """Weighted values that are added to the rates of cells.
 
+    A sea floor repeats few patterns, so cells with the same terms share a stencil.
+
     Args:
-        cells: cell (k, j, i) of each term in the part, (n, 3).
-        sources: cell (k, j, i) of its value, (n, 3).
-        slots: rate that it is added to, (n,).
-        fields: component of its value, (n,).
-        weights: its weight, 1/m, (n,).
+        cells: cells (k, j, i) in the part, (n, 3).
+        stencils: stencil of each cell, (n,).
+        starts: first term of each derivative of each stencil, and the number of all terms,
+            (stencils x derivatives + 1,).
+        steps: cells from a cell to the value of each term, along (z, y, x), (terms, 3).
+        weights: of the terms, 1/m, (terms,).
     """
 
     cells: Integers
-    sources: Integers
-    slots: Integers
-    fields: Integers
+    stencils: Integers
+    starts: Integers
+    steps: Integers
     weights: NDArray[np.float64]
 
     def tables(self, box: Box, layout: Layout, dtype: str) -> list[NDArray[np.generic]]:
@@ -77,14 +84,12 @@ class Terms:
         low, high = np.array(box.start), np.add(box.start, box.shape)
         here = ((self.cells >= low) & (self.cells < high)).all(axis=1)
         strides = np.array([layout.plane, layout.row, 1])
-        targets, first = np.unique(self.cells[here] @ strides, return_index=True)
         return [
-            targets,
-            np.append(first, here.sum()),
-            self.sources[here] @ strides,
-            self.slots[here].astype(np.int32),
-            self.fields[here].astype(np.int32),
-            self.weights[here].astype(dtype),
+            self.cells[here] @ strides,
+            self.stencils[here].astype(np.int32),
+            self.starts.astype(np.int32),
+            self.steps @ strides,
+            self.weights.astype(dtype),
         ]
 
 
@@ -104,48 +109,75 @@ class Differences:
 
     def stress_terms(self, part: Part) -> Terms:
         """Corrections of the strain rates of the part's cells."""
-        cells, nodes, weights = self._nodes(part)
-        slot, component, _ = DERIVATIVES[self.derivative].T
-        return _sorted(part, cells, nodes, slot, component, weights)
+        keys = [self._keys(part, self.cells, n) for n in range(VALUES)]
+        return _terms(part, keys, FIRST, CHANGES)
 
     def velocity_terms(self, part: Part, free_surface: bool) -> Terms:
         """Corrections of the forces on the part's velocities: the negative transpose."""
-        cells, nodes, weights = self._nodes(part)
-        slot, component, _ = DERIVATIVES[self.derivative].T
-        # At a free surface the cell of vz is half as high.
-        on_surface = (nodes[..., 0] + part.start[Z] == 0) & (component == Z)[:, None]
-        weights = -weights * np.where(on_surface & free_surface, 2, 1)
-        return _sorted(part, nodes, cells, component, slot, weights)
+        first = 1 - VALUES - FIRST
+        towards = np.eye(3, dtype=np.int64)[2 - DERIVATIVES[self.derivative, 2]]
+        steps = first[self.derivative][:, None] * towards
+        keys = [
+            self._keys(part, self.cells - steps - n * towards, n, free_surface)
+            for n in range(VALUES)
+        ]
+        return _terms(part, keys, first, -CHANGES[:, ::-1])
 
-    def _nodes(self, part: Part) -> tuple[Integers, Integers, NDArray[np.float64]]:
-        """Cells of the differences and of their values, (n, 4, 3), and weights, (n, 4)."""
-        axis = DERIVATIVES[self.derivative, 2]
-        steps = np.eye(3, dtype=np.int64)[2 - axis][:, None]
-        places = FIRST[self.derivative][:, None] + np.arange(4)
-        nodes = self.cells[:, None] + places[..., None] * steps
-        spacing = np.array(part.grid.spacing)[axis][:, None]
-        return (
-            np.broadcast_to(self.cells[:, None], nodes.shape),
-            nodes,
-            CHANGES[self.kind] / spacing,
-        )
+    def _keys(self, part: Part, cells: Integers, n: int, free_surface: bool = False) -> Integers:
+        """Keys of term `n` of each difference, for the part's own cells: cell and code.
+
+        Args:
+            free_surface: whether the cells of vz on the surface are half as high.
+        """
+        own = ((cells >= 0) & (cells < part.shape)).all(axis=1)
+        cells, derivative = cells[own], self.derivative[own]
+        is_half = (cells[:, 0] + part.start[Z] == 0) & (DERIVATIVES[derivative, 1] == Z)
+        terms = derivative, np.full(len(cells), n), self.kind[own], is_half & free_surface
+        index = np.ravel_multi_index(tuple(cells.T), part.shape)
+        return index * CODES + np.ravel_multi_index(terms, CODED)
 
 
-def _sorted(
-    part: Part,
-    targets: Integers,
-    sources: Integers,
-    slots: Integers,
-    fields: Integers,
-    weights: NDArray[np.float64],
+def _terms(
+    part: Part, keys: list[Integers], first: Integers, changes: NDArray[np.float64]
 ) -> Terms:
-    """The terms of the part's own cells, in an order that does not depend on the part."""
-    own = ((targets >= 0) & (targets < part.shape)).all(axis=-1) & (weights != 0)
-    slots, fields = (np.broadcast_to(a[:, None], own.shape)[own] for a in (slots, fields))
-    cells, values = targets[own], sources[own]
-    order = np.lexsort((*(values - cells).T, fields, slots, *cells.T[::-1]))
-    places = cells[order], values[order], slots[order], fields[order]
-    return Terms(*places, weights[own][order])
+    """Terms in an order that does not depend on the part.
+
+    Args:
+        keys: of the terms, see `Differences._keys`.
+        first: steps from a cell to the first value of each derivative.
+        changes: weights of the values times the spacing, by kind.
+    """
+    derivative, n, kind, is_half = np.unravel_index(np.arange(CODES), CODED)
+    axis = DERIVATIVES[derivative, 2]
+    weights = changes[kind, n] / np.array(part.grid.spacing)[axis] * (1 + is_half)
+    cells, codes = np.divmod(np.sort(np.concatenate(keys)), CODES)
+    cells, codes = cells[weights[codes] != 0], codes[weights[codes] != 0]
+    begin = np.flatnonzero(np.diff(cells, prepend=-1))
+    stencils, used, counts = _stencils(codes, begin)
+    places = np.repeat(np.arange(len(counts)), counts) * len(DERIVATIVES) + derivative[used]
+    return Terms(
+        np.column_stack(np.unravel_index(cells[begin], part.shape)),
+        stencils,
+        np.searchsorted(places, np.arange(len(counts) * len(DERIVATIVES) + 1)),
+        ((first[derivative] + n)[:, None] * np.eye(3, dtype=np.int64)[2 - axis])[used],
+        weights[used],
+    )
+
+
+def _stencils(codes: Integers, begin: Integers) -> tuple[Integers, Integers, Integers]:
+    """The stencil of each cell, the codes of all stencils, and their number in each stencil.
+
+    Args:
+        codes: of the terms of one cell after another.
+        begin: first term of each cell.
+    """
+    # Sums of random numbers of 63 bits differ unless the codes are the same.
+    marks = np.random.default_rng(1).integers(1 << 63, size=CODES, dtype=np.uint64)
+    sums = np.add.reduceat(marks[codes], begin) if len(begin) else marks[:0]
+    _, example, stencils = np.unique(sums, return_index=True, return_inverse=True)
+    counts = np.diff(begin, append=len(codes))[example]
+    of_stencils = [codes[start : start + n] for start, n in zip(begin[example], counts, strict=True)]
+    return stencils, np.concatenate([codes[:0], *of_stencils]), counts
 
 
 def find_differences(phases: Phases, part: Part, *, free_surface: bool) -> Differences:

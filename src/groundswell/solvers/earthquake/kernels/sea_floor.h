@@ -4,64 +4,68 @@
 #include "stress.h"
 #include "velocity.h"
 
-// Sparse matrix from values to cells, row by row.
-//   targets [T]: offset in memory; starts [T + 1]: first term
-//   slots: the sum that a term adds to; weights: 1/m
-//   fields, sources: component of its value, and the offset of this in memory
-struct Terms {
-  const long long *targets, *starts, *sources;
-  const int *slots, *fields;
-  const real* weights;
+// In the order of DERIVATIVES in sea_floor.py.
+enum Derivative {
+  DX_VX, DY_VY, DZ_VZ, DY_VX, DX_VY, DZ_VX, DX_VZ, DZ_VY, DY_VZ, DERIVATIVES
 };
 
-#define TERMS                                                                                \
-  const long long *targets, const long long *starts, const long long *sources,               \
-      const int *slots, const int *fields, const real *weights, index_t count
+// Corrections of the derivatives of some cells.
+//   targets [T]: offset of a cell in memory; stencils [T]: its stencil
+//   starts [stencils][DERIVATIVES]: first term of each derivative, and last the number of all terms
+//   steps: offset in memory from the cell to the value of a term; weights: 1/m
+#define CORRECTIONS                                                                          \
+  const long long *targets, const int *stencils, const int *starts, const long long *steps, \
+      const real *weights, index_t count
 
-// Adds to the slots of one cell: sums [S] over its terms.
-template <int S, int F>
-INLINE void add_terms(real (&sums)[S], const real* const (&values)[F], const Terms& terms,
-                      index_t n) {
-  for (long long m = terms.starts[n]; m < terms.starts[n + 1]; ++m)
-    sums[terms.slots[m]] += terms.weights[m] * values[terms.fields[m]][terms.sources[m]];
-}
+struct Stencil {
+  const int* start;
+  const long long* steps;
+  const real* weights;
 
-// Slots: vx, vy, vz; fields: sxx, syy, szz, sxy, sxz, syz.
+  // Args: values, those of the cell and its neighbours.
+  METHOD void add(real& sum, Derivative derivative, const real* values) const {
+    for (int m = start[derivative]; m < start[derivative + 1]; ++m)
+      sum += weights[m] * values[steps[m]];
+  }
+};
+
 KERNEL correct_velocity(real* vx, real* vy, real* vz, const real* sxx, const real* syy,
                         const real* szz, const real* sxy, const real* sxz, const real* syz,
                         const real* RESTRICT rho, const real* RESTRICT rows,
-                        const real* RESTRICT sponge, TERMS) {
-  const Terms terms{targets, starts, sources, slots, fields, weights};
-  const real* const stress[] = {sxx, syy, szz, sxy, sxz, syz};
+                        const real* RESTRICT sponge, CORRECTIONS) {
   FOR_ITEMS(n, count) {
     const index_t c = targets[n];
+    const Stencil terms{starts + stencils[n] * DERIVATIVES, steps, weights};
+    real x = 0, y = 0, z = 0;
+    terms.add(x, DX_VX, sxx + c), terms.add(x, DY_VX, sxy + c), terms.add(x, DZ_VX, sxz + c);
+    terms.add(y, DY_VY, syy + c), terms.add(y, DX_VY, sxy + c), terms.add(y, DZ_VY, syz + c);
+    terms.add(z, DZ_VZ, szz + c), terms.add(z, DX_VZ, sxz + c), terms.add(z, DY_VZ, syz + c);
     const int k = static_cast<int>(c / PLANE), j = static_cast<int>(c % PLANE / ROW);
     const real keep = sponge_factor(sponge, static_cast<int>(c % ROW), j, k);
-    real force[3] = {};
-    add_terms(force, stress, terms, n);
-    const real z = correction<DENSITY>(rows, k), twice = REAL(2) * DT;
-    vx[c] += keep * (twice / (rho[c] + rho[c - STEP_X]) * force[X]);
-    vy[c] += keep * (twice / (rho[c] + rho[c - STEP_Y]) * force[Y]);
-    vz[c] += keep * (twice / (z * (rho[c] + rho[c - STEP_Z])) * force[Z]);
+    const real thick = correction<DENSITY>(rows, k), twice = REAL(2) * DT;
+    if (x != 0) vx[c] += keep * (twice / (rho[c] + rho[c - STEP_X]) * x);
+    if (y != 0) vy[c] += keep * (twice / (rho[c] + rho[c - STEP_Y]) * y);
+    if (z != 0) vz[c] += keep * (twice / (thick * (rho[c] + rho[c - STEP_Z])) * z);
   }
 }
 
-// Slots: derivatives in the strains xx, yy, zz, xy, xz and yz; fields: vx, vy, vz.
 KERNEL correct_stress(real* sxx, real* syy, real* szz, real* sxy, real* sxz, real* syz, real* rxx,
                      real* ryy, real* rzz, real* rxy, real* rxz, real* ryz, const real* vx,
                      const real* vy, const real* vz, const real* RESTRICT lam,
                      const real* RESTRICT compliance, const real* RESTRICT inverse_qp,
                      const real* RESTRICT inverse_qs, const real* RESTRICT rows,
-                     const real* RESTRICT mechanisms, const real* RESTRICT sponge, TERMS) {
-  const Terms terms{targets, starts, sources, slots, fields, weights};
-  const real* const velocity[] = {vx, vy, vz};
+                     const real* RESTRICT mechanisms, const real* RESTRICT sponge, CORRECTIONS) {
   FOR_ITEMS(n, count) {
     const index_t c = targets[n];
+    const Stencil terms{starts + stencils[n] * DERIVATIVES, steps, weights};
     const int k = static_cast<int>(c / PLANE), j = static_cast<int>(c % PLANE / ROW);
     const int i = static_cast<int>(c % ROW);
-    real e[6] = {};
-    add_terms(e, velocity, terms, n);
-    const VelocityGradient d{e[0], e[1], e[2], e[3], REAL(0), e[4], REAL(0), e[5], REAL(0)};
+    VelocityGradient d{};
+    terms.add(d.dx_vx, DX_VX, vx + c), terms.add(d.dy_vx, DY_VX, vx + c);
+    terms.add(d.dz_vx, DZ_VX, vx + c), terms.add(d.dx_vy, DX_VY, vy + c);
+    terms.add(d.dy_vy, DY_VY, vy + c), terms.add(d.dz_vy, DZ_VY, vy + c);
+    terms.add(d.dx_vz, DX_VZ, vz + c), terms.add(d.dy_vz, DY_VZ, vz + c);
+    terms.add(d.dz_vz, DZ_VZ, vz + c);
     const Matter matter{lam[c], compliance[c], ATTENUATION ? inverse_qp[c] : REAL(0),
                         ATTENUATION ? inverse_qs[c] : REAL(0), sum_over_edges(compliance + c),
                         ATTENUATION ? sum_over_edges(inverse_qs + c) : EdgeSums{},
