@@ -50,7 +50,7 @@ DERIVATIVES = np.array(
 )
 VALUES = 4  # of a difference
 FIRST = np.where(DERIVATIVES[:, 1] == DERIVATIVES[:, 2], -1, -2)  # cell of the first value
-# A term's code: its derivative, which of its values, its kind, and whether its cell is half as high.
+# Code of a term: its derivative, number and kind, and whether its cell is half as high.
 CODED = (len(DERIVATIVES), VALUES, len(CHANGES), 2)
 CODES = int(np.prod(CODED))
 EDGES = {3: (X, Y), 4: (X, Z), 5: (Y, Z)}
@@ -176,8 +176,8 @@ def _stencils(codes: Integers, begin: Integers) -> tuple[Integers, Integers, Int
     sums = np.add.reduceat(marks[codes], begin) if len(begin) else marks[:0]
     _, example, stencils = np.unique(sums, return_index=True, return_inverse=True)
     counts = np.diff(begin, append=len(codes))[example]
-    of_stencils = [codes[start : start + n] for start, n in zip(begin[example], counts, strict=True)]
-    return stencils, np.concatenate([codes[:0], *of_stencils]), counts
+    used = [codes[start : start + n] for start, n in zip(begin[example], counts, strict=True)]
+    return stencils, np.concatenate([codes[:0], *used]), counts
 
 
 def find_differences(phases: Phases, part: Part, *, free_surface: bool) -> Differences:
