@@ -8,6 +8,7 @@ import time
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
+from gpu import turn_on_gpus
 from ranks import start_on_ranks
 
 SERVER = Path(__file__).with_name("rank_pool_program.py")
@@ -37,9 +38,10 @@ class RankPool:
 
     def run(self, program: Path, *arguments: str | Path, timeout: float = 240) -> str:
         """What rank 0 of a program prints; fails if any rank does. The pool then is of no use."""
-        for connection in self._connections.values():
-            connection.send((str(program), [str(argument) for argument in arguments]))
-        answers = self._answers(timeout)
+        with turn_on_gpus(*arguments):
+            for connection in self._connections.values():
+                connection.send((str(program), [str(argument) for argument in arguments]))
+            answers = self._answers(timeout)
         failures = [f"rank {rank}: {error}" for rank, (_, error) in answers.items() if error]
         if failures or len(answers) < self.ranks:
             self._mpiexec.kill()

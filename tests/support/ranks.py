@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gpu import turn_on_gpus
 
 SOURCE = Path(__file__).parents[2] / "src"
 CASES_PROGRAM = Path(__file__).with_name("cases_program.py")
@@ -70,7 +71,10 @@ def run_on_ranks(
     ranks: int, *arguments: str | Path, timeout: float = 240, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """The same, to their end."""
-    with start_on_ranks(ranks, *arguments, **variables) as process:
+    with (
+        turn_on_gpus(*arguments),
+        start_on_ranks(ranks, *arguments, **variables) as process,
+    ):
         try:
             out, err = process.communicate(timeout=timeout)
         except BaseException:
@@ -83,7 +87,8 @@ def run_cases(ranks: int, cases: Mapping[str, Any], folder: Path, timeout: float
     """Run cases by name on so many ranks; the results of each are in a folder of its name."""
     path = folder / "cases.json"
     path.write_text(json.dumps(cases))
-    done = run_on_ranks(ranks, CASES_PROGRAM, path, folder, timeout=timeout)
+    with turn_on_gpus(path.read_text()):
+        done = run_on_ranks(ranks, CASES_PROGRAM, path, folder, timeout=timeout)
     assert done.returncode == 0, done.stderr[-4000:]
     return folder
 
