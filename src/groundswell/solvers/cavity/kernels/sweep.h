@@ -12,13 +12,11 @@ template <int C> INLINE real along_walls(int i, int j, int k) {
   return wall_velocity<X, C>(i) + wall_velocity<Y, C>(j) + wall_velocity<Z, C>(k);
 }
 
-// Closes the line of a point near a side, and its balance of mass. Args: n, its index along the
-// axis; speed, its velocity along it.
-template <class Axis>
-INLINE void close(Line& line, Gathered& sum, int n, real speed, int i, int j, int k) {
+// Closes the line of a point near a side. Args: n, its index along the axis; speed, its velocity
+// along it.
+template <class Axis> INLINE void close(Line& line, int n, real speed, int i, int j, int k) {
   close<Axis>(line, n, along_heat(i, j, k));
-  if (varies<Axis>())
-    sum.outflow += missed_outflow<Axis>(n, speed, along_walls<Axis::axis>(i, j, k));
+  if (varies<Axis>()) balance_mass<Axis>(n, line.p, speed, along_walls<Axis::axis>(i, j, k));
 }
 
 // Computes the rates at a point. Args: SIDES_X, SIDES_YZ, whether a side may be near along these
@@ -30,12 +28,12 @@ INLINE void take_point(const ConstFields& f, const Take& take, Line z, int i, in
   const Waves wave = waves(at.u, at.v, at.w);
   Gathered sum = begin(at);
   Line x = read_line<X>(f, c);
-  if (SIDES_X && near_sides<X>(i)) close<X>(x, sum, i, at.u, i, j, k);
+  if (SIDES_X && near_sides<X>(i)) close<X>(x, i, at.u, i, j, k);
   gather<X>(sum, sum.rate.u, at.p, at.u, x);
   Line y = read_line<Y>(f, c);
-  if (SIDES_YZ && near_sides<Y>(j)) close<Y>(y, sum, j, at.v, i, j, k);
+  if (SIDES_YZ && near_sides<Y>(j)) close<Y>(y, j, at.v, i, j, k);
   gather<Y>(sum, sum.rate.v, at.p, at.v, y);
-  if (SIDES_YZ && near_sides<Z>(k)) close<Z>(z, sum, k, at.w, i, j, k);
+  if (SIDES_YZ && near_sides<Z>(k)) close<Z>(z, k, at.w, i, j, k);
   gather<Z>(sum, sum.rate.w, at.p, at.w, z);
   take(c, at, wave, finish(sum, wave.beta2));
 }
