@@ -30,6 +30,9 @@ UNSTEADY_LID = {2: 8000.0, 3: 1900.0}
 # Air between a hot and a cold wall, by height over width; the Rayleigh number is of the width.
 # Le Quere & Behnia (1998, J. Fluid Mech. 359:81); Christon, Gresho & Sutton (2002, IJNMF 40:953).
 UNSTEADY_SIDES = {1.0: 1.8e8, 4.0: 1.6e6, 8.0: 3.1e5}
+# Liquid metal by the Reynolds number of free fall, (Ra / Pr)^(1/2), heated from the side and from
+# below: at these numbers the residual does not fall (Pr = 0.01); at 3,200 and 1,000 flow is steady.
+METAL, UNSTEADY_METAL = 0.1, {"the side": 1e4, "below": 1400.0}
 
 
 def quantities(setup: Setup) -> list[Quantity]:
@@ -123,12 +126,24 @@ def _stability(setup: Setup) -> Iterator[str]:
             f"lid-driven flow is unsteady above a Reynolds number of about {limit:,.0f}, so that "
             "the run may not reach a steady state; lower the Reynolds number"
         )
-    limit = _unsteady_sides(setup.scales)
-    if setup.scales.rayleigh > limit:
+    yield from _stability_of_heat(setup.scales, setup.fluid.viscosity / setup.fluid.diffusivity)
+
+
+def _stability_of_heat(scales: Scales, prandtl: float) -> Iterator[str]:
+    limit = _unsteady_sides(scales)
+    if scales.rayleigh > limit:
         yield (
-            f"air {setup.scales.aspect_ratio:.2g} times as high as its hot and cold walls "
-            f"are apart is unsteady above a Rayleigh number of about {limit:.2g}, so that the run "
+            f"fluid {scales.aspect_ratio:.2g} times as high as its hot and cold walls are apart is "
+            f"unsteady above a Rayleigh number of about {limit:.2g}, known of air, so that the run "
             "may not reach a steady state; lower the Rayleigh number"
+        )
+    side = "below" if scales.is_heated_from_below else "the side"
+    limit = prandtl * UNSTEADY_METAL[side] ** 2
+    if scales.heat and prandtl <= METAL and scales.rayleigh >= limit:
+        yield (
+            f"fluid of a Prandtl number of {prandtl:.2g} heated from {side} is unsteady above a "
+            f"Rayleigh number of about {limit:.2g}, so that the run may not reach a steady state; "
+            "lower the Rayleigh number"
         )
 
 
