@@ -30,8 +30,8 @@ UNSTEADY_LID = {2: 8000.0, 3: 1900.0}
 # Air between a hot and a cold wall, by height over width; the Rayleigh number is of the width.
 # Le Quere & Behnia (1998, J. Fluid Mech. 359:81); Christon, Gresho & Sutton (2002, IJNMF 40:953).
 UNSTEADY_SIDES = {1.0: 1.8e8, 4.0: 1.6e6, 8.0: 3.1e5}
-# Liquid metal by the Reynolds number of free fall, (Ra / Pr)^(1/2). Measured with Pr = 0.01: heated
-# from the side, the flow is steady at 3,200 and not at 10,000; from below, at 1,000 and not at 1,400.
+# Liquid metal by the Reynolds number of free fall, (Ra / Pr)^(1/2). Measured with Pr = 0.01: flow
+# heated from the side is steady at 3,200, not at 10,000; heated from below at 1,000, not at 1,400.
 METAL, UNSTEADY_METAL = 0.1, {"the side": 5000.0, "below": 1200.0}
 
 
