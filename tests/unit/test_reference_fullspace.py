@@ -75,19 +75,6 @@ def test_pulse_refuses_a_derivative_that_holds_impulses():
 # Full space
 
 
-def force_motion(space, force, offset, time, function, order):
-    """Stokes' solution, Aki and Richards (2002), equation 4.23: motion, (3, n)."""
-    r, t = np.linalg.norm(offset), np.asarray(time)
-    g, f = np.asarray(offset) / r, np.asarray(force)
-    along, a, b = (g @ f) * g, space.vp, space.vs
-    p, s = t - r / a, t - r / b
-    near = r / a * function(p, order - 1) - r / b * function(s, order - 1)
-    near = near + function(p, order - 2) - function(s, order - 2)
-    far = np.outer(along, function(p, order)) / (a**2 * r)
-    far += np.outer(f - along, function(s, order)) / (b**2 * r)
-    return (np.outer(3 * along - f, near) / r**3 + far) / (4 * np.pi * space.rho)
-
-
 def test_force_solution_satisfies_the_equation_of_motion(rng):
     force, receiver = rng.normal(size=3), np.array([900.0, -500.0, 700.0])
     t, h = np.array([0.95, 1.0, 1.1, 1.2]), 8.0
@@ -95,7 +82,7 @@ def test_force_solution_satisfies_the_equation_of_motion(rng):
     lam = ROCK.rho * ROCK.vp**2 - 2.0 * mu
 
     def displacement(x):
-        return force_motion(ROCK, force, x, t, SHAPE, 0)
+        return fullspace.force_velocity(ROCK, force, x, t, SHAPE.integral())
 
     def gradient(x):
         return np.stack(
@@ -108,7 +95,9 @@ def test_force_solution_satisfies_the_equation_of_motion(rng):
 
     divergence = sum(stencil(stress, receiver, j, h)[j] for j in range(3))
     dt = 1e-3
-    late, early = (force_motion(ROCK, force, receiver, t + s * dt, SHAPE, 1) for s in (1, -1))
+    late, early = (
+        fullspace.force_velocity(ROCK, force, receiver, t + s * dt, SHAPE) for s in (1, -1)
+    )
     inertia = ROCK.rho * (late - early) / (2 * dt)
     assert error(divergence, inertia) < 2e-3
 
@@ -119,12 +108,12 @@ def test_force_solution_at_rest_is_kelvins(rng):
     mu = ROCK.rho * ROCK.vs**2
     nu = (ROCK.vp**2 - 2 * ROCK.vs**2) / (2 * (ROCK.vp**2 - ROCK.vs**2))
     kelvin = ((3 - 4 * nu) * force + x * (x @ force) / r**2) / (16 * np.pi * mu * (1 - nu) * r)
-    u = force_motion(ROCK, force, x, [20.0], SHAPE.integral(), 0)[:, 0]
+    u = fullspace.force_velocity(ROCK, force, x, [20.0], SHAPE.integral().integral())[:, 0]
     assert error(u, kelvin) < 1e-7
 
 
-@pytest.mark.parametrize("order", [0, 1])
-def test_moment_solution_is_the_gradient_of_the_force_solution(rng, order):
+@pytest.mark.parametrize("shape", [SHAPE, SHAPE.integral()], ids=["velocity", "displacement"])
+def test_moment_solution_is_the_gradient_of_the_force_solution(rng, shape):
     m = rng.normal(size=(3, 3))
     m += m.T
     x, t = rng.normal(size=3) * 800.0, np.linspace(0.0, 2.0, 201)
@@ -132,11 +121,27 @@ def test_moment_solution_is_the_gradient_of_the_force_solution(rng, order):
     for p, q in np.ndindex(3, 3):  # G depends on x - xi, hence the minus sign
 
         def green(y, p=p):
-            return force_motion(ROCK, np.eye(3)[p], y, t, SHAPE.integral(), order)
+            return fullspace.force_velocity(ROCK, np.eye(3)[p], y, t, shape.integral())
 
         expected -= m[p, q] * stencil(green, x, q, 2.0)
-    u = fullspace.moment_velocity(ROCK, m, x, t, SHAPE if order else SHAPE.integral())
+    u = fullspace.moment_velocity(ROCK, m, x, t, shape)
     assert error(u, expected) < 1e-7
+
+
+@pytest.mark.parametrize("vs", [0.0, ROCK.vs])
+def test_explosion_accelerates_the_medium_by_its_pressure(rng, vs):
+    """Momentum of a fluid with the pressure M rate'(t - r / c) / (4 pi c^2 r); isotropic moment."""
+    medium = HomogeneousMedium(vp=ROCK.vp, vs=vs, rho=ROCK.rho)
+    x, t, c = rng.normal(size=3) * 800.0, np.linspace(0.5, 1.5, 101), ROCK.vp
+
+    def impulse(y):  # the time integral of the pressure
+        r = np.linalg.norm(y)
+        return 7.0 * SHAPE(t - r / c) / (4 * np.pi * c**2 * r)
+
+    u = fullspace.explosion_velocity(medium, 7.0, x, t, SHAPE)
+    gradient = np.stack([stencil(impulse, x, j, 2.0) for j in range(3)])
+    assert error(u, -gradient / medium.rho) < 1e-7
+    assert error(u, fullspace.moment_velocity(ROCK, 7.0 * np.eye(3), x, t, SHAPE)) < 1e-12
 
 
 def test_double_couple_matches_spherical_form(rng):

@@ -1,6 +1,6 @@
 """Analytic and semi-analytic reference solutions.
 
-`fullspace`: moment tensor in a full space. `half_spaces`: plane waves at an interface.
+`fullspace`: point sources in a full space. `half_spaces`: plane waves at an interface.
 `interface_waves`: Rayleigh, Scholte and Stoneley waves. `lamb`: vertical force on a half-space.
 `layered`: moment tensor in solid and fluid layers. `loh`: the layer-over-half-space problems.
 `medium`: a homogeneous solid or fluid. `misfit`: misfit of a seismogram to its reference.

@@ -1,7 +1,7 @@
-"""Waves of a point moment tensor in a homogeneous isotropic full space.
+"""Waves of point sources in a homogeneous isotropic full space.
 
-Aki and Richards (2002), Quantitative Seismology, equation 4.29. It holds in any Cartesian frame,
-right- or left-handed, if moment and offset are in the same frame.
+Aki and Richards (2002), Quantitative Seismology, equations 4.23 and 4.29. They hold in any
+Cartesian frame, right- or left-handed, if source and offset are in the same frame.
 """
 
 from __future__ import annotations
@@ -44,6 +44,53 @@ def moment_velocity(
         + np.outer(m - along, rate(after_s, 1)) / (b**3 * r)
     )
     return terms / (4.0 * np.pi * space.rho)
+
+
+def force_velocity(
+    space: HomogeneousMedium, force: ArrayLike, offset: ArrayLike, time: ArrayLike, amplitude: Pulse
+) -> Floats:
+    """Velocity, m/s, (3, n), of a point force `force` times `amplitude`(time).
+
+    Args:
+        space: the solid.
+        force: vector, N, (3,).
+        offset: vector from source to receiver, m, (3,).
+        time: times, s, (n,).
+        amplitude: dimensionless; with its integral the result is the displacement, m.
+    """
+    vector, t, f = (np.asarray(v, dtype=float) for v in (offset, time, force))
+    r = float(np.linalg.norm(vector))
+    g, a, b = vector / r, space.vp, space.vs
+    along = (g @ f) * g
+    after_p, after_s = t - r / a, t - r / b
+    # The integral of s amplitude'(t - s) over r/a < s < r/b, by parts, as in `moment_velocity`.
+    near = r / a * amplitude(after_p) - r / b * amplitude(after_s)
+    near = near + amplitude(after_p, -1) - amplitude(after_s, -1)
+    terms = (
+        np.outer(3.0 * along - f, near) / r**3
+        + np.outer(along, amplitude(after_p, 1)) / (a**2 * r)
+        + np.outer(f - along, amplitude(after_s, 1)) / (b**2 * r)
+    )
+    return terms / (4.0 * np.pi * space.rho)
+
+
+def explosion_velocity(
+    space: HomogeneousMedium, moment: float, offset: ArrayLike, time: ArrayLike, rate: Pulse
+) -> Floats:
+    """Velocity, m/s, (3, n), of the moment rate `moment` times `rate`(time) of an explosion.
+
+    It is `moment_velocity` of an isotropic moment, which does not depend on vs, and in a fluid the
+    motion of a pressure source (Pierce 1981, Acoustics, section 4.3).
+
+    Args:
+        space: a solid or a fluid.
+        moment: scalar moment, N m.
+        offset, time, rate: see `moment_velocity`.
+    """
+    vector, t = np.asarray(offset, dtype=float), np.asarray(time, dtype=float)
+    r, a = float(np.linalg.norm(vector)), space.vp
+    radial = rate(t - r / a) / (a * r) ** 2 + rate(t - r / a, 1) / (a**3 * r)
+    return np.outer(vector / r, moment / (4.0 * np.pi * space.rho) * radial)
 
 
 def double_couple_tensor(strike: float, dip: float, rake: float, moment: float) -> Floats:

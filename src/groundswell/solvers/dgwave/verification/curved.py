@@ -13,8 +13,10 @@ import numpy as np
 import groundswell as gs
 from groundswell.backends import Backend
 from groundswell.meshes.octree_refinement import balance, refine
+from groundswell.seismology.reference.fullspace import explosion_velocity
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWave, PlaneWaves
+from groundswell.seismology.reference.pulse import Pulse
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.verification.boxes import Box, Floats, Media, cubes, homogeneous
 from groundswell.verify import Check
@@ -181,21 +183,13 @@ def _true(place: tuple[float, float, float]) -> Floats:
 
 
 def _mirrored(place: tuple[float, float, float], time: Floats) -> Floats:
-    """The velocity of an explosion and, against it, of its mirror image, (3, n), m/s.
-
-    With the rate m(t) of its moment, the radial velocity is (m(s) / r^2 + m'(s) / (c r)) / (4 pi
-    rho c^2), s = t - r / c (Pierce, Acoustics, 1981, section 4.3).
-    """
+    """The velocity of an explosion and, against it, of its mirror image, (3, n), m/s."""
     normal, source, at = np.array([sin(TILT), 0, cos(TILT)]), _true(SOURCE), _true(place)
     distance = normal @ (source - [START, 0, 0])
-    motion = np.zeros((3, len(time)))
-    for sign, origin in ((1, source), (-1, source - 2 * distance * normal)):
-        r = float(np.linalg.norm(at - origin))
-        late = (time - r / WATER.vp - DELAY) / SIGMA
-        rate = MOMENT * np.exp(-(late**2) / 2) / (SIGMA * np.sqrt(2 * pi))
-        radial = rate / r**2 - rate * late / SIGMA / (WATER.vp * r)
-        motion += sign * np.outer((at - origin) / r, radial) / (4 * pi * WATER.rho * WATER.vp**2)
-    return motion
+    image = source - 2 * distance * normal
+    pulse = Pulse.gaussian(SIGMA, DELAY)
+    ours, theirs = (explosion_velocity(WATER, MOMENT, at - s, time, pulse) for s in (source, image))
+    return ours - theirs
 
 
 def _below_slope(backend: Backend, degree: int, width: int) -> tuple[Floats, Floats]:
