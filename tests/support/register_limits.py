@@ -23,7 +23,7 @@ LIMITS = {
     "mirror_velocity": (32, 44),
     "mirror_stress": (36, 44),
     "correct_velocity": (32, 44),
-    "correct_stress": (36, 72),
+    "correct_stress": (42, 72),
     "inject_moments": (52, 52),
     "inject_forces": (52, 62),
     "record_points": (50, 60),
