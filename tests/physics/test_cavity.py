@@ -140,7 +140,7 @@ FLOWS: dict[str, CavityCase] = {
     "sides, oil": sides(1e5, box((63, 63)), prandtl=100),
     "sides, metal": sides(1e4, box((31, 31)), prandtl=0.01),
     "sides, faster metal": sides(1e5, box((127, 127)), prandtl=0.01),
-    "below, thinner metal": below(1e4, box((63, 63)), prandtl=0.01),
+    "below, faster metal": below(1e5, box((127, 127)), prandtl=0.01),
     "below, metal": below(1e4, box((31, 31)), prandtl=0.1),
 }
 LONG = [name for name in FLOWS if name not in ("lid, Re 400", "sides, oil", "below, metal")]
@@ -160,8 +160,6 @@ def test_defaults_reach_a_steady_flow(name: str) -> None:
         (lid(5000, 31), "cell Reynolds number is about 1.6e+02"),
         (lid(9000, 255), "above a Reynolds number of about 8,000"),
         (sides(1e6, box((63, 319), height=10.0)), "fluid 10 times as high"),
-        (sides(1e6, box((255, 255)), prandtl=0.01), "heated from the side is unsteady above"),
-        (below(3e4, box((127, 127)), prandtl=0.01), "number of about 1.4e+04"),
     ],
 )
 def test_flows_that_may_not_become_steady_are_named_before(case: CavityCase, text: str) -> None:

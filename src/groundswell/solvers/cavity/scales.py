@@ -88,7 +88,8 @@ class Scales:
         """Speed that waves of artificial compressibility need to keep up with the flow, m/s.
 
         This is the peak speed of the flow or, where warm fluid may lie below cold fluid, at least
-        the free-fall speed: iterations with slower waves are unstable there.
+        the speeds of free fall and of rolls: iterations with slower waves are unstable there.
         """
         is_stable = self.heat is not None and not self.is_heated_from_below
-        return self.peak_speed if is_stable else max(self.fluid.speed, self.peak_speed)
+        overturning = 0.0 if is_stable else max(self.fluid.speed, self.fluid.rolls)
+        return max(self.peak_speed, overturning)
