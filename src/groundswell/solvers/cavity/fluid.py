@@ -8,8 +8,8 @@ from math import sqrt
 from groundswell.solvers.cavity.case import AXES, Convection, Driven, Substance
 
 PEAK, PEAK_PRANDTL = 0.4, 0.7  # peak speed of natural convection over that of free fall
-# Rolls in fluid heated from below reach 0.38, 0.88 and 2.6 times the speed of free fall with Prandtl
-# numbers of 0.71, 0.1 and 0.01, measured at Ra = 1e5.
+# Speed of rolls in fluid heated from below, over that of free fall, at Ra = 1e5: 0.38, 0.88 and 2.6
+# with Prandtl numbers of 0.71, 0.1 and 0.01.
 ROLLS = -0.44
 
 
