@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from groundswell.meshes.gll import gll
 from groundswell.solvers.dgwave.discretisation import discretise
-from groundswell.solvers.dgwave.source_loads import MOMENTS, Load, point_loads, smoothing
+from groundswell.solvers.dgwave.source_loads import (
+    MOMENTS,
+    Load,
+    _tests,
+    point_loads,
+    smoothing,
+)
 from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 
@@ -169,3 +175,16 @@ def test_the_highest_polynomials_have_no_load() -> None:
         top = np.polynomial.legendre.Legendre.basis(degree)(points)
         assert np.abs(smoothing(degree) @ top).max() < 1e-13
         assert np.allclose(smoothing(degree) @ np.ones(degree + 1), 1)
+
+
+@pytest.mark.parametrize("degree", [1, 4, 5])
+def test_lines_of_bricks_give_what_all_nodes_give(degree: int) -> None:
+    rng, points = np.random.default_rng(degree), gll(degree).points
+    low, half = rng.uniform(-1, 0.5, (2, 7, 3))
+    lines = low[:, None] + half[:, None] * points[:, None]
+    z, y, x = (lines[:, :, axis] for axis in (2, 1, 0))
+    shape = (7, *[degree + 1] * 3)
+    cube = (x[:, None, None, :], y[:, None, :, None], z[:, :, None, None])
+    places = np.stack([np.broadcast_to(c, shape) for c in cube], axis=-1).reshape(7, -1, 3)
+    found, expected = (_tests(places, degree, is_curved) for is_curved in (False, True))
+    assert np.allclose(found, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())

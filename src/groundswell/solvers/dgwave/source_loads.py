@@ -41,6 +41,7 @@ Floats = NDArray[np.float64]
 SHARPNESS = 12  # exponent of the window
 FAINT = 1e-4  # value of the window below which an element has no load
 REACH = (1 - FAINT ** (1 / SHARPNESS)) ** 0.5  # where it has this value, in units of its radius
+NEGLIGIBLE = 1e-12  # weights of nodes, over the largest, that a load leaves out
 MOMENTS = 6  # highest order of the moments that a load has
 COARSER = 2.0  # ratio up to which a window is wider next to larger elements
 CONTRAST = 0.25  # difference of materials, as a logarithm, from which on a load does not cross it
@@ -151,7 +152,8 @@ def _load(setup: Setup, leaf: int, candidates: Numbers, window: _Window) -> Load
     used = values.max(axis=1) > FAINT
     volumes = _volumes(setup, elements[used])
     weighted = (values * similar[:, None])[used] * volumes
-    found = _moment_matched(places[used], weighted, window.slack, setup.degree)
+    tests = _tests(places[used], setup.degree, setup.is_curved)
+    found = _moment_matched(tests, weighted, window.slack, setup.degree)
     return Load(elements[used], found / volumes)
 
 
@@ -199,22 +201,42 @@ def _volumes(setup: Setup, elements: Numbers) -> Floats:
     return np.prod(setup.edges[elements] / 2, axis=1, keepdims=True)
 
 
-def _moment_matched(places: Floats, weighted: Floats, slack: Floats, degree: int) -> Floats:
+def _tests(places: Floats, degree: int, is_curved: bool) -> Floats:
+    """The polynomials whose moments a load has, without its highest polynomials in elements.
+
+    Args:
+        places: of the nodes, relative to the source and in units of the window, (elements, nodes,
+            3). In bricks each coordinate depends on the position along its own axis only.
+
+    Returns:
+        (moments, elements, nodes).
+    """
+    smooth, count = smoothing(degree), len(places)
+    if is_curved:
+        tests = np.moveaxis(_products(*_lines(np.moveaxis(places, -1, 0))), 0, -1)
+        return np.moveaxis(interpolate(tests, smooth), -1, 0)
+    cube = places.reshape(count, degree + 1, degree + 1, degree + 1, AXES)
+    lines = np.stack([cube[:, 0, 0, :, 0], cube[:, 0, :, 0, 1], cube[:, :, 0, 0, 2]])
+    x, y, z = _lines(lines) @ smooth.T
+    products = _products(x[:, :, None, None, :], y[:, :, None, :, None], z[:, :, :, None, None])
+    return products.reshape(len(products), count, -1)
+
+
+def _moment_matched(tests: Floats, weighted: Floats, slack: Floats, degree: int) -> Floats:
     """Values times Jacobians of a load with nearly the moments of a delta function at the origin.
 
     Of all loads without the highest polynomials, it is the best by `_least_squares`.
 
     Args:
-        places: of the nodes, relative to the source and in units of the window, (elements, nodes,
-            3).
+        tests: see `_tests`.
         weighted: window times Jacobian, (elements, nodes).
         slack: see `_least_squares`.
     """
-    smooth, root = smoothing(degree), np.sqrt(weighted / gll(degree).cube_weights)
-    tests = interpolate(_polynomials(places), smooth)
-    tests *= (root * gll(degree).cube_weights)[..., None]
-    found = _least_squares(tests.reshape(-1, tests.shape[-1]), slack)
-    return np.asarray(interpolate((found.reshape(root.shape) * root)[..., None], smooth)[..., 0])
+    weights, root = gll(degree).cube_weights, np.sqrt(weighted / gll(degree).cube_weights)
+    heavy = weighted > NEGLIGIBLE * weighted.max()
+    found = np.zeros_like(root)
+    found[heavy] = _least_squares(tests[:, heavy] * (root * weights)[heavy], slack)
+    return np.asarray(interpolate((found * root)[..., None], smoothing(degree))[..., 0])
 
 
 def _least_squares(tests: Floats, slack: Floats) -> Floats:
@@ -224,15 +246,16 @@ def _least_squares(tests: Floats, slack: Floats) -> Floats:
     few for all moments, in a thin layer for example, and mostly of waves that they do not resolve.
 
     Args:
-        tests: the vectors t, whose products with v are the moments, (n, moments).
+        tests: the vectors t, whose products with v are the moments, (moments, n).
         slack: (moments,); moments without slack are exact.
     """
-    # The triangle of a QR decomposition has the square root of the condition of tests.T @ tests.
-    wanted, slack = _polynomials(np.zeros(AXES)), slack * (tests[:, 0] @ tests[:, 0])
-    triangle = np.linalg.qr(np.vstack([tests, np.diag(np.sqrt(slack))]), mode="r")
+    # The triangle of a QR decomposition has the square root of the condition of tests @ tests.T.
+    wanted, slack = _products(*_lines(np.zeros((AXES, 1))))[:, 0], slack * (tests[0] @ tests[0])
+    rows = np.concatenate([tests, np.diag(np.sqrt(slack))], axis=1)
+    triangle = np.linalg.qr(rows.T, mode="r")
     found = cho_solve((triangle, False), wanted)
-    error = wanted - tests.T @ (tests @ found) - slack * found
-    return np.asarray(tests @ (found + cho_solve((triangle, False), error)))
+    error = wanted - tests @ (found @ tests) - slack * found
+    return np.asarray((found + cho_solve((triangle, False), error)) @ tests)
 
 
 @cache
@@ -254,16 +277,25 @@ def _slack(degree: int) -> Floats:
     return np.asarray(slack)
 
 
-def _polynomials(places: Floats) -> Floats:
-    """Polynomials of ascending order, nearly orthonormal in a whole window, (..., polynomials).
+def _lines(places: Floats) -> Floats:
+    """Hermite polynomials of ascending degree, of scaled offsets from a source.
 
-    They are products of Hermite polynomials, as the window is nearly a Gaussian function.
+    Args:
+        places: along x, y and z, (3, ...).
+
+    Returns:
+        (3, degrees, ...). Products along the axes are nearly orthonormal in a whole window, which
+        is nearly a Gaussian function.
     """
     degrees = np.arange(MOMENTS + 1)
     scale = 1 / np.sqrt(np.cumprod(np.maximum(degrees, 1.0)))
-    lines = hermevander(places * np.sqrt(2 * SHARPNESS + AXES + 2), MOMENTS) * scale
-    x, y, z = _powers(MOMENTS).T
-    return np.asarray(lines[..., 0, x] * lines[..., 1, y] * lines[..., 2, z])
+    values = hermevander(places * np.sqrt(2 * SHARPNESS + AXES + 2), MOMENTS) * scale
+    return np.ascontiguousarray(np.moveaxis(values, -1, 1))
+
+
+def _products(x: Floats, y: Floats, z: Floats) -> Floats:
+    """Products of polynomials of x, y and z, of ascending order, (products, ...)."""
+    return np.stack([x[i] * y[j] * z[k] for i, j, k in _powers(MOMENTS).tolist()])
 
 
 @cache
