@@ -57,6 +57,7 @@ def start_on_ranks(
             "-n",
             str(ranks),
             "--oversubscribe",
+            *("--bind-to", "none"),  # several jobs would bind their ranks to the same cores
             sys.executable,
             *map(str, arguments),
         ],
