@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from groundswell import errors, exchange
     from groundswell.backends import open_backend
     from groundswell.case import Case, load_case
+    from groundswell.simulation.callbacks import every
+    from groundswell.simulation.live_run import LiveRun
     from groundswell.simulation.preparation import check
     from groundswell.simulation.result import Result
     from groundswell.simulation.run import run
@@ -23,11 +25,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Case",
+    "LiveRun",
     "Result",
     "Simulation",
     "__version__",
     "check",
     "errors",
+    "every",
     "exchange",
     "load_case",
     "open_backend",
@@ -36,9 +40,11 @@ __all__ = [
 
 _EXPORTS = {
     "Case": "groundswell.case",
+    "LiveRun": "groundswell.simulation.live_run",
     "Result": "groundswell.simulation.result",
     "Simulation": "groundswell.simulation.simulation",
     "check": "groundswell.simulation.preparation",
+    "every": "groundswell.simulation.callbacks",
     "load_case": "groundswell.case",
     "open_backend": "groundswell.backends",
     "run": "groundswell.simulation.run",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -12,17 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from groundswell import registry
+from groundswell.backends.array_interop import array_interop
 from groundswell.case import Case
 from groundswell.case.quantities import as_values, byte_size
-from groundswell.errors import DiskFull, RunFailed, Unstable
+from groundswell.errors import DiskFull, InputError, RunFailed, Unstable, quoted
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.formats.appendable_hdf5 import METADATA_BYTES
 from groundswell.simulation import checkpoint
+from groundswell.simulation.callbacks import Callback, calls_of, require_callbacks
 from groundswell.simulation.checkpoint import Progress
 from groundswell.simulation.driver import driver_of
 from groundswell.simulation.earlier_run import AUTO, Resume, is_complete, progress_to_resume
 from groundswell.simulation.folder_lock import locked
+from groundswell.simulation.live_run import LiveRun
 from groundswell.simulation.preparation import OpenSolver, open_solver, prepare, shared_digest
 from groundswell.simulation.progress import progress
 from groundswell.simulation.resources import require_disk_space
@@ -87,7 +90,7 @@ class _Run:
             files.require_unchanged(done.digests)
         self.driver = driver_of(self.opened, files.outputs, files.checkpoints, self.digest, first)
 
-    def advance(self, quiet: bool, stop: StopRequest) -> None:
+    def advance(self, quiet: bool, stop: StopRequest, callbacks: Sequence[Callback]) -> None:
         """Make all remaining steps."""
         setup, solver, driver = self.opened.setup, self.opened.solver, self.driver
         ends = setup.has_fixed_steps
@@ -95,7 +98,11 @@ class _Run:
             setup.steps, solver.status, solver.unit, quiet=quiet, start=driver.first, ends=ends
         )
         with self.clock("time steps"), shown as report:
-            driver.run(setup.steps, report, stop)
+            if isinstance(driver, TimeLoop):
+                live, interop = LiveRun(self.opened, driver), array_interop(self.opened.backend)
+                driver.run(setup.steps, report, stop, calls_of(callbacks, live, interop))
+            else:
+                driver.run(setup.steps, report, stop)
 
     def finish(self) -> None:
         """Write the final files; then all files replace those of an earlier run."""
@@ -155,6 +162,7 @@ def run(
     backend: str | None = None,
     precision: str | None = None,
     temporary: bool = False,
+    callbacks: Sequence[Callback] = (),
 ) -> Result:
     """Run a case to its end.
 
@@ -170,12 +178,15 @@ def run(
         quiet: show no progress.
         backend, precision: replace those of the case.
         temporary: write no checkpoints, because nobody will continue the run in that folder.
+        callbacks: functions to call between steps; see `every`.
 
     Raises:
         InputError: the case cannot run as requested; nothing has been written.
         RunFailed: the run started but could not continue.
-        Interrupted: a signal stopped the run; if it had made steps, it has written a checkpoint.
+        Interrupted: a signal or a callback stopped the run; if it had made steps, it has written a
+            checkpoint.
     """
+    require_callbacks(callbacks)
     clock, job = _Clock(), get_communicator()
     with ExitStack() as claim:
         with stopping_at_once(NOTHING_WRITTEN):
@@ -197,13 +208,21 @@ def run(
                     return Result(files.folder)
                 job.collective_try(lambda: _require_room(setup, files, done))
             opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
+            _require_steps(opened, callbacks)
         current = _Run(opened, files, digest, clock)
         with stop_request() as stop, _with_remedy(current), files.cleaned_up_on_failure(job.first):
             with clock("read"):
                 job.collective_try(lambda: current.start(done))
-            current.advance(quiet or not job.first, stop)
+            current.advance(quiet or not job.first, stop, callbacks)
             current.finish()
     return Result(files.folder)
+
+
+def _require_steps(opened: OpenSolver, callbacks: Sequence[Callback]) -> None:
+    """Raise `InputError` if callbacks would never be called."""
+    if callbacks and not isinstance(opened.solver, TimeStepper):
+        name = quoted(opened.setup.case.solver)
+        raise InputError(f"the solver {name} makes no steps; run it without callbacks")
 
 
 def _has_ended(job: Communicator, folder: Path, digest: str, *, quiet: bool) -> bool:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Self
+from typing import Self
 
-from numpy.typing import NDArray
-
-from groundswell.backends import Array, Listing
 from groundswell.backends.array_interop import array_interop
 from groundswell.case import Case
-from groundswell.errors import InputError, quoted
+from groundswell.errors import InputError
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.simulation import checkpoint
+from groundswell.simulation.callbacks import Callback, calls_of
 from groundswell.simulation.driver import driver_of
+from groundswell.simulation.live_run import LiveRun
 from groundswell.simulation.preparation import open_solver, prepare, shared_digest
 from groundswell.simulation.signals import StopRequest, stop_request
 from groundswell.simulation.solve import Solve
-from groundswell.simulation.solver import Listed, Setup, Solver, TimeDependent, TimeStepper
-from groundswell.simulation.time_loop import TimeLoop
+from groundswell.simulation.solver import TimeStepper
 
 
-class Simulation:
+class Simulation(LiveRun):
     """A simulation that Python code advances and inspects.
 
     It writes no results (use `run` for these), and checkpoints only on request. On several ranks,
@@ -53,29 +50,29 @@ class Simulation:
         job = get_communicator()
         setup = prepare(case, job, backend=backend, precision=precision)
         self._digest = shared_digest(setup, job)
-        self._opened = open_solver(setup, job, measure=False)
-        self._interop = array_interop(self._opened.backend)
-        self._driver = driver_of(self._opened, {}, None, self._digest)
-        self._closed = False
+        opened = open_solver(setup, job, measure=False)
+        super().__init__(opened, driver_of(opened, {}, None, self._digest))
+        self._interop = array_interop(opened.backend)
         if restart is not None:
             self._restore(Path(restart))
 
     # --- advancing --------------------------------------------------------------------------------
 
-    def advance(self, steps: int | None = None) -> int:
+    def advance(self, steps: int | None = None, *, callbacks: Sequence[Callback] = ()) -> int:
         """Advance by a number of steps, or to the end of the case or a steady state.
 
         Solvers that make several steps at once may make a few more.
 
         Args:
             steps: number of steps; by default all that are left.
+            callbacks: functions to call in between; see `every`.
 
         Returns:
             The number of steps made; 0 when the simulation is complete.
 
         Raises:
             InputError: the solver is direct; call `solve` instead.
-            Interrupted: a signal stopped the simulation; it can be advanced again.
+            Interrupted: a signal or a callback stopped the simulation; it can be advanced again.
             RunFailed: a value became infinite or NaN, or waves grow without a source.
         """
         loop, last = self._time_loop("advance"), self.setup.steps
@@ -85,7 +82,7 @@ class Simulation:
         self._interop.synchronize_device()  # wait for the user's own work on the fields
         with stop_request() as stop:
             total = last if steps is None else min(first + int(steps), last)
-            loop.run(total, _silent, stop)
+            loop.run(total, _silent, stop, calls_of(callbacks, self, self._interop))
         return loop.step - first
 
     def solve(self) -> None:
@@ -108,74 +105,6 @@ class Simulation:
         """
         self._time_loop("checkpoint").save(Path(path))
 
-    # --- inspecting -------------------------------------------------------------------------------
-
-    @property
-    def fields(self) -> Mapping[str, Array]:
-        """Views of the fields on the device, by name.
-
-        The views are NumPy arrays on a CPU and CuPy arrays on a GPU. Other libraries can use them
-        through DLPack or `__cuda_array_interface__`. Each rank has its own part; `gather` returns
-        the whole. The views always show the latest step. Values written to them take effect, but
-        do not update ghost values of neighbouring ranks and boundary conditions.
-        """
-        self._require_open()
-        found = self.solver.distributed_fields()
-        return MappingProxyType({name: field.array for name, field in found.items()})
-
-    def gather(self, name: str) -> NDArray[Any] | None:
-        """A copy of a whole field at rank 0, None on other ranks; all ranks must call it.
-
-        Raises:
-            InputError: there is no field of this name.
-        """
-        self._require_open()
-        found = self.solver.distributed_fields()
-        if name not in found:
-            raise InputError(f"no field is called {quoted(name)}; there are {', '.join(found)}")
-        return found[name].gather(self._opened.backend, self._opened.comm)
-
-    @property
-    def launches(self) -> Listing:
-        """The launches of one step on this rank, which `print` shows as a table.
-
-        Solvers that make several steps at once list them all. A direct solver lists the launches
-        of an iteration.
-
-        Raises:
-            InputError: the solver cannot list its launches.
-        """
-        self._require_open()
-        if not isinstance(self.solver, Listed):
-            raise InputError(f"the solver {self._name} cannot list the launches of a step")
-        return self.solver.list_step()
-
-    @property
-    def step(self) -> int:
-        """Steps done, including those before `restart`."""
-        return self._driver.step
-
-    @property
-    def time(self) -> float | None:
-        """Simulated time, s; None for solvers without a time."""
-        solver = self.solver
-        return solver.time(self.step) if isinstance(solver, TimeDependent) else None
-
-    @property
-    def status(self) -> str:
-        """The progress as a short text."""
-        return self.solver.status(self.step)
-
-    @property
-    def setup(self) -> Setup:
-        """The set-up of the case."""
-        return self._opened.setup
-
-    @property
-    def solver(self) -> Solver:
-        """This rank's part of the solver."""
-        return self._opened.solver
-
     # --- closing ----------------------------------------------------------------------------------
 
     def close(self) -> None:
@@ -195,22 +124,6 @@ class Simulation:
         return f"Simulation({self._name}, step {self.step}, on {self._opened.backend.device})"
 
     # --- details ----------------------------------------------------------------------------------
-
-    @property
-    def _name(self) -> str:
-        return quoted(self.setup.case.solver)
-
-    def _time_loop(self, act: str) -> TimeLoop:
-        self._require_open()
-        if not isinstance(self._driver, TimeLoop):
-            raise InputError(
-                f"the solver {self._name} makes no steps, so there is no {act}; call solve()"
-            )
-        return self._driver
-
-    def _require_open(self) -> None:
-        if self._closed:
-            raise InputError("this simulation is closed; make a new one")
 
     def _restore(self, path: Path) -> None:
         opened, solver = self._opened, self.solver

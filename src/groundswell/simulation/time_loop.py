@@ -43,6 +43,17 @@ class Mark(NamedTuple):
     event: Event
 
 
+class Call(NamedTuple):
+    """A function that is called after every so many steps."""
+
+    steps: int
+    function: Callable[[], object]
+
+    def next_after(self, step: int) -> int:
+        """The first step after `step` at which it is due."""
+        return (step // self.steps + 1) * self.steps
+
+
 @dataclass
 class TimeLoop:
     """The time loop of one run.
@@ -59,6 +70,7 @@ class TimeLoop:
         converged: whether a steady state was reached.
         seconds: wall time of the steps.
         updates: points updated in these steps.
+        stop_asked: whether a function that the loop has called asked for a stop.
     """
 
     solver: TimeStepper
@@ -72,6 +84,8 @@ class TimeLoop:
     updates: int = field(default=0, init=False)
     first: int = field(init=False)
     converged: bool = field(default=False, init=False)
+    stop_asked: bool = field(default=False, init=False)
+    _calls: Sequence[Call] = field(default=(), init=False)
     _graph: Graph | None = field(default=None, init=False)
     _marks: tuple[Mark, Mark] = field(init=False)  # begin and end of the newest batch
     _size: int = field(default=1, init=False)
@@ -91,24 +105,31 @@ class TimeLoop:
         self._converging = self.solver if isinstance(self.solver, Converging) else None
         self._next_check = self._check_after(self.step)
 
-    def run(self, total: int, report: Report, stop: StopRequest) -> None:
+    def run(
+        self, total: int, report: Report, stop: StopRequest, calls: Sequence[Call] = ()
+    ) -> None:
         """Advance to step `total` or to a steady state; may be called again to continue.
 
         A run with a results folder ignores stop requests during its last batch.
+
+        Args:
+            calls: functions to call while the device waits, on all ranks.
 
         Raises:
             Interrupted: a stop was requested; with a results folder, the checkpoint is written.
             RunFailed: a value became infinite or NaN, waves grow without a source, or the disk
                 filled up.
         """
-        self._watch = self._make_watch()
+        self._watch, self._calls, self.stop_asked = self._make_watch(), calls, False
         graph = self._graph or self._begin()
         if isinstance(self.solver, Preparing):
             self.solver.prepare()
         begun = time.monotonic()
         self._start_marks()
         while self.step < total and not self.converged:
+            before = self.step
             self._enqueue(graph, total)
+            self._make_calls(before)
             report(self._drained, self.updates)
             if self._stage_is_done():
                 graph = self._next_stage() or graph
@@ -135,6 +156,14 @@ class TimeLoop:
         self.step += count * at_once
         self.updates += count * at_once * self.solver.updates_per_step
         self._write_behind()
+
+    def _make_calls(self, before: int) -> None:
+        """Make the calls that became due after the step `before`."""
+        due = [call for call in self._calls if call.next_after(before) <= self.step]
+        if due:
+            self._settle()
+            self.comm.collective_try(lambda: [call.function() for call in due])
+            self._start_marks()
 
     def _stage_is_done(self) -> bool:
         """Check convergence if a check is due."""
@@ -179,9 +208,10 @@ class TimeLoop:
 
     @property
     def _most_steps(self) -> int:
-        """Steps until a ring buffer could overflow or a checkpoint is due."""
+        """Steps until a ring buffer could overflow, or a checkpoint or a call is due."""
         most = min([LONGEST_BATCH, *(output.most_steps for output in self.outputs.values())])
-        most = int(min(most, self._next_check - self.step))
+        due = [self._next_check, *(call.next_after(self.step) for call in self._calls)]
+        most = int(min(most, min(due) - self.step))
         wish = self._wish
         if wish is None or wish.steps is None:
             return most
@@ -243,8 +273,9 @@ class TimeLoop:
         self._drain(self.step, None)
 
     def _interrupt_or_save(self, stop: StopRequest) -> None:
-        """Stop if any rank received a signal; save if rank 0 finds that a checkpoint is due."""
-        wishes = self.comm.allgather((str(stop), self._checkpoint_due()))
+        """Stop if any rank was asked to; save if rank 0 finds that a checkpoint is due."""
+        asked_by = str(stop) or ("a callback" if self.stop_asked else "")
+        wishes = self.comm.allgather((asked_by, self._checkpoint_due()))
         asked = next((signal for signal, _ in wishes if signal), "")
         if asked:
             self._interrupt(f"stopped by {asked} after step {self.step}")

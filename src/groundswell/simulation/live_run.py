@@ -1,0 +1,120 @@
+"""A case that is being computed: where it stands, and its fields on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from numpy.typing import NDArray
+
+from groundswell.backends import Array, Listing
+from groundswell.errors import InputError, quoted
+from groundswell.simulation.preparation import OpenSolver
+from groundswell.simulation.solve import Solve
+from groundswell.simulation.solver import Listed, Setup, Solver, TimeDependent
+from groundswell.simulation.time_loop import TimeLoop
+
+
+class LiveRun:
+    """A case that is being computed, as callbacks see it.
+
+    On several ranks each has a part of the fields, and all of them must call `gather` together.
+    """
+
+    def __init__(self, opened: OpenSolver, driver: TimeLoop | Solve) -> None:
+        self._opened = opened
+        self._driver = driver
+        self._closed = False
+
+    def stop(self) -> None:
+        """Ask for a stop after the present step, as a signal does; one rank is enough.
+
+        Raises:
+            InputError: the solver makes no steps.
+        """
+        self._time_loop("stop").stop_asked = True
+
+    @property
+    def fields(self) -> Mapping[str, Array]:
+        """Views of the fields on the device, by name.
+
+        The views are NumPy arrays on a CPU and CuPy arrays on a GPU. Other libraries can use them
+        through DLPack or `__cuda_array_interface__`. Each rank has its own part; `gather` returns
+        the whole. The views always show the latest step. Values written to them take effect, but
+        do not update ghost values of neighbouring ranks and boundary conditions.
+        """
+        self._require_open()
+        found = self.solver.distributed_fields()
+        return MappingProxyType({name: field.array for name, field in found.items()})
+
+    def gather(self, name: str) -> NDArray[Any] | None:
+        """A copy of a whole field at rank 0, None on other ranks; all ranks must call it.
+
+        Raises:
+            InputError: there is no field of this name.
+        """
+        self._require_open()
+        found = self.solver.distributed_fields()
+        if name not in found:
+            raise InputError(f"no field is called {quoted(name)}; there are {', '.join(found)}")
+        return found[name].gather(self._opened.backend, self._opened.comm)
+
+    @property
+    def launches(self) -> Listing:
+        """The launches of one step on this rank, which `print` shows as a table.
+
+        Solvers that make several steps at once list them all. A direct solver lists the launches
+        of an iteration.
+
+        Raises:
+            InputError: the solver cannot list its launches.
+        """
+        self._require_open()
+        if not isinstance(self.solver, Listed):
+            raise InputError(f"the solver {self._name} cannot list the launches of a step")
+        return self.solver.list_step()
+
+    @property
+    def step(self) -> int:
+        """Steps done, including those before `restart`."""
+        return self._driver.step
+
+    @property
+    def time(self) -> float | None:
+        """Simulated time, s; None for solvers without a time."""
+        solver = self.solver
+        return solver.time(self.step) if isinstance(solver, TimeDependent) else None
+
+    @property
+    def status(self) -> str:
+        """The progress as a short text."""
+        return self.solver.status(self.step)
+
+    @property
+    def setup(self) -> Setup:
+        """The set-up of the case."""
+        return self._opened.setup
+
+    @property
+    def solver(self) -> Solver:
+        """This rank's part of the solver."""
+        return self._opened.solver
+
+    # --- details ----------------------------------------------------------------------------------
+
+    @property
+    def _name(self) -> str:
+        return quoted(self.setup.case.solver)
+
+    def _time_loop(self, act: str) -> TimeLoop:
+        self._require_open()
+        if not isinstance(self._driver, TimeLoop):
+            raise InputError(
+                f"the solver {self._name} makes no steps, so there is no {act}; call solve()"
+            )
+        return self._driver
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise InputError("this simulation is closed; make a new one")
