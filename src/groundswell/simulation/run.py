@@ -101,6 +101,7 @@ class _Run:
             if isinstance(driver, TimeLoop):
                 live, interop = LiveRun(self.opened, driver), array_interop(self.opened.backend)
                 driver.run(setup.steps, report, stop, calls_of(callbacks, live, interop))
+                driver.reach_last_stage()
             else:
                 driver.run(setup.steps, report, stop)
 

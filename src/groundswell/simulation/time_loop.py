@@ -139,6 +139,11 @@ class TimeLoop:
         report(self.step, self.updates)
         self.seconds += time.monotonic() - begun
 
+    def reach_last_stage(self) -> None:
+        """Make a step in each stage that is left: the run may have ended before it was steady."""
+        while self._converging and self._converging.next_stage():
+            self.solver.step()
+
     def _begin(self) -> Graph:
         if self._converging:
             self._converging.initialize()

@@ -50,8 +50,6 @@ class Outputs:
 
     def write(self, folder: Path) -> list[Path]:
         """Write all results on the finest grid; rank 0 writes, and the others return no files."""
-        while self._solver.next_stage():  # the run may have ended on a coarse grid
-            self._solver.step()
         flow, records = self.flow(), self._recorders.write(folder)
         if flow is None:
             return []
