@@ -78,7 +78,7 @@ def test_delayed_samples_are_those_of_a_spline() -> None:
 
 
 def test_a_wrong_number_of_signals_is_refused() -> None:
-    with pytest.raises(InputError, match="signal has 2 signals for 3 elements"):
+    with pytest.raises(InputError, match="signal holds 2 signals for 3 elements"):
         emitted(elements=POINTS, signal=samples(SAMPLES[:, :2]))
 
 

@@ -25,7 +25,7 @@ class CpuSharedMemory:
         self.address = _map_shared(descriptor, size)
         self.handle = (os.getpid(), descriptor, size)
         unmap = weakref.finalize(self, _LIBC.munmap, self.address, size)
-        unmap.atexit = False  # exchanges under way are finished when the program ends
+        unmap.atexit = False  # exchanges that are under way when the program ends still use it
 
     @classmethod
     def allocate(cls, size: int) -> CpuSharedMemory:

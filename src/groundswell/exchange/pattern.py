@@ -79,7 +79,7 @@ def as_ghosts(given: Layers, axes: int, corners: bool) -> Ghosts:
     """Ghost layers from user input.
 
     Args:
-        corners: for layers that do not say it themselves.
+        corners: the value for layers that do not set their own.
     """
     if not isinstance(given, Ghosts):
         widths = [broadcast("ghosts", w, 2, "sides") for w in broadcast("ghosts", given, axes)]

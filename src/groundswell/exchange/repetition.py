@@ -1,7 +1,7 @@
 """The last exchange of NumPy arrays, and its repetition for arrays of the same layout.
 
-Programs often alternate between two arrays, the old and the new one. For these, only addresses
-change, so neither views nor a plan must be found again.
+Programs often alternate between two arrays, the old and the new one. Then only addresses change,
+and the views and the plan of the last exchange serve again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Places(NamedTuple):
 
 
 def places_of(arrays: Sequence[Any]) -> Places | None:
-    """The places of NumPy arrays; None if there are others."""
+    """The places of NumPy arrays; None if there are arrays of other kinds."""
     if not all(type(array) is np.ndarray for array in arrays):
         return None
     layouts = [array.__array_interface__ for array in arrays]

@@ -1,7 +1,7 @@
 // Search for values that are not finite, and sums of squares.
 #include "reductions.h"
 
-constexpr int LANES = COALESCED ? 256 : 1;  // of a block
+constexpr int LANES = COALESCED ? 256 : 1;  // threads of a block
 
 // Writes the offset of a value that is not finite to `found`, if there is one, and each block's sum of the
 // squares of its rows' values to `squares`, weighted by row if there are `weights`. The field points to the

@@ -29,10 +29,10 @@ class GrowthWatch:
     _lowest_at: float = field(default=0.0, init=False)
 
     def add(self, energy: float, time: float) -> None:
-        """Take in the energy of all ranks, in any unit, at a time (s).
+        """Add the energy of all ranks, in any unit, at a time (s).
 
         Raises:
-            Unstable: the energy has grown far, and is not negligible.
+            Unstable: the energy has grown by a large factor, and is not negligible.
         """
         self._largest = max(self._largest, energy)
         self._recent = [*self._recent, energy][-WINDOW:]
@@ -44,7 +44,7 @@ class GrowthWatch:
             raise now_known(Unstable(self._message(energy, time)))
 
     def _message(self, energy: float, time: float) -> str:
-        times = f"{energy / self._lowest:.2g} times" if self._lowest else "infinitely often"
+        times = f"{energy / self._lowest:.2g} times" if self._lowest else "infinitely many times"
         return (
             f"waves grow although the last source ended at t = {self.sources_end:.4g} s: by "
             f"t = {time:.4g} s their energy has become {times} that at t = {self._lowest_at:.4g} "

@@ -4,8 +4,8 @@
 // time of short loops on an idle one. These threads spin as long as no other thread wants their cores. Linux
 // counts how long a runnable thread has waited for a core.
 //
-// A library of its own. Kernels reach it by the three pointers of ThreadTeam in portable.h.
-#if defined(__clang__)  // calls functions of its own OpenMP in parallel loops
+// This file is a library of its own. Kernels reach it by the three pointers of ThreadTeam in portable.h.
+#if defined(__clang__)  // its parallel loops call functions of its own OpenMP
 #include "openmp_team.h"
 #else
 #include <fcntl.h>
@@ -28,7 +28,7 @@ typedef void (*Body)(void*);
 typedef std::atomic<uint32_t> Word;
 
 constexpr long long MILLISECOND = 1000000;
-constexpr long long LONGEST_SPIN = 5 * MILLISECOND;  // ns; a sleep and its end take a hundredth of it
+constexpr long long LONGEST_SPIN = 5 * MILLISECOND;  // ns; to sleep and wake up takes a hundredth of it
 // A thread is crowded if it waited for a core for a quarter of an interval. It then sleeps instead of spinning for some
 // intervals, twice as many each time, as spinning may have lowered its priority.
 constexpr long long INTERVAL = 20 * MILLISECOND, TOO_LONG = INTERVAL / 4;
@@ -137,7 +137,7 @@ class Waiter {
 
 thread_local int wanted = 1;               // threads of the loops that this thread launches
 thread_local int number = 0, threads = 1;  // of this thread in the present loop, and all of that loop
-std::atomic<int> forks{0};                 // a fork has none of its parent's threads
+std::atomic<int> forks{0};                 // a forked process has none of its parent's threads
 
 struct Place {
   const int number_before = number, threads_before = threads;
@@ -148,7 +148,7 @@ struct Place {
 class Team {
  public:
   explicit Team(int count) : waiter_(crowded_) {
-    sigset_t all, before;  // signals are for the threads of Python
+    sigset_t all, before;  // only Python's threads handle signals
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (int n = 1; n < count; ++n) workers_.emplace_back(&Team::work, this, n);

@@ -38,7 +38,7 @@ class Floor:
         return find_runs(self._medium)
 
     def linear_runs(self) -> list[tuple[int, int]]:
-        """Those of the medium, but single rows where a bound changes a cell; see `sides`."""
+        """The runs of the medium, divided into single rows where a bound changes a cell."""
         return [
             part
             for first, rows in find_linear_runs(self._medium)

@@ -168,7 +168,7 @@ def find_unphysical(material: Material) -> Unphysical | None:
 
 
 def _has_physical_extremes(material: Material) -> bool:
-    """Whether extremes show that no entry breaks a rule; fluids are not among such materials."""
+    """Whether extremes show that no entry breaks a rule; they never do if there are fluids."""
     for name, values in material.given().items():
         least, most, *_ = RANGES.get(name, (0.0, np.finfo(float).max))
         if not (values.min(initial=np.inf) > max(least, 0.0) and values.max(initial=0.0) < most):

@@ -125,9 +125,9 @@ class NetcdfMedium:
         return complete_material(values, *self._rules)
 
     def linear_runs(self) -> list[tuple[int, int]]:
-        """See `find_linear_runs`: between a node, or the middle of two nodes, and the next.
+        """See `find_linear_runs`: runs end at nodes, and halfway between them.
 
-        There is none if the model gives quality factors, whose ratios are not linear.
+        There are none if the model gives quality factors, whose ratios are not linear.
         """
         if "qp" in self._names:
             return []

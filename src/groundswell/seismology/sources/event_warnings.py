@@ -43,7 +43,10 @@ def event_warnings(
     """
     given, released = event.magnitude, summary.magnitude
     if given is not None and released is not None and abs(given - released) > MAGNITUDE_ERROR:
-        yield f"event.magnitude is {given:g}, but the sources release Mw {released:.2f}"
+        yield (
+            f"event.magnitude is {given:g}, but the sources release Mw {released:.2f}; correct it, "
+            "or the moments of the sources"
+        )
     if released is not None and released > LARGEST_RECORDED:
         yield (
             f"the sources release Mw {released:.2f}, more than any recorded earthquake; if their "

@@ -9,8 +9,8 @@ support]. It has two uses:
   wavelet releases the moment half-way and then takes it back: its final moment is zero.
 - `function.amplitude(t)` is the dimensionless amplitude of a force: s(t) itself.
 
-Times are in seconds on the time axis of the case, whose zero is the origin time of the event. A
-function lies there by its `onset`, or by its `centroid`; it may begin before zero.
+Times are in seconds on the time axis of the case, whose zero is the origin time of the event. The
+`onset` or the `centroid` of a function gives its place there; it may begin before zero.
 """
 
 from __future__ import annotations

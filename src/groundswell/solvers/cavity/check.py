@@ -82,7 +82,7 @@ def warnings(setup: Setup) -> list[str]:
 
 
 def remedy(setup: Setup) -> str:
-    """What helps a run that is unstable."""
+    """What helps if a run is unstable."""
     is_coarse = setup.cell_reynolds > MAX_STEADY_CELL_REYNOLDS or 0 < setup.layer < MIN_LAYER
     if setup.courant > setup.scheme.courant:
         return f"set time.courant to {setup.scheme.courant:g}, not {setup.courant:g}"
@@ -97,7 +97,7 @@ def _rounding(setup: Setup) -> Iterator[str]:
     if setup.tolerance < least:
         yield (
             f"time.tolerance = {setup.tolerance:g} is below the rounding errors of {precision} "
-            f"precision, so that the run makes all its steps; give {least:g} or more"
+            f"precision, so that the run takes all of time.steps; give {least:g} or more"
         )
 
 
@@ -106,12 +106,12 @@ def _resolution(setup: Setup) -> Iterator[str]:
     if 0 < setup.layer < MIN_LAYER:
         yield (
             f"the thinnest boundary layer spans {setup.layer:.2g} points; {MIN_LAYER:g} or more "
-            "keep heat fluxes and velocities there within a few per cent; use more points"
+            "give heat fluxes and velocities there to a few per cent; use more points"
         )
     if cell > MAX_STEADY_CELL_REYNOLDS:
         yield (
             f"the cell Reynolds number is about {cell:.2g}; above {MAX_STEADY_CELL_REYNOLDS:g} the "
-            "run may not reach a steady state, because the grid does not hold the flow; use "
+            "run may not reach a steady state, because the grid does not resolve the flow; use "
             f"{cell / MAX_STEADY_CELL_REYNOLDS:.2g} times as many points along each axis"
         )
 
@@ -126,9 +126,9 @@ def _stability(setup: Setup) -> Iterator[str]:
     limit = _unsteady_sides(setup.scales)
     if setup.scales.rayleigh > limit:
         yield (
-            f"fluid {setup.scales.aspect_ratio:.2g} times as high as its hot and cold walls are "
-            f"apart is unsteady above a Rayleigh number of about {limit:.2g}, known of air, so "
-            "that the run may not reach a steady state; lower the Rayleigh number"
+            f"in a box {setup.scales.aspect_ratio:.2g} times as high as the distance between its "
+            f"hot and its cold wall, air is unsteady above a Rayleigh number of about {limit:.2g}, "
+            "so that the run may not reach a steady state; lower the Rayleigh number"
         )
 
 

@@ -41,7 +41,7 @@ def fluid_at_rest(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
 
 
 def _rolls(setup: Setup, part: Part, axis: int) -> NDArray[np.float64]:
-    """A wave along an axis whose half-lengths are about the distance of the heated walls."""
+    """A wave along an axis whose half-length is about the distance between hot and cold walls."""
     pair = 2 if setup.periodic[axis] else 1  # a period holds two rolls
     rolls = pair * max(1, round(setup.case.grid.size[axis] / setup.scales.length / pair))
     return np.asarray(np.cos(rolls * np.pi * _fraction(setup, part, axis)))

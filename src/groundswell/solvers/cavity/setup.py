@@ -44,7 +44,7 @@ MAX_LEVELS, COARSEST_POINTS, COARSEST_LAYER = 8, 11, 1.5
 # Coarse grids need more viscosity, which limits the cell Reynolds number (10 is too much for a
 # lid-driven cavity at Re = 400).
 MAX_CELL_REYNOLDS = 6.0
-DAMPED = 1.0  # of the odd-even mode of pressure, at most, in the longest step of pressure
+DAMPED = 1.0  # largest part of the odd-even mode of pressure that a step of pressure removes
 
 # Smoothing steps before and after a correction, on the finest grid and on coarser ones, where a
 # step costs an eighth or less, and all steps on the coarsest. With 4 on the finest grid, cubes do

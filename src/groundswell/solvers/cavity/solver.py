@@ -113,10 +113,10 @@ class Cavity(ExchangingSolver):
         return self.setup.check_every
 
     def check_convergence(self, step: int) -> bool:
-        """Measure the residuals and set the next step sizes; whether the stage has ended.
+        """Measure the residuals and set the next step sizes; returns whether the stage has ended.
 
         Raises:
-            NotFinite: the flow grows without bounds, and not because of cycles.
+            NotFinite: the flow grows without bounds, although steps are not cycles.
         """
         level = self.levels[self._grid]
         norms, limit = level.measure()

@@ -67,7 +67,8 @@ def simulate(
         sources: tables with the keys of `[[source]]` in a case file. Quantities are numbers in SI
             units or text such as "5 km".
         receivers: tables with the keys of `[[receiver]]`.
-        duration: time at which the run ends, s, from time 0; it may start before, with a source.
+        duration: time at which the run ends, s, counted from time 0. The run starts earlier if a
+            source does.
         folder: results folder. By default a temporary folder, `result.folder`, which is deleted
             together with the result.
         overwrite: replace results of another case in that folder.

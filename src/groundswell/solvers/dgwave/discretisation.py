@@ -197,7 +197,7 @@ def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
 
 
 def _history(equations: Equations, source: PointSource, begin: float) -> SourceHistory:
-    """What a source does in a run that begins at a time; the load of a force is over density."""
+    """The history of a source, from the time `begin`; loads of forces are divided by density."""
     rates = np.zeros(len(equations.fields))
     if source.force is not None:
         rates[-AXES:] = source.force

@@ -44,7 +44,7 @@ REACH = (1 - FAINT ** (1 / SHARPNESS)) ** 0.5  # where it has this value, in uni
 NEGLIGIBLE = 1e-12  # weights of nodes, over the largest, that a load leaves out
 MOMENTS = 6  # highest order of the moments that a load has
 COARSER = 2.0  # ratio up to which a window is wider next to larger elements
-CONTRAST = 0.25  # difference of materials, as a logarithm, from which on a load does not cross it
+CONTRAST = 0.25  # loads end where logarithms of speeds or densities differ by more than this
 # Weights of the Legendre polynomials of degrees N and N - 1 along each axis of an element. The
 # derivative of the first vanishes at the inner nodes, so it would neither propagate nor decay;
 # stresses of the second relax slowly by the Riemann flux.
@@ -242,14 +242,14 @@ def _moment_matched(tests: Floats, weighted: Floats, slack: Floats, degree: int)
 def _least_squares(tests: Floats, slack: Floats) -> Floats:
     """The vector v that minimises |v|^2 + sum over a of (t_a v - w_a)^2 / (slack_a |t_0|^2).
 
-    w are the moments of the delta function. An exact solution would be large where elements are too
-    few for all moments, in a thin layer for example, and mostly of waves that they do not resolve.
+    w are the moments of the delta function. Where elements are too few for all moments, in a thin
+    layer for example, an exact solution would be large, mostly of waves that they do not resolve.
 
     Args:
         tests: the vectors t, whose products with v are the moments, (moments, n).
         slack: (moments,); moments without slack are exact.
     """
-    # The triangle of a QR decomposition has the square root of the condition of tests @ tests.T.
+    # QR has the square root of the condition number of tests @ tests.T, so it rounds less.
     wanted, slack = _products(*_lines(np.zeros((AXES, 1))))[:, 0], slack * (tests[0] @ tests[0])
     rows = np.concatenate([tests, np.diag(np.sqrt(slack))], axis=1)
     triangle = np.linalg.qr(rows.T, mode="r")

@@ -47,6 +47,6 @@ def reach_warnings(setup: Setup) -> Iterator[str]:
         others = f"; this concerns {len(near)} receivers" * (len(near) > 1)
         yield (
             f"receiver {name} is {distance:.3g} edges of an element from a source, whose load "
-            f"reaches {radius:.3g} edges, so its motion is inaccurate, see the guide; use smaller "
-            f"elements there, or read the motion as that of a source with this extent{others}"
+            f"reaches {radius:.3g} edges, so the motion there is inaccurate, see the guide; use "
+            f"smaller elements, or read it as the motion of a source with this extent{others}"
         )

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class SourceHistory:
-    """What a source does in time.
+    """The time history of a source.
 
     Args:
         rates: rates of the fields per unit of its load and of its time function, (fields,).

@@ -44,11 +44,11 @@ Indices = NDArray[np.intp]
 X, Y, Z = range(3)
 
 AROUND = np.arange(-4, 6)  # indices, relative to the point before a position, that are examined
-# Row 0 of the solid holds the velocities along the boundary of a position closer to it: where shear
-# stress vanishes, the factor SHEAR makes the difference between rows 0 and 1 larger.
+# Where shear stress vanishes, the factor SHEAR makes the difference between rows 0 and 1 of the
+# solid larger. Velocities along the boundary in row 0 are therefore those of a point closer to it.
 BOUNDARY_SHIFT = 1 / SHEAR - 1
-# For the same reason, shear stress on the first edge inside the solid has a weight: this is the one
-# in the equation of motion of row 0 of a stress that grows in proportion to the distance.
+# For the same reason, shear stress on the first edge inside the solid has a weight: its factor in
+# the equation of motion of row 0 if stress grows in proportion to the distance from the boundary.
 BOUNDARY_STRESS = SHEAR - 1 / 12
 REACH = 3  # cells around that of a position that its stencils reach
 LEAST_SHARE = 0.25  # sum of the weights of points in the phase below which only the nearest counts
@@ -231,7 +231,7 @@ class Neighbours:
         return factors
 
     def _ends(self, axis: int, points: Indices, run: tuple[int, int]) -> list[tuple[int, int]]:
-        """The points at ends of a run that are at a boundary of a fluid, and -1 or 1: its side."""
+        """The ends of a run that are at a boundary of a fluid, and its side, -1 or 1."""
         limits = self.first[axis], self.first[axis] + len(AROUND) - 1
         at_low = points[0] == run[0] not in (limits[0], self._top(axis))
         at_high = points[-1] == run[1] != limits[1]

@@ -2,17 +2,17 @@
 
 A fourth-order difference reaches two cells to either side. Across the boundary of a fluid it would
 combine unrelated values: the solid slips along the fluid, and its permanent stresses would
-accelerate the fluid for ever. Therefore:
+accelerate the fluid indefinitely. Therefore:
 
 - A cell on the boundary has the second-order difference of the velocity normal to the boundary.
 - An edge inside the solid, next to an edge on the boundary, has the difference SHEAR (b - a) of the
   velocities a and b along the boundary. With 1 instead of SHEAR it is second-order as well. The
   energy of the rows next to the boundary is a midpoint rule. Its error makes the waves that the
   boundary guides too slow, as at a free surface (kernels/surface.h). The smaller factor compensates
-  for this: Scholte waves of 10, 20 and 40 cells on soft ground are 1.1 %, 0.05 % and -0.03 % too
-  slow, not 1.6 %, 0.3 % and 0.1 %.
+  for this: Scholte waves with wavelengths of 10, 20 and 40 cells on soft ground are 1.1 %, 0.05 %
+  and -0.03 % too slow, not 1.6 %, 0.3 % and 0.1 %.
 
-The hot kernels take fourth-order differences everywhere. Other kernels then correct them at the
+The main kernels take fourth-order differences everywhere. Other kernels then correct them at the
 boundary and, in the equation of motion, add the negative transpose of this correction, so that
 energy is conserved.
 """

@@ -160,7 +160,7 @@ def spread_force(
 
 
 def _unit_force(interpolation: Interpolation, axis: int, cell: Cell) -> Iterator[Contribution]:
-    """Yield a unit force on a velocity, which may be above a free surface, on those with values."""
+    """Yield a unit force on a velocity; above a free surface, as forces on velocities below."""
     (i, j, k), spacing = cell, interpolation.grid.spacing
     if not interpolation.free_surface or k > 0:
         yield axis, cell, 1.0
@@ -178,8 +178,8 @@ def spread_moment(
 ) -> Iterator[Contribution]:
     """Yield a moment (6,) as stresses; none where shear stress stays zero.
 
-    These are the free surface, and the boundaries of fluids. A moment with shear is in the solid,
-    wherever the medium has its boundary in the cell.
+    It stays zero on the free surface and on boundaries of fluids. A moment with shear is in the
+    solid, wherever in the cell the medium has its boundary.
     """
     phases, free_surface = interpolation.phases, interpolation.free_surface
     solid = phases is None or bool(has_shear(moment)) or phases.is_solid(position)

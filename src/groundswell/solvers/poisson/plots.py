@@ -62,7 +62,7 @@ def convergence_picture(results: str | Path) -> Path:
     """
     table = Path(results) / "convergence.csv"
     return residuals_picture(
-        table, "iteration", {"residual": ["relative"]}, "norm of the residual over the first"
+        table, "iteration", {"residual": ["relative"]}, "norm of the residual relative to the first"
     )
 
 

@@ -18,8 +18,8 @@ from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.window import bell, bell_shape, overlap_for
 
 MORE_OVERLAP = 8  # points by which an overlap may grow for faster transforms
-# If no overlap gives the accuracy: largest error relative to the least possible, of the accuracy
-# that is offered to a case that asks for another, and of the overlap that others use by default.
+# If no overlap gives the accuracy, the least possible error times SLACK bounds the accuracy that a
+# message suggests, and times DEFAULT_SLACK the error of the overlap of cases that set no accuracy.
 SLACK, DEFAULT_SLACK = 1.25, 2.0
 REASONS = {
     "overlap": "the waves have few points per wavelength; refine the grid",
@@ -141,7 +141,7 @@ class Overlaps:
         return max(found, key=lambda causes: sum(causes.values()), default={})
 
     def estimate(self, ranks: Sequence[int]) -> float:
-        """Expected difference of the pressure from that of one rank, of the largest pressure."""
+        """Expected difference from the pressure of one rank, relative to the largest pressure."""
         return sum(self.causes(ranks).values())
 
     def require_accuracy(self, ranks: Sequence[int]) -> None:
@@ -163,7 +163,7 @@ class Overlaps:
         return "accuracy" in self._section.model_fields_set
 
     def _shortfall(self, ranks: Sequence[int]) -> str:
-        """By how much, why, and what helps if no overlap gives the accuracy; otherwise empty."""
+        """The expected error, its cause and the cure; empty if an overlap gives the accuracy."""
         causes, wanted = self.causes(ranks), self._section.accuracy
         estimate = sum(causes.values())
         if self._section.points is not None or estimate <= wanted:

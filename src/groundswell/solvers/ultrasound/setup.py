@@ -44,7 +44,7 @@ from groundswell.solvers.ultrasound.window import Window
 
 WIDTHS = {2: (20, 40), 3: (10, 20)}  # range of automatic layer widths, by number of axes
 HALF_CELLS = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 0.0, 0.5))  # offsets of velocities
-GROWN = 9  # powers of ten by which the pressure exceeds its sources in unstable runs only
+GROWN = 9  # powers of ten by which pressure exceeds that of the sources only in unstable runs
 
 
 @dataclass(frozen=True)

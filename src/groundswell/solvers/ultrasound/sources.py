@@ -193,7 +193,7 @@ def _signals(
         columns = signal.samples.shape[1]
         if columns != count:
             raise InputError(
-                f"signal has {counted(columns, 'signal')} for "
+                f"signal holds {counted(columns, 'signal')} for "
                 f"{counted(count, 'element or point', 'elements or points')}; give one signal for "
                 "all, or one for each"
             )

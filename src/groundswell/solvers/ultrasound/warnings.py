@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 LEAST_POINTS = 3.0  # per wavelength, for the highest source frequency in the slowest medium
 LARGEST_ERROR = 0.05  # of the absorption, relative
-LARGEST_PHASE = 45.0  # error of the phase over the longest side of the region, degrees
+LARGEST_PHASE = 45.0  # error of the phase of a wave that has passed the absorption, degrees
 ENOUGH_STEPS = 10.0  # per period; the time step causes an error of about 3 %
 SHORTER, TRIALS = 1.1, 50  # factor between shorter time steps that are tried, and their number
 LARGEST_FACTOR = 13  # transforms with a larger prime factor are several times slower

@@ -146,12 +146,11 @@ template <class Axis> INLINE void close_pressure(int n, Five& f) {
   if (at_high<Axis>(n, MIRROR, 1)) f.e = in.d;
 }
 
-// Balances mass at the ends of an axis, where differences of velocity alone leak: the cells of the
-// first points extend to the walls, and no mass passes through walls and planes of symmetry. What
-// central differences miss passes by damping: the value behind the side, which only the fourth
-// difference of pressure reads, adds it to the outflow. Args: n, the point's index along the axis;
-// speed, its velocity; along, that of walls across other axes, whose half cells belong to the
-// point's cell.
+// Balances mass at the ends of an axis: the cells of the first points extend to the walls, and no
+// mass passes through walls and planes of symmetry. Central differences of velocity miss a part of
+// the outflow there. The value of pressure behind the side adds this part, as only the fourth
+// difference reads it. Args: n, the point's index along the axis; speed, its velocity; along, that
+// of walls across other axes, whose half cells belong to the point's cell.
 template <class Axis> INLINE void balance_mass(int n, Five& p, real speed, real along) {
   const real by_damping = REAL(0.5) / REAL(DAMPING);
   const real mirror = by_damping * along, wall = by_damping * (speed + along);

@@ -27,7 +27,7 @@ struct Sources {
   template <class Value, class Load>
   METHOD void add(index_t e, int node, const Load& load, Value (&rates)[FIELDS]) const {
 #ifdef __CUDACC__
-#pragma unroll 1  // few elements have a part, and all wait for longer code: 0.5 % on an H200
+#pragma unroll 1  // few elements have a source, and longer code slows down all: 0.5 % on an H200
 #endif
     for (long long part = first[e]; part < first[e + 1]; ++part) {
       const real now = amplitude(numbers[part]);

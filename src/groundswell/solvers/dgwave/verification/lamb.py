@@ -15,9 +15,8 @@ EDGE = {False: 700.0, True: 350.0}  # m, of the elements
 # Limits of envelope and phase misfit, %, by distance, m. Those of the two farther receivers in the
 # full form are the limits of `earthquake`, whose grid has 1.5 times as many nodes. The nearest
 # receiver is 1.3 elements away from the force in the quick form, and 2.6 in the full form. There
-# radial motion lags, as stresses next to the load relax slowly, see `source_loads.WEIGHTS`: loads
-# without them make it three times as accurate in the full form, but only half as accurate in the
-# quick form.
+# radial motion lags, as stresses next to the load relax slowly. Without `source_loads.WEIGHTS`, it
+# is three times as accurate in the full form, but only half as accurate in the quick form.
 LIMITS = {
     False: {900.0: (2.5, 1.0), 2000.0: (0.4, 0.1), 3300.0: (0.4, 0.1)},
     True: {900.0: (0.35, 0.3), 2000.0: (0.15, 0.1), 3300.0: (0.15, 0.1)},

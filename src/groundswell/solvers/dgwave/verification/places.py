@@ -40,7 +40,7 @@ PULSE_AREA = SIGMA * np.sqrt(2 * np.pi)  # s; the amplitude of a force has the p
 
 # Distance of the source from the middle of an element along x, y, z, in edges.
 PLACES = {
-    "at an odd place": (-0.18, 0.14, -0.03),
+    "at an arbitrary place": (-0.18, 0.14, -0.03),
     "on an edge": (0.5, 0.5, -0.14),
     "in the middle": (0.0, 0.0, 0.0),
     "on a face": (0.5, 0.0, 0.0),
@@ -105,7 +105,7 @@ COUPLE = _Source(
     ROCK,
     partial(moment_velocity, ROCK, double_couple_tensor(STRIKE, DIP, RAKE, MOMENT), rate=PULSE),
     {1.0: 7.0, 1.25: 4.0, 1.5: 3.0, 2.0: 1.8},
-    ("at an odd place", "on an edge"),
+    ("at an arbitrary place", "on an edge"),
 )
 EXPLOSION = _Source(
     {"kind": "explosion", "moment": MOMENT},

@@ -1,5 +1,5 @@
-// Corrections at boundaries between fluids and solids. The hot kernels take the same differences
-// everywhere. These kernels add what they lack to the differences of sea_floor.py.
+// Corrections at boundaries between fluids and solids. The main kernels take the same differences
+// everywhere. These kernels add what is missing to the differences that sea_floor.py defines.
 #pragma once
 #include "stress.h"
 #include "velocity.h"
