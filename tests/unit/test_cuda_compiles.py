@@ -90,8 +90,10 @@ from groundswell.spectral_elements.element_kernels import multiply_source
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
 pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
 
+pytestmark = pytest.mark.each_value
+
 ARCHITECTURES = ("sm_80", "sm_90")
-OLDER = ("sm_80",)  # what the quick run leaves out
+OLDER = ("sm_80",)
 
 
 def triad_source() -> Source:
@@ -111,7 +113,7 @@ def kernels_of(text: str, architecture: str) -> list[Any]:
 Check = Callable[..., None]
 
 
-@pytest.fixture(params=short_and_long(ARCHITECTURES, OLDER))
+@pytest.fixture(params=ARCHITECTURES)
 def check(request: pytest.FixtureRequest) -> Check:
     """No kernel of a source takes more than its limits allow, and each has one."""
 
