@@ -17,6 +17,8 @@ from groundswell.solvers.cavity.plots import _middle
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.steady import bring_to_steady_state
 
+pytestmark = pytest.mark.each_value
+
 STILL = {"kind": "adiabatic"}
 MIRROR = {"kind": "symmetry"}
 CLOSED = {side: STILL for pair in SIDES for side in pair}

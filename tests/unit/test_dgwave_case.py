@@ -28,6 +28,8 @@ from groundswell.solvers.dgwave.setup.costs import (
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.time_integration.step_limits import dg_step
 
+pytestmark = pytest.mark.each_value
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dgwave" / "marine_survey.toml"
 
 # --- mistakes -------------------------------------------------------------------------------------

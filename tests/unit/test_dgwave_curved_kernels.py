@@ -14,6 +14,8 @@ from guard_page import GuardedBackend
 from groundswell.backends import Backend
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
 
+pytestmark = pytest.mark.each_value
+
 TOLERANCE = {"float64": 1e-13, "float32": 4e-6}
 
 

@@ -13,6 +13,8 @@ from variants import long_variants
 from groundswell.backends import Backend
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
 
+pytestmark = pytest.mark.each_value
+
 TOLERANCE = {"float64": 1e-13, "float32": 2e-6}
 
 # 12 elements in blocks of five are two blocks and a part of one.

@@ -20,6 +20,8 @@ from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.mesh import forest
 from groundswell.solvers.dgwave.recording.lattice import surface_axes
 
+pytestmark = pytest.mark.each_value
+
 X, Y, Z = (100, 300, 150, 250), (400, 200, 200), (50, 50, 200, 300)
 GRADED = {"grid__spacing": [list(X), list(Y), list(Z)]}
 SOFT, ROCK = {"vp": 1800, "vs": 900, "rho": 2000}, {"vp": 3000, "vs": 1700, "rho": 2500}

@@ -32,6 +32,8 @@ from groundswell.solvers.dgwave.benchmarks.problems import (
 from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Element, total
 from groundswell.solvers.dgwave.discretisation import Discretisation
 
+pytestmark = pytest.mark.each_value
+
 ACOUSTIC, CENTRAL, RIEMANN, *_, SINGLE = TABLE_2
 TOLERANCE = {"double": 2e-15, "single": 1e-6}
 STEPS = 2

@@ -21,6 +21,8 @@ from groundswell.solvers.dgwave.boundaries.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
 from groundswell.solvers.dgwave.propagation import Propagation
 
+pytestmark = pytest.mark.each_value
+
 Floats = NDArray[np.float64]
 TOLERANCE = {"float64": 1e-13, "float32": 4e-6}
 STEPS = 3

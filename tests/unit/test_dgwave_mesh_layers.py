@@ -20,6 +20,8 @@ from groundswell.meshes.hexahedra import positions
 from groundswell.simulation.preparation import prepare
 from groundswell.solvers.dgwave.discretisation import discretise
 
+pytestmark = pytest.mark.each_value
+
 Floats = NDArray[np.float64]
 
 REGION = Box((4, 4, 3), high=(800.0, 800.0, 600.0))
