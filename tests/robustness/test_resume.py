@@ -24,7 +24,7 @@ from groundswell.simulation import checkpoint
 from groundswell.simulation import run as running
 from groundswell.simulation.temporary import run_built
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.each_value, pytest.mark.timeout(120)]
 
 Write = Callable[..., Path]
 Command = Callable[..., subprocess.CompletedProcess[str]]

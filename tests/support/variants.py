@@ -59,7 +59,7 @@ def with_each_value(variants: list[pytest.Item]) -> list[pytest.Item]:
 def _values(item: Any) -> Iterator[Hashable]:
     """Names and values of parameters, or of the fields of those that are dataclasses."""
     for name, value in item.callspec.params.items():
-        if not is_dataclass(value):
+        if not is_dataclass(value) or isinstance(value, type):
             yield name, _hashable(value)
             continue
         for field in fields(value):

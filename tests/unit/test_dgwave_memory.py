@@ -24,6 +24,8 @@ from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.solvers.dgwave.setup.memory import device_memory
 from groundswell.solvers.dgwave.traces import Traces
 
+pytestmark = pytest.mark.each_value
+
 PROGRAM = Path(__file__).parents[1] / "support" / "memory_program.py"
 
 ROCK = {"vp": 3000, "vs": 1700, "rho": 2500, "qp": 80, "qs": 40}

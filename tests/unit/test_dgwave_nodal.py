@@ -20,6 +20,8 @@ from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.mesh.elements import face_nodes
 from groundswell.solvers.dgwave.setup import element_materials
 
+pytestmark = pytest.mark.each_value
+
 Floats = NDArray[np.float64]
 
 NODES = {"degree": 3, "material": "node"}

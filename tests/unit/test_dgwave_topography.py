@@ -16,6 +16,8 @@ from groundswell.solvers.dgwave.mesh.curved import CurvedElements
 from groundswell.spectral_elements.curl_form import jacobians
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
+pytestmark = pytest.mark.each_value
+
 HILLS = {"kind": "formula", "elevation": "50 + 60 * sin(x / 120) * cos(y / 140)"}
 PERIODIC = {"kind": "formula", "elevation": "40 * sin(2 * pi * x / 800) * sin(2 * pi * y / 800)"}
 

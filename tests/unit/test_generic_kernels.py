@@ -14,6 +14,8 @@ from groundswell.backends import Exact, Items, Source, open_backend
 from groundswell.grids import cartesian
 from groundswell.simulation.simulation import Simulation
 
+pytestmark = pytest.mark.each_value
+
 CASES = Path(__file__).parents[1] / "support" / "digest_cases"
 NAMES = ("quake_layers", "quake_sponge", "quake_periodic", "cavity_cube", "cavity_lid")
 KERNEL = """

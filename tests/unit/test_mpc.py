@@ -17,6 +17,8 @@ from groundswell.backends import Backend, open_backend
 from groundswell.compression import Mpc
 from groundswell.errors import InputError
 
+pytestmark = pytest.mark.each_value
+
 POISON = 0xA5
 FOREIGN, TRUNCATED = "not MPC of this length and type", "truncated"
 Values = NDArray[Any]

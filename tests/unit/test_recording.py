@@ -25,6 +25,8 @@ from groundswell.errors import InputError
 from groundswell.grids.cartesian import GHOSTS, Grid, Part
 from groundswell.outputs.cartesian import stencil
 
+pytestmark = pytest.mark.each_value
+
 SPACING = (10.0, 20.0, 5.0)
 GRID = Grid((7, 6, 5), SPACING, (1, 0, 2), (2, 1, 0))
 CUTS = [(1, 1, 1), (3, 1, 1), (1, 3, 1), (1, 1, 3), (2, 2, 1), (2, 1, 2)]

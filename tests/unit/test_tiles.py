@@ -31,6 +31,8 @@ from groundswell.exchange.gather_scatter.tiles import (
     reduce_in_place,
 )
 
+pytestmark = pytest.mark.each_value
+
 
 class Gpu(CpuBackend):
     """Kernels of a GPU's backend that run on the CPU."""

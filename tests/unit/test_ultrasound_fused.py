@@ -36,6 +36,8 @@ from groundswell.solvers.ultrasound.solver import sources_of
 from groundswell.solvers.ultrasound.spectral_step import SpectralStep
 from groundswell.solvers.ultrasound.window import Window
 
+pytestmark = pytest.mark.each_value
+
 # --- plans ----------------------------------------------------------------------------------------
 
 
