@@ -42,7 +42,7 @@ def found(variants: Any, name: str) -> list[Any]:
 
 def test_each_value_occurs_in_as_few_variants_as_can_be() -> None:
     chosen = with_each_value(items(a=["x", "y"], b=[1, 2, 3, 4], c=[True, False]))
-    assert found(chosen, "b") == [1, 2, 3, 4]
+    assert sorted(found(chosen, "b")) == [1, 2, 3, 4]
     assert sorted(found(chosen, "a")) == ["x", "x", "y", "y"]
     assert sum(found(chosen, "c")) == 2
 
