@@ -36,6 +36,8 @@ from groundswell.exchange.messages import offsets_of
 from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.waiting import TIMEOUT
 
+pytestmark = pytest.mark.each_value
+
 SUPPORT = Path(__file__).parents[1] / "support"
 TRANSPORTS = ("mpi", "mpi-thread", "peer", "staged")
 CHECKS = """

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from dgwave_cases import EXPLOSION, build, setup
 from result_comparison import assert_same_results
+from variants import long_variants
 
 import groundswell as gs
 from groundswell.errors import CaseError, InputError
@@ -325,8 +326,12 @@ QUIET = {"medium": layers(200, 400, **SMALL_Q), "attenuation": {"model": "consta
     "changes",
     [
         QUIET,
-        {"medium": layers(200, 400), "refinement": {"frequency": 2, "levels": 1}},
-        {"medium": layers(200, 400), "boundary": {"sides": "periodic", "bottom": "sponge"}},
+        *long_variants(
+            [
+                {"medium": layers(200, 400), "refinement": {"frequency": 2, "levels": 1}},
+                {"medium": layers(200, 400), "boundary": {"sides": "periodic", "bottom": "sponge"}},
+            ]
+        ),
     ],
 )
 def test_equal_edges_give_the_results_of_one_edge(tmp_path: Path, changes: dict[str, Any]) -> None:

@@ -84,6 +84,7 @@ def test_steps_are_the_schemes(backend: Backend, variant: Variant, dtype: str) -
     check(backend, variant, dtype)
 
 
+@pytest.mark.full
 @given(
     st.builds(
         Variant,

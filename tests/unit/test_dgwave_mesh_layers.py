@@ -12,6 +12,7 @@ import xarray as xr
 from dgwave_cases import EXPLOSION, SHEAR, WATER, build, setup
 from gmsh_files import ENDS, save_box
 from numpy.typing import NDArray
+from variants import long_variants
 
 import groundswell as gs
 from groundswell.errors import InputError
@@ -184,9 +185,13 @@ SPONGES = dict.fromkeys(("west", "east", "south", "north", "bottom"), SPONGE)
 @pytest.mark.parametrize(
     ("medium", "method"),
     [
-        ({"kind": "homogeneous", **ROCK}, {"degree": 3}),
         ({**GRADIENT, "layers": [{"top": 0, **ROCK}, {"top": 400, **DEEP}]}, NODES),
-        ({"kind": "homogeneous", **ROCK, **Q}, {"degree": 2}),
+        *long_variants(
+            [
+                ({"kind": "homogeneous", **ROCK}, {"degree": 3}),
+                ({"kind": "homogeneous", **ROCK, **Q}, {"degree": 2}),
+            ]
+        ),
     ],
 )
 def test_sponges_are_those_of_a_grid(
