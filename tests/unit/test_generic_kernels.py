@@ -35,7 +35,9 @@ def fields_after(name: str, steps: int) -> dict[str, np.ndarray]:
         return {field: np.array(values) for field, values in simulation.fields.items()}
 
 
-@pytest.mark.parametrize("name", short_and_long(NAMES, ("quake_periodic", "cavity_lid")))
+@pytest.mark.parametrize(
+    "name", short_and_long(NAMES, ("quake_sponge", "quake_periodic", "cavity_lid"))
+)
 def test_they_compute_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cartesian, "SHORT_RUN", 1e12)
     generic = fields_after(name, 40)
