@@ -58,7 +58,7 @@ def case(info: registry.SolverInfo, tmp_path_factory: pytest.TempPathFactory) ->
     """The template, and a run in time cut short."""
     found = read_case(info.read_template(), tmp_path_factory.mktemp(info.name))
     if hasattr(found.time, "duration"):
-        time = found.time.model_copy(update={"duration": found.time.duration / 5})
+        time = found.time.model_copy(update={"duration": found.time.duration / 15})
         found = found.model_copy(update={"time": time})
     return found
 
