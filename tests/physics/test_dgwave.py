@@ -20,6 +20,7 @@ LONG = [
     "dgwave/layers:reflection",
     "dgwave/sponges:reflection",
     "dgwave/attenuation:quality",
+    "dgwave/curved:energy",
     "dgwave/curved:halved_elements",
     "dgwave/curved:tilted_surface",
     "dgwave/curved:uniform_fields",
