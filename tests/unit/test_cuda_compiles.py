@@ -43,7 +43,7 @@ from source_collector import (
     solver_sources,
     ultrasound_sources,
 )
-from variants import short_and_long
+from variants import long_variants, short_and_long
 
 import groundswell
 from groundswell.backends import Source
@@ -229,7 +229,9 @@ def test_the_kernels_of_mortars(
         check(source, precision)
 
 
-@pytest.mark.parametrize("kind", ["lossless", "power law", "sources", "terms", "overlaps", "all"])
+@pytest.mark.parametrize(
+    "kind", ["lossless", "power law", "terms", "all", *long_variants(["sources", "overlaps"])]
+)
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_fused_k_space_steps_kernels(
     check: Check, dtype: str, precision: str, kind: str

@@ -344,6 +344,7 @@ def test_equal_edges_give_the_results_of_one_edge(tmp_path: Path, changes: dict[
     assert_same_results(*found)
 
 
+@pytest.mark.full
 def test_layers_on_faces_give_the_motion_of_smaller_elements(tmp_path: Path) -> None:
     """Even elements of 200 m average over the interface at 100 m, and are off by 11 %."""
     slow = {"kind": "gaussian", "sigma": "0.25 s"}

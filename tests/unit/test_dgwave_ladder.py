@@ -177,6 +177,7 @@ def test_ghosts_of_a_rank() -> None:
     assert (Ghosts.of(cubes((3, 2, 4))).kinds == LOCAL).all()
 
 
+@pytest.mark.full
 def test_ranks_find_what_one_finds(backend: Backend, tmp_path: Path) -> None:
     """By all transports, whatever is sent, hidden or not."""
     expected = advanced(backend, discretise(RIEMANN, 2, cubes((3, 2, 4))), None)

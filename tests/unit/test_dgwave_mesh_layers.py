@@ -109,6 +109,7 @@ def test_models_are_those_of_a_grid(tmp_path: Path) -> None:
         prepare(build(tmp_path, **mesh))
 
 
+@pytest.mark.full
 def test_attenuation_is_that_of_a_grid(tmp_path: Path) -> None:
     layers = [{"top": 0, **ROCK, **Q}, {"top": 400, **DEEP, "qp": 200, "qs": 100}]
     medium = {"kind": "layered", "layers": layers}

@@ -164,6 +164,7 @@ def test_refined_elements_below_a_flat_surface_are_bricks(tmp_path: Path) -> Non
     assert np.abs(found[0] - found[1]).max() < 1e-12 * np.abs(found[0]).max()
 
 
+@pytest.mark.full
 def test_halved_elements_resolve_waves_in_soft_hills(tmp_path: Path) -> None:
     """Almost as well as a grid of small elements everywhere, and much better than large ones."""
     pulse = {"kind": "gaussian", "sigma": "0.05 s"}
