@@ -156,6 +156,7 @@ def test_records_are_what_numpy_says(wanted: Any, cut: Any, dtype: str) -> None:
             assert_true(film, of, Path(folder))
 
 
+@pytest.mark.full
 @quick
 @given(st.lists(records(), min_size=1, max_size=2), cuts, cuts, st.integers(1, STEPS - 1))
 def test_a_restart_on_other_ranks_changes_no_bit(
