@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 from rank_pool import RankPool
 from toml_text import toml
+from variants import quick_run
 
 # Several threads, also where there is one core. BLAS has threads of its own, which spin.
 os.environ.setdefault("OMP_NUM_THREADS", "2")
@@ -87,9 +88,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave long variants out unless somebody asks for them."""
     if config.getoption("--full"):
         return
-    long = [item for item in items if item.get_closest_marker("full")]
-    config.hook.pytest_deselected(items=long)
-    items[:] = [item for item in items if not item.get_closest_marker("full")]
+    quick = set(quick_run(items))
+    config.hook.pytest_deselected(items=[item for item in items if item not in quick])
+    items[:] = [item for item in items if item in quick]
 
 
 def pytest_collection_finish() -> None:

@@ -23,6 +23,8 @@ from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.sources import AnyTimeFunction
 from groundswell.seismology.formats.awp import AwpSource
 
+pytestmark = pytest.mark.each_value
+
 SOLVERS = ("earthquake", "dgwave")
 CASES: list[type[SeismicCase]] = [registry.find(name).load("case") for name in SOLVERS]  # type: ignore[assignment]
 

@@ -55,11 +55,14 @@ def info(
 
 @pytest.fixture(scope="module")
 def case(info: registry.SolverInfo, tmp_path_factory: pytest.TempPathFactory) -> Case:
-    """The template, and a run in time cut short."""
+    """The template with a low degree, and a run in time cut short."""
     found = read_case(info.read_template(), tmp_path_factory.mktemp(info.name))
     if hasattr(found.time, "duration"):
         time = found.time.model_copy(update={"duration": found.time.duration / 5})
         found = found.model_copy(update={"time": time})
+    if hasattr(found, "method") and hasattr(found.method, "degree"):
+        method = found.method.model_copy(update={"degree": 2})
+        found = found.model_copy(update={"method": method})
     return found
 
 

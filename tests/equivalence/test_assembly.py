@@ -37,7 +37,6 @@ def cases(full: bool) -> str:
 CONNECTIONS = ("peer pairwise", "mpi alltoall", "peer crystal")
 SHORT = [
     (1, "peer pairwise"),
-    (2, "peer pairwise"),
     *((3, connection) for connection in CONNECTIONS),
 ]
 LONG = [

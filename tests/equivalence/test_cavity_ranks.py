@@ -80,12 +80,12 @@ GRIDS, OPEN_GRIDS = ("walls", "rk3", True, 2), ("periodic", "rk3", True, 2)
 WATER_GRIDS = ("water", "rk3", True, 2)
 # Ways that share a number of ranks share a start of MPI; those that share physics, their kernels.
 CPU = [
-    Way(2, (1, 1, 2), BOX),
     Way(2, (2, 1, 1), BOX, transport="mpi", codec="mpc"),
     Way(4, (1, 2, 2), OPEN_GRIDS, overlap=False),
-    Way(4, None, BOX, transport="mpi-thread"),
 ]
 LONG = [
+    Way(2, (1, 1, 2), BOX),
+    Way(4, None, BOX, transport="mpi-thread"),
     Way(2, (2, 1, 1), ("periodic", "rk3", True, 1), overlap=False),
     Way(2, (2, 1, 1), GRIDS, transport="mpi"),
     Way(2, (2, 1, 1), GRIDS, codec="mpc"),

@@ -27,6 +27,7 @@ def test_traces_arrive_rounded_to_nearest(tmp_path: Path) -> None:
     assert len(wrong) == 15 and wrong == dict.fromkeys(wrong, 0)
 
 
+@pytest.mark.full
 def test_rounding_to_nearest_adds_no_energy(tmp_path: Path) -> None:
     """Unlike that of ZFP, which is biased: cases of this solver cannot ask for it."""
     energies = {name: np.array(series) for name, series in found(2, "energies", tmp_path).items()}

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from parallel_runs import MORE_PARALLEL_RUNS, PARALLEL_RUNS, ParallelRun, Variant
+from parallel_runs import MORE_PARALLEL_RUNS, PARALLEL_RUNS, PERIODIC, ParallelRun, Variant
 from ranks import run_cases
 from result_comparison import assert_same_results, result_arrays
 from variants import long_variants
@@ -22,6 +23,8 @@ Ran = Callable[[int], Path]
 every_run = pytest.mark.parametrize(
     "run", [*PARALLEL_RUNS, *long_variants(MORE_PARALLEL_RUNS)], ids=lambda run: run.name
 )
+VARIANTS = sorted({run.variant for run in PARALLEL_RUNS}, key=repr)
+MORE_VARIANTS = [replace(PERIODIC, sea=True), replace(PERIODIC, single_receiver=True)]
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +60,7 @@ def test_ranks_share_it_as_they_were_told(ran: Ran, run: ParallelRun) -> None:
         assert found["transport"].startswith("mpc over") == (run.codec == "mpc")
 
 
-@pytest.mark.parametrize(
-    "variant", sorted({run.variant for run in PARALLEL_RUNS}, key=repr), ids=repr
-)
+@pytest.mark.parametrize("variant", [*VARIANTS, *long_variants(MORE_VARIANTS)], ids=repr)
 def test_there_is_something_to_compare(ran: Ran, variant: Variant) -> None:
     """Every receiver hears a source, and all of them are heard across blocks."""
     values = result_arrays(ran(1) / repr(variant))

@@ -135,6 +135,7 @@ def test_a_job_ends_although_a_rank_never_makes_the_first_call() -> None:
     assert "do not make a call that rank 0 has given up; the job is aborted" in done.stderr
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("transport", ["peer", "mpi"])
 @pytest.mark.parametrize(
     "what", ["array", "close_plan", *long_variants(["keyword", "start", "close"])]

@@ -26,7 +26,7 @@ def check(ranks: int, *arguments: str) -> None:
     ],
 )
 def test_on_cpus(full: bool, ranks: int, way: str) -> None:
-    check(ranks, "cpu", *way.split(), str(ranks), "8" if full else "2")
+    check(ranks, "cpu", *way.split(), str(ranks), "8" if full else "1")
 
 
 @pytest.mark.gpu

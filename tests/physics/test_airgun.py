@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from variants import long_variants
 
 from groundswell.simulation.temporary import run_built
 from groundswell.solvers.dgwave import DgWaveCase
@@ -93,7 +94,11 @@ def misfits(found: Any, wanted: Floats) -> Any:
 
 @pytest.mark.parametrize(
     ("size", "equations"),
-    [("strength", "elastic"), ("volume", "acoustic"), ("signature", "acoustic")],
+    [
+        *long_variants([("strength", "elastic")]),
+        ("volume", "acoustic"),
+        ("signature", "acoustic"),
+    ],
 )
 def test_pressure_and_velocity_of_discontinuous_elements(
     size: str, equations: str, tmp_path: Path

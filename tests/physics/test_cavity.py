@@ -50,6 +50,7 @@ def steady(case: CavityCase) -> Flow:
     return bring_to_steady_state(case, open_backend("cpu"))[0]
 
 
+@pytest.mark.full
 def test_a_lid_drives_the_flow_of_a_staggered_grid() -> None:
     """Limits of both differ by what their extrapolations leave; sources of mass made it 0.8 %."""
     coarse, fine = (cavity_staggered.extremes(100, cells) for cells in (24, 48))
@@ -143,7 +144,7 @@ FLOWS: dict[str, CavityCase] = {
     "below, faster metal": below(1e5, box((127, 127)), prandtl=0.01),
     "below, metal": below(1e4, box((31, 31)), prandtl=0.1),
 }
-LONG = [name for name in FLOWS if name not in ("lid, Re 400", "sides, oil", "below, metal")]
+LONG = [name for name in FLOWS if name != "below, metal"]
 
 
 @pytest.mark.parametrize("name", short_and_long(list(FLOWS), LONG))

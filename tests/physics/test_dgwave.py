@@ -16,10 +16,16 @@ LONG = [
     "dgwave/layered:airgun",
     "dgwave/methods:finite_differences",
     "dgwave/fullspace:double_couple",
+    "dgwave/places:double_couple",
     "dgwave/layers:reflection",
     "dgwave/sponges:reflection",
     "dgwave/attenuation:quality",
+    "dgwave/curved:energy",
     "dgwave/curved:halved_elements",
+    "dgwave/curved:tilted_surface",
+    "dgwave/curved:uniform_fields",
+    "dgwave/energy:spectrum",
+    "dgwave/interfaces:oblique_incidence",
     "dgwave/lamb:vertical_force",
 ]
 

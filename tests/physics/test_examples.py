@@ -41,7 +41,7 @@ QUICK: dict[str, tuple[float, float, tuple[float, float]]] = {
     "finite_fault": (400, 12, (0.15, 0.7)),
     "basin": (200, 12, (0.008, 0.04)),
 }
-LONG = ("loh1", "loh3", "finite_fault")
+LONG = ("loh1", "loh3", "finite_fault", "basin")
 every_example = pytest.mark.parametrize("name", short_and_long(QUICK, LONG))
 
 
@@ -214,6 +214,7 @@ def test_a_rupture_shakes_harder_ahead_of_it(results: dict[str, Result]) -> None
     assert sides[0] == pytest.approx(float(sides[1]), rel=0.05)
 
 
+@pytest.mark.full
 def test_sediments_amplify(results: dict[str, Result]) -> None:
     found = peaks(results["basin"])
     assert found.sel(station="L05") > 3 * found.sel(station="NORTH")

@@ -48,6 +48,7 @@ def error(backend: Backend, mesh: Any, degree: int, screening: float, sides: Any
     return float(np.abs(found - exact).max())
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("screening", [0.0, 3.0])
 @pytest.mark.parametrize("shape", ["box", "bent", "kershaw"])
 def test_errors_vanish_exponentially(backend: Backend, shape: str, screening: float) -> None:

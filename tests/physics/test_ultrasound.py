@@ -20,7 +20,13 @@ from groundswell.solvers.ultrasound.verification import PROBLEMS, nonlinear
 from groundswell.verify import Check
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "transcranial").glob("*.toml"))
-LONG = ["bowl:bowl", "nonlinear:mendousse", "overlaps:absorption", "overlaps:torus"]
+LONG = [
+    "bowl:bowl",
+    "interfaces:normal_incidence",
+    "nonlinear:mendousse",
+    "overlaps:absorption",
+    "overlaps:torus",
+]
 
 
 def checks_of(name: str) -> list[Check]:

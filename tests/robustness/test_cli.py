@@ -202,7 +202,7 @@ def test_run_for_a_program(write_case: Write, tmp_path: Path, capsys: Capture) -
     assert main(["run", str(write_case(tmp_path)), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["steps"] == 100 and found["folder"] == str(tmp_path / "results")
-    assert found["bandwidth"]["share"] > 0 and found["throughput"]["unit"] == "MLUPS"
+    assert found["bandwidth"]["used"] > 0 and found["throughput"]["unit"] == "MLUPS"
     written = json.loads((tmp_path / "results" / "summary.json").read_text())
     assert written == {key: value for key, value in found.items() if key != "folder"}
     assert all((tmp_path / "results" / name).is_file() for name in found["files"])

@@ -28,7 +28,7 @@ from groundswell.cli import main
 from groundswell.errors import Interrupted
 from groundswell.simulation import checkpoint, run_files
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.each_value, pytest.mark.timeout(240)]
 
 Captured = pytest.CaptureFixture[str]
 PROGRAM = Path(__file__).parents[1] / "support" / "interrupted_run_program.py"

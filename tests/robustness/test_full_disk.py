@@ -22,7 +22,7 @@ from groundswell.simulation import checkpoint
 from groundswell.simulation import run as running
 from groundswell.simulation.run_files import STAGING
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.each_value, pytest.mark.timeout(120)]
 
 Captured = pytest.CaptureFixture[str]
 RARELY = {"checkpoint": {"steps": 10_000}}

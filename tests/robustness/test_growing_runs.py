@@ -22,7 +22,7 @@ from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.simulation.growth_watch import GROWTH, GrowthWatch
 from groundswell.solvers.earthquake.case import EarthquakeCase
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.each_value, pytest.mark.timeout(240)]
 
 Write = Callable[..., Path]
 PROGRAM = Path(__file__).parents[1] / "support" / "amplifying_sponges_program.py"

@@ -36,15 +36,17 @@ def output(
 
 @pytest.mark.parametrize(
     ("cache", "expected"),
-    [
-        (HUGE, "through the caches, which hold all data; memory alone allows 1 kB/s"),
-        (0, "1 kB/s measured before"),
-    ],
+    [(HUGE, "through the caches, which hold all data"), (0, "1 kB/s measured before")],
 )
 def test_a_run_faster_than_memory_shows_no_percentage(
     output: Output, monkeypatch: pytest.MonkeyPatch, cache: int, expected: str
 ) -> None:
-    monkeypatch.setattr(CpuBackend, "measure_bandwidth", lambda self: 1000.0)
+    """In the caches, none is measured."""
+
+    def measure(self: CpuBackend) -> float:
+        return pytest.fail("it takes longer than the run") if cache else 1000.0
+
+    monkeypatch.setattr(CpuBackend, "measure_bandwidth", measure)
     text = output("run", "--no-pictures", cache=cache)
     assert expected in text and "%" not in text
 

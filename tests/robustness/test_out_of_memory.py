@@ -12,6 +12,8 @@ from variants import long_variants
 
 from groundswell.backends.ipc import MEMORY_ALLOCATION, IpcMemory
 
+pytestmark = pytest.mark.each_value
+
 PROGRAM = Path(__file__).parents[1] / "support" / "out_of_memory_program.py"
 
 

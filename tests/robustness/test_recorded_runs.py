@@ -18,7 +18,7 @@ import groundswell
 from groundswell.errors import InputError
 from groundswell.solvers.poisson.case import PoissonCase
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.each_value, pytest.mark.timeout(240)]
 
 Write = Callable[..., Path]
 PROGRAM = Path(__file__).parents[1] / "support" / "interrupted_run_program.py"

@@ -24,7 +24,7 @@ from groundswell.simulation import checkpoint
 from groundswell.simulation.folder_lock import NAME, locked
 from groundswell.simulation.run_files import STAGING
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.each_value, pytest.mark.timeout(120)]
 
 Start = Callable[..., subprocess.Popen[str]]
 Captured = pytest.CaptureFixture[str]

@@ -18,7 +18,7 @@ from variants import long_variants
 import groundswell
 from groundswell.simulation import checkpoint
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.each_value, pytest.mark.timeout(240)]
 
 Write = Callable[..., Path]
 PROGRAM = Path(__file__).parents[1] / "support" / "interrupted_run_program.py"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import re
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +49,22 @@ bool call(void (*kernel)(A...), const unsigned* size, void** a) {
 RUN = 'extern "C" bool run_{0}(const unsigned* size, void** a) {{ return call({0}, size, a); }}\n'
 
 
+FLAGS = "-std=c++20 -O0 -fPIC -pthread -w -ffp-contract=off -fno-gnu-unique".split()
+# The C library has functions of names such as `advance`.
+LINKED = ("-shared", "-Wl,-Bsymbolic")
+
+
+@cache
+def precompiled_header() -> Path:
+    """A copy of the emulation, compiled in advance: its headers take longer than most kernels."""
+    folder = tempfile.mkdtemp(prefix="groundswell-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    header = Path(shutil.copy(EMULATED, folder))
+    command = [cpu._compiler(), *FLAGS, "-x", "c++-header", str(header), "-o", f"{header}.gch"]
+    subprocess.run(command, check=True, timeout=120)
+    return header
+
+
 class EmulatedBackend(CpuBackend):
     """Runs kernels that are written for GPUs alone, with a thread of the CPU for each of theirs.
 
@@ -71,13 +91,11 @@ class EmulatedModule:
         text = text.replace("extern __shared__ __align__(128) double dynamic_shared_memory[];", "")
         text = re.sub(r"asm volatile\(\"prefetch[^;]*;[^;]*;", "", text)
         text = PRELUDE + text + CALL + "".join(RUN.format(name) for name in names)
-        flags = "-std=c++20 -O0 -shared -fPIC -fno-gnu-unique -pthread -w -ffp-contract=off".split()
-        flags.append("-Wl,-Bsymbolic")  # the C library has functions of names such as `advance`
-        command = [cpu._compiler(), *flags, *option.split(), "-x", "c++", "-", "-include"]
-        command += [str(EMULATED), "-o"]
+        command = [cpu._compiler(), *FLAGS, *LINKED, *option.split(), "-x", "c++", "-"]
 
         def build(path: Path) -> None:
-            subprocess.run([*command, str(path)], input=text, text=True, check=True, timeout=120)
+            whole = [*command, "-include", str(precompiled_header()), "-o", str(path)]
+            subprocess.run(whole, input=text, text=True, check=True, timeout=120)
 
         key = digest(text, EMULATED.read_text(), *command, cpu._version(command[0]))
         # A copy, because each module has its own constants and shared memory.

@@ -119,15 +119,15 @@ DEEP_PERIODIC = Variant("periodic", "absorbing", "single")
 
 # Runs that share a number of ranks share a start of MPI; those that share a variant, their kernels.
 PARALLEL_RUNS = [
-    ParallelRun(2, ROCK, (1, 1, 2), "peer", True),
     ParallelRun(2, replace(DEEP, sea=True), (1, 1, 2), "peer", True),
     ParallelRun(4, ROCK, (2, 2, 1), "mpi", False),
-    ParallelRun(4, replace(PERIODIC, sea=True), (2, 1, 2), "mpi", True),
     ParallelRun(4, PERIODIC, (1, 2, 2), "mpi-thread", True, "mpc"),
-    ParallelRun(4, replace(PERIODIC, single_receiver=True), (2, 2, 1), "peer", True),
-    ParallelRun(4, PERIODIC, None, "auto", True),
 ]
 MORE_PARALLEL_RUNS = [
+    ParallelRun(2, ROCK, (1, 1, 2), "peer", True),
+    ParallelRun(4, replace(PERIODIC, sea=True), (2, 1, 2), "mpi", True),
+    ParallelRun(4, replace(PERIODIC, single_receiver=True), (2, 2, 1), "peer", True),
+    ParallelRun(4, PERIODIC, None, "auto", True),
     ParallelRun(2, DEEP_PERIODIC, (2, 1, 1), "mpi", False),
     ParallelRun(2, DEEP_SPONGE, (1, 2, 1), "mpi-thread", True),
     ParallelRun(2, DEEP_SPONGE, (2, 1, 1), "peer", True, "mpc"),

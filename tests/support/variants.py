@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections import Counter
+from collections.abc import Container, Hashable, Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -19,3 +22,54 @@ def long_variants(parameters: Iterable[Any]) -> list[Any]:
 def short_and_long(parameters: Iterable[Any], long: Container[Any]) -> list[Any]:
     """The same of all parameters, of which some are for `--full` alone."""
     return [long_variants([p])[0] if p in long else p for p in parameters]
+
+
+def quick_run(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
+    """The tests of a quick run: none that is marked `full`, and few of those marked `each_value`.
+
+    Variants of a test come one after another. Those on a GPU take little time, and all run.
+    """
+    short = (item for item in items if not item.get_closest_marker("full"))
+    for _, variants in groupby(short, lambda item: item.nodeid.partition("[")[0]):
+        found = list(variants)
+        marks = {mark.name for mark in found[0].iter_markers()}
+        covering = len(found) > 1 and "each_value" in marks and "gpu" not in marks
+        yield from with_each_value(found) if covering else found
+
+
+def with_each_value(variants: list[pytest.Item]) -> list[pytest.Item]:
+    """So few variants of a test that each value of each parameter, or of its fields, occurs.
+
+    A greedy choice: always one with the most values that have not occurred yet, and of these one
+    whose other values have occurred least.
+    """
+    values = {item: set(_values(item)) for item in variants}
+    occurred, chosen = Counter[Hashable](), set()
+    while missing := set().union(*values.values()) - set(occurred):
+
+        def merit(item: pytest.Item, missing: set[Hashable] = missing) -> tuple[int, int]:
+            return len(values[item] & missing), -sum(occurred[value] for value in values[item])
+
+        best = max(variants, key=merit)
+        occurred.update(values[best])
+        chosen.add(best)
+    return [item for item in variants if item in chosen]
+
+
+def _values(item: Any) -> Iterator[Hashable]:
+    """Names and values of parameters, or of the fields of those that are dataclasses."""
+    for name, value in item.callspec.params.items():
+        if not is_dataclass(value) or isinstance(value, type):
+            yield name, _hashable(value)
+            continue
+        for field in fields(value):
+            yield name, field.name, _hashable(getattr(value, field.name))
+
+
+def _hashable(value: Any) -> Hashable:
+    """The value and its type, or its identity."""
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return type(value), value

@@ -13,6 +13,8 @@ from groundswell.errors import InputError
 from groundswell.seismology.attenuation import MECHANISMS, Relaxation
 from groundswell.seismology.attenuation_fit import _optimal_order, fit
 
+pytestmark = pytest.mark.each_value
+
 BAND = (0.1, 10.0)
 FREQUENCIES = np.geomspace(*BAND, 801)  # 1 Hz, the transition, is among them
 MODELS = {"constant": 0.0, "power-law": 0.6}

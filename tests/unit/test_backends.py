@@ -26,6 +26,8 @@ from groundswell.backends.cuda import CudaBackend
 from groundswell.backends.cuda_module import GRID_LIMIT, geometry
 from groundswell.errors import BackendError, InputError
 
+pytestmark = pytest.mark.each_value
+
 KERNELS = """
 #include "portable.h"
 KERNEL add(real* out, const real* in, index_t count) {

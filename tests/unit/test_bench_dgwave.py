@@ -19,6 +19,7 @@ from groundswell.solvers.dgwave.benchmarks.features import BRICKS, CURVED, NODAL
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2
 from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Element
 
+ALL_FEATURES = features.features
 FEW = (2, 1, 1)
 SMALL = Sizes(FEW, FEW, 512, 2, FEW, FEW, TABLE_2[:1])
 VERSIONS = ["base", "f1", "f1s", "solver"]
@@ -37,11 +38,18 @@ if get_communicator().first:
 """
 
 
+def features_in_short(*arguments: Any) -> dict[str, Any]:
+    """Features of one mesh, of which each has a kernel of its own."""
+    short = (BRICKS, NODAL, CURVED, f"{CURVED}, {NODAL}")
+    return {name: case for name, case in ALL_FEATURES(*arguments).items() if name in short}
+
+
 @pytest.fixture(scope="module")
-def alone() -> dict[str, Any]:
+def alone(full: bool) -> dict[str, Any]:
     """Of two configurations, with short measurements."""
     with (
         patch.object(rig, "ALONE_SECONDS", 1e-3),
+        patch.object(features, "features", ALL_FEATURES if full else features_in_short),
         patch.object(speed, "TABLE_2", TABLE_2[2:4]),
         patch.object(features, "PRECISIONS", ("double",)),
     ):

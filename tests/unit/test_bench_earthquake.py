@@ -50,7 +50,7 @@ def shown(measured: dict[str, Any], capsys: Capture) -> list[str]:
     return capsys.readouterr().out.splitlines()
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("precision", ["single", *long_variants(["double"])])
 def test_a_variant_is_measured(precision: str) -> None:
     variant = Variant("small", (44, 40, 24), precision=precision)
     row = measure_variant(open_backend("cpu"), variant, bandwidth=1e9, times=2)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from turns import SIDES, TURNS, Turn
-from variants import short_and_long
 
 from groundswell.backends import open_backend
 from groundswell.solvers.cavity.case import AXES, FIELDS, CavityCase
@@ -16,6 +15,8 @@ from groundswell.solvers.cavity.flow import Flow
 from groundswell.solvers.cavity.plots import _middle
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.steady import bring_to_steady_state
+
+pytestmark = pytest.mark.each_value
 
 STILL = {"kind": "adiabatic"}
 MIRROR = {"kind": "symmetry"}
@@ -140,9 +141,8 @@ def assert_solved_turned(content: dict[str, Any], turns: list[Turn]) -> None:
             np.testing.assert_allclose(found.fields[name], wanted, atol=1e-6, err_msg=str(turn))
 
 
-@pytest.mark.parametrize(
-    "name", short_and_long(["heated from the side, flat", "lid, flat"], ["lid, flat"])
-)
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["heated from the side, flat", "lid, flat"])
 def test_flat_flows_are_solved_alike_along_all_axes(name: str) -> None:
     assert_solved_turned(CAVITIES[name], turns_of(CAVITIES[name], 1)[1:])
 

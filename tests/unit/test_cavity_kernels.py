@@ -19,6 +19,8 @@ from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.solver import Cavity
 
+pytestmark = pytest.mark.each_value
+
 MIRROR, PERIODIC, ADIABATIC = ({"kind": kind} for kind in ("symmetry", "periodic", "adiabatic"))
 LID = {"kind": "adiabatic", "velocity": [0.3, -0.2, 0.0]}
 WARM = {"kind": "fixed", "temperature": 0.2}

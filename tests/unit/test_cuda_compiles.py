@@ -43,7 +43,7 @@ from source_collector import (
     solver_sources,
     ultrasound_sources,
 )
-from variants import short_and_long
+from variants import long_variants, short_and_long
 
 import groundswell
 from groundswell.backends import Source
@@ -90,8 +90,11 @@ from groundswell.spectral_elements.element_kernels import multiply_source
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
 pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
 
+pytestmark = pytest.mark.each_value
+
+# A quick run compiles each kernel for both, but not each of its variants.
 ARCHITECTURES = ("sm_80", "sm_90")
-OLDER = ("sm_80",)  # what the quick run leaves out
+OLDER = ("sm_80",)
 
 
 def triad_source() -> Source:
@@ -111,7 +114,7 @@ def kernels_of(text: str, architecture: str) -> list[Any]:
 Check = Callable[..., None]
 
 
-@pytest.fixture(params=short_and_long(ARCHITECTURES, OLDER))
+@pytest.fixture(params=ARCHITECTURES)
 def check(request: pytest.FixtureRequest) -> Check:
     """No kernel of a source takes more than its limits allow, and each has one."""
 
@@ -143,9 +146,8 @@ def test_the_solvers_kernels(check: Check, precision: str, sides: str, top: str,
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
-@pytest.mark.parametrize("local", [True, False])
-def test_the_cavitys_kernels(check: Check, precision: str, local: bool) -> None:
-    for source in cavity_sources(precision, local):
+def test_the_cavitys_kernels(check: Check, precision: str) -> None:
+    for source in (*cavity_sources(precision, local=True), *cavity_sources(precision, local=False)):
         check(source, precision)
 
 
@@ -227,7 +229,9 @@ def test_the_kernels_of_mortars(
         check(source, precision)
 
 
-@pytest.mark.parametrize("kind", ["lossless", "power law", "sources", "terms", "overlaps", "all"])
+@pytest.mark.parametrize(
+    "kind", ["lossless", "power law", "terms", "all", *long_variants(["sources", "overlaps"])]
+)
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_fused_k_space_steps_kernels(
     check: Check, dtype: str, precision: str, kind: str

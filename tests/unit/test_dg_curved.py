@@ -32,6 +32,8 @@ from groundswell.spectral_elements.curl_form import (
 from groundswell.spectral_elements.geometry import MetricTerms
 from groundswell.time_integration.step_limits import dg_step
 
+pytestmark = pytest.mark.each_value
+
 Floats = NDArray[np.float64]
 
 

@@ -14,6 +14,8 @@ from dg_meshes import CLOSED, PERIODIC, interface, random_medium
 from dg_scheme import Scheme, Trace
 from numpy.typing import NDArray
 
+pytestmark = pytest.mark.each_value
+
 Floats = NDArray[np.float64]
 
 

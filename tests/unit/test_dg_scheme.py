@@ -15,6 +15,8 @@ from dg_scheme import ON_FACE, Scheme, Trace, advanced, corrections, step_limit
 from dg_sources import force_source, moment_source, pressure_source
 from numpy.typing import NDArray
 
+pytestmark = pytest.mark.each_value
+
 Floats = NDArray[np.float64]
 
 SMALL = equal((2, 1, 1))

@@ -14,6 +14,8 @@ from dg_scheme import Scheme
 from dg_waves import acoustic, plane_wave, relative_error, run, standing_wave, wave_at
 from numpy.typing import NDArray
 
+pytestmark = pytest.mark.each_value
+
 Floats = NDArray[np.float64]
 
 SOLID = (1.2, 0.9, 1.1)

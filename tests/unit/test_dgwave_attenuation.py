@@ -17,6 +17,8 @@ from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.verification import attenuation
 from groundswell.time_integration.step_limits import LARGEST_DECAY, decay_step, dg_step
 
+pytestmark = pytest.mark.each_value
+
 SEA = {"vp": 1500, "vs": 0, "rho": 1000, "qp": 500, "qs": 7}  # fluids have no use of qs
 ROCK = {"vp": 3000, "vs": 1700, "rho": 2500, "qp": 80, "qs": 40}
 LAYERS = {"kind": "layered", "layers": [{"top": 0, **SEA}, {"top": 200, **ROCK}]}

@@ -10,9 +10,12 @@ from dg_curved_problems import CURVED, CurvedProblem, CurvedVariant
 from dg_problems import CLOSED, error
 from emulated_backend import EmulatedBackend
 from guard_page import GuardedBackend
+from variants import long_variants
 
 from groundswell.backends import Backend
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
+
+pytestmark = pytest.mark.each_value
 
 TOLERANCE = {"float64": 1e-13, "float32": 4e-6}
 
@@ -45,17 +48,21 @@ def test_steps_are_the_schemes(backend: Backend, variant: CurvedVariant, dtype: 
 
 SHAPES = [
     (CURVED[5], KernelShape(3, elements=5), True),
+    (CURVED[9], KernelShape(2, elements=3), True),
+    (CURVED[10], KernelShape(3, in_shared=False), False),
+]
+LONG_SHAPES = [
     (CURVED[2], KernelShape(2, in_shared=False), True),
     (CURVED[1], KernelShape(1, elements=3), False),
     (CURVED[7], KernelShape(2, elements=2), True),
-    (CURVED[9], KernelShape(2, elements=3), True),
-    (CURVED[10], KernelShape(3, in_shared=False), False),
     (CURVED[13], KernelShape(3, elements=5), True),
     (CURVED[14], KernelShape(2), False),
 ]
 
 
-@pytest.mark.parametrize(("variant", "shape", "bulk_copy"), SHAPES, ids=str)
+@pytest.mark.parametrize(
+    ("variant", "shape", "bulk_copy"), [*SHAPES, *long_variants(LONG_SHAPES)], ids=str
+)
 def test_blocks_of_any_shape_advance_as_the_scheme_does(
     variant: CurvedVariant, shape: KernelShape, bulk_copy: bool
 ) -> None:

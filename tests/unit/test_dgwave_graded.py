@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from dgwave_cases import EXPLOSION, build, setup
 from result_comparison import assert_same_results
+from variants import long_variants
 
 import groundswell as gs
 from groundswell.errors import CaseError, InputError
@@ -19,6 +20,8 @@ from groundswell.solvers.dgwave.boundaries.layers import sponge_damping
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.mesh import forest
 from groundswell.solvers.dgwave.recording.lattice import surface_axes
+
+pytestmark = pytest.mark.each_value
 
 X, Y, Z = (100, 300, 150, 250), (400, 200, 200), (50, 50, 200, 300)
 GRADED = {"grid__spacing": [list(X), list(Y), list(Z)]}
@@ -323,8 +326,12 @@ QUIET = {"medium": layers(200, 400, **SMALL_Q), "attenuation": {"model": "consta
     "changes",
     [
         QUIET,
-        {"medium": layers(200, 400), "refinement": {"frequency": 2, "levels": 1}},
-        {"medium": layers(200, 400), "boundary": {"sides": "periodic", "bottom": "sponge"}},
+        *long_variants(
+            [
+                {"medium": layers(200, 400), "refinement": {"frequency": 2, "levels": 1}},
+                {"medium": layers(200, 400), "boundary": {"sides": "periodic", "bottom": "sponge"}},
+            ]
+        ),
     ],
 )
 def test_equal_edges_give_the_results_of_one_edge(tmp_path: Path, changes: dict[str, Any]) -> None:
@@ -337,6 +344,7 @@ def test_equal_edges_give_the_results_of_one_edge(tmp_path: Path, changes: dict[
     assert_same_results(*found)
 
 
+@pytest.mark.full
 def test_layers_on_faces_give_the_motion_of_smaller_elements(tmp_path: Path) -> None:
     """Even elements of 200 m average over the interface at 100 m, and are off by 11 %."""
     slow = {"kind": "gaussian", "sigma": "0.25 s"}

@@ -17,6 +17,8 @@ from variants import long_variants
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 
+pytestmark = pytest.mark.each_value
+
 TOLERANCE = {"float64": 1e-13, "float32": 2e-6}
 
 # Each degree, with every flux, boundary and term somewhere.
@@ -82,6 +84,7 @@ def test_steps_are_the_schemes(backend: Backend, variant: Variant, dtype: str) -
     check(backend, variant, dtype)
 
 
+@pytest.mark.full
 @given(
     st.builds(
         Variant,

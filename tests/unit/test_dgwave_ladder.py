@@ -32,6 +32,8 @@ from groundswell.solvers.dgwave.benchmarks.problems import (
 from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Element, total
 from groundswell.solvers.dgwave.discretisation import Discretisation
 
+pytestmark = pytest.mark.each_value
+
 ACOUSTIC, CENTRAL, RIEMANN, *_, SINGLE = TABLE_2
 TOLERANCE = {"double": 2e-15, "single": 1e-6}
 STEPS = 2
@@ -175,6 +177,7 @@ def test_ghosts_of_a_rank() -> None:
     assert (Ghosts.of(cubes((3, 2, 4))).kinds == LOCAL).all()
 
 
+@pytest.mark.full
 def test_ranks_find_what_one_finds(backend: Backend, tmp_path: Path) -> None:
     """By all transports, whatever is sent, hidden or not."""
     expected = advanced(backend, discretise(RIEMANN, 2, cubes((3, 2, 4))), None)

@@ -13,6 +13,7 @@ from dg_scheme import advanced
 from emulated_backend import EmulatedBackend
 from guard_page import GuardedBackend
 from numpy.typing import NDArray
+from variants import long_variants
 
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
@@ -20,6 +21,8 @@ from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.solvers.dgwave.boundaries.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape
 from groundswell.solvers.dgwave.propagation import Propagation
+
+pytestmark = pytest.mark.each_value
 
 Floats = NDArray[np.float64]
 TOLERANCE = {"float64": 1e-13, "float32": 4e-6}
@@ -100,8 +103,12 @@ def test_layers_are_those_of_the_scheme(variant: Variant, dtype: str) -> None:
     ("variant", "shape"),
     [
         (VARIANTS[1], KernelShape(2, elements=5)),
-        (VARIANTS[2], KernelShape(2)),
-        (VARIANTS[5], KernelShape(2, in_shared=False)),
+        *long_variants(
+            [
+                (VARIANTS[2], KernelShape(2)),
+                (VARIANTS[5], KernelShape(2, in_shared=False)),
+            ]
+        ),
     ],
     ids=str,
 )

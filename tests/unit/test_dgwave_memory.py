@@ -14,6 +14,7 @@ from counting_backend import Counted
 from dgwave_cases import EXPLOSION, WATER, setup
 from gmsh_files import cells_of, numbered, save
 from ranks import run_on_ranks
+from variants import long_variants
 
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.box import Box
@@ -23,6 +24,8 @@ from groundswell.solvers.dgwave.outputs import Outputs
 from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.solvers.dgwave.setup.memory import device_memory
 from groundswell.solvers.dgwave.traces import Traces
+
+pytestmark = pytest.mark.each_value
 
 PROGRAM = Path(__file__).parents[1] / "support" / "memory_program.py"
 
@@ -127,7 +130,7 @@ def allocated_by_outputs(found: Any) -> int:
     return int(backend.now) - before
 
 
-@pytest.mark.parametrize("name", ["matched layers", "attenuation", "refined"])
+@pytest.mark.parametrize("name", [*long_variants(["matched layers", "attenuation"]), "refined"])
 def test_it_is_that_of_the_elements_of_each_rank(name: str) -> None:
     """Matched layers and finer neighbours are unevenly distributed."""
     found = setup(**CASES[name], **NO_MAP)
@@ -142,6 +145,7 @@ def test_it_is_that_of_the_elements_of_each_rank(name: str) -> None:
         assert memory[rank] - buffers == pytest.approx(allocated(found, elements), rel=TOLERANCE)
 
 
+@pytest.mark.full
 def test_it_includes_the_buffers_of_an_exchange(tmp_path: Path) -> None:
     done = run_on_ranks(3, PROGRAM, tmp_path / "found.json")
     assert done.returncode == 0, done.stderr[-2000:]

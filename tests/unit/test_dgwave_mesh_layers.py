@@ -12,6 +12,7 @@ import xarray as xr
 from dgwave_cases import EXPLOSION, SHEAR, WATER, build, setup
 from gmsh_files import ENDS, save_box
 from numpy.typing import NDArray
+from variants import long_variants
 
 import groundswell as gs
 from groundswell.errors import InputError
@@ -19,6 +20,8 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import positions
 from groundswell.simulation.preparation import prepare
 from groundswell.solvers.dgwave.discretisation import discretise
+
+pytestmark = pytest.mark.each_value
 
 Floats = NDArray[np.float64]
 
@@ -106,6 +109,7 @@ def test_models_are_those_of_a_grid(tmp_path: Path) -> None:
         prepare(build(tmp_path, **mesh))
 
 
+@pytest.mark.full
 def test_attenuation_is_that_of_a_grid(tmp_path: Path) -> None:
     layers = [{"top": 0, **ROCK, **Q}, {"top": 400, **DEEP, "qp": 200, "qs": 100}]
     medium = {"kind": "layered", "layers": layers}
@@ -182,9 +186,13 @@ SPONGES = dict.fromkeys(("west", "east", "south", "north", "bottom"), SPONGE)
 @pytest.mark.parametrize(
     ("medium", "method"),
     [
-        ({"kind": "homogeneous", **ROCK}, {"degree": 3}),
         ({**GRADIENT, "layers": [{"top": 0, **ROCK}, {"top": 400, **DEEP}]}, NODES),
-        ({"kind": "homogeneous", **ROCK, **Q}, {"degree": 2}),
+        *long_variants(
+            [
+                ({"kind": "homogeneous", **ROCK}, {"degree": 3}),
+                ({"kind": "homogeneous", **ROCK, **Q}, {"degree": 2}),
+            ]
+        ),
     ],
 )
 def test_sponges_are_those_of_a_grid(

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 from dgwave_cases import EXPLOSION, build, setup
 from numpy.typing import NDArray
+from variants import long_variants
 
 import groundswell as gs
 from groundswell.backends import open_backend
@@ -19,6 +20,8 @@ from groundswell.meshes.gll import gll
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.mesh.elements import face_nodes
 from groundswell.solvers.dgwave.setup import element_materials
+
+pytestmark = pytest.mark.each_value
 
 Floats = NDArray[np.float64]
 
@@ -237,8 +240,10 @@ def test_tables_do_not_depend_on_how_many_nodes_are_computed_at_a_time(ranks: in
 
 # --- runs -----------------------------------------------------------------------------------------
 
+HILLS = {"kind": "formula", "elevation": "20 * sin(x / 99)"}
 
-@pytest.mark.parametrize("topography", [None, {"kind": "formula", "elevation": "20 * sin(x / 99)"}])
+
+@pytest.mark.parametrize("topography", [*long_variants([None]), HILLS])
 def test_a_homogeneous_medium_moves_as_uniform_elements_do(tmp_path: Path, topography: Any) -> None:
     def motion(method: dict[str, Any]) -> Any:
         changes = {"topography": topography, "run": {"precision": "double"}}

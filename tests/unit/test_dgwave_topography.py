@@ -16,6 +16,8 @@ from groundswell.solvers.dgwave.mesh.curved import CurvedElements
 from groundswell.spectral_elements.curl_form import jacobians
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
+pytestmark = pytest.mark.each_value
+
 HILLS = {"kind": "formula", "elevation": "50 + 60 * sin(x / 120) * cos(y / 140)"}
 PERIODIC = {"kind": "formula", "elevation": "40 * sin(2 * pi * x / 800) * sin(2 * pi * y / 800)"}
 
@@ -162,6 +164,7 @@ def test_refined_elements_below_a_flat_surface_are_bricks(tmp_path: Path) -> Non
     assert np.abs(found[0] - found[1]).max() < 1e-12 * np.abs(found[0]).max()
 
 
+@pytest.mark.full
 def test_halved_elements_resolve_waves_in_soft_hills(tmp_path: Path) -> None:
     """Almost as well as a grid of small elements everywhere, and much better than large ones."""
     pulse = {"kind": "gaussian", "sigma": "0.05 s"}

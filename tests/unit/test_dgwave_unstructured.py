@@ -24,6 +24,8 @@ from groundswell.solvers.dgwave.recording.lattice import Lattice, has_shaking_ma
 from groundswell.spectral_elements.surface_location import find_surface, top_faces
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
+pytestmark = pytest.mark.each_value
+
 COUNTS, SIZE = (4, 3, 3), (800.0, 600.0, 600.0)
 ROCK = {"vp": 3000, "vs": 1700, "rho": 2500}
 SEA = {name: WATER[name] for name in ("vp", "vs", "rho")}

@@ -22,6 +22,8 @@ from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import MEMORIES, STRESSES, VELOCITIES, Earthquake
 
+pytestmark = pytest.mark.each_value
+
 TOLERANCE = {"single": 3e-6, "double": 3e-14}  # of a field's largest value
 SPACING = {"x": 100.0, "y": 140.0, "z": 75.0}
 PAIRS = ("xx", "yy", "zz", "xy", "xz", "yz")

@@ -152,6 +152,7 @@ def turned(tiny: Callable[..., Any], folder: Path, azimuth: float) -> Result:
     return run(EarthquakeCase.from_dict(content), folder=folder)
 
 
+@pytest.mark.full
 def test_turning_the_grid_changes_nothing_for_an_observer(
     tiny: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -20,6 +20,8 @@ from groundswell.solvers.earthquake.matched_layers import side_damping_ratios
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 
+pytestmark = pytest.mark.each_value
+
 H, FLOOR = 100.0, 6  # m, cells of water
 WATER = {"vp": 1500.0, "vs": 0.0, "rho": 1025.0}
 ROCK = {"vp": 4500.0, "vs": 2500.0, "rho": 2500.0}

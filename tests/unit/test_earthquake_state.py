@@ -33,6 +33,8 @@ from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.earthquake.state import _spans
 
+pytestmark = pytest.mark.each_value
+
 GHOSTS = 2
 H, WIDTH, REGION = 100.0, 5, (24, 4, 7)  # layers thicker than blocks may be
 CUTS = {  # processes along x, y and z; edges lie inside layers, at their ends and in the region

@@ -29,6 +29,8 @@ from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.halo import DEFAULTS
 from groundswell.exchange.waiting import DEFAULT_TIMEOUT, TIMEOUT
 
+pytestmark = pytest.mark.each_value
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -19,6 +19,8 @@ from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Values, 
 from groundswell.exchange.gather_scatter.sharing import NO_ID, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 
+pytestmark = pytest.mark.each_value
+
 REDUCE: dict[str, Any] = {"sum": np.add, "multiply": np.multiply, "min": np.minimum}
 REDUCE["max"] = np.maximum
 

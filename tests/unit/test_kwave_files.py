@@ -15,6 +15,8 @@ from groundswell.solvers.ultrasound.kwave import simulation
 from groundswell.solvers.ultrasound.kwave.arguments import OUTPUTS
 from groundswell.solvers.ultrasound.kwave.command import main_cuda, main_omp
 
+pytestmark = pytest.mark.each_value
+
 TOLERANCE = 1e-5  # of the largest value, in single precision
 SPACE, PLANE = (12, 14, 18), (1, 16, 15)
 FLAGS = [f"--{name}" for name in OUTPUTS]

@@ -21,6 +21,8 @@ from groundswell.seismology.media.netcdf_file import ModelFile
 from groundswell.seismology.media.rules import brocher_density
 from groundswell.seismology.media.statistics import medium_statistics
 
+pytestmark = pytest.mark.each_value
+
 
 def uneven(rng, low, high, n):
     return np.concatenate([[low], np.sort(rng.uniform(low, high, n - 2)), [high]])

@@ -11,11 +11,12 @@ from coded_arrays import run, sizes_of, table_of, whole
 from guard_page import guarded
 from mpc_oracle import stream_of
 from numpy.typing import NDArray
-from variants import long_variants
 
 from groundswell.backends import Backend, open_backend
 from groundswell.compression import Mpc
 from groundswell.errors import InputError
+
+pytestmark = pytest.mark.each_value
 
 POISON = 0xA5
 FOREIGN, TRUNCATED = "not MPC of this length and type", "truncated"
@@ -70,7 +71,8 @@ def test_streams_are_those_of_the_format(backend: Backend, dtype: str, kind: str
         check(backend, field_of(kind, (count,), dtype, seed=count))
 
 
-@pytest.mark.parametrize("dtype", ["float32", *long_variants(["float64"])])
+@pytest.mark.full
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_every_length(backend: Backend, dtype: str) -> None:
     """All lengths up to a chunk, and every seventh up to four of them."""
     values = field_of("alternating", (4096,), dtype)

@@ -45,6 +45,8 @@ from groundswell.seismology.plots.shaking_map import shaking_map
 from groundswell.seismology.plots.shot_gather import offsets, shot_gather
 from groundswell.seismology.plots.source import epicentre, event_sentence, rotated
 
+pytestmark = pytest.mark.each_value
+
 # --- shot gathers ---------------------------------------------------------------------------------
 
 

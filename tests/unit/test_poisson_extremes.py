@@ -22,6 +22,8 @@ from groundswell.solvers.poisson import multigrid
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.spectral_elements import space as space_module
 
+pytestmark = pytest.mark.each_value
+
 FIXED = {"west": {"kind": "fixed"}}
 
 

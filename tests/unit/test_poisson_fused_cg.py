@@ -19,6 +19,8 @@ from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.operator import Operator
 from groundswell.spectral_elements.space import FunctionSpace
 
+pytestmark = pytest.mark.each_value
+
 
 @pytest.fixture(scope="module")
 def backend() -> Backend:

@@ -30,6 +30,8 @@ from groundswell.solvers.poisson.roofline import stored_factors
 from groundswell.spectral_elements.kernel_variants import PENCILS, SLICES, TENSOR_CORES
 from groundswell.spectral_elements.metric_layout import MetricLayout
 
+pytestmark = pytest.mark.each_value
+
 EMULATED = Path(__file__).parents[1] / "support" / "cuda_emulation.h"
 OPERATOR = """
 extern "C" bool run(unsigned blocks, unsigned threads, unsigned shared, const real* x,

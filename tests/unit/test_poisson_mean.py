@@ -16,6 +16,8 @@ from groundswell.meshes.hexahedra import positions
 from groundswell.meshes.mesh import Mesh
 from groundswell.spectral_elements.geometry import compute_mass
 
+pytestmark = pytest.mark.each_value
+
 PI = np.pi
 HOW = [
     ("none", "double", 1e-8),

@@ -18,6 +18,8 @@ from groundswell.meshes.box import Box
 from groundswell.solvers.poisson.setup import Setup
 from groundswell.solvers.poisson.solver import Poisson
 
+pytestmark = pytest.mark.each_value
+
 BENT = "kershaw = { eps_y = 0.3, eps_z = 0.3 }"
 CASES = [
     (1, 24, BENT, "multigrid", "double"),

@@ -38,6 +38,8 @@ from groundswell.solvers.poisson.schwarz import Schwarz, compute_stretches
 from groundswell.solvers.poisson.setup import Setup
 from groundswell.spectral_elements.space import FunctionSpace
 
+pytestmark = pytest.mark.each_value
+
 RNG = np.random.default_rng
 EVERY_SIDE = range(1, 7)
 

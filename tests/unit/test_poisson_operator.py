@@ -22,6 +22,8 @@ from groundswell.spectral_elements.geometry import TrilinearMaps, compute_mass
 from groundswell.spectral_elements.kernel_variants import PENCILS
 from groundswell.spectral_elements.metric_layout import plane_bytes
 
+pytestmark = pytest.mark.each_value
+
 RNG = np.random.default_rng
 
 

@@ -25,6 +25,8 @@ from groundswell.errors import InputError
 from groundswell.grids.cartesian import GHOSTS, Grid, Part
 from groundswell.outputs.cartesian import stencil
 
+pytestmark = pytest.mark.each_value
+
 SPACING = (10.0, 20.0, 5.0)
 GRID = Grid((7, 6, 5), SPACING, (1, 0, 2), (2, 1, 0))
 CUTS = [(1, 1, 1), (3, 1, 1), (1, 3, 1), (1, 1, 3), (2, 2, 1), (2, 1, 2)]
@@ -154,6 +156,7 @@ def test_records_are_what_numpy_says(wanted: Any, cut: Any, dtype: str) -> None:
             assert_true(film, of, Path(folder))
 
 
+@pytest.mark.full
 @quick
 @given(st.lists(records(), min_size=1, max_size=2), cuts, cuts, st.integers(1, STEPS - 1))
 def test_a_restart_on_other_ranks_changes_no_bit(

@@ -12,6 +12,7 @@ from emulated_backend import EmulatedBackend
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from source_collector import aligned_zeros
+from variants import long_variants
 
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
@@ -30,6 +31,8 @@ from groundswell.exchange.gather_scatter.tiles import (
     pack_groups,
     reduce_in_place,
 )
+
+pytestmark = pytest.mark.each_value
 
 
 class Gpu(CpuBackend):
@@ -140,7 +143,7 @@ def test_groups_are_cut_into_tiles_that_hold_them() -> None:
     assert pack_groups(np.empty(0, np.int64)).size == 0
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", *long_variants(["float64"])])
 def test_tiles_on_an_emulated_gpu(backend: Backend, dtype: str) -> None:
     """Two components of a mesh with rows of all widths."""
     emulated = EmulatedBackend()

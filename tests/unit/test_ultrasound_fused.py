@@ -36,6 +36,8 @@ from groundswell.solvers.ultrasound.solver import sources_of
 from groundswell.solvers.ultrasound.spectral_step import SpectralStep
 from groundswell.solvers.ultrasound.window import Window
 
+pytestmark = pytest.mark.each_value
+
 # --- plans ----------------------------------------------------------------------------------------
 
 
@@ -190,6 +192,7 @@ def test_steps_on_an_emulated_gpu_are_the_schemes(name: str) -> None:
     check(EmulatedBackend(), SMALL[name], dtype, steps=3)
 
 
+@pytest.mark.full
 def test_sources_act_on_a_fluid_at_rest() -> None:
     """Without a call of `begin`; the preparation of their terms leaves nothing behind."""
     problem = Problem((6, 8, 12), modes=(("p", "additive"), ("uy", "additive")), many=False)
@@ -202,6 +205,7 @@ def test_sources_act_on_a_fluid_at_rest() -> None:
         assert_close(fields.u[axis], wanted.u[axis], 1e-12)
 
 
+@pytest.mark.full
 def test_the_derivatives_of_a_start() -> None:
     problem = SMALL["lossless"]
     fused, fields, _, wanted = make(EmulatedBackend(), problem, "float64")
@@ -313,7 +317,7 @@ OF_WINDOWS = (
     "thermoviscous, sources",
 )
 WINDOWS = [(name, cut) for name in OF_WINDOWS for cut in CUTS]
-QUICK = [("one signal, absorbing", "z"), ("lossless", "all axes")]
+QUICK = [("one signal, absorbing", "z")]
 EMULATED_WINDOWS = [
     pytest.param(*window, marks=[] if window in QUICK else pytest.mark.full) for window in WINDOWS
 ]

@@ -15,6 +15,8 @@ import groundswell as gs
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.intensity import instantaneous_intensity, mean_intensity
 
+pytestmark = pytest.mark.each_value
+
 H, K, RHO_C = 1e-4, 4e3, 1.5e6  # 16 points per wavelength
 
 # --- amplitudes and phases ------------------------------------------------------------------------

@@ -18,6 +18,8 @@ from groundswell.solvers.ultrasound.media import MediumDescription, MediumSectio
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.stability import Coefficients, longest_step
 
+pytestmark = pytest.mark.each_value
+
 SKULL = {"bone_hounsfield": 2000.0, "absorption": [2.0, 80.0]}
 
 

@@ -23,6 +23,8 @@ from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.propagation import Propagation
 
+pytestmark = pytest.mark.each_value
+
 
 def check(backend: Backend, problem: Problem, dtype: str) -> None:
     medium, sources = problem.medium(), problem.sources()

@@ -31,6 +31,8 @@ from groundswell.solvers.ultrasound.stability import (
 )
 from groundswell.solvers.ultrasound.verification import simulation as sim
 
+pytestmark = pytest.mark.each_value
+
 H, SHAPE = 5e-4, (1, 16, 16)
 K = pi / H * sqrt(2)
 GRID = Grid(SHAPE[::-1], (H,) * 3)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from source_collector import solver_sources
+from variants import long_variants
 
 from groundswell.backends import cpu
 from groundswell.solvers.earthquake.solver import KERNELS
@@ -15,7 +16,9 @@ from groundswell.solvers.earthquake.solver import KERNELS
 KINDS = 8  # of rows: along x, y and z in a layer or not
 
 
-@pytest.mark.parametrize(("precision", "q"), [("single", True), ("double", False)])
+@pytest.mark.parametrize(
+    ("precision", "q"), [("single", True), *long_variants([("double", False)])]
+)
 def test_every_row_of_the_hot_kernels_is_vectorised(
     tmp_path: Path, precision: str, q: bool
 ) -> None:

@@ -18,6 +18,8 @@ from variants import long_variants, short_and_long
 from groundswell.backends import open_backend
 from groundswell.compression import Zfp
 
+pytestmark = pytest.mark.each_value
+
 zfpy = pytest.importorskip("zfpy", reason="needs zfpy, what streams are compared with")
 
 BACKEND = open_backend("cpu")

@@ -81,7 +81,8 @@ def _figures(summary: Mapping[str, Any]) -> Iterator[Row]:
     if (value := _number(throughput.get("value"))) is not None:
         yield f"{_rounded(value)} {_text(throughput.get('unit', ''))}".strip(), "throughput"
     bandwidth = _mapping(summary.get("bandwidth"))
-    shares = {key: _number(bandwidth.get(key)) for key in ("share", "measured", "used")}
+    needed = ("used",) if bandwidth.get("in_cache") else ("share", "measured", "used")
+    shares = {key: _number(bandwidth.get(key)) for key in needed}
     if None not in shares.values():
         yield describe_bandwidth({**bandwidth, **shares})
     if (count := _number(summary.get("bytes_per_update"))) is not None:

@@ -165,7 +165,7 @@ class OpenSolver:
 
     Args:
         comm: the ranks that share it.
-        bandwidth: memory bandwidth of all ranks' devices together, bytes/s; 0 if not measured.
+        bandwidth: memory bandwidth of all ranks' devices together, bytes/s; None if not measured.
         in_cache: whether the data of the run fit in the caches of the devices.
         tuning: the measurements of `autotune`, if there were any.
     """
@@ -174,7 +174,7 @@ class OpenSolver:
     comm: Communicator
     backend: Backend
     solver: Solver
-    bandwidth: float
+    bandwidth: float | None
     in_cache: bool
     tuning: Tuning | None
 
@@ -192,7 +192,8 @@ def open_solver(
     Args:
         phase: measures the wall time of each phase.
         quiet: show no progress of compilation.
-        measure: whether to measure the bandwidth of the devices.
+        measure: whether to measure the bandwidth of the devices. Runs whose data fit in the caches
+            need none, and may take less time than the measurement.
 
     Raises:
         InputError: the device is missing or has too little memory.
@@ -203,11 +204,11 @@ def open_solver(
     with phase("measure bandwidth"):
         sent = shares.traffic
         backend = open_device(setup.case.run.backend, job, lambda r: sent[r][:, r])
-        bandwidth = _measure_bandwidth(backend, job) if measure else 0.0
+        in_cache = _fits_in_cache(shares.memory, backend, job)
+        bandwidth = _measure_bandwidth(backend, job) if measure and not in_cache else None
     with phase("build"), compilation_progress(quiet=quiet):
         # All ranks read the free memory before any of them allocates.
         job.collective_try(lambda: _require_memory(shares.memory, backend, job))
-        in_cache = _fits_in_cache(shares.memory, backend, job)
         solver = job.collective_try(lambda: _build(setup, backend, job))
         tuning = solver.autotune() if isinstance(solver, Tunable) else None
     return OpenSolver(setup, job, backend, solver, bandwidth, in_cache, tuning)

@@ -33,30 +33,30 @@ LIBRARIES = (
 
 def throughput(opened: OpenSolver, updates: int, seconds: float) -> dict[str, Any]:
     """Updates per second in the solver's unit, and the fraction of the measured bandwidth used."""
-    solver, measured = opened.solver, opened.bandwidth
+    solver = opened.solver
     rate = updates / seconds if seconds > 0 else 0.0
     used = rate * solver.setup.bytes_per_update
-    share = {"measured": measured, "used": used, "share": used / measured}
+    share = {"measured": m, "share": used / m} if (m := opened.bandwidth) else {}
     return {
         "throughput": {"value": rate / 1e6, "unit": solver.unit},
         "bytes_per_update": solver.setup.bytes_per_update,
-        "bandwidth": {**share, "in_cache": opened.in_cache},
+        "bandwidth": {"used": used, **share, "in_cache": opened.in_cache},
     }
 
 
 def describe_bandwidth(bandwidth: Mapping[str, Any]) -> tuple[str, str]:
     """A figure for the `bandwidth` of a summary, and the text that explains the figure.
 
-    A run exceeds the measured bandwidth if its data stay in the caches, or if other programs used
-    the memory during the measurement. The figure is then the traffic instead of a percentage, which
-    would mislead.
+    The figure is the traffic instead of a percentage, which would mislead, if the data stay in the
+    caches, or if the traffic exceeds the measured bandwidth. That happens if other programs used
+    the memory during the measurement.
     """
+    used = f"{byte_size(bandwidth['used'])}/s"
+    if bandwidth.get("in_cache"):
+        return used, "through the caches, which hold all data"
     measured = f"{byte_size(bandwidth['measured'])}/s"
     if bandwidth["share"] < _ABOVE_MEASURED:
         return f"{100 * bandwidth['share']:.0f} %", f"of the measured memory bandwidth ({measured})"
-    used = f"{byte_size(bandwidth['used'])}/s"
-    if bandwidth.get("in_cache"):
-        return used, f"through the caches, which hold all data; memory alone allows {measured}"
     reason = "caches hold part of the data, or other programs slowed the measurement"
     return used, f"of memory traffic, above the {measured} measured before the run: {reason}"
 
