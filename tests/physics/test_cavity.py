@@ -160,7 +160,7 @@ def test_defaults_reach_a_steady_flow(name: str) -> None:
     [
         (lid(5000, 31), "cell Reynolds number is about 1.6e+02"),
         (lid(9000, 255), "above a Reynolds number of about 8,000"),
-        (sides(1e6, box((63, 319), height=10.0)), "fluid 10 times as high"),
+        (sides(1e6, box((63, 319), height=10.0)), "in a box 10 times as high"),
     ],
 )
 def test_flows_that_may_not_become_steady_are_named_before(case: CavityCase, text: str) -> None:
