@@ -26,13 +26,13 @@ def gpu_count() -> int:
 
 @contextmanager
 def turn_on_gpus(*arguments: object) -> Iterator[None]:
-    """Wait for a turn if the arguments of a job of several ranks name CUDA.
+    """Wait for a turn if "cuda" is an argument of a job of several ranks.
 
     Kernels of its ranks wait for each other, and a GPU divides its time among all processes. With
     many such jobs at once, most of the time passes in kernels that wait for one that does not run.
     """
     with ExitStack() as held:
-        if any("cuda" in str(argument) for argument in arguments):
+        if "cuda" in arguments:
             _hold_a_lock(held)
         yield
 

@@ -88,7 +88,8 @@ def run_cases(ranks: int, cases: Mapping[str, Any], folder: Path, timeout: float
     """Run cases by name on so many ranks; the results of each are in a folder of its name."""
     path = folder / "cases.json"
     path.write_text(json.dumps(cases))
-    with turn_on_gpus(path.read_text()):
+    backends = ["cuda"] if '"cuda"' in path.read_text() else []
+    with turn_on_gpus(*backends):
         done = run_on_ranks(ranks, CASES_PROGRAM, path, folder, timeout=timeout)
     assert done.returncode == 0, done.stderr[-4000:]
     return folder

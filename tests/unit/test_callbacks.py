@@ -130,6 +130,8 @@ def test_what_cannot_be_called_is_refused(case: Path, tmp_path: Path) -> None:
         gs.every(5, "print")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"give every\(steps, function\)"):
         gs.run(case, folder=tmp_path / "r", callbacks=[print])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="give a list"):
+        gs.run(case, folder=tmp_path / "r", callbacks=gs.every(5, print))  # type: ignore[arg-type]
     assert not (tmp_path / "r").exists()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from groundswell.arguments import is_sequence
 from groundswell.backends.array_interop import ArrayInterop
 from groundswell.errors import InputError
 from groundswell.simulation.live_run import LiveRun
@@ -47,7 +48,9 @@ def every(steps: int, function: Callable[[LiveRun], object]) -> Callback:
 
 
 def require_callbacks(callbacks: Sequence[Callback]) -> None:
-    """Raise `InputError` if one was not made by `every`."""
+    """Raise `InputError` if this is no list, or an entry was not made by `every`."""
+    if not is_sequence(callbacks):
+        raise InputError(f"callbacks = {callbacks!r}: give a list, [every(steps, function)]")
     for callback in callbacks:
         if not isinstance(callback, Callback):
             raise InputError(f"callbacks has {callback!r}; give every(steps, function)")

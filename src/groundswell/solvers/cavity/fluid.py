@@ -10,7 +10,7 @@ from groundswell.solvers.cavity.case import AXES, Convection, Driven, Substance
 PEAK, PEAK_PRANDTL = 0.4, 0.7  # peak speed of natural convection over that of free fall
 # Speed of rolls in fluid heated from below, over that of free fall, at Ra = 1e5: 0.38, 0.88 and 2.6
 # with Prandtl numbers of 0.71, 0.1 and 0.01.
-ROLLS = -0.44
+ROLL_EXPONENT = -0.44
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Fluid:
         return max(self.wall, PEAK * self.speed * ratio ** (-0.5 if ratio > 1 else -0.25))
 
     @property
-    def rolls(self) -> float:
+    def roll_speed(self) -> float:
         """Estimate of the largest speed of rolls in fluid of low Prandtl number, m/s."""
-        return PEAK * self.speed * min(1.0, self._prandtl_ratio) ** ROLLS
+        return PEAK * self.speed * min(1.0, self._prandtl_ratio) ** ROLL_EXPONENT
 
     @property
     def _prandtl_ratio(self) -> float:

@@ -91,5 +91,5 @@ class Scales:
         the speeds of free fall and of rolls: iterations with slower waves are unstable there.
         """
         is_stable = self.heat is not None and not self.is_heated_from_below
-        overturning = 0.0 if is_stable else max(self.fluid.speed, self.fluid.rolls)
+        overturning = 0.0 if is_stable else max(self.fluid.speed, self.fluid.roll_speed)
         return max(self.peak_speed, overturning)

@@ -35,7 +35,7 @@ CROSSING = 0.4
 ROCK = HomogeneousMedium(vp=3500.0, vs=2000.0, rho=2500.0)
 WATER = HomogeneousMedium(vp=1500.0, vs=0.0, rho=1000.0)
 PULSE = Pulse.gaussian(SIGMA, DELAY)
-NEWTONS = np.array([4e11, -3e11, 1e12])  # of the force
+FORCE_VECTOR = np.array([4e11, -3e11, 1e12])  # N
 PULSE_AREA = SIGMA * np.sqrt(2 * np.pi)  # s; the amplitude of a force has the peak 1
 
 # Distance of the source from the middle of an element along x, y, z, in edges.
@@ -94,9 +94,9 @@ def _directions() -> Floats:
 # They are 10 to 20 % if the source is a tenth of an edge away, and up to 80 % if the load has one
 # element; at two edges, an amplitude that is wrong by 2 % exceeds all limits.
 FORCE = _Source(
-    {"kind": "force", "force": list(NEWTONS)},
+    {"kind": "force", "force": list(FORCE_VECTOR)},
     ROCK,
-    partial(force_velocity, ROCK, NEWTONS * PULSE_AREA, amplitude=PULSE),
+    partial(force_velocity, ROCK, FORCE_VECTOR * PULSE_AREA, amplitude=PULSE),
     {1.0: 1.6, 1.25: 1.4, 1.5: 1.3, 2.0: 1.1},
     ("on a corner",),
 )
