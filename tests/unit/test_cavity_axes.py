@@ -84,6 +84,8 @@ def assert_turned(found: Flow, original: Flow, turn: Turn, exactness: float) -> 
         axis, line_axis = (getattr(original.plane, each).axis for each in (along, line))
         peak, other = turned["uvw"[axis]], peaks["uvw"[turn.to[axis]]]
         assert other["value"] == pytest.approx(peak["value"], abs=exactness)
+        if abs(peak["value"]) < exactness:
+            continue  # a roll across the plane: rounding decides where its velocity is largest
         assert other["direction"] == turn.direction(peak["direction"])
         position = turn.position(line_axis, peak[AXES[line_axis]], size[line_axis])
         assert other[AXES[turn.to[line_axis]]] == pytest.approx(position, abs=exactness**0.5)
