@@ -55,10 +55,11 @@ CAVITIES = {
 def turns_of(content: dict[str, Any], mirrored: int) -> list[Turn]:
     """All orders of the axes, and this number of turns that mirror some.
 
-    Fluid heated from below may flow either way, so that its plane has no left.
+    The rolls of fluid heated from below may turn either way, so that it has no left and no front.
     """
-    has_left = content["walls"]["bottom"] is STILL
-    others = [turn for turn in TURNS if min(turn.signs) < 0 and (has_left or turn.signs[0] > 0)]
+    either_way = 0 if content["walls"]["bottom"] is STILL else 2  # the first axes, not mirrored
+    kept = [turn for turn in TURNS if all(sign > 0 for sign in turn.signs[:either_way])]
+    others = [turn for turn in kept if min(turn.signs) < 0]
     drawn = np.random.default_rng(11).permutation(len(others))[:mirrored]
     return [*(turn for turn in TURNS if min(turn.signs) > 0), *(others[n] for n in drawn)]
 
