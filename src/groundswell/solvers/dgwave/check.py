@@ -288,12 +288,16 @@ def _speed_ratio(setup: Setup, elements: Numbers) -> float:
 
 def in_region(setup: Setup, elements: Numbers) -> Numbers:
     """The elements that are not in absorbing layers, or all if none lies outside the layers."""
-    grid = setup.grid
-    if grid.cells == grid.region:
-        return elements
-    cells = setup.cells(elements) - np.array(grid.before)
-    inside = ((cells >= 0) & (cells < grid.region)).all(axis=1)
+    inside = are_in_region(setup, elements)
     return elements[inside] if inside.any() else elements
+
+
+def are_in_region(setup: Setup, elements: Numbers) -> NDArray[np.bool_]:
+    """Which elements are not in absorbing layers, (elements,)."""
+    if setup.grid.cells == setup.grid.region:
+        return np.ones(len(elements), np.bool_)
+    cells = setup.cells(elements) - np.array(setup.grid.before)
+    return np.asarray(((cells >= 0) & (cells < setup.grid.region)).all(axis=1))
 
 
 def position(setup: Setup, element: int) -> str:

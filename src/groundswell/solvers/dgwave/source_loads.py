@@ -12,7 +12,6 @@ its integral and its centre where it meets a boundary, and the other moments nea
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -23,8 +22,8 @@ from numpy.polynomial.hermite_e import hermevander
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve
+from threadpoolctl import threadpool_limits
 
-from groundswell.backends.threads import default_threads
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers, interpolate
 from groundswell.solvers.dgwave import check
@@ -50,6 +49,7 @@ CONTRAST = 0.25  # loads end where logarithms of speeds or densities differ by m
 # stresses of the second relax slowly by the Riemann flux.
 WEIGHTS = (0.0, 0.5)
 EXACT = (0.0, 1e-12)  # slack of the orders 0 and 1; a load in one element may lack order 1
+BATCH = 64  # sources whose elements are read at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +107,11 @@ def point_loads(setup: Setup, own: NDArray[np.bool_]) -> Iterator[tuple[int, Loa
     leaves, windows = _windows(setup)
     near = _elements_near(setup, windows)
     chosen = [n for n, elements in enumerate(near) if own[elements].any()]
-    with ThreadPoolExecutor(default_threads()) as pool:
-        loads = pool.map(lambda n: _load(setup, int(leaves[n]), near[n], windows[n]), chosen)
-        yield from zip(chosen, loads, strict=True)
+    for first in range(0, len(chosen), BATCH):
+        batch = chosen[first : first + BATCH]
+        there = _Elements.of(setup, np.unique(np.concatenate([near[n] for n in batch])))
+        with threadpool_limits(1, "blas"):  # several threads factorise small matrices more slowly
+            yield from [(n, _load(there, int(leaves[n]), near[n], windows[n])) for n in batch]
 
 
 def _windows(setup: Setup) -> tuple[Numbers, list[_Window]]:
@@ -139,41 +141,83 @@ def _elements_near(setup: Setup, windows: list[_Window]) -> list[Numbers]:
     return np.split(found[close], ends)
 
 
-def _load(setup: Setup, leaf: int, candidates: Numbers, window: _Window) -> Load:
+@dataclass(frozen=True, eq=False)
+class _Elements:
+    """Elements around some sources; a table has a row for each.
+
+    Args:
+        numbers: of the elements, ascending.
+        degree: of the elements.
+        are_curved: whether they are not bricks.
+        in_region: whether each is outside absorbing layers.
+        logarithms: of mean P speed, S speed and density, (3, elements); -inf of 0.
+        corners: positions of geometry nodes, m, (elements, places, 3).
+        nodes: positions of nodes, m, (elements, nodes, 3).
+        volumes: Jacobians at the nodes, (elements, nodes or 1), m^3.
+    """
+
+    numbers: Numbers
+    degree: int
+    are_curved: bool
+    in_region: NDArray[np.bool_]
+    logarithms: Floats
+    corners: Floats
+    nodes: Floats
+    volumes: Floats
+
+    @classmethod
+    def of(cls, setup: Setup, numbers: Numbers) -> _Elements:
+        material = setup.material_at(numbers)
+        means = [getattr(material, name).mean(axis=1) for name in ("vp", "vs", "rho")]
+        with np.errstate(divide="ignore"):
+            logarithms = np.log(means)
+        return cls(
+            numbers,
+            setup.degree,
+            setup.is_curved,
+            check.are_in_region(setup, numbers),
+            logarithms,
+            setup.hexahedra.geometry_nodes(numbers),
+            element_nodes(setup.hexahedra, setup.degree, numbers),
+            _volumes(setup, numbers),
+        )
+
+    def similar(self, rows: Numbers, own: int) -> Floats:
+        """How similar materials are to that in row `own`: from 1 if equal to 0 at CONTRAST."""
+        there, here = self.logarithms[:, rows], self.logarithms[:, own, None]
+        with np.errstate(invalid="ignore"):
+            difference = np.where(there == here, 0.0, np.abs(there - here)).max(axis=0)
+        return np.asarray((1 - (difference / CONTRAST) ** 2).clip(0) ** 2)
+
+
+def _load(there: _Elements, leaf: int, candidates: Numbers, window: _Window) -> Load:
     """The load of a source in the element `leaf`."""
-    elements, similar = _connected(setup, leaf, candidates)
-    corners = window.places(setup.hexahedra.geometry_nodes(elements))
+    own = int(np.searchsorted(there.numbers, leaf))
+    rows, similar = _connected(there, own, np.searchsorted(there.numbers, candidates))
+    corners = window.places(there.corners[rows])
     low, high = corners.min(axis=1), corners.max(axis=1)
-    growth = _growth(low, high, elements == leaf)
+    growth = _growth(low, high, rows == own)
     near = _distances(low / growth, high / growth) < REACH
-    elements, similar = elements[near], similar[near]
-    places = window.places(element_nodes(setup.hexahedra, setup.degree, elements)) / growth
+    rows, similar = rows[near], similar[near]
+    places = window.places(there.nodes[rows]) / growth
     values = window.at(places)
     used = values.max(axis=1) > FAINT
-    volumes = _volumes(setup, elements[used])
+    rows, volumes = rows[used], there.volumes[rows[used]]
     weighted = (values * similar[:, None])[used] * volumes
-    tests = _tests(places[used], setup.degree, setup.is_curved)
-    found = _moment_matched(tests, weighted, window.slack, setup.degree)
-    return Load(elements[used], found / volumes)
+    tests = _tests(places[used], there.degree, there.are_curved)
+    found = _moment_matched(tests, weighted, window.slack, there.degree)
+    return Load(there.numbers[rows], found / volumes)
 
 
-def _connected(setup: Setup, leaf: int, candidates: Numbers) -> tuple[Numbers, Floats]:
-    """The elements over which a load may extend, and their weights: of nearly the same material.
+def _connected(there: _Elements, own: int, rows: Numbers) -> tuple[Numbers, Floats]:
+    """The rows of elements over which a load may extend, and their weights: of similar material.
 
     Derivatives of the waves jump where materials do, and nothing reaches the medium from outside.
     """
-    elements = check.in_region(setup, candidates)
-    elements = elements if leaf in elements else candidates
-    material, own = setup.material_at(elements), elements == leaf
-    difference = np.zeros(len(elements))
-    for name in ("vp", "vs", "rho"):
-        there = getattr(material, name).mean(axis=1)
-        at = there[own]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(there == at, 0.0, np.abs(np.log(there / at)))
-        difference = np.maximum(difference, ratio)
-    weights = (1 - (difference / CONTRAST) ** 2).clip(0) ** 2
-    return elements[weights > 0], weights[weights > 0]
+    if there.in_region[own]:
+        rows = rows[there.in_region[rows]]
+    weights = there.similar(rows, own)
+    return rows[weights > 0], weights[weights > 0]
 
 
 def _growth(low: Floats, high: Floats, is_own: NDArray[np.bool_]) -> Floats:
@@ -295,7 +339,12 @@ def _lines(places: Floats) -> Floats:
 
 def _products(x: Floats, y: Floats, z: Floats) -> Floats:
     """Products of polynomials of x, y and z, of ascending order, (products, ...)."""
-    return np.stack([x[i] * y[j] * z[k] for i, j, k in _powers(MOMENTS).tolist()])
+    powers = _powers(MOMENTS).tolist()
+    of_two = {(i, j): x[i] * y[j] for i, j, k in powers if k == 0}
+    found = np.empty((len(powers), *np.broadcast_shapes(x.shape[1:], y.shape[1:], z.shape[1:])))
+    for row, (i, j, k) in zip(found, powers, strict=True):
+        np.multiply(of_two[i, j], z[k], out=row)
+    return found
 
 
 @cache
