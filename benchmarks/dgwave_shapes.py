@@ -22,7 +22,7 @@ from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.discretisation import Discretisation, discretise
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape
 from groundswell.solvers.dgwave.propagation import Propagation, kernel_source
-from groundswell.solvers.dgwave.setup import Setup
+from groundswell.solvers.dgwave.setup import prepare
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KINDS = {"bricks": BRICKS, "nodal": NODAL, "curved": CURVED}
@@ -37,7 +37,7 @@ def build(kind: str, degree: int, fluid: bool, precision: str) -> Discretisation
     """A problem whose elements are of one kind."""
     cells = max(4, round(NODES ** (1 / 3) / (degree + 1)))
     content = features(cells, degree, fluid=fluid)[KINDS[kind]]
-    setup = Setup.from_case(DgWaveCase.from_dict(content | {"run": {"precision": precision}}))
+    setup = prepare(DgWaveCase.from_dict(content | {"run": {"precision": precision}}))
     return discretise(setup, setup.elements(1, 0))
 
 

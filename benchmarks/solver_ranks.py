@@ -50,7 +50,7 @@ for transport in options.transports:
         )
         case = case.model_copy(update={"run": run})
         info = registry.find(options.solver)
-        solver = info.load("solver")(info.load("setup").from_case(case), backend, job)
+        solver = info.load("solver")(info.load("prepare")(case), backend, job)
         graph = backend.capture(solver.step, in_graph=solver.in_graph)
         graph.replay(8)
         backend.synchronize()

@@ -19,15 +19,15 @@ from groundswell.errors import InputError, did_you_mean, listed, quoted
 
 GROUP = "groundswell.solvers"
 
-Part = Literal["case", "setup", "solver", "pictures", "problems", "benchmarks"]
+Part = Literal["case", "prepare", "check", "cost", "solver", "pictures", "problems", "benchmarks"]
 
 
 @dataclass(frozen=True)
 class SolverInfo:
     """Describes a solver and refers to its parts.
 
-    References are strings "module:attribute"; a leading dot makes the module relative to `package`.
-    `simulation/solver.py` defines the interface of the parts.
+    References are strings "module:attribute", or "module" for a module; a leading dot makes them
+    relative to `package`. `simulation/solver.py` defines the interface of the parts.
 
     Args:
         name: the name of the solver in cases.
@@ -35,7 +35,9 @@ class SolverInfo:
         summary: one sentence on what it computes.
         package: the solver's Python package.
         case: class of its cases, a subclass of `case.Case`.
-        setup: class with `from_case(case, communicator)`, for host-side preparation.
+        prepare: function `(case, communicator) -> Setup`, the host-side preparation.
+        check: module that is a `Check`: what `groundswell check` prints.
+        cost: module that is a `CostModel`: memory, traffic and size of the results.
         solver: class or function `(setup, backend, communicator) -> Solver`.
         pictures: list of `report.Picture`, the plots that it can make of a results folder.
         problems: list of names "module:function" of problems with known answers (see `verify`).
@@ -50,7 +52,9 @@ class SolverInfo:
     summary: str
     package: str
     case: str = ".case:Case"
-    setup: str = ".setup:Setup"
+    prepare: str = ".setup:prepare"
+    check: str = ".check"
+    cost: str = ".cost"
     solver: str = ".solver:Solver"
     pictures: str = ""
     problems: str = ""
@@ -74,9 +78,10 @@ class SolverInfo:
         return self.resolve(getattr(self, part))
 
     def resolve(self, reference: str) -> Any:
-        """The object that "module:attribute" refers to, relative to the solver's package."""
-        module, _, attribute = reference.partition(":")
-        return attrgetter(attribute)(import_module(module, self.package))
+        """The object that "module:attribute" or "module" refers to, relative to the package."""
+        name, _, attribute = reference.partition(":")
+        module = import_module(name, self.package)
+        return attrgetter(attribute)(module) if attribute else module
 
     def read_template(self) -> str:
         """The text of the solver's commented case."""

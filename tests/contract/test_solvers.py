@@ -14,6 +14,7 @@ import h5py
 import numpy as np
 import plugin
 import pytest
+from checked import cost, decomposed, quantities_of
 from result_comparison import assert_same_results
 
 import groundswell as gs
@@ -96,8 +97,11 @@ def test_its_entry_in_the_registry_is_whole(info: registry.SolverInfo) -> None:
     assert info.name in registry.names() and registry.find(info.name) is info
     assert info.title and len(info.title.split()) <= 3
     assert info.summary.endswith(".") and len(info.summary) < 100
-    for part in ("case", "setup", "solver"):
+    for part in ("case", "prepare", "solver"):
         assert callable(info.load(part))  # type: ignore[arg-type]
+    check, cost = info.load("check"), info.load("cost")
+    functions = (check.quantities, check.warnings, cost.estimate, cost.decompose)
+    assert all(map(callable, functions))
     for reference in (*info.results.values(), *info.readers.values()):
         assert callable(info.resolve(reference))
     assert all(suffix.startswith(".") and suffix.islower() for suffix in info.readers)
@@ -115,7 +119,7 @@ def test_its_template_loads_and_checks(info: registry.SolverInfo, tmp_path: Path
 
 
 def test_quantities_have_unique_keys_units_and_plain_values(case: Case) -> None:
-    quantities = prepare(case).quantities()
+    quantities = quantities_of(prepare(case))
     assert quantities and all(isinstance(quantity, Quantity) for quantity in quantities)
     keys = [quantity.key for quantity in quantities]
     assert len(set(keys)) == len(keys) and all(key.isidentifier() for key in keys)
@@ -132,14 +136,14 @@ def test_quantities_have_unique_keys_units_and_plain_values(case: Case) -> None:
 
 def test_its_set_up_divides_the_work(case: Case) -> None:
     setup: Setup = prepare(case)
-    one, four = setup.decompose(1), setup.decompose(4)
-    assert one.updates_per_step == setup.updates_per_step and one.traffic.sum() == 0
+    one, four = decomposed(setup, 1), decomposed(setup, 4)
+    assert one.updates_per_step == cost(setup).updates_per_step and one.traffic.sum() == 0
     assert four.ranks == len(four.memory) == len(four.traffic) == 4
     assert one.updates_per_step / 4 <= four.updates_per_step < one.updates_per_step
     assert max(four.memory) < one.memory[0] and four.traffic.sum() > 0
     assert not np.diag(four.traffic).any()
     with pytest.raises(InputError):
-        setup.decompose(1_000_003)
+        decomposed(setup, 1_000_003)
 
 
 def test_bad_cases_are_told_by_key(info: registry.SolverInfo, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from gpu import gpu_count
 
 from groundswell.backends import open_backend
 from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.setup import FIELDS, Setup
+from groundswell.solvers.cavity.setup import FIELDS, prepare
 from groundswell.solvers.cavity.solver import Cavity
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(gpu_count() < 1, reason="needs a GPU")]
@@ -58,7 +58,7 @@ def test_cycles_through_coarser_grids_agree(sides: str) -> None:
 
 def flow_after(case: CavityCase, backend: str, steps: int) -> dict[str, Any]:
     """All fields after some steps."""
-    solver = Cavity(Setup.from_case(case), open_backend(backend))
+    solver = Cavity(prepare(case), open_backend(backend))
     graph = solver.backend.capture(solver.step)
     every = solver.check_every
     for done in range(every, steps + 1, every):

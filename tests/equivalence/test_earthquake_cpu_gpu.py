@@ -9,7 +9,7 @@ import pytest
 
 from groundswell.backends import open_backend
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 
 STEPS = 500
@@ -63,7 +63,7 @@ def random_case(precision: str, sides: str, seed: int) -> EarthquakeCase:
 
 
 def advance(case: EarthquakeCase, backend: Any) -> Earthquake:
-    found = Earthquake(Setup.from_case(case), backend)
+    found = Earthquake(prepare(case), backend)
     backend.capture(found.step).replay(STEPS)
     backend.synchronize()
     return found

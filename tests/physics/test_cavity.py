@@ -7,12 +7,13 @@ from typing import Any
 import cavity_staggered
 import numpy as np
 import pytest
+from checked import warnings_of
 from variants import short_and_long
 
 from groundswell.backends import open_backend
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.flow import Flow
-from groundswell.solvers.cavity.setup import ALONE, Setup
+from groundswell.solvers.cavity.setup import ALONE, Setup, prepare
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.steady import bring_to_steady_state
 from groundswell.solvers.cavity.verification.lid import extrapolated
@@ -115,7 +116,7 @@ def test_the_disturbance_is_that_of_the_case_turned(axis: int) -> None:
         grid={"size": size.tolist(), "points": points.tolist()},
         walls=walls,
     )
-    solver = Cavity(Setup.from_case(case), open_backend("cpu"))
+    solver = Cavity(prepare(case), open_backend("cpu"))
     t = np.transpose(solver.snapshot("T"))
     assert 0.01 < abs(t).max() < 0.05
     assert np.isclose(np.take(t, 0, axis).max(), np.take(t, -1, axis).max())
@@ -152,7 +153,7 @@ def test_defaults_reach_a_steady_flow(name: str) -> None:
     """By cycles, without trying again on the finest grid alone, and without a warning before."""
     solver = bring_to_steady_state(FLOWS[name], open_backend("cpu"))[1]
     assert solver.convergence_summary()["steady"] and solver.stage != ALONE
-    assert [text for text in solver.setup.warnings() if "steady" in text] == []
+    assert [text for text in warnings_of(solver.setup) if "steady" in text] == []
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_defaults_reach_a_steady_flow(name: str) -> None:
     ],
 )
 def test_flows_that_may_not_become_steady_are_named_before(case: CavityCase, text: str) -> None:
-    assert any(text in warning for warning in Setup(case).warnings())
+    assert any(text in warning for warning in warnings_of(Setup(case)))
 
 
 def test_the_finest_grid_alone_replaces_cycles_that_fail(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray
+from checked import quantities_of, warnings_of
 from numpy.typing import NDArray
 
 import groundswell as gs
@@ -195,7 +196,7 @@ def test_a_run_that_starts_early_continues_from_a_checkpoint(solver: str, tmp_pa
 def test_check_shows_dates_and_times(solver: str) -> None:
     def told(source: dict[str, Any], **event: Any) -> tuple[dict[str, Any], list[str]]:
         setup = prepare(case(solver, [source], event=event, output={}))
-        return {q.key: q.value for q in setup.quantities()}, list(setup.warnings())
+        return {q.key: q.value for q in quantities_of(setup)}, list(warnings_of(setup))
 
     values, warnings = told(explosion(centroid=CENTROID), **DATES)
     assert START - 0.01 < values["start"] <= START and END <= values["end"] < END + 0.02

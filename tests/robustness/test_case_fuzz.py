@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from checked import cost, quantities_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -245,13 +246,13 @@ def earthquake(case: Any) -> None:
 def cavity(case: Any) -> None:
     """What would be computed can be told, whatever the numbers."""
     if max(case.grid.points) < 2000:
-        setup = registry.find("cavity").load("setup").from_case(case)
-        assert setup.memory > 0 and setup.quantities() and len(setup.grids) >= 1
+        setup = registry.find("cavity").load("prepare")(case)
+        assert cost(setup).memory > 0 and quantities_of(setup) and len(setup.grids) >= 1
 
 
 def poisson(case: Any) -> None:
-    setup = registry.find("poisson").load("setup").from_case(case)
-    assert setup.memory > 0 and setup.quantities() and setup.bytes_per_update > 0
+    setup = registry.find("poisson").load("prepare")(case)
+    assert cost(setup).memory > 0 and quantities_of(setup) and cost(setup).bytes_per_update > 0
     assert setup.equation.fixed or case.equation.screening > 0
 
 

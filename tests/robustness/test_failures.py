@@ -19,7 +19,7 @@ from groundswell.case import load_case
 from groundswell.cli import main
 from groundswell.errors import GroundswellError, RunFailed
 from groundswell.simulation import checkpoint
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import prepare
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -173,7 +173,7 @@ def test_the_first_bad_value_is_named(tiny: Callable[..., dict[str, Any]]) -> No
     from groundswell.solvers.earthquake.case import EarthquakeCase
     from groundswell.solvers.earthquake.solver import Earthquake
 
-    setup = Setup.from_case(EarthquakeCase.from_dict(tiny()))
+    setup = prepare(EarthquakeCase.from_dict(tiny()))
     found = Earthquake(setup, open_backend("cpu"))
     found.enqueue_finite_check()
     found.check_health(0)

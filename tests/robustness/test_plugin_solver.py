@@ -148,7 +148,7 @@ def test_its_kernels_compile_for_gpus(precision: str) -> None:
     pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
     backend, info = SourceCollector(), registry.find("acoustics")
     case = read_case(info.read_template()).with_run(precision=precision)
-    info.load("solver")(info.load("setup").from_case(case), backend)
+    info.load("solver")(info.load("prepare")(case), backend)
     (text,) = {source.text() for source in backend.sources if source.path.name == "wave.h"}
     _, found = nvrtc.compile_cubin(text, "sm_90")
     assert {kernel.kernel for kernel in found} == {"update_q", "update_p"}

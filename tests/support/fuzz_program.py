@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import plugin
+from checked import cost
 from damage import damaged, mutated_text
 from forked import Ended, run_forked
 from input_files import FORMATS, TEXTS
@@ -56,8 +57,8 @@ def check_and_run(path: str, folder: str) -> int:
 
 def _is_large(path: str) -> bool:
     setup = prepare(path)
-    updates = setup.updates_per_step * min(setup.steps, 100)
-    return max(updates / UPDATES, setup.memory / BYTES, setup.output_bytes / BYTES) > 1
+    updates = cost(setup).updates_per_step * min(setup.steps, 100)
+    return max(updates / UPDATES, cost(setup).memory / BYTES, cost(setup).output_bytes / BYTES) > 1
 
 
 def complaints(ended: Ended, folder: Path) -> list[str]:

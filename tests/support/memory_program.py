@@ -11,6 +11,7 @@ import json
 import sys
 from pathlib import Path
 
+from checked import decomposed
 from counting_backend import Counted
 from dgwave_cases import build
 
@@ -19,19 +20,19 @@ from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.tuning import Choice
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.propagation import Propagation
-from groundswell.solvers.dgwave.setup import Setup
+from groundswell.solvers.dgwave.setup import prepare
 
 
 def compared(comm: Communicator, narrow: str | None) -> tuple[int, int]:
     """What this rank allocates, and its estimate, bytes."""
     backend, setup = (
         Counted(),
-        Setup.from_case(build(run={"narrow": narrow}, output__shaking_map=False), comm),
+        prepare(build(run={"narrow": narrow}, output__shaking_map=False), comm),
     )
     elements = setup.elements(comm.size, comm.rank)
     found = Propagation(backend, comm, discretise(setup, elements), Choice("mpi"))
     _ = found.step, found.prepare
-    return backend.now, setup.decompose(comm.size).memory[comm.rank]
+    return backend.now, decomposed(setup, comm.size).memory[comm.rank]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import open_backend
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import VELOCITIES, Earthquake
 
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14}
@@ -46,7 +46,7 @@ def make_solver(precision: str, sides: str = "pml", top: str = "free-surface") -
         receiver=RECEIVERS,
         run={"precision": precision},
     )
-    return Earthquake(Setup.from_case(case), open_backend("cpu"))
+    return Earthquake(prepare(case), open_backend("cpu"))
 
 
 def randomise(solver: Earthquake, seed: int, names: Any = VELOCITIES) -> dict[str, NDArray[Any]]:

@@ -17,14 +17,14 @@ from groundswell.exchange.gather_scatter.rows import Values, reduce_rows
 from groundswell.exchange.gather_scatter.tiles import reduce_in_place
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.setup import Setup as CavitySetup
+from groundswell.solvers.cavity.setup import prepare as prepare_cavity
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.tiles import Tile
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
 from groundswell.solvers.dgwave.kernel_shapes import KernelVariant, kernel_shape, mortar_shape
 from groundswell.solvers.dgwave.propagation import kernel_source
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.ultrasound.fields import Fields
 from groundswell.solvers.ultrasound.fused import FusedStep
@@ -72,7 +72,7 @@ def solver_sources(precision: str, sides: str, top: str, q: bool) -> list[Source
         run={"precision": precision},
     )
     backend = SourceCollector()
-    Earthquake(Setup.from_case(case), backend)
+    Earthquake(prepare(case), backend)
     return backend.sources
 
 
@@ -85,7 +85,7 @@ def cavity_sources(precision: str, local: bool) -> list[Source]:
         run={"precision": precision},
     )
     backend = SourceCollector()
-    Cavity(CavitySetup.from_case(case), backend)
+    Cavity(prepare_cavity(case), backend)
     tile = Tile.of((512, 512, 512), 132)
     return [replace(s, parameters={**s.parameters, **tile.parameters()}) for s in backend.sources]
 

@@ -15,7 +15,7 @@ import xarray
 import groundswell as gs
 from groundswell.errors import CaseError, InputError
 from groundswell.solvers.cavity import api
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.setup import prepare
 
 AIR = {"kind": "rayleigh", "rayleigh": 1e3}
 FLAT = {"south": {"kind": "symmetry"}, "north": {"kind": "symmetry"}}
@@ -98,7 +98,7 @@ def test_boxes_beyond_floating_point_numbers_are_refused(size: float) -> None:
         CaseError, match=r"grid\.size\[0\] = .*give a magnitude from 1e-30 to 1e\+30"
     ):
         gs.cavity.build_case((13, 1, 11), AIR, FLAT, size=(size, 1, 1))
-    setup = Setup.from_case(gs.cavity.build_case((13, 1, 11), AIR, FLAT, size=(1e-30, 1e30, 1)))
+    setup = prepare(gs.cavity.build_case((13, 1, 11), AIR, FLAT, size=(1e-30, 1e30, 1)))
     assert np.isfinite([setup.scales.rayleigh, setup.layer, setup.dt]).all()
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.case import FIELDS, CavityCase
 from groundswell.solvers.cavity.flow import Flow
-from groundswell.solvers.cavity.setup import FIELDS, Setup
+from groundswell.solvers.cavity.setup import Setup
 
 PAIRS = (("west", "east"), ("south", "north"), ("bottom", "top"))
 

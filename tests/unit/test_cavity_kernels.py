@@ -16,7 +16,7 @@ from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
 from groundswell.simulation import checkpoint
 from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.setup import Setup, prepare
 from groundswell.solvers.cavity.solver import Cavity
 
 pytestmark = pytest.mark.each_value
@@ -67,7 +67,7 @@ def largest_limit(setup: Setup, flow: dict[str, np.ndarray]) -> float:
 
 def advanced(case: CavityCase, backend: Backend) -> tuple[Cavity, dict[str, np.ndarray]]:
     """A solver after what `step` makes, and what it should have come to."""
-    solver = Cavity(Setup.from_case(case), backend)
+    solver = Cavity(prepare(case), backend)
     flow = random_flow(solver)
     pace = None if case.time.local else solver.setup.courant / largest_limit(solver.setup, flow)
     for _ in range(solver.steps_at_once):
@@ -119,7 +119,7 @@ def test_any_size_and_any_direction_of_gravity(points: tuple[int, int, int], dow
 
 def test_one_layer_is_a_flow_in_two_dimensions() -> None:
     case = make("mirrors", (9, 1, 8), time={"courant": 0.05})
-    solver = Cavity(Setup.from_case(case), open_backend("cpu"))
+    solver = Cavity(prepare(case), open_backend("cpu"))
     flow = random_flow(solver) | {"v": np.zeros(solver.setup.grid.shape)}
     solver.fill({"v": flow["v"]})
     solver.step()
@@ -129,7 +129,7 @@ def test_one_layer_is_a_flow_in_two_dimensions() -> None:
 
 
 def test_residuals_are_those_of_the_equations() -> None:
-    solver = Cavity(Setup.from_case(make("cavity")), open_backend("cpu"))
+    solver = Cavity(prepare(make("cavity")), open_backend("cpu"))
     flow = random_flow(solver)
     change, _ = rates(solver.setup, flow)
     change["p"] /= beta_squared(solver.setup, flow)
@@ -142,7 +142,7 @@ def test_residuals_are_those_of_the_equations() -> None:
 @pytest.mark.parametrize("box", BOXES)
 def test_no_mass_is_made(box: str) -> None:
     """Whatever the flow, the sources of all cells add up to rounding errors."""
-    solver = Cavity(Setup.from_case(make(box)), open_backend("cpu"))
+    solver = Cavity(prepare(make(box)), open_backend("cpu"))
     random_flow(solver)
     level = solver.levels[0]
     level.compute_rates(level.copies[1], forced=False)()
@@ -152,7 +152,7 @@ def test_no_mass_is_made(box: str) -> None:
 
 def test_a_flow_without_bounds_is_noticed() -> None:
     case = make("cavity", time={"scheme": "euler", "courant": 80.0})
-    solver = Cavity(Setup.from_case(case), open_backend("cpu"))
+    solver = Cavity(prepare(case), open_backend("cpu"))
     random_flow(solver)
     for _ in range(50):
         solver.step()
@@ -164,7 +164,7 @@ def test_a_flow_without_bounds_is_noticed() -> None:
 
 def test_a_checkpoint_is_the_whole_state(tmp_path: Path) -> None:
     machine, case = open_backend("cpu"), make("periodic", time={"courant": 0.05, "check_every": 2})
-    first, second = (Cavity(Setup.from_case(case), machine) for _ in range(2))
+    first, second = (Cavity(prepare(case), machine) for _ in range(2))
     random_flow(first)
     first.step()
     first.check_convergence(first.check_every)

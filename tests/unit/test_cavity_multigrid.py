@@ -19,7 +19,7 @@ from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.decomposition import decompose_grids
 from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
 from groundswell.solvers.cavity.level import Level
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.setup import Setup, prepare
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.steady import bring_to_steady_state
 
@@ -180,7 +180,7 @@ def test_a_cycle_leaves_a_steady_flow_as_it_is() -> None:
     case = cavity((23, 1, 31), FLAT, levels=1, tolerance=1e-10)
     flow = fields(steady(case))
     time = case.time.model_copy(update={"levels": 2})
-    solver = Cavity(Setup.from_case(case.model_copy(update={"time": time})), open_backend("cpu"))
+    solver = Cavity(prepare(case.model_copy(update={"time": time})), open_backend("cpu"))
     solver.fill(flow)
     for _ in range(3):
         solver.step()
@@ -188,7 +188,7 @@ def test_a_cycle_leaves_a_steady_flow_as_it_is() -> None:
 
 
 def test_a_flow_begins_on_the_coarsest_grid() -> None:
-    solver = Cavity(Setup.from_case(cavity((47, 1, 47), FLAT)), open_backend("cpu"))
+    solver = Cavity(prepare(cavity((47, 1, 47), FLAT)), open_backend("cpu"))
     assert [grid.grid.cells[0] for grid in solver.setup.grids] == [47, 23, 11]
     assert (
         solver.stage == 2

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import cost, quantities_of, warnings_of
 from dgwave_cases import EXPLOSION, build, setup
 
 import groundswell as gs
@@ -89,7 +90,10 @@ def test_elements_have_the_speeds_and_q_of_the_medium(reference: float, mechanis
 def test_without_attenuation_quality_factors_are_ignored() -> None:
     lossless, plain = setup(**{**LOSSY, "attenuation": {"model": "none"}}), setup()
     assert lossless.relaxation is None and lossless.dt == plain.dt
-    assert lossless.memory == plain.memory and lossless.bytes_per_update == plain.bytes_per_update
+    assert (
+        cost(lossless).memory == cost(plain).memory
+        and cost(lossless).bytes_per_update == cost(plain).bytes_per_update
+    )
     problems = [discretise(s, s.elements(1, 0)) for s in (lossless, plain)]
     assert problems[0].bodies is None and problems[0].mechanisms == 0
     assert (problems[0].material.vp == problems[1].material.vp).all()
@@ -157,11 +161,14 @@ def test_costs_of_memory_variables(fluid: bool, strains: int, fields: int) -> No
     lossy = setup(**changes, attenuation=CONSTANT, method__mechanisms=4)
     plain = setup(**changes, attenuation={"model": "none"})
     variables = 4 * strains
-    assert lossy.updates_per_step == plain.updates_per_step
+    assert cost(lossy).updates_per_step == cost(plain).updates_per_step
     constants = 4 * (1 if fluid else 2)
-    assert lossy.memory - plain.memory == plain.count * (2 * variables * 27 + constants) * 4
+    assert (
+        cost(lossy).memory - cost(plain).memory
+        == plain.count * (2 * variables * 27 + constants) * 4
+    )
     more = (4 - 1 / 5) * 4 * variables / fields
-    assert lossy.bytes_per_update == pytest.approx(plain.bytes_per_update + more)
+    assert cost(lossy).bytes_per_update == pytest.approx(cost(plain).bytes_per_update + more)
 
 
 def test_checkpoints_hold_the_memory_variables() -> None:
@@ -178,20 +185,20 @@ def test_checkpoints_hold_the_memory_variables() -> None:
 
 
 def test_check_shows_q_and_the_error_of_its_fit() -> None:
-    found = {quantity.key: quantity for quantity in setup(**LOSSY).quantities()}
+    found = {quantity.key: quantity for quantity in quantities_of(setup(**LOSSY))}
     assert found["smallest_q"].value == {"Qp": 80, "Qs": 40}
     assert str(found["smallest_q"]) == "Qp = 80, Qs = 40"
     assert str(found["attenuation_error"]) == "at most 3.7 % from 0.1 to 10 Hz"
-    plain = {quantity.key: quantity for quantity in setup().quantities()}
+    plain = {quantity.key: quantity for quantity in quantities_of(setup())}
     assert plain["attenuation_error"].value is None and plain["attenuation_error"].label == ""
 
 
 def test_warnings() -> None:
     slow = {"source__0__time_function": {"kind": "gaussian", "sigma": 0.3}, "time__duration": 3}
-    assert setup(**LOSSY, **slow).warnings() == []
+    assert warnings_of(setup(**LOSSY, **slow)) == []
     narrow = {**LOSSY, "attenuation": {"model": "constant", "band": (0.1, 2)}}
-    [warning] = setup(**narrow, **slow).warnings()
+    [warning] = warnings_of(setup(**narrow, **slow))
     assert "the run resolves 3.4 Hz, but Q is fitted up to 2 Hz; widen attenuation.band" in warning
     wide = {**LOSSY, "attenuation": {"model": "constant", "band": (0.001, 10)}}
-    [warning] = setup(**wide, **slow).warnings()
+    [warning] = warnings_of(setup(**wide, **slow))
     assert "Q(f) differs from its target by up to" in warning and "method.mechanisms" in warning

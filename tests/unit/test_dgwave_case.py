@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import cost, decomposed, warnings_of
 from dgwave_cases import DROP, EXPLOSION, WATER, build, setup
 from variants import long_variants
 
@@ -17,15 +18,15 @@ from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.octree_faces import FaceKind, find_faces
 from groundswell.solvers.dgwave.boundaries.layers import add_profiles, sponge_damping
 from groundswell.solvers.dgwave.discretisation import discretise
-from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
-from groundswell.solvers.dgwave.recording.records import RECORDABLE
-from groundswell.solvers.dgwave.recording.volumes import final_field_bytes
-from groundswell.solvers.dgwave.setup.costs import (
+from groundswell.solvers.dgwave.element_costs import (
     CURVED_MORTAR,
     MATCHED_LAYER,
     MORTAR,
     element_costs,
 )
+from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
+from groundswell.solvers.dgwave.recording.records import RECORDABLE
+from groundswell.solvers.dgwave.recording.volumes import final_field_bytes
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.time_integration.step_limits import dg_step
 
@@ -198,9 +199,9 @@ def test_records_in_layers_and_below_hills_are_accepted() -> None:
 
 def test_more_ranks_than_elements_are_refused() -> None:
     few = setup(boundary__sides="periodic", boundary__bottom="rigid")
-    assert few.decompose(48).ranks == 48
+    assert decomposed(few, 48).ranks == 48
     with pytest.raises(InputError, match="48 elements cannot be divided among 49 ranks; use at"):
-        few.decompose(49)
+        decomposed(few, 49)
 
 
 def test_profiles_along_all_axes_add_up() -> None:
@@ -296,7 +297,7 @@ def test_updates_and_variables_of_layers() -> None:
     found = setup()
     layers = discretise(found, found.elements(1, 0)).layers
     assert layers is not None and layers.total == (layers.sets >= 0).sum() == found.layer_sets > 0
-    assert found.updates_per_step == found.count * 9 * 27 * 5
+    assert cost(found).updates_per_step == found.count * 9 * 27 * 5
 
 
 def test_what_elements_cost() -> None:
@@ -320,9 +321,9 @@ def test_ranks_share_the_work_evenly() -> None:
     assert starts[0] == 0 and starts[-1] == found.forest.count and np.ptp(np.diff(starts)) > 1
     shares = np.add.reduceat(costs, starts[:-1])
     assert np.abs(shares - costs.sum() / 7).max() <= costs.max()
-    summary = found.decompose(7)
+    summary = decomposed(found, 7)
     assert (summary.traffic == summary.traffic.T).all() and summary.traffic.sum() > 0
-    rounded = setup(run={"narrow": "bfloat16"}).decompose(7)
+    rounded = decomposed(setup(run={"narrow": "bfloat16"}), 7)
     assert np.array_equal(2 * rounded.traffic, summary.traffic)
 
 
@@ -332,26 +333,26 @@ def test_ranks_share_the_work_evenly() -> None:
 def test_layers_that_are_wider_than_usual() -> None:
     slow = {"kind": "gaussian", "sigma": "1 s"}
     more = {"source__0__time_function": slow, "time__duration": 12}
-    [warning] = setup(boundary__width=12, **more).warnings()
+    [warning] = warnings_of(setup(boundary__width=12, **more))
     assert (
         "12 elements, so absorbing layers hold 11,712 of 11,760 elements; a width of 4" in warning
     )
     sponge = {"sides": "sponge", "bottom": "sponge", "width": 10}
-    assert setup(boundary=sponge, **more).warnings() == []
+    assert warnings_of(setup(boundary=sponge, **more)) == []
 
 
 def test_sources_that_elements_do_not_resolve() -> None:
     sharp = {"kind": "gaussian", "sigma": "0.01 s"}
-    [warning] = setup(source__0__time_function=sharp, time__duration=1).warnings()
+    [warning] = warnings_of(setup(source__0__time_function=sharp, time__duration=1))
     assert "the elements resolve 3.4 Hz" in warning and "raise method.degree" in warning
     slow = {"kind": "gaussian", "sigma": "0.3 s"}
-    assert setup(source__0__time_function=slow, time__duration=3).warnings() == []
+    assert warnings_of(setup(source__0__time_function=slow, time__duration=3)) == []
 
 
 def test_steps_that_are_far_too_short() -> None:
     slow = {"kind": "gaussian", "sigma": "0.3 s"}
     changes = {"source__0__time_function": slow, "time__duration": 3, "time__step": 0.002}
-    [warning] = setup(**changes).warnings()
+    [warning] = warnings_of(setup(**changes))
     assert "far shorter than the stable" in warning
 
 
@@ -360,7 +361,7 @@ def test_sources_near_the_surface_of_the_sea_need_thin_elements() -> None:
 
     def warnings(*depths: float, **changes: Any) -> list[str]:
         sources = [{**EXPLOSION, "depth": depth} for depth in depths]
-        found = setup(source=sources, **{"medium": WATER} | changes).warnings()
+        found = warnings_of(setup(source=sources, **{"medium": WATER} | changes))
         return [text for text in found if "the free surface" in text]
 
     [warning] = warnings(15)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import quantities_of, warnings_of
 from dgwave_cases import EXPLOSION, build, setup
 from result_comparison import assert_same_results
 from variants import long_variants
@@ -63,7 +64,7 @@ def test_layers_continue_the_outermost_elements() -> None:
 def test_check_tells_the_range_of_edges() -> None:
     found = gs.check(build(**GRADED, boundary={"sides": "rigid", "bottom": "rigid"}))
     assert found["spacing"] == (X, Y, Z)
-    texts = [quantity.text for quantity in setup(**GRADED).quantities()]
+    texts = [quantity.text for quantity in quantities_of(setup(**GRADED))]
     assert any("elements of 100 to 300 x 200 to 400 x 50 to 300 m" in text for text in texts)
     assert "4 x 3 x 4 elements, 0.8 x 0.8 x 0.6 km" in texts
 
@@ -83,7 +84,7 @@ def test_warnings_name_the_coarsest_elements(layers: Any, place: str, axes: str)
     closed = {"sides": "rigid", "bottom": "rigid"}
     changes = {**GRADED, "boundary": closed, **layers, "time__duration": 3}
     found = setup(**changes, source__0__time_function={"kind": "gaussian", "sigma": "0.15 s"})
-    [warning] = found.warnings()
+    [warning] = warnings_of(found)
     assert place in warning and axes in warning
 
 

@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from checked import cost, decomposed
 from counting_backend import Counted
 from dgwave_cases import EXPLOSION, WATER, setup
 from gmsh_files import cells_of, numbered, save
@@ -19,10 +20,10 @@ from variants import long_variants
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.box import Box
 from groundswell.solvers.dgwave.discretisation import discretise
+from groundswell.solvers.dgwave.memory import device_memory
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.outputs import Outputs
 from groundswell.solvers.dgwave.propagation import Propagation
-from groundswell.solvers.dgwave.setup.memory import device_memory
 from groundswell.solvers.dgwave.traces import Traces
 
 pytestmark = pytest.mark.each_value
@@ -85,8 +86,10 @@ def allocated(found: Any, elements: RankElements) -> int:
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_what_a_run_allocates(name: str) -> None:
     found = setup(**CASES[name], **NO_MAP)
-    assert found.memory == pytest.approx(allocated(found, found.elements(1, 0)), rel=TOLERANCE)
-    assert found.decompose(1).memory == [found.memory]
+    assert cost(found).memory == pytest.approx(
+        allocated(found, found.elements(1, 0)), rel=TOLERANCE
+    )
+    assert decomposed(found, 1).memory == [cost(found).memory]
 
 
 def test_it_is_that_of_meshes(tmp_path: Path) -> None:
@@ -101,7 +104,9 @@ def test_it_is_that_of_meshes(tmp_path: Path) -> None:
         boundary={"surfaces": {"sides": "free-surface"}},
         **NO_MAP,
     )
-    assert found.memory == pytest.approx(allocated(found, found.elements(1, 0)), rel=TOLERANCE)
+    assert cost(found).memory == pytest.approx(
+        allocated(found, found.elements(1, 0)), rel=TOLERANCE
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +123,7 @@ def test_outputs_of_the_surface_and_snapshots_count(output: dict[str, Any]) -> N
         setup(output=NO_MAP_SECTION | more, method__degree=4) for more in (output, {})
     )
     added = allocated_by_outputs(found) - allocated_by_outputs(without)
-    assert found.memory - without.memory == pytest.approx(added, rel=TOLERANCE)
+    assert cost(found).memory - cost(without).memory == pytest.approx(added, rel=TOLERANCE)
 
 
 def allocated_by_outputs(found: Any) -> int:
@@ -134,7 +139,7 @@ def allocated_by_outputs(found: Any) -> int:
 def test_it_is_that_of_the_elements_of_each_rank(name: str) -> None:
     """Matched layers and finer neighbours are unevenly distributed."""
     found = setup(**CASES[name], **NO_MAP)
-    memory = found.decompose(5).memory
+    memory = decomposed(found, 5).memory
     per_element = np.array(memory) / np.diff(found.starts(5))
     assert np.ptp(per_element) > 0.05 * per_element.mean()
     for rank in range(5):

@@ -9,6 +9,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 import xarray as xr
+from checked import cost, warnings_of
 from dgwave_cases import EXPLOSION, build, setup
 from numpy.typing import NDArray
 from variants import long_variants
@@ -103,7 +104,7 @@ def test_elements_of_fluid_and_solid_have_their_average() -> None:
     assert (nodes.vs[first] == 0).all()
     assert np.array_equal(nodes.vp[first], np.repeat(averages.vp[:, None], 64, axis=1))
     assert found.statistics.mixed == len(first)
-    assert any("both fluid and solid" in warning for warning in found.warnings())
+    assert any("both fluid and solid" in warning for warning in warnings_of(found))
 
 
 def test_elements_of_fluid_and_solid_are_counted_with_both_materials() -> None:
@@ -113,7 +114,7 @@ def test_elements_of_fluid_and_solid_are_counted_with_both_materials() -> None:
     below = np.isclose(found[0].forest.boxes()[0][:, 2], 200)
     for each in found:
         assert np.array_equal(each.statistics.is_mixed, below)
-        (told,) = (warning for warning in each.warnings() if "both fluid and solid" in warning)
+        (told,) = (warning for warning in warnings_of(each) if "both fluid and solid" in warning)
         assert "1 of 201 m down to 201 m, 2 of 199.5 m down to 600 m" in told
     edges = [200, 200, [201, 199.5, 199.5]]
     cured = setup(medium=medium, grid__spacing=edges, source=[EXPLOSION])
@@ -199,7 +200,7 @@ def test_traffic_includes_the_material(medium: Any) -> None:
     )
     moduli, beyond = tables(found)
     words = (moduli.size + beyond.size) / found.unknowns
-    assert found.bytes_per_update - uniform.bytes_per_update == pytest.approx(4 * words)
+    assert cost(found).bytes_per_update - cost(uniform).bytes_per_update == pytest.approx(4 * words)
 
 
 def tables(found: Any, ranks: int = 1, rank: int = 0) -> Any:

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from checked import warnings_of
 from dgwave_cases import setup
 
 SOFT, ROCK = {"vp": 1800, "vs": 900, "rho": 2000}, {"vp": 3000, "vs": 1700, "rho": 2500}
@@ -15,7 +16,7 @@ PULSE = {"kind": "gaussian", "sigma": "0.05 s"}
 
 def advice(found: Any) -> dict[str, float]:
     """The changes to `[refinement]` that the only warning of a set-up advises."""
-    [warning] = found.warnings()
+    [warning] = warnings_of(found)
     changes = re.findall(r"refinement\.(\w+) to ([0-9.]+)", warning)
     return {key: float(text) if "." in text else int(text) for key, text in changes}
 
@@ -23,10 +24,10 @@ def advice(found: Any) -> dict[str, float]:
 def test_elements_as_advised_resolve_the_sources() -> None:
     pulse = {"kind": "gaussian", "sigma": "0.15 s"}
     more = {"time__duration": 3, "source__0__time_function": pulse}
-    [warning] = setup(grid__spacing=[200, 200, [200, 400]], **more).warnings()
+    [warning] = warnings_of(setup(grid__spacing=[200, 200, [200, 400]], **more))
     edge = float(re.search(r"at most ([0-9.]+) m along z there", warning)[1])
     finer = round(400 / edge + 0.5)
-    assert setup(grid__spacing=[200, 200, [200, *[400 / finer] * finer]], **more).warnings() == []
+    assert warnings_of(setup(grid__spacing=[200, 200, [200, *[400 / finer] * finer]], **more)) == []
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_refinement_as_advised_resolves_the_sources(
     more = {"medium": LAYERS, "time__duration": 3, "source__0__time_function": PULSE}
     better = advice(setup(refinement=refinement, **more))
     assert set(better) == advised
-    assert setup(refinement=refinement | better, **more).warnings() == []
+    assert warnings_of(setup(refinement=refinement | better, **more)) == []
 
 
 @pytest.mark.parametrize(("degree", "levels", "spacing"), [(3, 2, 300), (6, 1, 200)])
@@ -61,11 +62,13 @@ def test_refinement_as_advised_resolves_the_slowest_nodes(
     }
     given = {"frequency": 5.9, "levels": levels}
     better = advice(setup(refinement=given, **more))
-    assert better and setup(refinement=given | better, **more).warnings() == []
+    assert better and warnings_of(setup(refinement=given | better, **more)) == []
 
 
 def test_refinement_has_a_limit() -> None:
     pulse = {"kind": "gaussian", "sigma": "0.003 s"}
     more = {"time": {"duration": 0.1, "step": 0.001}, "source__0__time_function": pulse}
-    warnings = setup(grid__spacing=[800, 800, 600], refinement={"frequency": 1}, **more).warnings()
+    warnings = warnings_of(
+        setup(grid__spacing=[800, 800, 600], refinement={"frequency": 1}, **more)
+    )
     assert "refinement.levels to 6 and divide grid.spacing by 2," in warnings[0]

@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from checked import quantities_of, warnings_of
 from dgwave_cases import EXPLOSION, WATER, build, setup
 from thread_ranks import run_on_threads
 
@@ -17,7 +18,7 @@ from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.materials import statistics
 from groundswell.solvers.dgwave.materials.brick_media import USED, read_material
 from groundswell.solvers.dgwave.mesh.forest import build_forest
-from groundswell.solvers.dgwave.setup import Setup, element_materials
+from groundswell.solvers.dgwave.setup import element_materials, prepare
 
 SOFT = {"vp": 1800, "vs": 900, "rho": 2000, "qp": 60, "qs": 40}
 ROCK = {"vp": 3000, "vs": 1700, "rho": 2500, "qp": 400, "qs": 300}
@@ -46,7 +47,7 @@ def test_halved_elements_have_their_own_averages() -> None:
     assert found.qp_qs_max == max(
         m["qp"] / m["qs"] / (0.75 * (m["vp"] / m["vs"]) ** 2) for m in (SOFT, ROCK)
     )
-    text = {quantity.key: quantity.text for quantity in halved.quantities()}
+    text = {quantity.key: quantity.text for quantity in quantities_of(halved)}
     assert "900" in text["speed_min"] and "Qs = 40" in text["smallest_q"]
 
 
@@ -79,7 +80,7 @@ def test_nodes_decide_whether_pure_compression_gains_energy() -> None:
     found, uniform = (setup(medium=medium, attenuation=CONSTANT, **m) for m in (NODES, {}))
     assert found.statistics.qp_qs_max > 1.05 * uniform.statistics.qp_qs_max
     assert [s.statistics.qp_qs_max > 1 for s in (found, uniform)] == [True, False]
-    told = [any("pure compression" in w for w in s.warnings()) for s in (found, uniform)]
+    told = [any("pure compression" in w for w in warnings_of(s)) for s in (found, uniform)]
     assert told == [True, False]
 
 
@@ -110,10 +111,10 @@ def test_fluid_elements_are_counted_as_they_are() -> None:
 @pytest.mark.parametrize("more", [HALVED, NODES | HALVED], ids=["halved", "nodes"])
 def test_ranks_share_the_work(more: Any) -> None:
     case = build(medium=gradient(), attenuation=CONSTANT, **more)
-    alone = Setup.from_case(case)
+    alone = prepare(case)
     extremes = statistics._extremes
     with patch.object(statistics, "_extremes", side_effect=extremes) as read:
-        ranks = run_on_threads(3, lambda comm: Setup.from_case(case, comm))
+        ranks = run_on_threads(3, lambda comm: prepare(case, comm))
     assert sum(len(call.args[1]) for call in read.call_args_list) == alone.count
     for found in ranks:
         for name, values in vars(alone.statistics).items():
@@ -136,7 +137,7 @@ def test_all_ranks_refuse_what_one_of_them_reads() -> None:
     medium = {"kind": "arrays", "vp": vp, "vs": vp / 2, "rho": vp}
     case = build(medium=medium)
     vp[2, 3, 1] = -1
-    found = run_on_threads(3, lambda comm: Setup.from_case(case, comm))
+    found = run_on_threads(3, lambda comm: prepare(case, comm))
     assert all(isinstance(error, InputError) for error in found)
     assert all(r"cell (1, 3, 2)" in str(error) for error in found)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import quantities_of, warnings_of
 from dgwave_cases import VALID, setup
 
 from groundswell.errors import InputError
@@ -43,7 +44,7 @@ LINEAR = {
 )
 def test_check_and_the_error_name_the_cause(changes: dict[str, Any], cause: str, cure: str) -> None:
     found = setup(**changes)
-    [quantity] = [q for q in found.quantities() if q.key == "step_limit"]
+    [quantity] = [q for q in quantities_of(found) if q.key == "step_limit"]
     assert re.search(cause, quantity.text)
     with pytest.raises(InputError, match=f"{cause}.* or .*{cure}"):
         setup(time__step=0.1, **changes)
@@ -52,7 +53,7 @@ def test_check_and_the_error_name_the_cause(changes: dict[str, Any], cause: str,
 def test_a_warning_suggests_an_interval_that_needs_fewer_steps() -> None:
     interval = 2.01 * setup().stability_limit
     found = setup(output={"seismograms": {"interval": interval}})
-    [warning] = [text for text in found.warnings() if "shortens" in text]
+    [warning] = [text for text in warnings_of(found) if "shortens" in text]
     better = [
         float(text) for text in re.findall(r"interval of ([0-9.]+) s or ([0-9.]+)", warning)[0]
     ]
@@ -64,7 +65,7 @@ def test_a_warning_suggests_an_interval_that_needs_fewer_steps() -> None:
 def test_without_receivers_the_interval_has_no_effect() -> None:
     found = setup(receiver=[], output={"seismograms": {"interval": 0.01}, "final_fields": True})
     assert found.dt == found.stability_limit
-    assert not any("step" in text for text in found.warnings())
+    assert not any("step" in text for text in warnings_of(found))
 
 
 @pytest.mark.parametrize("elevation", ["100", "-50"])

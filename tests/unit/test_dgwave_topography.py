@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import cost, warnings_of
 from dgwave_cases import EXPLOSION, WATER, build, setup
 
 import groundswell as gs
@@ -221,11 +222,11 @@ def test_steps_and_frequencies_follow_the_elements() -> None:
     bricks, found = setup(), setup(topography=HILLS)
     assert found.stability_limit < bricks.stability_limit
     assert found.resolved_frequency < bricks.resolved_frequency
-    assert found.memory - bricks.memory == found.forest.count * 9 * 27 * 4
+    assert cost(found).memory - cost(bricks).memory == found.forest.count * 9 * 27 * 4
     absorbing = {"sides": "absorbing", "bottom": "absorbing"}  # layers' own traffic is in neither
     for medium in ({}, {"medium": WATER, "source": [EXPLOSION]}):
         flat, curved = (
-            setup(method__degree=7, boundary=absorbing, **medium, **more).bytes_per_update
+            cost(setup(method__degree=7, boundary=absorbing, **medium, **more)).bytes_per_update
             for more in ({}, {"topography": HILLS})
         )
         assert 1.2 < curved / flat < 1.5
@@ -339,7 +340,7 @@ def test_misfit_is_that_between_the_nodes() -> None:
 def test_unresolved_terrain_is_a_warning(elevation: str, is_resolved: bool) -> None:
     found = [
         w
-        for w in setup(topography={"kind": "formula", "elevation": elevation}).warnings()
+        for w in warnings_of(setup(topography={"kind": "formula", "elevation": elevation}))
         if "topography" in w
     ]
     assert len(found) == (not is_resolved)

@@ -16,7 +16,7 @@ import xarray
 import groundswell as gs
 from groundswell.errors import CaseError, InputError
 from groundswell.solvers.earthquake import EarthquakeCase, api
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import prepare
 
 rng = np.random.default_rng(11)
 SHAPE = (6, 9, 7)  # nz, ny, nx
@@ -199,7 +199,7 @@ def test_a_model_on_earth_takes_longitude_and_latitude(tiny: Callable[..., Any])
     attenuation = {"model": "constant"}
     case = gs.earthquake.build_case(model, [places], duration=1.0, attenuation=attenuation)
     assert gs.check(case)["cells"] == (44, 44, 34)
-    (found,) = Setup.from_case(case).sources
+    (found,) = prepare(case).sources
     assert found.position == pytest.approx((1200.0, 1200.0, 810.0), abs=1e-3)
 
 

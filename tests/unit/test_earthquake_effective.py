@@ -21,7 +21,7 @@ from groundswell.solvers.earthquake import setup as earthquake_setup
 from groundswell.solvers.earthquake.effective import UNCORRECTED, Rows, effective_rows, mean_of_two
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.moduli import properties
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import Setup, prepare
 from groundswell.solvers.earthquake.solver import VELOCITIES
 from groundswell.solvers.earthquake.verification import simulation as sim
 
@@ -306,7 +306,7 @@ def growth(materials: list[Any], fraction: float, **sections: Any) -> float:
         "boundary": {"top": "absorbing", "sides": "periodic", "width": 1},
         "source": [tables.SILENCE],
     }
-    setup = Setup.from_case(sim.make_case(time={"duration": 1.0}, **sections))
+    setup = prepare(sim.make_case(time={"duration": 1.0}, **sections))
     step = fraction * setup.stability_limit
     case = sim.make_case(time={"duration": 1e4 * step, "step": step}, **sections)
     found = sim.build(case, open_backend("cpu"), closed=True)
@@ -348,7 +348,7 @@ def test_ordinary_layers_keep_their_q() -> None:
         attenuation={"model": "constant"},
         source=[tables.SILENCE],
     )
-    rows = Setup.from_case(case).rows
+    rows = prepare(case).rows
     assert rows is not None
     shares = np.clip(np.arange(16) - 6.6, 0, 1)  # of the rock
     inverse_q = rows.properties["inverse_qs"][GHOSTS : GHOSTS + 16]
@@ -363,7 +363,7 @@ def test_ordinary_layers_allow_the_step_of_the_fastest_of_them() -> None:
         medium={"kind": "layered", "layers": layers},
         source=[tables.SILENCE],
     )
-    found = Setup.from_case(case)
+    found = prepare(case)
     assert found.limiting_speed == found.max_wave_speed == ROCK["vp"]
 
 
@@ -379,7 +379,7 @@ def test_a_rank_has_its_part_of_the_rows() -> None:
         boundary={"width": 4},
         source=[tables.SILENCE],
     )
-    setup = Setup.from_case(case)
+    setup = prepare(case)
     whole = _materials(setup, Part.whole(setup.grid))
     assert_array_equal(whole.corrections[-6:], [UNCORRECTED] * 6)
     for first, depth in ((0, 7), (7, 3), (10, 9)):

@@ -19,7 +19,7 @@ from variants import long_variants
 from groundswell.backends import open_backend
 from groundswell.exchange.pattern import Box, split
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import MEMORIES, STRESSES, VELOCITIES, Earthquake
 
 pytestmark = pytest.mark.each_value
@@ -80,7 +80,7 @@ def make_solver(sides: str, top: str, q: bool, precision: str, region: Any) -> E
         ],
         run={"precision": precision},
     )
-    return Earthquake(Setup.from_case(case), open_backend("cpu"))
+    return Earthquake(prepare(case), open_backend("cpu"))
 
 
 def readable(shape: tuple[int, ...], reach: dict[str, tuple[int, int]]) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.simulation.result import Result
 from groundswell.simulation.run import run
 from groundswell.solvers.earthquake import Earthquake, EarthquakeCase
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import prepare
 
 STEP = 0.01  # s, of the tiny case
 PLACES = [(450.0, 850.0), (1250.0, 1650.0), (1850.0, 450.0)]  # middles of cells, every second one
@@ -101,7 +101,7 @@ def test_the_map_is_above_every_sample_of_the_surface(
 
 
 def test_volumes_are_snapshots_of_the_field(case: EarthquakeCase, result: Result) -> None:
-    found = Earthquake(Setup.from_case(case), open_backend("cpu"))
+    found = Earthquake(prepare(case), open_backend("cpu"))
     found.backend.capture(found.step).replay(75)
     found.backend.synchronize()
     with h5py.File(result.folder / "volumes.vtkhdf") as file:

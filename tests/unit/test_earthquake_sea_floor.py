@@ -17,7 +17,7 @@ from groundswell.grids.cartesian import Grid
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.api import Model, build_case
 from groundswell.solvers.earthquake.matched_layers import side_damping_ratios
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 
 pytestmark = pytest.mark.each_value
@@ -32,7 +32,7 @@ SHEAR_CELLS = {"sxy": (1, 2), "sxz": (0, 2), "syz": (0, 1)}  # axes (z, y, x) of
 
 def setup(layers: list[dict[str, float]], source: dict[str, Any] | None = None, **more: Any) -> Any:
     force = {"kind": "force", "force": [0, 0, 1e10], "x": 600.0, "y": 700.0, "depth": 900.0}
-    return Setup.from_case(
+    return prepare(
         EarthquakeCase(
             grid={"size": [1600.0, 1400.0, 1500.0], "spacing": H},
             time={"duration": 4.0},
@@ -65,7 +65,7 @@ def box(top: str, share: float, seed: int = 3) -> Earthquake:
         boundary={"top": top, "sides": "periodic", "width": 1},
         output={"shaking_map": False},
     )
-    found = Setup.from_case(case)
+    found = prepare(case)
     found = replace(found, grid=Grid(found.grid.region, found.grid.spacing))
     return Earthquake(found, open_backend("cpu"))
 

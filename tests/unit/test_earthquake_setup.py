@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import cost, decomposed, warnings_of
 
 from groundswell.errors import CaseError, InputError
 from groundswell.seismology.formats.srf import Plane
@@ -19,7 +20,7 @@ from groundswell.seismology.sources import moment
 from groundswell.seismology.sources.event import event_attributes, outline
 from groundswell.simulation.preparation import check
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import Setup, prepare
 
 rng = np.random.default_rng(2014)
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -53,7 +54,7 @@ def case(**sections: Any) -> EarthquakeCase:
 
 
 def setup(**sections: Any) -> Setup:
-    return Setup.from_case(case(**sections))
+    return prepare(case(**sections))
 
 
 def sampled(**intervals: float) -> dict[str, Any]:
@@ -167,7 +168,7 @@ def test_a_grid_that_no_device_holds_is_refused_before_its_medium_is_read(tmp_pa
 def test_millions_of_rows_are_set_up_in_a_moment() -> None:
     start = time.perf_counter()
     grid = {"size": [3000.0, 4000.0, 6e6], "spacing": [100.0, 100.0, 1.0]}
-    assert setup(grid=grid, time={"duration": 0.1}).memory > 1e11
+    assert cost(setup(grid=grid, time={"duration": 0.1})).memory > 1e11
     assert time.perf_counter() - start < 5
 
 
@@ -179,13 +180,13 @@ def test_ranks_take_what_their_parts_do(sides: str) -> None:
         boundary={"sides": sides, "width": 10},
         output={"surface": {"interval": 0.1}, "volumes": {"interval": 0.5, "stride": 2}},
     )
-    assert found.decompose(1).memory == [found.memory]
+    assert decomposed(found, 1).memory == [cost(found).memory]
     for ranks in (2, 5, 12):
-        shared = found.decompose(ranks)
-        needs, share = shared.memory, shared.updates_per_step / found.updates_per_step
+        shared = decomposed(found, ranks)
+        needs, share = shared.memory, shared.updates_per_step / cost(found).updates_per_step
         assert len(needs) == ranks and share >= 1 / ranks
-        assert found.memory < sum(needs) < 1.6 * found.memory
-        assert max(needs) < 1.6 * share * found.memory
+        assert cost(found).memory < sum(needs) < 1.6 * cost(found).memory
+        assert max(needs) < 1.6 * share * cost(found).memory
 
 
 # --- the event -----------------------------------------------------------------------------------
@@ -253,7 +254,7 @@ def test_forces_and_moment_that_is_given_back_have_no_magnitude() -> None:
 
 
 def test_a_rupture_has_its_outline_and_its_moment() -> None:
-    found = event_attributes(Setup.from_case(_example("finite_fault")))
+    found = event_attributes(prepare(_example("finite_fault")))
     assert found["magnitude"] == 6.0
     # The case's grid runs along the fault, which is 12 km long, vertical, in the middle of x.
     assert found["fault_x"] == pytest.approx(np.full(5, 10e3), abs=1)
@@ -265,7 +266,7 @@ def test_a_rupture_has_its_outline_and_its_moment() -> None:
 
 
 def test_a_rupture_without_geography_has_the_same_outline_and_moment() -> None:
-    original = Setup.from_case(_example("finite_fault"))
+    original = prepare(_example("finite_fault"))
     wanted = event_attributes(original)
     content = original.case
     source = content.source[0].model_copy(
@@ -273,7 +274,7 @@ def test_a_rupture_without_geography_has_the_same_outline_and_moment() -> None:
     )
     grid = content.grid.model_copy(update={"geography": None})
     placed = content.model_copy(update={"source": (source,), "grid": grid, "receivers": None})
-    found = event_attributes(Setup.from_case(placed))
+    found = event_attributes(prepare(placed))
     for name in ("fault_x", "fault_y", "event_x", "event_y", "epicentre_x", "epicentre_y"):
         # North differs by 0.01 degrees between the epicentre and the centre of the region.
         assert found[name] == pytest.approx(wanted[name], abs=3), name
@@ -358,14 +359,14 @@ def test_what_may_disappoint_is_said(sections: dict[str, Any], message: str) -> 
 @pytest.mark.parametrize("interval", [0.0095, 0.011, 0.019, 0.0205, 0.0285])
 def test_the_intervals_that_are_advised_need_fewer_steps(interval: float) -> None:
     (told,) = [
-        text for text in setup(**sampled(seismograms=interval)).warnings() if "fewer" in text
+        text for text in warnings_of(setup(**sampled(seismograms=interval))) if "fewer" in text
     ]
     advised = re.findall(r"([0-9.]+) s(?= or| needs)", told.partition("an interval of ")[2])
     assert len(advised) == 2
     for better in map(float, advised):
         found = setup(**sampled(seismograms=better))
         assert found.steps < setup(**sampled(seismograms=interval)).steps
-        assert not any("fewer" in text for text in found.warnings())
+        assert not any("fewer" in text for text in warnings_of(found))
 
 
 def test_published_q_on_the_very_limit_is_no_cause_for_a_warning() -> None:

@@ -29,7 +29,7 @@ from groundswell.simulation.checkpoint import (
     save,
 )
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import Setup, prepare
 from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.earthquake.state import _spans
 
@@ -89,7 +89,7 @@ def prepared(sides: str, top: str, q: bool, processes: Any) -> Setup:
         output={"shaking_map": True},
         run={"processes": processes},
     )
-    return Setup.from_case(case)
+    return prepare(case)
 
 
 def part(setup: Setup, comm: Communicator) -> OnePart:

@@ -27,7 +27,7 @@ from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.pattern import Box, Ghosts
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import Earthquake
 
 
@@ -125,7 +125,7 @@ def test_a_step_between_periodic_sides_does_not_know_where_they_are(region: Any)
         source=[SOURCE | {"x": 50.0, "time_function": silent}],
         run={"precision": "double"},
     )
-    solver = Earthquake(Setup.from_case(case), open_backend("cpu"))
+    solver = Earthquake(prepare(case), open_backend("cpu"))
     shifts, rng = (region[1] // 2 + 1, region[0] // 3 + 1), np.random.default_rng(18)
     start = {name: rng.normal(size=solver.part.shape) for name in solver.fields}
 

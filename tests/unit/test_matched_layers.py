@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import warnings_of
 
 from groundswell.errors import CaseError
 from groundswell.seismology.sources.spectra import radiated_energy_below
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.matched_layers import matched_layer, soft_ground_reflection
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import Setup, prepare
 
 ROCK = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0}
 WATER = {"top": 0.0, "vp": 1500.0, "vs": 0.0, "rho": 1000.0}
@@ -25,7 +26,7 @@ def setup(duration: float = 4.0, **sections: Any) -> Setup:
         "medium": {"kind": "homogeneous", **ROCK},
         "source": [{**source, "time_function": pulse}],
     }
-    return Setup.from_case(EarthquakeCase(time={"duration": duration}, **(defaults | sections)))
+    return prepare(EarthquakeCase(time={"duration": duration}, **(defaults | sections)))
 
 
 def layers(*materials: dict[str, float]) -> dict[str, Any]:
@@ -77,17 +78,19 @@ def test_longer_runs_absorb_longer_waves() -> None:
 
 def test_sources_below_the_absorbed_band_raise_a_warning() -> None:
     soft = layers({"top": 0.0, **ROCK, "vs": 2000.0}, {"top": 480.0, **ROCK})
-    assert not any("absorbing layers" in text for text in setup().warnings())
-    (found,) = (text for text in setup(medium=soft).warnings() if "absorbing layers" in text)
+    assert not any("absorbing layers" in text for text in warnings_of(setup()))
+    (found,) = (text for text in warnings_of(setup(medium=soft)) if "absorbing layers" in text)
     assert "% of its energy below" in found and "boundary.width" in found
 
 
 def test_layers_that_reflect_much_raise_a_warning() -> None:
     slow = layers({"top": 0.0, **ROCK, "vs": 200.0}, {"top": 480.0, **ROCK})
     narrow = {"boundary": {"width": 3}}
-    (found,) = (text for text in setup(medium=slow, **narrow).warnings() if "of some waves" in text)
+    (found,) = (
+        text for text in warnings_of(setup(medium=slow, **narrow)) if "of some waves" in text
+    )
     assert "10 %" in found and "boundary.width" in found
-    assert not any("of some waves" in text for text in setup().warnings())
+    assert not any("of some waves" in text for text in warnings_of(setup()))
 
 
 def test_the_reflection_of_multiaxial_damping_grows_with_the_contrast() -> None:
@@ -102,10 +105,10 @@ def test_the_reflection_of_multiaxial_damping_grows_with_the_contrast() -> None:
 def test_many_steps_beside_a_fluid_raise_a_warning() -> None:
     medium = layers(WATER, {"top": 200.0, **ROCK})
     sea = {"medium": medium}
-    assert not any("fluid" in text for text in setup(4.0, **sea).warnings())
-    assert any("sponge" in text for text in setup(200.0, **sea).warnings())
+    assert not any("fluid" in text for text in warnings_of(setup(4.0, **sea)))
+    assert any("sponge" in text for text in warnings_of(setup(200.0, **sea)))
     sponge = {"boundary": {"sides": "sponge", "width": 20}}
-    assert not any("fluid" in text for text in setup(200.0, **sea, **sponge).warnings())
+    assert not any("fluid" in text for text in warnings_of(setup(200.0, **sea, **sponge)))
 
 
 def test_the_energy_that_a_gaussian_radiates() -> None:

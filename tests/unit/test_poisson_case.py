@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import quantities_of, warnings_of
 from dense_spectral_elements import at_nodes, shuffled, space_on
 
 import groundswell as gs
@@ -23,7 +24,7 @@ from groundswell.meshes.mesh import Mesh
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.case import MethodSection, PoissonCase
 from groundswell.solvers.poisson.equation import Equation
-from groundswell.solvers.poisson.setup import Setup
+from groundswell.solvers.poisson.setup import prepare
 from groundswell.spectral_elements.boundary import integrate_over_faces
 from groundswell.spectral_elements.partition import ElementPartition
 
@@ -49,14 +50,14 @@ def test_template_guide_and_check_define_the_tolerance_alike() -> None:
     template = registry.find("poisson").read_template()
     assert "residual, relative to that of u = 0 in the interior" in guide
     assert "residual, relative to that of u = 0 in the interior" in template
-    quantities = {q.key: q.text for q in Setup.from_case(read_case(template)).quantities()}
+    quantities = {q.key: q.text for q in quantities_of(prepare(read_case(template)))}
     assert "1e-10 times that of u = 0 in the interior" in quantities["iterations"]
 
 
 def test_the_template_is_a_case() -> None:
     made = read_case(registry.find("poisson").read_template())
     assert isinstance(made, PoissonCase) and made.tolerance == 1e-10
-    setup = Setup.from_case(made)
+    setup = prepare(made)
     assert setup.mesh.count == 48 and setup.unknowns == 29 * 29 * 22
 
 
@@ -68,8 +69,8 @@ def test_defaults_follow_the_precision() -> None:
 
 def test_what_single_precision_cannot_tell() -> None:
     single = case(run={"precision": "single"}, method={"tolerance": 1e-9})
-    assert "1e-09 is below the accuracy of single" in Setup.from_case(single).warnings()[0]
-    assert not Setup.from_case(case(run={"precision": "single"})).warnings()
+    assert "1e-09 is below the accuracy of single" in warnings_of(prepare(single))[0]
+    assert not warnings_of(prepare(case(run={"precision": "single"})))
 
 
 @pytest.mark.parametrize(
@@ -81,13 +82,13 @@ def test_what_single_precision_cannot_tell() -> None:
     ],
 )
 def test_boxes(changes: Any, high: Any) -> None:
-    mesh = Setup.from_case(case(mesh=BOX | changes)).mesh
+    mesh = prepare(case(mesh=BOX | changes)).mesh
     assert isinstance(mesh, Box) and mesh.high == pytest.approx(high)
 
 
 def test_sides_have_the_tags_of_a_box() -> None:
     made = case(mesh=BOX | {"periodic": ["y"]}, boundaries={"top": {"kind": "fixed", "value": 3}})
-    setup = Setup.from_case(made)
+    setup = prepare(made)
     assert setup.sides == {"west": 1, "east": 2, "bottom": 5, "top": 6}
     assert [*setup.equation.fixed] == [6] and setup.equation.fluxes == {}
     assert setup.mesh.periodic == (False, True, False)  # type: ignore[attr-defined]
@@ -95,8 +96,8 @@ def test_sides_have_the_tags_of_a_box() -> None:
 
 
 def test_what_check_tells() -> None:
-    setup = Setup.from_case(case(equation={"screening": "2 1/m^2"}))
-    texts = {q.label: str(q) for q in setup.quantities() if q.label}
+    setup = prepare(case(equation={"screening": "2 1/m^2"}))
+    texts = {q.label: str(q) for q in quantities_of(setup) if q.label}
     assert texts["elements"] == "6 of polynomial degree 7" and texts["preconditioner"] == "jacobi"
     assert texts["screening"] == "2 per m^2"
     sides = "fixed on west; no flux on east, south, north, bottom, top"
@@ -158,7 +159,7 @@ def test_a_file_without_the_side(tmp_path: Path) -> None:
     made = case(mesh={"kind": "gmsh", "file": str(source)}, boundaries=named)
     said = "boundaries.roof: is not a side of the mesh.*; its sides are wall, bottom or top"
     with pytest.raises(CaseError, match=said):
-        Setup.from_case(made)
+        prepare(made)
 
 
 def test_the_guide_names_every_key() -> None:
@@ -356,8 +357,8 @@ def test_keys_that_only_other_solvers_have_are_not_offered() -> None:
 
 
 def test_sides_whose_names_are_numbers_are_quoted() -> None:
-    setup = replace(Setup.from_case(case()), sides={"1": 1, "west": 2})
-    text = {q.key: q.text for q in setup.quantities()}["boundaries"]
+    setup = replace(prepare(case()), sides={"1": 1, "west": 2})
+    text = {q.key: q.text for q in quantities_of(setup)}["boundaries"]
     assert text == 'no flux on "1"; fixed on west'
 
 
@@ -369,4 +370,4 @@ def test_problems_of_a_mesh_are_those_of_the_case_file(tmp_path: Path) -> None:
         'boundaries = { lid = { kind = "fixed" } }\n'
     )
     with pytest.raises(CaseError, match=r"^rod\.toml cannot be used:\n  boundaries\.lid: is not a"):
-        Setup.from_case(load_case(path))
+        prepare(load_case(path))

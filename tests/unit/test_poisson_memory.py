@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from checked import cost
 from counting_backend import Counted
 from variants import long_variants
 
@@ -15,7 +16,7 @@ from groundswell.backends import open_backend
 from groundswell.case.load import load_case
 from groundswell.linear.coarse import factor_bytes
 from groundswell.meshes.box import Box
-from groundswell.solvers.poisson.setup import Setup
+from groundswell.solvers.poisson.setup import Setup, prepare
 from groundswell.solvers.poisson.solver import Poisson
 
 pytestmark = pytest.mark.each_value
@@ -58,7 +59,7 @@ def setup_of(folder: Path, backend: str, *case: Any) -> Setup:
         backend = "{backend}"
         precision = "{precision}"
         """)
-    return Setup.from_case(load_case(folder / "case.toml"))
+    return prepare(load_case(folder / "case.toml"))
 
 
 @pytest.mark.parametrize("case", [*CASES, *long_variants((case,) for case in LONG)])
@@ -80,15 +81,15 @@ def test_it_is_what_a_run_asks_for(tmp_path: Path, case: Any, curved: bool) -> N
     tracemalloc.stop()
     run.close()
     factors = factor_bytes(setup.mesh.count_nodes(1)) * (case[3] == "multigrid")
-    said = setup.memory - factors  # which a library keeps where nobody counts
+    said = cost(setup).memory - factors  # which a library keeps where nobody counts
     assert 0.75 * said <= peak <= 1.05 * said
     if not case[2] and not curved:  # else a GPU stores less
-        device = setup_of(tmp_path, "cuda", *case).memory
+        device = cost(setup_of(tmp_path, "cuda", *case)).memory
         assert 0.65 * device <= backend.most <= 1.05 * device
 
 
 def test_gpus_store_nothing_of_straight_elements(tmp_path: Path) -> None:
     plain, bent = (
-        setup_of(tmp_path, "cuda", 7, 6, how, "jacobi", "double").memory for how in ("", BENT)
+        cost(setup_of(tmp_path, "cuda", 7, 6, how, "jacobi", "double")).memory for how in ("", BENT)
     )
     assert plain == bent

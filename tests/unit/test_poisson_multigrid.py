@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import warnings_of
 from dense_spectral_elements import (
     assembled,
     at_nodes,
@@ -35,7 +36,7 @@ from groundswell.solvers.poisson.multigrid import (
     level_degrees,
 )
 from groundswell.solvers.poisson.schwarz import Schwarz, compute_stretches
-from groundswell.solvers.poisson.setup import Setup
+from groundswell.solvers.poisson.setup import prepare
 from groundswell.spectral_elements.space import FunctionSpace
 
 pytestmark = pytest.mark.each_value
@@ -295,7 +296,7 @@ def test_too_many_lines_are_a_warning(counts: Any, fixed: str, is_said: bool) ->
         boundaries={fixed: {"kind": "fixed"}},
         method={"preconditioner": "multigrid", "degree": 7},
     )
-    found = Setup.from_case(case).warnings()
+    found = warnings_of(prepare(case))
     assert [text for text in found if "78,961" in text and "at most 50,000" in text] == found
     assert len(found) == is_said
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import cost
 
 from groundswell.case.recording import RecordSection
 from groundswell.errors import CaseError, InputError
@@ -13,9 +14,10 @@ from groundswell.grids.cartesian import Grid, Part
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.recording import RecordableField, Recording, Schedule
 from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.setup import Setup as CavitySetup
+from groundswell.solvers.cavity.setup import prepare as prepare_cavity
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup as EarthquakeSetup
+from groundswell.solvers.earthquake.setup import prepare as prepare_earthquake
 from groundswell.solvers.poisson.case import PoissonCase
 
 ALL = {"kind": "all"}
@@ -108,7 +110,7 @@ def test_an_earthquake_refuses_what_it_would_not_record(tiny: Any) -> None:
     def prepared(**record: Any) -> EarthquakeSetup:
         given = {"fields": ["vx"], "where": ALL, "file": "u.nc", **record}
         case = EarthquakeCase.from_dict(tiny(output={"record": [given]}))
-        return EarthquakeSetup.from_case(case)
+        return prepare_earthquake(case)
 
     with pytest.raises(InputError, match="begins at step 300, but the run has 100 steps"):
         prepared(**{"from": "3 s"})
@@ -117,9 +119,9 @@ def test_an_earthquake_refuses_what_it_would_not_record(tiny: Any) -> None:
         prepared(where=outside)
     less, more = prepared(what="final"), prepared(what=["raw", "max", "rms"], every=7)
     values = 24**3
-    assert more.output_bytes - less.output_bytes == (15 + 2 - 1) * values * 4
+    assert cost(more).output_bytes - cost(less).output_bytes == (15 + 2 - 1) * values * 4
     # The ring, the largest value, and a sum in double precision; a final value takes no room.
-    assert more.memory - less.memory == (2 * (1024 // 7 + 1) * 4 + 4 + 8) * values
+    assert cost(more).memory - cost(less).memory == (2 * (1024 // 7 + 1) * 4 + 4 + 8) * values
 
 
 # --- schedules ------------------------------------------------------------------------------------
@@ -147,7 +149,7 @@ def test_what_lies_between_steps_made_at_once_is_refused() -> None:
     with pytest.raises(InputError, match="give multiples of 2"):
         Schedule.of(of, None, at_once=2)
     with pytest.raises(InputError, match="give multiples of 2"):
-        CavitySetup.from_case(
+        prepare_cavity(
             CavityCase.from_dict(
                 {
                     **CAVITY,

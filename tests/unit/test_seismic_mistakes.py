@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import quantities_of, warnings_of
 from small_cases import small_case
 
 from groundswell import registry
@@ -49,11 +50,11 @@ def test_moments_in_dyn_cm_are_noticed(solver: str) -> None:
     explosion = {"kind": "explosion", "moment": 7e25, **PLACE}
     with pytest.raises(CaseError, match=r"moment = 7e\+25: gives Mw 11.2"):
         with_source(solver, explosion)
-    warned = prepare(with_source(solver, tensor(lambda value: 5e23 * value))).warnings()
+    warned = warnings_of(prepare(with_source(solver, tensor(lambda value: 5e23 * value))))
     assert any("more than any recorded earthquake" in warning for warning in warned)
     fine = prepare(with_source(solver, tensor(lambda value: f"{7e25 * value} dyn cm")))
     assert fine.source_summary.magnitude == pytest.approx(6.4, abs=0.15)
-    assert not any("recorded earthquake" in warning for warning in fine.warnings())
+    assert not any("recorded earthquake" in warning for warning in warnings_of(fine))
 
 
 @SOLVERS
@@ -113,13 +114,13 @@ def test_speeds_and_densities_of_no_rock_are_refused(
 def test_check_says_how_accurate_resolved_waves_are() -> None:
     """On a grid, differences of exp(i k x) against its derivative."""
     setup = prepare(case("earthquake"))
-    told = {q.key: q for q in setup.quantities()}
+    told = {q.key: q for q in quantities_of(setup)}
     k = 2 * np.pi * told["resolved_frequency"].value / setup.statistics.speed_min
     h = max(setup.grid.spacing)
     places = np.array([-1.5, -0.5, 0.5, 1.5]) * h
     slope = np.exp(1j * k * places) @ [1 / 24, -9 / 8, 9 / 8, -1 / 24] / h
     assert told["resolved_speed_error"].value == pytest.approx(slope.imag / k - 1, rel=1e-9)
     assert "where the slowest waves are 0.53 % too slow" in told["resolved_frequency"].text
-    told = {q.key: q for q in prepare(case("dgwave", method={"degree": 2})).quantities()}
+    told = {q.key: q for q in quantities_of(prepare(case("dgwave", method={"degree": 2})))}
     text = "where the slowest waves are 3.3 % too slow and lose 24 % of their amplitude per wave"
     assert text in told["resolved_frequency"].text

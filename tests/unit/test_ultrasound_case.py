@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import quantities_of, warnings_of
 from ultrasound_cases import ARC, DROP, build, setup
 
 import groundswell as gs
@@ -153,7 +154,7 @@ def test_what_does_not_fit_the_grid_is_refused(changes: Any, told: str, tmp_path
     np.save(tmp_path / "one.npy", np.zeros(1))
     np.save(tmp_path / "two.npy", np.zeros((10, 2)))
     with pytest.raises(InputError) as caught:
-        setup(tmp_path, **changes).quantities()
+        quantities_of(setup(tmp_path, **changes))
     assert not isinstance(caught.value, CaseError)
     assert told in str(caught.value)
 
@@ -179,7 +180,7 @@ def test_automatic_layers_make_transforms_fast() -> None:
     )
     assert all(n % 2 == 0 for n in prepared.grid.cells[:2])
     assert all(b - a in (0, 1) for a, b in zip(*prepared._widths, strict=True))
-    assert not prepared.warnings()
+    assert not warnings_of(prepared)
 
 
 @pytest.mark.parametrize(("width", "expected"), [(0, (0, 0)), (12, (12, 12)), ([5, 7], (5, 7))])
@@ -209,16 +210,16 @@ def test_the_step_follows_from_the_courant_number_and_divides_the_duration() -> 
 
 
 def test_check_shows_grid_waves_and_step() -> None:
-    shown = {quantity.key: quantity for quantity in setup().quantities()}
+    shown = {quantity.key: quantity for quantity in quantities_of(setup())}
     assert shown["points"].value == (90, 80) and "0.25 mm apart" in shown["points"].text
     assert shown["frequency_max"].text == "3 MHz"
     assert shown["points_per_wavelength"].value == pytest.approx(6)
     assert shown["courant"].value == pytest.approx(0.3)
     assert shown["dt"].text == "50 ns"
     assert shown["dt_limit"].value is None and "none" in shown["dt_limit"].text
-    limited = setup(time__reference_speed=1000).quantities()
+    limited = quantities_of(setup(time__reference_speed=1000))
     assert next(q for q in limited if q.key == "dt_limit").text.endswith(" ns")
-    sampled = setup(**signal(**SAMPLES, values=[0, 1])).quantities()
+    sampled = quantities_of(setup(**signal(**SAMPLES, values=[0, 1])))
     assert "points_per_wavelength" not in {quantity.key for quantity in sampled}
 
 
@@ -228,7 +229,7 @@ def lossy(**changes: Any) -> Any:
 
 
 def test_check_shows_errors_of_absorbed_waves() -> None:
-    shown = {quantity.key: quantity for quantity in lossy().quantities()}
+    shown = {quantity.key: quantity for quantity in quantities_of(lossy())}
     absorption, phase = shown["absorption_error"], shown["phase_error"]
     assert re.fullmatch(
         r"-1\.\d % at 1 MHz: equations -0\.\d+ %, time step -0\.\d+ %", absorption.text
@@ -236,64 +237,65 @@ def test_check_shows_errors_of_absorbed_waves() -> None:
     assert -0.02 < sum(absorption.value.values()) < -0.01
     assert set(phase.value) == {"equations", "time_step"} and phase.unit == "degrees"
     assert "degrees at 1 MHz over 12.5 mm: equations +" in phase.text
-    sampled = lossy(**signal(**SAMPLES, values=[0, 1])).quantities()
-    without = lossy(medium__effects=["dispersion"]).quantities()
-    for quantities in (setup().quantities(), sampled, without):
+    sampled = quantities_of(lossy(**signal(**SAMPLES, values=[0, 1])))
+    without = quantities_of(lossy(medium__effects=["dispersion"]))
+    for quantities in (quantities_of(setup()), sampled, without):
         assert not {"absorption_error", "phase_error"} & {quantity.key for quantity in quantities}
 
 
 def test_a_wrong_absorption_causes_a_warning_with_a_cure() -> None:
-    assert not lossy().warnings()
+    assert not warnings_of(lossy())
     high = {"source__0__signal__frequency": "1.9 MHz"}
-    (warning,) = lossy(**high, time__courant=0.5).warnings()
+    (warning,) = warnings_of(lossy(**high, time__courant=0.5))
     told = re.fullmatch(
         r"the largest absorption at 1.9 MHz is (.*) % less than that of the power law; use "
         r'time\.step = "(.*)" or less',
         warning,
     )
     assert told and 5 < float(told[1]) < 10
-    assert not lossy(**high, time__step=told[2]).warnings()
+    assert not warnings_of(lossy(**high, time__step=told[2]))
     strong = {"medium__absorption": 8.0, "medium__power": 1.1}
-    (warning,) = lossy(**strong).warnings()
+    (warning,) = warnings_of(lossy(**strong))
     assert warning.endswith(
         "the equations of absorption and dispersion hold for weak absorption only; leave out "
         'dispersion with medium.effects = ["absorption"], reduce the absorption, or choose '
         "medium.power further from 1 and 3"
     )
-    assert not lossy(**strong, medium__effects=["absorption"]).warnings()
+    assert not warnings_of(lossy(**strong, medium__effects=["absorption"]))
 
 
 def test_a_wrong_phase_causes_a_warning_where_absorption_is_strong() -> None:
     """The absorption is right to 5 %; the phase is that after the way through the layer."""
     wide = {"grid__points": [200, 40]}
-    (warning,) = setup(**wide, medium__absorption=10.0).warnings()
+    (warning,) = warnings_of(setup(**wide, medium__absorption=10.0))
     told = re.fullmatch(
         r"waves of 1 MHz are (.*) degrees early after 50 mm of strong absorption; use "
         r'time\.step = "(.*)" or less',
         warning,
     )
     assert told and 45 < float(told[1]) < 90
-    assert setup(**wide, medium__absorption=10.0, time__step=told[2]).warnings() == []
+    assert warnings_of(setup(**wide, medium__absorption=10.0, time__step=told[2])) == []
     thin = {"kind": "layer", "axis": "x", "from": "4 mm", "to": "7 mm", "absorption": 10.0}
     shown = {
-        quantity.key: quantity.text for quantity in setup(**wide, medium__shape=[thin]).quantities()
+        quantity.key: quantity.text
+        for quantity in quantities_of(setup(**wide, medium__shape=[thin]))
     }
     assert "at 1 MHz over 3 mm" in shown["phase_error"]
-    assert setup(**wide, medium__shape=[thin]).warnings() == []
+    assert warnings_of(setup(**wide, medium__shape=[thin])) == []
 
 
 def test_a_source_of_amplitude_0_causes_a_warning() -> None:
-    assert setup(source__0__pressure=0.0).warnings() == [
+    assert warnings_of(setup(source__0__pressure=0.0)) == [
         "source[0] has pressure = 0 and emits nothing; give its amplitude"
     ]
 
 
 def test_a_medium_without_a_decaying_wave_causes_a_warning_instead_of_a_number() -> None:
     odd = lossy(medium__absorption=20.0, medium__power=0.9)
-    shown = {quantity.key: quantity for quantity in odd.quantities()}
+    shown = {quantity.key: quantity for quantity in quantities_of(odd)}
     assert shown["absorption_error"].value is None and "phase_error" not in shown
     assert shown["absorption_error"].text == "unknown at 1 MHz; see the warning"
-    (warning,) = odd.warnings()
+    (warning,) = warnings_of(odd)
     assert "have no wave of 1 MHz that decays about as fast as by the power law; " in warning
     assert "leave out dispersion" in warning
 
@@ -302,14 +304,14 @@ def test_a_medium_without_a_decaying_wave_causes_a_warning_instead_of_a_number()
 def test_too_few_steps_per_period_cause_a_warning_instead_of_a_number(power: float) -> None:
     high = {"medium__power": power, "source__0__signal__frequency": "10 MHz"}
     long = lossy(**high, time__step="100 ns")  # one step per period
-    shown = {quantity.key: quantity for quantity in long.quantities()}
+    shown = {quantity.key: quantity for quantity in quantities_of(long)}
     assert shown["absorption_error"].value is None
-    coarse_grid, warning = long.warnings()
+    coarse_grid, warning = warnings_of(long)
     assert "points per wavelength" in coarse_grid and warning == (
         "the time step of 100 ns samples a period of the highest source frequency, 10 MHz, "
         '1 times, too few for the absorption; use time.step = "10 ns" or less'
     )
-    assert lossy(**high, time__step="10 ns").warnings() == [coarse_grid]
+    assert warnings_of(lossy(**high, time__step="10 ns")) == [coarse_grid]
 
 
 def test_a_step_in_a_warning_is_rounded_down() -> None:
@@ -320,29 +322,31 @@ def test_a_step_in_a_warning_is_rounded_down() -> None:
 
 
 def test_the_template_causes_no_warning() -> None:
-    assert not prepare(read_case(gs.ultrasound.info.read_template())).warnings()
+    assert not warnings_of(prepare(read_case(gs.ultrasound.info.read_template())))
 
 
 def test_coarse_grids_cause_a_warning() -> None:
-    (warning,) = setup(source__0__signal__frequency="2.5 MHz").warnings()
+    (warning,) = warnings_of(setup(source__0__signal__frequency="2.5 MHz"))
     assert "2.5 MHz, has 2.4 points per wavelength" in warning
     assert warning.endswith("a spacing of at most 0.2 mm")
 
 
 def test_transducers_in_an_absorbing_layer_cause_a_warning() -> None:
-    (warning,) = setup(source__0__shape=POINT | {"position": ["-1 mm", "5 mm"]}).warnings()
+    (warning,) = warnings_of(setup(source__0__shape=POINT | {"position": ["-1 mm", "5 mm"]}))
     assert warning == (
         "source[0] extends from -1 to -1 mm along x, into an absorbing layer; move it to -0.125 to "
         "12.375 mm"
     )
     inside: dict[str, Any] = {"boundary__width": 8, "boundary__inside": True}
-    (warning,) = setup(source__0__shape=POINT | {"position": ["5 mm", "9 mm"]}, **inside).warnings()
+    (warning,) = warnings_of(
+        setup(source__0__shape=POINT | {"position": ["5 mm", "9 mm"]}, **inside)
+    )
     assert "along y" in warning and "1.875 to 7.875 mm" in warning
-    assert not setup(boundary__width=0, source__0__shape=POINT).warnings()
+    assert not warnings_of(setup(boundary__width=0, source__0__shape=POINT))
 
 
 def test_slow_transforms_cause_a_warning() -> None:
-    (warning,) = setup(grid__points=[53, 40], boundary__width=0).warnings()
+    (warning,) = warnings_of(setup(grid__points=[53, 40], boundary__width=0))
     assert "53 points along x are slow, because 53 has the prime factor 53; 54 points" in warning
 
 

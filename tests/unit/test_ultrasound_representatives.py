@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import cost, decomposed, quantities_of, warnings_of
 from ultrasound_cases import setup
 from ultrasound_media import AXES, CELLS, REGION, WATER, H, inside, model, properties_file, save
 
@@ -132,7 +133,7 @@ def test_a_check_builds_neither_the_medium_nor_the_initial_pressure() -> None:
     drop = {"kind": "sphere", "centre": [2.5e-3] * 2, "radius": 1e-3, "speed": 2000.0}
     ball = {"kind": "ball", "centre": [2e-3] * 2, "radius": 1e-3, "pressure": 1e3}
     found = setup(medium__shape=[{**drop, "absorption": 2.0}], initial=ball)
-    assert found.quantities() and found.decompose(2).memory and found.output_bytes
-    found.warnings()
+    assert quantities_of(found) and decomposed(found, 2).memory and cost(found).output_bytes
+    warnings_of(found)
     assert not {"medium", "initial"} & set(vars(found))
     assert np.ndim(found.medium.speed) == 2 + 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked import warnings_of
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 from ultrasound_cases import setup
@@ -149,6 +150,6 @@ def test_masks_without_a_normal_cause_a_warning_on_anisotropic_cells() -> None:
     corner = {"kind": "mask", "indices": [0, 1, 50]}
     source = {"pressure": 1e3, "signal": {"kind": "burst", "frequency": "0.5 MHz", "cycles": 3}}
     sources = [source | {"shape": corner}, source | {"shape": corner | {"indices": [4, 5, 6]}}]
-    (warning,) = setup(source=sources, grid__spacing=["0.25 mm", "0.3 mm"]).warnings()
+    (warning,) = warnings_of(setup(source=sources, grid__spacing=["0.25 mm", "0.3 mm"]))
     assert warning.startswith("source[0] is a mask that does not lie in one plane of points")
-    assert setup(source=sources).warnings() == []
+    assert warnings_of(setup(source=sources)) == []

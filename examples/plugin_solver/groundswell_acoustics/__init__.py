@@ -10,6 +10,7 @@ info = SolverInfo(
     summary="Acoustic waves of second order in a periodic box.",
     package=__name__,
     case=".case:AcousticsCase",
+    cost="groundswell.simulation.blocks",
     solver=".solver:Acoustics",
     pictures=".results:PICTURES",
     problems=".verification:PROBLEMS",

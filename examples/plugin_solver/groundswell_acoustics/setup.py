@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import InputError
 from groundswell.exchange.pattern import uniform
-from groundswell.grids.cartesian import Grid, describe_grid
+from groundswell.grids.cartesian import Grid
 from groundswell.outputs.recording import RecordableField
-from groundswell.simulation.blocks import BlockSetup
+from groundswell.simulation.blocks import BlockSetup, validated
 from groundswell_acoustics.case import AcousticsCase
 
 COURANT = 0.9  # share of the longest stable step that "auto" takes
@@ -28,6 +27,7 @@ class Setup(BlockSetup):
     ghosts = {"p": uniform(1)}  # noqa: RUF012
     periodic = (True, True, True)
     recordable = (RecordableField("p", "Pa", "pressure"),)
+    words_per_update = 6.0  # both kernels read p and q, and write one of them
 
     case: AcousticsCase
 
@@ -64,21 +64,6 @@ class Setup(BlockSetup):
         """The time step, s, of which the duration is a whole number."""
         return self.case.time.duration / self.steps
 
-    @property
-    def bytes_per_update(self) -> float:
-        """Least memory traffic of a cell: both kernels read p and q, and write one of them."""
-        return 6.0 * self.itemsize
-
-    def quantities(self) -> list[Quantity]:
-        """What `check`, the summary and the report say."""
-        cells = describe_grid(self.grid.cells, self.grid.spacing)
-        return [
-            Quantity("cells", self.grid.cells, "grid", text=cells),
-            Quantity("dt", self.dt, "time step", "s"),
-            Quantity("steps", self.steps, "steps"),
-            Quantity("memory", self.memory, "memory", "B", byte_size(self.memory)),
-        ]
-
     def pressure(self, i: NDArray[Any], j: NDArray[Any], k: NDArray[Any]) -> NDArray[Any]:
         """At the beginning, in the cells (i, j, k), (nz, ny, nx)."""
         start, h = self.case.start, self.case.grid.spacing
@@ -89,3 +74,12 @@ class Setup(BlockSetup):
         turns = zip((x, y, z), start.modes, self.grid.cells, strict=True)
         kx, ky, kz = (np.cos(2 * np.pi * mode / (n * h) * place) for place, mode, n in turns)
         return kx * ky * kz
+
+
+def prepare(case: AcousticsCase, communicator: Any = None) -> Setup:
+    """The set-up of a case.
+
+    Raises:
+        InputError: the case cannot run.
+    """
+    return validated(Setup(case))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from groundswell.backends import Array, Backend, Launch, Source
 from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.decomposition import Decomposition, decompose
+from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.decomposition import decompose as divide
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.pattern import Box, Ghosts, traffic
 from groundswell.exchange.tuning import Choice
@@ -27,7 +28,7 @@ from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.simulation.exchanging import ExplicitSolver, boundary_first, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
-from groundswell.simulation.solver import DecompositionSummary
+from groundswell.simulation.solver import Cost, DecompositionSummary
 
 THICKNESS = (2, 4)  # cells along z and y that are updated before an exchange: thread blocks
 
@@ -35,8 +36,8 @@ THICKNESS = (2, 4)  # cells along z and y that are updated before an exchange: t
 class BlockSetup:
     """Host-side preparation of a case whose fields have one value per cell.
 
-    Subclasses are data classes with the field `case`. They define `grid`, `steps`, `dt`,
-    `bytes_per_update` and `quantities`, and override other methods where needed.
+    Subclasses are data classes with the field `case`. They define `grid`, `steps` and `dt`, and
+    override other methods where needed.
 
     Attributes:
         case: the case.
@@ -44,6 +45,7 @@ class BlockSetup:
         ghosts: by field, the ghost layers that a step reads.
         recordable: the fields that `[[output.record]]` can record.
         periodic: whether x, y and z are periodic.
+        words_per_update: values that a step reads or writes per cell, at least; see `estimate`.
     """
 
     case: Any
@@ -52,18 +54,7 @@ class BlockSetup:
     recordable: ClassVar[Sequence[RecordableField]] = ()
     periodic: ClassVar[tuple[bool, bool, bool]] = (False, False, False)
     has_fixed_steps: ClassVar[bool] = True
-
-    @classmethod
-    def from_case(cls, case: Any, communicator: Any = None) -> Self:
-        """Create the set-up of a case and validate it.
-
-        Raises:
-            InputError: the case cannot run.
-        """
-        setup = cls(case)  # type: ignore[call-arg]
-        setup.validate()
-        setup.recording(setup.whole).require_samples(case.output.record, setup.steps)
-        return setup
+    words_per_update: ClassVar[float] = 0.0
 
     @abstractmethod
     def validate(self) -> None:
@@ -99,26 +90,6 @@ class BlockSetup:
         """Bytes of a value."""
         return np.dtype(self.dtype).itemsize
 
-    @property
-    def updates_per_step(self) -> int:
-        """Number of cells."""
-        return self.grid.count
-
-    @property
-    def memory(self) -> int:
-        """Device memory of fields and records, bytes."""
-        return self.memory_of(self.whole)
-
-    def memory_of(self, part: Part) -> int:
-        """Device memory of the fields and records of one part, bytes."""
-        fields = len(self.fields) * self.itemsize * Layout(part.cells, self.itemsize).size
-        return fields + self.recording(part).device_bytes(self.case.output.record)
-
-    @property
-    def output_bytes(self) -> int:
-        """Size of the files of records, bytes."""
-        return self.recording(self.whole).file_bytes(self.case.output.record, self.steps)
-
     def recording(self, part: Part) -> Recording:
         """The recordable fields of a rank's part, with values at cell centres."""
         grid = self.grid
@@ -132,10 +103,6 @@ class BlockSetup:
         attrs = {"title": self.case.title}
         return Recording(domain, fields, self.dtype, self.dt, attrs=attrs, steps=self.steps)
 
-    def warnings(self) -> Sequence[str]:
-        """Warnings before the run; none by default."""
-        return ()
-
     def cut(self, ranks: int) -> Decomposition:
         """The decomposition of the grid, with the process grid of the case if it has one.
 
@@ -144,14 +111,45 @@ class BlockSetup:
         """
         processes = self.case.run.processes
         wanted = tuple(processes)[::-1] if processes else None
-        return decompose(self.grid.shape, ranks, self.periodic[::-1], wanted)
+        return divide(self.grid.shape, ranks, self.periodic[::-1], wanted)
 
-    def decompose(self, ranks: int) -> DecompositionSummary:
-        """Summary of the decomposition for a number of ranks; raises what `cut` raises."""
-        cut = self.cut(ranks)
-        memory = [self.memory_of(part_of(self.grid, cut, rank)) for rank in range(ranks)]
-        sent = traffic(cut, [(ghosts, self.itemsize) for ghosts in self.ghosts.values()])
-        return DecompositionSummary.of_blocks(cut, memory, sent)
+
+BlockSetupT = TypeVar("BlockSetupT", bound=BlockSetup)
+
+
+def validated(setup: BlockSetupT) -> BlockSetupT:
+    """The set-up, after its checks.
+
+    Raises:
+        InputError: the case cannot run.
+    """
+    setup.validate()
+    setup.recording(setup.whole).require_samples(setup.case.output.record, setup.steps)
+    return setup
+
+
+# --- this module is the `cost` of solvers whose fields and records need all memory ----------------
+
+
+def estimate(setup: BlockSetup) -> Cost:
+    """The cost of a run on one rank."""
+    files = setup.recording(setup.whole).file_bytes(setup.case.output.record, setup.steps)
+    traffic, memory = setup.words_per_update * setup.itemsize, memory_of(setup, setup.whole)
+    return Cost(setup.grid.count, traffic, memory, files)
+
+
+def memory_of(setup: BlockSetup, part: Part) -> int:
+    """Device memory of the fields and records of one part, bytes."""
+    fields = len(setup.fields) * setup.itemsize * Layout(part.cells, setup.itemsize).size
+    return fields + setup.recording(part).device_bytes(setup.case.output.record)
+
+
+def decompose(setup: BlockSetup, ranks: int) -> DecompositionSummary:
+    """Summary of the decomposition for a number of ranks; raises what `BlockSetup.cut` raises."""
+    cut = setup.cut(ranks)
+    memory = [memory_of(setup, part_of(setup.grid, cut, rank)) for rank in range(ranks)]
+    sent = traffic(cut, [(ghosts, setup.itemsize) for ghosts in setup.ghosts.values()])
+    return DecompositionSummary.of_blocks(cut, memory, sent)
 
 
 class BlockSolver(ExplicitSolver):

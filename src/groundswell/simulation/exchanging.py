@@ -229,7 +229,7 @@ class ExplicitSolver(ExchangingSolver):
     @property
     def updates_per_step(self) -> int:
         """Number of cells that a step updates."""
-        return int(self.setup.updates_per_step)
+        return int(self.setup.grid.count)
 
     def time(self, step: int) -> float:
         """Simulated time after `step` steps, s."""

@@ -22,7 +22,7 @@ from groundswell.exchange.tuning import Tuning
 from groundswell.simulation.progress import compilation_progress
 from groundswell.simulation.resources import SMALLER, estimate_resources, require_memory
 from groundswell.simulation.results_folder import folder_of
-from groundswell.simulation.solver import Setup, Solver, Tunable
+from groundswell.simulation.solver import Check, CostModel, Setup, Solver, Tunable
 
 Phases = Callable[[str], AbstractContextManager[None]]  # measures the wall time of a phase
 
@@ -47,9 +47,21 @@ def prepare(
     job = job or SerialCommunicator()
     loaded = job.collective_try(lambda: as_case(case, backend=backend, precision=precision))
     setup: Setup = job.collective_try(
-        lambda: registry.find(loaded.solver).load("setup").from_case(loaded, job)
+        lambda: registry.find(loaded.solver).load("prepare")(loaded, job)
     )
     return setup
+
+
+def check_of(setup: Setup) -> Check:
+    """The module `check` of the solver."""
+    module: Check = registry.find(setup.case.solver).load("check")
+    return module
+
+
+def cost_of(setup: Setup) -> CostModel:
+    """The module `cost` of the solver."""
+    module: CostModel = registry.find(setup.case.solver).load("cost")
+    return module
 
 
 def check(
@@ -82,24 +94,24 @@ def check(
             f"{counted(hosts, 'host')} for {counted(ranks, 'rank')}; each host needs at least one"
         )
     setup = prepare(case, backend=backend, precision=precision)
-    quantities = setup.quantities()
+    quantities, cost = check_of(setup).quantities(setup), cost_of(setup).estimate(setup)
     found = {
         "solver": setup.case.solver,
         "precision": setup.case.run.precision,
-        "memory": setup.memory,
+        "memory": cost.memory,
         **as_values(quantities),
         "quantities": [quantity.as_dict() for quantity in quantities],
-        "warnings": [*setup.warnings()],
+        "warnings": [*check_of(setup).warnings(setup)],
     }
     sharing = _sharing(setup, ranks, hosts) if ranks > 1 else None
     if sharing:
         found["warnings"] += sharing.pop("warnings")
-    return {**found, **estimate_resources(setup, folder_of(setup.case, None), sharing)}
+    return {**found, **estimate_resources(setup, cost, folder_of(setup.case, None), sharing)}
 
 
 def _sharing(setup: Setup, ranks: int, hosts: int) -> dict[str, Any]:
     """Decomposition, and the memory and traffic per step of the busiest rank, bytes."""
-    found = setup.decompose(ranks)
+    found = cost_of(setup).decompose(setup, ranks)
     return {
         "ranks": ranks,
         "processes": found.processes,
@@ -200,7 +212,7 @@ def open_solver(
     """
     phase = phase or (lambda name: nullcontext())
     with phase("read"):
-        shares = job.collective_try(lambda: setup.decompose(job.size))
+        shares = job.collective_try(lambda: cost_of(setup).decompose(setup, job.size))
     with phase("measure bandwidth"):
         sent = shares.traffic
         backend = open_device(setup.case.run.backend, job, lambda r: sent[r][:, r])

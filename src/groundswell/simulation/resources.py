@@ -18,7 +18,7 @@ from groundswell.exchange.devices import gpu_buses
 from groundswell.formats.appendable_hdf5 import METADATA_BYTES
 from groundswell.formats.atomic import existing_ancestor
 from groundswell.simulation.results_folder import require_writable
-from groundswell.simulation.solver import Setup
+from groundswell.simulation.solver import Cost, Setup
 
 SMALLER = (
     "use larger cells, a smaller region, single instead of double precision, or ranks on more or "
@@ -27,7 +27,7 @@ SMALLER = (
 
 
 def estimate_resources(
-    setup: Setup, folder: Path, sharing: Mapping[str, Any] | None = None
+    setup: Setup, cost: Cost, folder: Path, sharing: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Estimate memory, bandwidth and run time on the case's device.
 
@@ -38,13 +38,14 @@ def estimate_resources(
     folder.
 
     Args:
+        cost: of a run on one rank.
         sharing: for a run on several ranks, `ranks_per_host`, and `memory` and `updates_per_step`
             of the largest block. All hosts and devices are assumed to be like the local ones.
     """
     name, disk_free = setup.case.run.backend, disk_usage(existing_ancestor(folder)).free
-    disk = {"output_bytes": setup.output_bytes, "disk_free": disk_free}
+    disk = {"output_bytes": cost.output_bytes, "disk_free": disk_free}
     shared = {"sharing": dict(sharing)} if sharing else {}
-    problems = [*_folder_problems(setup, folder)]
+    problems = [*_folder_problems(cost, folder)]
     try:
         backend = open_backend(name)
         bandwidth = backend.measure_bandwidth()
@@ -55,9 +56,9 @@ def estimate_resources(
         return {"backend": name, "device": None, **disk, **shared, "problems": problems}
     if sharing:
         shared["sharing"]["ranks_per_device"] = ranks
-    most = sharing or {"memory": setup.memory, "updates_per_step": setup.updates_per_step}
+    most = sharing or {"memory": cost.memory, "updates_per_step": cost.updates_per_step}
     steps = setup.steps if setup.has_fixed_steps else 1
-    traffic = steps * ranks * most["updates_per_step"] * setup.bytes_per_update
+    traffic = steps * ranks * most["updates_per_step"] * cost.bytes_per_update
     free, total = backend.memory_info()
     return {
         "backend": name,
@@ -74,10 +75,10 @@ def estimate_resources(
     }
 
 
-def _folder_problems(setup: Setup, folder: Path) -> Iterator[str]:
+def _folder_problems(cost: Cost, folder: Path) -> Iterator[str]:
     try:
         require_writable(folder)
-        require_disk_space(setup.output_bytes + METADATA_BYTES, folder)
+        require_disk_space(cost.output_bytes + METADATA_BYTES, folder)
     except GroundswellError as error:
         yield str(error)
 

@@ -26,7 +26,14 @@ from groundswell.simulation.driver import driver_of
 from groundswell.simulation.earlier_run import AUTO, Resume, is_complete, progress_to_resume
 from groundswell.simulation.folder_lock import locked
 from groundswell.simulation.live_run import LiveRun
-from groundswell.simulation.preparation import OpenSolver, open_solver, prepare, shared_digest
+from groundswell.simulation.preparation import (
+    OpenSolver,
+    check_of,
+    cost_of,
+    open_solver,
+    prepare,
+    shared_digest,
+)
 from groundswell.simulation.progress import progress
 from groundswell.simulation.resources import require_disk_space
 from groundswell.simulation.result import Result
@@ -120,7 +127,9 @@ class _Run:
     def disk_space_needed(self) -> int:
         """Disk space that the run still needs, bytes."""
         setup, solver = self.opened.setup, self.opened.solver
-        needed = setup.output_bytes + METADATA_BYTES * (1 + len(self.files.growing))
+        needed = cost_of(setup).estimate(setup).output_bytes + METADATA_BYTES * (
+            1 + len(self.files.growing)
+        )
         if isinstance(solver, TimeStepper) and setup.case.run.checkpoint:
             needed += 2 * checkpoint.size_of(solver.state())  # the previous and the next one
         return needed - self.files.size
@@ -128,7 +137,7 @@ class _Run:
     def summary(self, files: list[str]) -> dict[str, Any]:
         """The contents of summary.json."""
         setup, solver, driver = self.opened.setup, self.opened.solver, self.driver
-        quantities, tuning = setup.quantities(), self.opened.tuning
+        quantities, tuning = check_of(setup).quantities(setup), self.opened.tuning
         return {
             "title": setup.case.title,
             "solver": setup.case.solver,
@@ -137,7 +146,7 @@ class _Run:
                 "digest": self.digest,
                 **as_values(quantities),
                 "quantities": [quantity.as_dict() for quantity in quantities],
-                "warnings": [*setup.warnings()],
+                "warnings": [*check_of(setup).warnings(setup)],
             },
             "warnings": [*solver.warnings],
             "device": self.opened.backend.device,
@@ -240,7 +249,7 @@ def _require_room(setup: Setup, files: RunFiles, done: Progress | None) -> None:
     If a run may end early, the size of its records is only an upper bound.
     """
     if setup.has_fixed_steps or setup.steps == 1 or not setup.case.output.record:
-        needed = setup.output_bytes + METADATA_BYTES
+        needed = cost_of(setup).estimate(setup).output_bytes + METADATA_BYTES
         require_disk_space(needed - (files.size if done else 0), files.folder)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from groundswell.backends import Event, Listing
 from groundswell.case import Case
 from groundswell.case.quantities import Quantity
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.tuning import Tuning
 from groundswell.outputs.distributed_array import DistributedArray
@@ -57,6 +58,23 @@ class DecompositionSummary:
         return cls(cut.ranks, cut.processes[::-1], largest, prod(largest), memory, traffic)
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What a run on one rank costs.
+
+    Args:
+        updates_per_step: points or unknowns that a step updates.
+        bytes_per_update: minimum memory traffic of one update, bytes.
+        memory: device memory, bytes.
+        output_bytes: size of the files that the run writes, bytes.
+    """
+
+    updates_per_step: int
+    bytes_per_update: float
+    memory: int
+    output_bytes: int
+
+
 class Setup(Protocol):
     """Host-side preparation: a case with its data read and validated, before a device is used.
 
@@ -66,15 +84,6 @@ class Setup(Protocol):
         has_fixed_steps: whether the run always makes all of them.
     """
 
-    @classmethod
-    def from_case(cls, case: Any, communicator: Any = None) -> Setup:
-        """Read the data of the case; ranks may share the reading of large files.
-
-        Raises:
-            InputError: the case or its data cannot be used.
-        """
-        ...
-
     @property
     def case(self) -> Case: ...
     @property
@@ -82,35 +91,39 @@ class Setup(Protocol):
     @property
     def has_fixed_steps(self) -> bool: ...
 
-    @property
-    def updates_per_step(self) -> int:
-        """Number of points or unknowns that a step updates."""
+
+class Prepare(Protocol):
+    """Reads the data of a case; ranks may share the reading of large files."""
+
+    def __call__(self, case: Any, communicator: Communicator | None = None) -> Setup:
+        """Prepare a case.
+
+        Raises:
+            InputError: the case or its data cannot be used.
+        """
         ...
 
-    @property
-    def bytes_per_update(self) -> float:
-        """Minimum memory traffic of one update, bytes."""
-        ...
 
-    @property
-    def memory(self) -> int:
-        """Device memory of the run, bytes."""
-        ...
+class Check(Protocol):
+    """What `groundswell check` prints of a set-up: the module `check` of a solver."""
 
-    @property
-    def output_bytes(self) -> int:
-        """Size of the files that the run writes, bytes."""
-        ...
-
-    def quantities(self) -> Sequence[Quantity]:
+    def quantities(self, setup: Any) -> Sequence[Quantity]:
         """Labelled values that describe the run, for `check`, `summary.json` and the report."""
         ...
 
-    def warnings(self) -> Sequence[str]:
+    def warnings(self, setup: Any) -> Sequence[str]:
         """Warnings before the run."""
         ...
 
-    def decompose(self, ranks: int) -> DecompositionSummary:
+
+class CostModel(Protocol):
+    """What a set-up costs: the module `cost` of a solver."""
+
+    def estimate(self, setup: Any) -> Cost:
+        """The cost of a run on one rank."""
+        ...
+
+    def decompose(self, setup: Any, ranks: int) -> DecompositionSummary:
         """Summary of the decomposition for a number of ranks.
 
         Raises:
@@ -155,7 +168,7 @@ class Solver(Protocol):
 
     @property
     def updates_per_step(self) -> int:
-        """Updates per step in the current stage; may differ from the set-up's estimate."""
+        """Updates per step in the current stage; may differ from the estimated `Cost`."""
         ...
 
     @property

@@ -15,7 +15,7 @@ from groundswell.case.quantities import byte_size
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
 from groundswell.formats.text import read_json, write_json
-from groundswell.simulation.preparation import OpenSolver
+from groundswell.simulation.preparation import OpenSolver, cost_of
 
 NAME = "summary.json"
 _ABOVE_MEASURED = 1.005  # share of the measured bandwidth that would round to more than 100 %
@@ -33,13 +33,13 @@ LIBRARIES = (
 
 def throughput(opened: OpenSolver, updates: int, seconds: float) -> dict[str, Any]:
     """Updates per second in the solver's unit, and the fraction of the measured bandwidth used."""
-    solver = opened.solver
+    solver, traffic = opened.solver, cost_of(opened.setup).estimate(opened.setup).bytes_per_update
     rate = updates / seconds if seconds > 0 else 0.0
-    used = rate * solver.setup.bytes_per_update
+    used = rate * traffic
     share = {"measured": m, "share": used / m} if (m := opened.bandwidth) else {}
     return {
         "throughput": {"value": rate / 1e6, "unit": solver.unit},
-        "bytes_per_update": solver.setup.bytes_per_update,
+        "bytes_per_update": traffic,
         "bandwidth": {"used": used, **share, "in_cache": opened.in_cache},
     }
 

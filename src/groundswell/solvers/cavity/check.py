@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
-
-if TYPE_CHECKING:
-    from groundswell.solvers.cavity.scales import Scales
-    from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.cost import estimate
+from groundswell.solvers.cavity.scales import Scales
+from groundswell.solvers.cavity.setup import Setup
 
 GRID, FLOW = "Grid and steps", "The flow"
 
@@ -49,7 +47,8 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("steps", setup.steps, "steps", text=f"at most {setup.steps:,}", group=GRID)
     text = ", then ".join(map(format_extent, grids)) + " points" if len(grids) > 1 else ""
     yield Quantity("grids", grids, "multigrid" * bool(text), text=text, group=GRID)
-    yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), GRID)
+    memory = estimate(setup).memory
+    yield Quantity("memory", memory, "memory", "B", byte_size(memory), GRID)
 
 
 def _flow(setup: Setup) -> Iterator[Quantity]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition, decompose
-from groundswell.exchange.pattern import traffic, uniform
+from groundswell.exchange.pattern import uniform
 from groundswell.grids.cartesian import Part, format_extent
-from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.cavity.case import AXES, FIELDS
-from groundswell.solvers.cavity.recording import recording
 
 if TYPE_CHECKING:
     from groundswell.solvers.cavity.setup import Setup
@@ -69,32 +66,3 @@ def local_parts(
         for grid, decomposition in zip(setup.grids, decompositions, strict=True)
     ]
     return [(grid, Part.from_block(grid.grid, block.start, block.shape)) for grid, block in blocks]
-
-
-def _memory(setup: Setup, decompositions: Sequence[Decomposition], rank: int) -> int:
-    """Bytes of device memory that a rank needs."""
-    parts = local_parts(setup, decompositions, rank)
-    records = recording(*parts[0]).device_bytes(setup.case.output.record)
-    return records + sum(grid.memory_of(part, coarse=n > 0) for n, (grid, part) in enumerate(parts))
-
-
-def summarize(setup: Setup, ranks: int) -> DecompositionSummary:
-    """Block sizes, memory of each rank, and bytes exchanged in a step."""
-    decompositions = decompose_grids(setup, ranks)
-    largest = [int(max(np.diff(edges))) for edges in decompositions[0].edges][::-1]
-    size, stages = np.dtype(setup.dtype).itemsize, len(setup.scheme.stages)
-    sent = [
-        n * traffic(decomposition, [(STENCIL_GHOSTS[name], size) for name in FIELDS])
-        for decomposition, n in zip(decompositions, setup.cycle(), strict=True)
-    ]
-    return DecompositionSummary(
-        ranks=ranks,
-        processes=decompositions[0].processes[::-1],
-        largest_block=largest,
-        updates_per_step=sum(
-            n * prod(int(max(np.diff(edges))) for edges in decomposition.edges)
-            for n, decomposition in zip(setup.cycle(), decompositions, strict=True)
-        ),
-        memory=[_memory(setup, decompositions, rank) for rank in range(ranks)],
-        traffic=stages * np.sum(sent, axis=0),
-    )

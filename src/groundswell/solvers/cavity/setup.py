@@ -10,20 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.case.quantities import Quantity
 from groundswell.exchange.communicator import Communicator
-from groundswell.grids.cartesian import Grid, Layout, Part
+from groundswell.grids.cartesian import Grid, Part
 from groundswell.outputs.recording import Recording
-from groundswell.simulation.solver import DecompositionSummary
-from groundswell.solvers.cavity import check
 from groundswell.solvers.cavity.case import (
-    FIELDS,
     MIN_POINTS,
     CavityCase,
     Open,
     Wall,
 )
-from groundswell.solvers.cavity.decomposition import summarize
 from groundswell.solvers.cavity.fluid import Fluid
 from groundswell.solvers.cavity.initial_condition import check_initial_flow
 from groundswell.solvers.cavity.recording import recording
@@ -51,7 +46,6 @@ DAMPED = 1.0  # largest part of the odd-even mode of pressure that a step of pre
 # not converge at Ra = 3e5.
 SMOOTHING, COARSE_SMOOTHING, COARSEST_STEPS = 12, 32, 100
 ALONE = -1  # the stage in which steps on the finest grid replace cycles that fail
-COARSE_COPIES = 2  # of the fields, in addition to the scheme's: forcing and restricted flow
 
 
 @dataclass(frozen=True)
@@ -68,31 +62,10 @@ class Setup:
     case: CavityCase
     depth: int = 0
 
-    @classmethod
-    def from_case(cls, case: CavityCase, comm: Communicator | None = None) -> Setup:
-        """Prepare a case, having checked the files that it names.
-
-        Raises:
-            InputError: the initial flow or a recorder cannot be used.
-        """
-        setup = cls(case)
-        if case.start is not None:
-            check_initial_flow(setup)
-        setup.recording.require_samples(case.output.record, setup.steps)
-        return setup
-
     @property
     def recording(self) -> Recording:
         """The recordable fields of the whole flow."""
         return recording(self, Part.whole(self.grid))
-
-    def decompose(self, ranks: int) -> DecompositionSummary:
-        """Decompose the grids among this number of ranks.
-
-        Raises:
-            InputError: a grid is too small for this number of ranks.
-        """
-        return summarize(self, ranks)
 
     @property
     def dtype(self) -> str:
@@ -284,11 +257,6 @@ class Setup:
         limits = (crossing, self.least_limit, self.undamped_limit * wave**2)
         return self.courant / max(limits)
 
-    @property
-    def updates_per_step(self) -> int:
-        """Points that a step updates; a cycle counts all grids."""
-        return self.updates_from(0)
-
     def grids_of(self, stage: int) -> slice:
         """The grids of a cycle in a stage: those from index `stage` on, or the finest alone."""
         return slice(0, 1) if stage == ALONE else slice(stage, None)
@@ -306,32 +274,6 @@ class Setup:
         """Points that a cycle updates in a stage."""
         grids = zip(self.cycle(stage), self.grids[self.grids_of(stage)], strict=True)
         return sum(steps * grid.grid.count for steps, grid in grids)
-
-    @property
-    def bytes_per_update(self) -> float:
-        """Least memory traffic of a point's step: reads and writes, u_0 as well in later stages."""
-        size = np.dtype(self.dtype).itemsize
-        return float(len(FIELDS) * size * (3 * len(self.scheme.stages) - 1))
-
-    @property
-    def memory(self) -> int:
-        """Bytes of device memory that the run needs."""
-        grids = enumerate(self.grids)
-        fields = (g.memory_of(Part.whole(g.grid), coarse=level > 0) for level, g in grids)
-        return sum(fields) + self.recording.device_bytes(self.case.output.record)
-
-    def memory_of(self, part: Part, *, coarse: bool) -> int:
-        """Bytes of device memory for a part of this grid alone."""
-        layout = Layout(part.cells, np.dtype(self.dtype).itemsize)
-        copies = self.scheme.copies + (COARSE_COPIES if coarse else 0)
-        return copies * len(FIELDS) * layout.size * layout.itemsize
-
-    @property
-    def output_bytes(self) -> int:
-        """Bytes of the output files."""
-        size = np.dtype(self.dtype).itemsize
-        fields = self.grid.count * len(FIELDS) * size if self.case.output.fields else 0
-        return fields + self.recording.file_bytes(self.case.output.record, self.steps)
 
     @property
     def layer(self) -> float:
@@ -354,14 +296,19 @@ class Setup:
         widest = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
         return self.scales.peak_speed * widest / self.fluid.viscosity
 
-    def quantities(self) -> list[Quantity]:
-        """Grids, steps and memory; the fluid and its boundary layers."""
-        return check.quantities(self)
-
-    def warnings(self) -> list[str]:
-        """Reasons to expect poor results."""
-        return check.warnings(self)
-
 
 def _offset(side: Any) -> float:
     return 1.0 if isinstance(side, Wall) else 0.5
+
+
+def prepare(case: CavityCase, comm: Communicator | None = None) -> Setup:
+    """Prepare a case, having checked the files that it names.
+
+    Raises:
+        InputError: the initial flow or a recorder cannot be used.
+    """
+    setup = Setup(case)
+    if case.start is not None:
+        check_initial_flow(setup)
+    setup.recording.require_samples(case.output.record, setup.steps)
+    return setup

@@ -8,7 +8,7 @@ from groundswell.simulation.signals import StopRequest
 from groundswell.simulation.time_loop import TimeLoop
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.flow import Flow
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.solver import Cavity
 
 
@@ -18,7 +18,7 @@ def bring_to_steady_state(case: CavityCase, backend: Backend) -> tuple[Flow, Cav
     Raises:
         RunFailed: a value is not finite, or the flow has not converged after all steps.
     """
-    solver = Cavity(Setup.from_case(case), backend)
+    solver = Cavity(prepare(case), backend)
     loop = TimeLoop(solver, backend, {}, None, "")
     loop.run(solver.setup.steps, lambda step, updates: None, StopRequest())
     if not loop.converged:

@@ -24,7 +24,6 @@ info = SolverInfo(
     summary="Acoustic and elastic waves by discontinuous Galerkin, in water and in the ground.",
     package=__name__,
     case=".case:DgWaveCase",
-    setup=".setup:AnySetup",
     solver=".solver:DgWave",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",

@@ -6,14 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import counted
-from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
 from groundswell.seismology.media.material import Values
@@ -22,6 +20,7 @@ from groundswell.seismology.receivers import instruments
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.time_steps import STEP_RATIO, sampling_warnings
+from groundswell.solvers.dgwave.cost import estimate
 from groundswell.solvers.dgwave.dispersion import describe_errors, plane_wave_errors
 from groundswell.solvers.dgwave.mesh.case import (
     MAX_LEVELS,
@@ -29,14 +28,14 @@ from groundswell.solvers.dgwave.mesh.case import (
     MeshSection,
     RefinementSection,
 )
+from groundswell.solvers.dgwave.places import in_region, position
+from groundswell.solvers.dgwave.setup import Setup
+from groundswell.solvers.dgwave.setup.quantities import MESH
 from groundswell.solvers.dgwave.source_reach import reach_warnings
-from groundswell.solvers.dgwave.terrain import terrain_quantities, terrain_warnings
+from groundswell.solvers.dgwave.terrain import terrain_warnings
 from groundswell.solvers.dgwave.validation import FLUXES
 
-if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.setup import Setup
-
-MESH, WAVES, SOURCES = "Elements and time steps", "What the elements resolve", "Sources, receivers"
+WAVES, SOURCES = "What the elements resolve", "Sources, receivers"
 ROUNDING = 1e-9  # relative, of edges and frequencies
 ROUNDED_UP = 1.005  # so that three digits are no less than the value
 USUAL_WIDTH = {"pml": 4, "sponge": 10}  # of layers, elements
@@ -67,23 +66,8 @@ def _mesh(setup: Setup) -> Iterator[Quantity]:
     label = "seismograms" * bool(setup.receivers)
     text = f"every {interval:.6g} s"
     yield Quantity("sampling", interval, label, "s", text, MESH)
-    yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), MESH)
-
-
-def grid_quantities(setup: Setup) -> Iterator[Quantity]:
-    """Elements and size of the region."""
-    grid = setup.grid
-    text = describe_grid(grid.cells, grid.spacing, "elements of {} m") + ", layers included"
-    yield Quantity("grid", grid.cells, "grid", text=text, group=MESH)
-    total = setup.count
-    text = f"{total:,}, the smallest of {setup.smallest:g} m" if total > grid.count else ""
-    yield Quantity("elements", total, "halved elements" * bool(text), text=text, group=MESH)
-    size = [length / 1e3 for length in grid.size]
-    region = f"{format_extent(grid.region)} elements, {format_extent(size)} km"
-    yield Quantity("region", grid.region, "region", "elements", region, MESH)
-    yield Quantity("spacing", grid.spacing, unit="m", group=MESH)
-    if setup.surface is not None:
-        yield from terrain_quantities(setup.surface, MESH)
+    memory = estimate(setup).memory
+    yield Quantity("memory", memory, "memory", "B", byte_size(memory), MESH)
 
 
 def _waves(setup: Setup) -> Iterator[Quantity]:
@@ -120,8 +104,12 @@ def _sources(setup: Setup) -> Iterator[Quantity]:
         yield Quantity("receiver_in_load", text, "near a source", text=text, group=SOURCES)
 
 
-def warnings(setup: Setup) -> Iterator[str]:
+def warnings(setup: Setup) -> list[str]:
     """Reasons to expect poor results, each with its remedy."""
+    return [*setup.mesh_warnings(), *_warnings(setup), *setup.damped_positions()]
+
+
+def _warnings(setup: Setup) -> Iterator[str]:
     resolved, emitted = setup.resolved_frequency, setup.source_frequency
     if emitted > resolved:
         place, element = _coarsest(setup)
@@ -284,24 +272,3 @@ def _speed_ratio(setup: Setup, elements: Numbers) -> float:
     average, at_nodes = setup.material(elements), setup.statistics.slowest[elements]
     slowest = np.where(average.vs > 0, average.vs, average.vp)
     return float((slowest / at_nodes).max(initial=1.0))
-
-
-def in_region(setup: Setup, elements: Numbers) -> Numbers:
-    """The elements that are not in absorbing layers, or all if none lies outside the layers."""
-    inside = are_in_region(setup, elements)
-    return elements[inside] if inside.any() else elements
-
-
-def are_in_region(setup: Setup, elements: Numbers) -> NDArray[np.bool_]:
-    """Which elements are not in absorbing layers, (elements,)."""
-    if setup.grid.cells == setup.grid.region:
-        return np.ones(len(elements), np.bool_)
-    cells = setup.cells(elements) - np.array(setup.grid.before)
-    return np.asarray(((cells >= 0) & (cells < setup.grid.region)).all(axis=1))
-
-
-def position(setup: Setup, element: int) -> str:
-    """The middle of an element and its depth below the surface, for messages."""
-    middle = setup.hexahedra.geometry_nodes(np.array([element])).mean(axis=1)
-    x, y, depth = setup.below_surface(middle)[0]
-    return f"x = {x:.6g} m, y = {y:.6g} m, depth = {depth:.6g} m"

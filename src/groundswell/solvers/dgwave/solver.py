@@ -17,9 +17,9 @@ from groundswell.seismology.sources.point_sources import end_of
 from groundswell.seismology.time_steps import STABLER
 from groundswell.simulation.exchanging import TunableSolver
 from groundswell.simulation.finite_check import NonFiniteSearch
-from groundswell.solvers.dgwave.check import position
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.outputs import Outputs
+from groundswell.solvers.dgwave.places import position
 from groundswell.solvers.dgwave.propagation import VELOCITY, Propagation
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -145,7 +145,7 @@ class DgWave(TunableSolver):
     @property
     def updates_per_step(self) -> int:
         """Unknowns that a step updates, in all stages."""
-        return self.setup.updates_per_step
+        return self.setup.unknowns * SCHEME.stages
 
     @property
     def warnings(self) -> list[str]:

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers, interpolate
-from groundswell.solvers.dgwave import check
+from groundswell.solvers.dgwave.places import are_in_region
 from groundswell.solvers.dgwave.source_reach import WIDEST, excites_stress, reach
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 from groundswell.spectral_elements.point_location import bounding_boxes, pairs_in_boxes, tangents_at
@@ -175,7 +175,7 @@ class _Elements:
             numbers,
             setup.degree,
             setup.is_curved,
-            check.are_in_region(setup, numbers),
+            are_in_region(setup, numbers),
             logarithms,
             setup.hexahedra.geometry_nodes(numbers),
             element_nodes(setup.hexahedra, setup.degree, numbers),

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import counted
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
+from groundswell.solvers.earthquake.cost import estimate
 from groundswell.solvers.earthquake.matched_layers import soft_ground_reflection
+from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, speed_error
-
-if TYPE_CHECKING:
-    from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.warnings import find_warnings
 
 GRID, WAVES, SOURCES = "Grid and time steps", "What the grid resolves", "Sources and receivers"
 
@@ -22,6 +21,11 @@ GRID, WAVES, SOURCES = "Grid and time steps", "What the grid resolves", "Sources
 def quantities(setup: Setup) -> list[Quantity]:
     """Grid, time step, memory, resolution, sources and receivers."""
     return [*_grid(setup), *_waves(setup), *_layers(setup), *_sources(setup)]
+
+
+def warnings(setup: Setup) -> list[str]:
+    """Reasons to expect poor results."""
+    return find_warnings(setup)
 
 
 def _grid(setup: Setup) -> Iterator[Quantity]:
@@ -40,7 +44,8 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
     sampling = ", ".join(f"{name} every {s:.6g} s" for name, s in setup.sampling.items())
     label = "output" if sampling else ""
     yield Quantity("sampling", setup.sampling, label, "s", sampling, GRID)
-    yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), GRID)
+    memory = estimate(setup).memory
+    yield Quantity("memory", memory, "memory", "B", byte_size(memory), GRID)
 
 
 def _waves(setup: Setup) -> Iterator[Quantity]:

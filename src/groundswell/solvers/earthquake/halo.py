@@ -11,15 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.pattern import Ghosts, traffic
+from groundswell.exchange.pattern import Ghosts
 from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.cartesian import ghosts_read
-from groundswell.simulation.exchanging import part_of
-from groundswell.simulation.solver import DecompositionSummary
 from groundswell.solvers.earthquake.sampling import recording
 
 if TYPE_CHECKING:
@@ -84,17 +80,6 @@ def halo_fields(
 ) -> list[GhostField]:
     """The ghost layers with their arrays; `narrow` is the type in which values are sent."""
     return [GhostField(fields[n].array, fields[n].origin, ghosts, narrow) for n, ghosts in layers]
-
-
-def summarize(setup: Setup, ranks: int) -> DecompositionSummary:
-    """The decomposition into `ranks`: blocks, their memory, and the traffic of a step, in bytes."""
-    decomposition = decompose_grid(setup, ranks)
-    layers = [*velocity_halo(), *stress_halo(setup, decomposition)]
-    size = np.dtype(setup.dtype).itemsize
-    parts = [part_of(setup.grid, decomposition, rank) for rank in range(ranks)]
-    memory = [setup.memory_of(part) for part in parts]
-    sent = traffic(decomposition, [(ghosts, size) for _, ghosts in layers])
-    return DecompositionSummary.of_blocks(decomposition, memory, sent)
 
 
 def recorded_halo(setup: Setup, decomposition: Decomposition) -> Ghosts | None:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Grid, Layout, Part
@@ -30,11 +29,9 @@ from groundswell.seismology.sources.placement import require_sources_inside
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import TimeAxis, dividing_step, require_feasible_steps
-from groundswell.simulation.solver import DecompositionSummary
-from groundswell.solvers.earthquake import check, memory, moduli, validation
+from groundswell.solvers.earthquake import moduli, validation
 from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand
 from groundswell.solvers.earthquake.effective import Rows, effective_rows
-from groundswell.solvers.earthquake.halo import summarize
 from groundswell.solvers.earthquake.matched_layers import absorbed_frequencies
 from groundswell.solvers.earthquake.materials import find_phases
 from groundswell.solvers.earthquake.passivity import make_passive
@@ -42,9 +39,9 @@ from groundswell.solvers.earthquake.phase_interpolation import Interpolation
 from groundswell.solvers.earthquake.phases import Phases
 from groundswell.solvers.earthquake.sampling import Samples, recorded, recording
 from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, equivalent_speed
-from groundswell.solvers.earthquake.warnings import find_warnings
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
+FIELDS = {False: 12, True: 20}  # arrays of all cells, without and with attenuation
 SAFETY = 0.97  # automatic time step over the stability limit
 
 
@@ -65,34 +62,6 @@ class Setup:
     medium: Medium
     statistics: MediumStatistics
     relaxation: Relaxation | None
-
-    @classmethod
-    def from_case(cls, case: Any, comm: Communicator | None = None) -> Setup:
-        """Read and check the data of a case; ranks divide the reading of the medium.
-
-        Raises:
-            InputError: the data do not fit the case, or the case cannot run.
-        """
-        grid = build_grid(case)
-        layout = Layout(grid.cells, 8 if case.run.precision == "double" else 4)
-        validation.require_feasible_size(layout, memory.FIELDS[case.attenuation.model != "none"])
-        geography = case.grid.frame
-        medium = build_medium(case.medium, grid.region, grid.spacing, geography)
-        statistics = medium_statistics(medium, comm)
-        relaxation = fit_case(case.attenuation, statistics)
-        setup = cls(case, grid, geography, medium, statistics, relaxation)
-        setup._validate()
-        return setup
-
-    def _validate(self) -> None:
-        """Evaluate all that may raise `InputError`, so that a run does not fail later."""
-        _ = self.sampling_stride("seismograms")
-        if self.receivers:
-            require_formats(self.case.output.seismograms.formats)
-            validation.require_two_samples(self)
-        require_sources_inside(self.source_entries, self.extent)
-        validation.require_shear_in_solids(self)
-        recording(self, Part.whole(self.grid)).require_samples(self.case.output.record, self.steps)
 
     @property
     def double(self) -> bool:
@@ -297,27 +266,6 @@ class Setup:
         x, y, z = (n * h for n, h in zip(self.grid.region, self.grid.spacing, strict=True))
         return x, y, z
 
-    def quantities(self) -> list[Quantity]:
-        """Grid, time step, resolution, sources, receivers and memory."""
-        return check.quantities(self)
-
-    def warnings(self) -> list[str]:
-        """Reasons to expect poor results."""
-        return find_warnings(self)
-
-    def decompose(self, ranks: int) -> DecompositionSummary:
-        """Summarise the decomposition of the grid into `ranks` blocks.
-
-        Raises:
-            InputError: the grid is too small for this number of ranks.
-        """
-        return summarize(self, ranks)
-
-    @property
-    def updates_per_step(self) -> int:
-        """Number of grid points that a step updates, absorbing layers included."""
-        return self.grid.count
-
     @property
     def side_width(self) -> int:
         """Width of the absorbing layers at the sides, cells."""
@@ -333,34 +281,40 @@ class Setup:
         """Whether absorbing layers are perfectly matched layers; otherwise a sponge."""
         return self.case.boundary.sides != "sponge"
 
-    @property
-    def bytes_moved(self) -> dict[str, float]:
-        """Compulsory memory traffic per point of each update, averaged over the grid, bytes."""
-        return memory.bytes_moved(self)
-
-    @property
-    def bytes_per_update(self) -> float:
-        """Compulsory memory traffic per point of a step, bytes; see `bytes_moved`."""
-        return sum(self.bytes_moved.values())
-
-    @property
-    def memory(self) -> int:
-        """Device memory of the run in bytes, to within a few per cent."""
-        return self.memory_of(Part.whole(self.grid))
-
-    def memory_of(self, part: Part) -> int:
-        """Device memory of the rank that has `part` of the grid, bytes."""
-        return memory.device_bytes(self, part)
-
     @cached_property
     def samples(self) -> dict[str, Samples]:
         """Samples to record, by output section."""
         return recorded(self)
 
-    @property
-    def output_bytes(self) -> int:
-        """Size of all samples that the run writes, bytes."""
-        return memory.output_bytes(self)
+
+def prepare(case: Any, comm: Communicator | None = None) -> Setup:
+    """Read and check the data of a case; ranks divide the reading of the medium.
+
+    Raises:
+        InputError: the data do not fit the case, or the case cannot run.
+    """
+    grid = build_grid(case)
+    layout = Layout(grid.cells, 8 if case.run.precision == "double" else 4)
+    validation.require_feasible_size(layout, FIELDS[case.attenuation.model != "none"])
+    geography = case.grid.frame
+    medium = build_medium(case.medium, grid.region, grid.spacing, geography)
+    statistics = medium_statistics(medium, comm)
+    relaxation = fit_case(case.attenuation, statistics)
+    setup = Setup(case, grid, geography, medium, statistics, relaxation)
+    _validate(setup)
+    return setup
+
+
+def _validate(setup: Setup) -> None:
+    """Evaluate all that may raise `InputError`, so that a run does not fail later."""
+    _ = setup.sampling_stride("seismograms")
+    if setup.receivers:
+        require_formats(setup.case.output.seismograms.formats)
+        validation.require_two_samples(setup)
+    require_sources_inside(setup.source_entries, setup.extent)
+    validation.require_shear_in_solids(setup)
+    whole = recording(setup, Part.whole(setup.grid))
+    whole.require_samples(setup.case.output.record, setup.steps)
 
 
 def build_grid(case: Any) -> Grid:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import quoted
 from groundswell.meshes.box import Box
+from groundswell.solvers.poisson.cost import estimate
 from groundswell.solvers.poisson.lines import FLAT, MAX_LINES
-
-if TYPE_CHECKING:
-    from groundswell.solvers.poisson.setup import Setup
+from groundswell.solvers.poisson.setup import Setup
 
 ELEMENTS, EQUATION = "Elements and iteration", "The equation"
+LEAST_TOLERANCE = {"double": 1e-15, "single": 1e-6}  # about the rounding of residuals
 
 
 def quantities(setup: Setup) -> list[Quantity]:
@@ -40,10 +39,26 @@ def _elements(setup: Setup) -> Iterator[Quantity]:
     text = f"at most {method.iterations:,}, until the residual is {target}"
     yield Quantity("iterations", method.iterations, "iterations", text=text, group=ELEMENTS)
     yield Quantity("tolerance", tolerance, group=ELEMENTS)
-    yield Quantity("memory", setup.memory, "memory", "B", byte_size(setup.memory), ELEMENTS)
+    memory = estimate(setup).memory
+    yield Quantity("memory", memory, "memory", "B", byte_size(memory), ELEMENTS)
 
 
-def too_many_lines(setup: Setup) -> Iterator[str]:
+def warnings(setup: Setup) -> list[str]:
+    """Choices that may give poor results."""
+    return [*setup.mesh_warnings, *_too_many_lines(setup), *_low_tolerance(setup)]
+
+
+def _low_tolerance(setup: Setup) -> Iterator[str]:
+    precision = setup.case.run.precision
+    least = LEAST_TOLERANCE[precision]
+    if setup.case.tolerance < least:
+        yield (
+            f"method.tolerance = {setup.case.tolerance:g} is below the accuracy of {precision} "
+            f"precision, about {least:g}: the residual will fall, but u will not improve"
+        )
+
+
+def _too_many_lines(setup: Setup) -> Iterator[str]:
     """Flat elements of a box along which multigrid has no correction, see `lines`."""
     box = setup.mesh
     if not (setup.has_flat_elements and isinstance(box, Box) and box.deform is None):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, inf, log10
 from sys import maxsize
@@ -11,35 +11,31 @@ from sys import maxsize
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.pattern import Ghosts, traffic
 from groundswell.grids.cartesian import Grid, Part, Triple
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.recording import RecordableField, Recording
-from groundswell.simulation.blocks import BlockSetup
+from groundswell.simulation.blocks import BlockSetup, validated
 from groundswell.simulation.exchanging import part_of
-from groundswell.simulation.solver import DecompositionSummary
-from groundswell.solvers.ultrasound import check
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.dispersion import absorbing_distance
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_size
 from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.initial_pressure import check_initial, initial_pressure
-from groundswell.solvers.ultrasound.line_transforms import fits, supports
+from groundswell.solvers.ultrasound.line_transforms import fits
 from groundswell.solvers.ultrasound.media import MediumDescription
-from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
 from groundswell.solvers.ultrasound.overlap_choice import Overlaps
 from groundswell.solvers.ultrasound.overlap_error import OverlapError
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.separable import Term, separate
+from groundswell.solvers.ultrasound.source_waves import wave
 from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources, source_strength
 from groundswell.solvers.ultrasound.stability import SAFETY, DispersionShare, stable_step
 from groundswell.solvers.ultrasound.stability_messages import growing_waves, unstable_step
-from groundswell.solvers.ultrasound.warnings import find_warnings
 from groundswell.solvers.ultrasound.window import Window
 
 WIDTHS = {2: (20, 40), 3: (10, 20)}  # range of automatic layer widths, by number of axes
@@ -270,7 +266,7 @@ class Setup(BlockSetup):
     @cached_property
     def overlaps(self) -> Overlaps:
         """The overlaps of the blocks of ranks, and their expected error."""
-        error = OverlapError.of(self.materials, check.wave(self))
+        error = OverlapError.of(self.materials, wave(self))
         return Overlaps(self.case.overlap, self.grid, self.sources, error)
 
     def window(self, part: Part, ranks: Sequence[int]) -> Window:
@@ -298,63 +294,10 @@ class Setup(BlockSetup):
         grid = Grid(window.extended, self.grid.spacing)
         return SpectralOperators(grid, self.dt, self.reference_speed, self.layers, window)
 
-    def decompose(self, ranks: int) -> DecompositionSummary:
-        """Summary of the decomposition for a number of ranks.
-
-        Raises:
-            InputError: see `cut` and `Overlaps.require_accuracy`.
-        """
-        cut = self.cut(ranks)
-        self.overlaps.require_accuracy(cut.processes[::-1])
-        parts = [part_of(self.grid, cut, rank) for rank in range(ranks)]
-        fused, ranks_along = self.supports_fused(cut), cut.processes[::-1]
-        memory = [self._memory(part, ranks_along, fused) for part in parts]
-        overlap = self.overlaps.of(ranks_along)[::-1]
-        ghosts = Ghosts(overlap, overlap, corners=True)
-        sent = traffic(cut, [(ghosts, self.itemsize)] * self.exchanged_fields)
-        summary = DecompositionSummary.of_blocks(cut, memory, sent)
-        quantities = check.overlap_quantities(self.overlaps, ranks_along)
-        warnings = [*self.overlaps.warnings(ranks_along)]
-        return replace(summary, quantities=quantities, warnings=warnings)
-
     @property
     def exchanged_fields(self) -> int:
         """Number of fields whose overlaps ranks exchange in a step."""
         return 1 + self.axes + self.materials.fractional_laplacians
-
-    # --- costs ------------------------------------------------------------------------------------
-
-    @property
-    def bytes_per_update(self) -> float:
-        """Minimum memory traffic of a step per point, bytes; see `check.passes`."""
-        return float(self.itemsize * check.passes(self))
-
-    @property
-    def memory(self) -> int:
-        """Device memory of the run on one rank, bytes."""
-        return self._memory(self.whole, (1, 1, 1), supports(self.grid.shape))
-
-    def _memory(self, part: Part, ranks: Sequence[int], fused: bool) -> int:
-        """Device memory of a rank's arrays and records, bytes.
-
-        Args:
-            ranks: number of ranks along x, y and z.
-            fused: whether a GPU uses the fused step.
-        """
-        window = self.window(part, ranks)
-        points = int(np.prod(window.extended, dtype=np.int64))
-        fused = fused and self.case.run.backend == "cuda"
-        exchanged = fused and any(window.overlap) and self.materials.is_dispersive  # the density
-        fields = int(self.itemsize * points * (check.arrays(self, fused=fused) + exchanged))
-        return fields + self.recording(part).device_bytes(self.case.output.records)
-
-    @property
-    def output_bytes(self) -> int:
-        """Size of the output files, bytes."""
-        records = self.recording(self.whole).file_bytes(self.case.output.records, self.steps)
-        values = (getattr(self.materials, name) for name in PROPERTIES)
-        arrays = self.case.output.medium * sum(np.ndim(value) > 0 for value in values)
-        return records + arrays * self.itemsize * int(np.prod(self.grid.region, dtype=np.int64))
 
     def recording(self, part: Part) -> Recording:
         """The recordable fields of a rank's part."""
@@ -368,10 +311,11 @@ class Setup(BlockSetup):
         attrs = {"title": self.case.title, "time_step": self.dt}
         return Recording(domain, fields, self.dtype, self.dt, attrs=attrs, steps=self.steps)
 
-    def quantities(self) -> list[Quantity]:
-        """Quantities for `check`, `summary.json` and the report."""
-        return check.quantities(self)
 
-    def warnings(self) -> list[str]:
-        """Warnings before the run."""
-        return find_warnings(self)
+def prepare(case: UltrasoundCase, comm: Communicator | None = None) -> Setup:
+    """Read the medium and the sources of a case, and check them.
+
+    Raises:
+        InputError: a part of the case does not fit its grid, or the time step is unstable.
+    """
+    return validated(Setup(case))

@@ -8,21 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.solvers.ultrasound.check import (
-    FEWEST_STEPS,
-    MHZ,
-    MM,
-    NS,
-    absorbed_wave,
-    absorbs_waves,
-    frequencies,
-    percent,
-    points_per_wavelength,
-    steps_per_period,
-)
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
 from groundswell.solvers.ultrasound.dispersion import LossyWave
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
+from groundswell.solvers.ultrasound.source_waves import (
+    FEWEST_STEPS,
+    absorbed_wave,
+    absorbs_waves,
+    frequencies,
+    points_per_wavelength,
+    steps_per_period,
+)
 from groundswell.solvers.ultrasound.sources import mask_normal, mask_points
 from groundswell.solvers.ultrasound.stability import SAFETY
 from groundswell.solvers.ultrasound.stability_messages import (
@@ -30,6 +26,7 @@ from groundswell.solvers.ultrasound.stability_messages import (
     close_step,
     growing_waves,
 )
+from groundswell.solvers.ultrasound.units import MHZ, MM, NS, percent
 
 if TYPE_CHECKING:
     from groundswell.solvers.ultrasound.setup import Setup

@@ -13,7 +13,8 @@ from groundswell.bench.exchange.versions import VERSIONS, VersionExchange
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
 from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.cost import estimate
+from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.solver import Cavity
 
 UNIT = 1e7  # points a second: one ssspnt
@@ -38,9 +39,9 @@ def measure_sizes(backend: Backend, edges: Sequence[int], bandwidth: float) -> I
     """
     for edge, precision in [(edge, "double") for edge in edges] + [(edges[-2], "single")]:
         cells = (edge,) * 3
-        solver = Cavity(Setup.from_case(make_case(cells, precision=precision)), backend)
+        solver = Cavity(prepare(make_case(cells, precision=precision)), backend)
         seconds = alone(backend, solver)
-        traffic = solver.updates_per_step * solver.setup.bytes_per_update / seconds
+        traffic = solver.updates_per_step * estimate(solver.setup).bytes_per_update / seconds
         row = {"cells": cells, "precision": precision, "share": traffic / bandwidth}
         yield row | speed(cells, seconds)
 
@@ -61,7 +62,7 @@ def on_ranks(rig: Rig, case: CavityCase, version: str = "") -> Row:
     Args:
         version: one of VERSIONS, to exchange as the paper does; by default our own exchange.
     """
-    solver = Cavity(Setup.from_case(case), rig.backend, rig.comm)
+    solver = Cavity(prepare(case), rig.backend, rig.comm)
     with rig.holding(solver):
         if version:
             exchange_as(solver, version)

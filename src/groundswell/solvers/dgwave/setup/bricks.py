@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,9 +18,8 @@ from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree import partition_curve
 from groundswell.outputs.recording import Recording
 from groundswell.seismology.formats.sac_mseed import require_formats
-from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.media.material import Medium
-from groundswell.seismology.receivers import Receiver, place_receivers, that_record
+from groundswell.seismology.receivers import Receiver, place_receivers
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event import SourceSummary
@@ -29,26 +27,23 @@ from groundswell.seismology.sources.placement import require_sources_inside
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.time_steps import TimeAxis, dividing_step, require_feasible_steps
-from groundswell.simulation.solver import DecompositionSummary
-from groundswell.solvers.dgwave import check, validation
+from groundswell.solvers.dgwave import validation
 from groundswell.solvers.dgwave.boundaries.layers import build_grid
+from groundswell.solvers.dgwave.element_costs import element_costs
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.materials.brick_media import build_media
 from groundswell.solvers.dgwave.materials.statistics import ElementStatistics, element_statistics
+from groundswell.solvers.dgwave.memory import nodal_tables
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.case import POINTS_PER_WAVELENGTH
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.mesh.forest import require_memory
-from groundswell.solvers.dgwave.recording.lattice import surface_bytes
 from groundswell.solvers.dgwave.recording.records import recording
-from groundswell.solvers.dgwave.recording.volumes import final_field_bytes, volume_bytes
-from groundswell.solvers.dgwave.setup.costs import element_costs
 from groundswell.solvers.dgwave.setup.element_materials import ElementMaterials
-from groundswell.solvers.dgwave.setup.memory import device_memory, nodal_tables
+from groundswell.solvers.dgwave.setup.quantities import grid_quantities
 from groundswell.solvers.dgwave.setup.step_limit import StepLimit
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.spectral_elements.recording import ElementDomain
-from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 Floats = NDArray[np.float64]
 SAMPLES_PER_STEP = 4  # of source time functions, which are linear between samples
@@ -83,20 +78,7 @@ class Setup(ElementMaterials):
     def __post_init__(self, comm: Communicator | None) -> None:
         object.__setattr__(self, "statistics", element_statistics(self, comm))
 
-    @classmethod
-    def from_case(cls, case: Any, comm: Communicator | None = None) -> Setup:
-        """Read and check the data of a case; ranks share the reading of the medium.
-
-        Raises:
-            InputError: the data do not fit the case, or the case cannot run.
-        """
-        grid, geography = build_grid(case), case.grid.frame
-        require_memory(case, grid)
-        setup = cls(case, grid, geography, build_media(case, grid), comm)
-        setup._validate()
-        return setup
-
-    def _validate(self) -> None:
+    def validate(self) -> None:
         """Evaluate all that may raise `InputError`, so that a run does not fail later."""
         _ = self.relaxation, self.connectivity, self.surface, self.sampling_stride, self.equations
         if self.receivers:
@@ -113,10 +95,10 @@ class Setup(ElementMaterials):
 
     def _require_records(self) -> None:
         """Check that `[[output.record]]` selects positions in the mesh and samples of the run."""
-        self._recording.require_samples(self.case.output.record, self.steps)
+        self.recording.require_samples(self.case.output.record, self.steps)
 
     @property
-    def _recording(self) -> Recording:
+    def recording(self) -> Recording:
         """The recordable fields of the whole mesh."""
         return recording(self, ElementDomain.outline(self.outline))
 
@@ -290,93 +272,45 @@ class Setup(ElementMaterials):
     @property
     def unknowns(self) -> int:
         """Number of values of all fields at all nodes."""
-        return self.count * self._unknowns_per_element
+        return self.count * self.unknowns_per_element
 
     @property
-    def _unknowns_per_element(self) -> int:
+    def unknowns_per_element(self) -> int:
         return len(self.equations.fields) * (self.degree + 1) ** AXES
 
     @property
-    def updates_per_step(self) -> int:
-        """Number of unknowns that a step updates in all stages."""
-        return self.unknowns * SCHEME.stages
-
-    @property
-    def bytes_per_update(self) -> float:
-        """Minimum memory traffic per unknown and stage, bytes.
-
-        Each stage reads and writes the fields and the register, except that the first stage does
-        not read the register. It reads and writes the traces of six faces. It also reads the metric
-        terms of elements that are not bricks, and materials that vary inside elements. Memory
-        variables add to the traffic, but not to the unknowns.
-        """
-        n, fields = self.degree + 1, len(self.equations.fields)
-        traces = 2 * 2 * AXES * self.equations.trace / (fields * n)
-        values = 1 + self._memory_variables / fields
-        words = (4 - 1 / SCHEME.stages) * values + traces + self._tables / fields
-        return float(words * np.dtype(self.dtype).itemsize)
-
-    @property
-    def _tables(self) -> float:
+    def tables(self) -> float:
         """Values per node of tables that vary among nodes, see `nodal_tables`."""
         return nodal_tables(self) / (self.degree + 1) ** AXES
 
     @cached_property
-    def _memory_variables(self) -> float:
+    def memory_variables(self) -> float:
         """Memory variables of attenuation and layers per node, averaged over all elements."""
         of_layers = self.equations.stretched * self.layer_sets / self.count
         of_strain = self.equations.strains * len(self.relaxation.tau) if self.relaxation else 0
         return of_layers + of_strain
 
-    @cached_property
-    def memory(self) -> int:
-        """Device memory of the run on one rank, bytes; see `device_memory`."""
-        return device_memory(self, self.elements(1, 0))
-
-    @property
-    def output_bytes(self) -> int:
-        """Size of seismograms, the surface's motion, snapshots, final fields, records, bytes."""
-        samples = ceil(self.steps / self.sampling_stride)
-        values = sum(
-            len(that_record(quantity.name, self.receivers)) * len(quantity.components)
-            for quantity in QUANTITIES.values()
-        )
-        seismograms = samples * values * np.dtype(self.dtype).itemsize
-        fields = volume_bytes(self) + final_field_bytes(self)
-        records = self._recording.file_bytes(self.case.output.record, self.steps)
-        return seismograms + surface_bytes(self) + fields + records
-
     def grid_quantities(self) -> Iterator[Quantity]:
         """Elements and size of the region, for `groundswell check`."""
-        return check.grid_quantities(self)
+        return grid_quantities(self)
 
-    def quantities(self) -> list[Quantity]:
-        """Mesh, time step, resolution, sources, receivers and memory."""
-        return check.quantities(self)
+    def mesh_warnings(self) -> list[str]:
+        """What the file of the mesh holds that is ignored."""
+        return []
 
-    def warnings(self) -> list[str]:
-        """Reasons to expect poor results."""
-        return list(check.warnings(self))
+    def damped_positions(self) -> Iterator[str]:
+        """A warning of sources and receivers in sponges of a mesh."""
+        yield from ()
 
-    def decompose(self, ranks: int) -> DecompositionSummary:
-        """Summarise the partition of the elements.
 
-        Raises:
-            InputError: there are fewer elements than ranks.
-        """
-        largest = int(np.diff(self.starts(ranks)).max())
-        memory, traffic = [], np.zeros((ranks, ranks), np.int64)
-        for rank in range(ranks):
-            elements = self.elements(ranks, rank)
-            memory.append(device_memory(self, elements))
-            for peer, faces in elements.shared.items():
-                sent = faces.sends.count * self.trace.sent_bytes
-                traffic[rank, peer] = sent * SCHEME.stages
-        return DecompositionSummary(
-            ranks,
-            (ranks,),
-            (largest,),
-            largest * self._unknowns_per_element * SCHEME.stages,
-            memory,
-            traffic,
-        )
+def prepare_bricks(case: Any, comm: Communicator | None = None) -> Setup:
+    """Read and check the data of a case on a grid; ranks share the reading of the medium.
+
+    Raises:
+        InputError: the data do not fit the case, or the case cannot run.
+    """
+    grid, geography = build_grid(case), case.grid.frame
+    require_memory(case, grid)
+    setup = Setup(case, grid, geography, build_media(case, grid), comm)
+    setup.validate()
+    return setup

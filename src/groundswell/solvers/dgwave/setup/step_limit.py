@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.dgwave.attenuation import fastest_relaxation, largest_decay
-from groundswell.solvers.dgwave.check import in_region, position
+from groundswell.solvers.dgwave.places import in_region, position
 from groundswell.time_integration.step_limits import UNDAMPED_SHARE, decay_step, dg_step
 
 if TYPE_CHECKING:

@@ -28,14 +28,13 @@ from groundswell.seismology.media.statistics import physical_plane
 from groundswell.seismology.sources.placement import refuse_misplaced
 from groundswell.solvers.dgwave.boundaries.case import SpongeSection
 from groundswell.solvers.dgwave.boundaries.surface_sponges import SurfaceSponges
-from groundswell.solvers.dgwave.check import MESH, ROUNDING
 from groundswell.solvers.dgwave.equations import ABSORBING, REFLECTION
 from groundswell.solvers.dgwave.materials.case import VolumesSection
 from groundswell.solvers.dgwave.materials.volume_media import VolumeMedia
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
-from groundswell.solvers.dgwave.mesh.case import MeshSection
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.setup.bricks import Setup
+from groundswell.solvers.dgwave.setup.quantities import MESH
 from groundswell.spectral_elements.point_location import NOWHERE, locate
 from groundswell.spectral_elements.surface_location import (
     LocatedOnFaces,
@@ -46,15 +45,7 @@ from groundswell.spectral_elements.surface_location import (
 
 Floats = NDArray[np.float64]
 
-
-class AnySetup:
-    """The set-up of a case on a grid or on a mesh."""
-
-    @staticmethod
-    def from_case(case: Any, comm: Communicator | None = None) -> Setup:
-        """See `Setup.from_case`."""
-        on_mesh = isinstance(case.grid, MeshSection)
-        return (UnstructuredSetup if on_mesh else Setup).from_case(case, comm)
+ROUNDING = 1e-9  # relative, of edges
 
 
 @dataclass(frozen=True)
@@ -68,27 +59,6 @@ class UnstructuredSetup(Setup):
 
     groups: GmshGroups
     volume_media: VolumeMedia
-
-    @classmethod
-    def from_case(cls, case: Any, comm: Communicator | None = None) -> UnstructuredSetup:
-        """Read the mesh and check the data of a case.
-
-        Raises:
-            InputError: see `Setup.from_case`; or the mesh cannot be read; or the case does not list
-                exactly the physical volumes and surfaces of the mesh.
-        """
-        _require_no_cell_indices(case)
-        groups = _sorted(read_gmsh_groups(case.grid.file), down=case.grid.vertical == "down")
-        media = _media(case, groups)
-        _require_same("boundary.surfaces", case.boundary.surfaces, groups.sides, "surface")
-        given = media.averages.given()
-        medium = ArrayMedium((1.0, 1.0, 1.0), **{n: v[None, None] for n, v in given.items()})
-        physical_plane(medium, 0)
-        size = np.ptp(groups.mesh.nodes.reshape(-1, AXES), axis=0)
-        grid = Bricks((1, 1, 1), tuple(size.tolist()))  # a box around the mesh
-        setup = cls(case, grid, None, [medium], comm, groups, media)
-        setup._validate()
-        return setup
 
     def _require_positions(self) -> None:
         """Check that sources and receivers lie in the mesh."""
@@ -240,9 +210,9 @@ class UnstructuredSetup(Setup):
         return float(self._decay.max(initial=0.0))
 
     @property
-    def _tables(self) -> float:
+    def tables(self) -> float:
         """See `Setup`; also includes rates of decay in sponges."""
-        return super()._tables + len(self.sponges.elements) / self.count
+        return super().tables + len(self.sponges.elements) / self.count
 
     def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
         """Damping in sponges: rows and rates, see `Terms`; no rows if no rank has any."""
@@ -287,11 +257,12 @@ class UnstructuredSetup(Setup):
         text = f"{counted(damped, 'element')} next to {', '.join(self.sponges.widths)}"
         yield Quantity("sponges", damped, "sponges" * bool(damped), "elements", text, MESH)
 
-    def warnings(self) -> list[str]:
-        """See `Setup`; also warns of sources and receivers in sponges."""
-        return [*self.groups.warnings, *super().warnings(), *self._damped_positions()]
+    def mesh_warnings(self) -> list[str]:
+        """See `Setup`."""
+        return [*self.groups.warnings]
 
-    def _damped_positions(self) -> Iterator[str]:
+    def damped_positions(self) -> Iterator[str]:
+        """See `Setup`."""
         names, points = zip(*self._positions, strict=True)
         damped = np.isin(self.locate(np.array(points))[0], self.sponges.elements)
         if count := int(damped.sum()):
@@ -300,6 +271,27 @@ class UnstructuredSetup(Setup):
                 f"a sponge, which damps all motion, contains {what}; the first is "
                 f"{names[damped.argmax()]}. Move them, or reduce the width of the sponge"
             )
+
+
+def prepare_mesh(case: Any, comm: Communicator | None = None) -> UnstructuredSetup:
+    """Read the mesh and check the data of a case.
+
+    Raises:
+        InputError: see `prepare_bricks`; or the mesh cannot be read; or the case does not list
+            exactly the physical volumes and surfaces of the mesh.
+    """
+    _require_no_cell_indices(case)
+    groups = _sorted(read_gmsh_groups(case.grid.file), down=case.grid.vertical == "down")
+    media = _media(case, groups)
+    _require_same("boundary.surfaces", case.boundary.surfaces, groups.sides, "surface")
+    given = media.averages.given()
+    medium = ArrayMedium((1.0, 1.0, 1.0), **{n: v[None, None] for n, v in given.items()})
+    physical_plane(medium, 0)
+    size = np.ptp(groups.mesh.nodes.reshape(-1, AXES), axis=0)
+    grid = Bricks((1, 1, 1), tuple(size.tolist()))  # a box around the mesh
+    setup = UnstructuredSetup(case, grid, None, [medium], comm, groups, media)
+    setup.validate()
+    return setup
 
 
 def _centres(low: float, high: float, edge: float) -> Floats:
@@ -323,7 +315,7 @@ def _media(case: Any, groups: GmshGroups) -> VolumeMedia:
     """The media of physical volumes, or one medium of all elements.
 
     Raises:
-        InputError: see `UnstructuredSetup.from_case`; or the whole mesh lies above z = 0.
+        InputError: see `prepare_mesh`; or the whole mesh lies above z = 0.
     """
     sections, numbers = _media_sections(case, groups)
     middles = groups.mesh.nodes.mean(axis=1)

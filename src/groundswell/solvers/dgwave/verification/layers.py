@@ -22,7 +22,7 @@ from groundswell.seismology.problems.tables import SILENCE
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWave, PlaneWaves
 from groundswell.solvers.dgwave.case import DgWaveCase
-from groundswell.solvers.dgwave.setup import Setup
+from groundswell.solvers.dgwave.setup import prepare
 from groundswell.solvers.dgwave.solver import DgWave
 from groundswell.solvers.dgwave.verification.boxes import Floats
 from groundswell.solvers.dgwave.verification.simulation import make_case
@@ -107,8 +107,8 @@ class Packet:
     def returned(self, backend: Backend) -> float:
         """Amplitude of the reflection relative to the packet."""
         deep = self.depth + ceil(self.duration * ROCK.vp / H / 2) + self.width
-        layered = Setup.from_case(self._case(self.depth, "pml", "auto"))
-        reference = Setup.from_case(self._case(deep, "absorbing", layered.dt))
+        layered = prepare(self._case(self.depth, "pml", "auto"))
+        reference = prepare(self._case(deep, "absorbing", layered.dt))
         start, with_layer = self.motion(DgWave(layered, backend))
         _, without = self.motion(DgWave(reference, backend))
         return norm(with_layer - without) / norm(start)

@@ -8,7 +8,7 @@ import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.solvers.dgwave.case import DgWaveCase
-from groundswell.solvers.dgwave.setup import Setup
+from groundswell.solvers.dgwave.setup import prepare
 from groundswell.solvers.dgwave.solver import DgWave
 from groundswell.solvers.dgwave.verification.boxes import Floats
 
@@ -33,7 +33,7 @@ def recordings(case: DgWaveCase, backend: Backend) -> tuple[Floats, dict[str, Fl
         The times, and by quantity (receivers, components, n) of the receivers that record it:
         "velocity" along x, y and down, m/s, and "pressure", Pa.
     """
-    found = DgWave(Setup.from_case(case), backend)
+    found = DgWave(prepare(case), backend)
     found.prepare()
     steps = found.setup.steps
     graph = backend.capture(found.step)

@@ -23,7 +23,7 @@ from groundswell.meshes.hexahedra import face_nodes
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWaves
 from groundswell.solvers.dgwave.case import DgWaveCase
-from groundswell.solvers.dgwave.setup.unstructured import AnySetup
+from groundswell.solvers.dgwave.setup import prepare
 from groundswell.solvers.dgwave.solver import DgWave
 from groundswell.solvers.dgwave.verification.boxes import Floats
 from groundswell.solvers.dgwave.verification.layers import DEGREE, H, Packet, norm
@@ -97,7 +97,7 @@ class DownwardPacket(Packet):
 
     def reflected(self, backend: Backend, case: DgWaveCase) -> float:
         """Amplitude of the final motion above the layer of a case, relative to the packet."""
-        start, end = self.motion(DgWave(AnySetup.from_case(case), backend))
+        start, end = self.motion(DgWave(prepare(case), backend))
         return norm(end) / norm(start)
 
 

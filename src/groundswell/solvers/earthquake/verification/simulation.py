@@ -13,7 +13,7 @@ from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS, Grid
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ def make_case(**sections: Any) -> EarthquakeCase:
 
 def build(case: EarthquakeCase, backend: Backend, *, closed: bool = False) -> Earthquake:
     """The solver of a case; `closed` removes the absorbing layers, so that energy is conserved."""
-    setup = Setup.from_case(case)
+    setup = prepare(case)
     if closed:
         setup = replace(setup, grid=Grid(setup.grid.region, setup.grid.spacing))
     return Earthquake(setup, backend)

@@ -20,6 +20,7 @@ from groundswell.solvers.ultrasound.benchmarks.blocks import (
     propagation_on,
     small_setup,
 )
+from groundswell.solvers.ultrasound.cost import estimate
 from groundswell.solvers.ultrasound.propagation import Propagation, can_fuse
 from groundswell.solvers.ultrasound.window import Window
 
@@ -46,7 +47,8 @@ def _measure_cube(backend: Backend, edge: int, physics: str) -> Row:
     propagation = propagation_on(backend, physics, Window.whole_of(cells))
     seconds = alone(backend, propagation.launches)
     memory = None if backend.on_host else free - backend.memory_info()[0]
-    least = prod(cells) * small_setup(physics, varying=True).bytes_per_update / bandwidth
+    traffic = estimate(small_setup(physics, varying=True)).bytes_per_update
+    least = prod(cells) * traffic / bandwidth
     return {
         "cells": cells,
         "physics": physics,

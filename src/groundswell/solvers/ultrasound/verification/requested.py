@@ -14,7 +14,7 @@ import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import Triple
-from groundswell.solvers.ultrasound.setup import Setup
+from groundswell.solvers.ultrasound.setup import prepare
 from groundswell.solvers.ultrasound.verification.blocks import Blocks
 from groundswell.solvers.ultrasound.verification.simulation import WATER, Floats, make_case
 from groundswell.verify import Check
@@ -111,7 +111,7 @@ def accuracies(backend: Backend, full: bool) -> Iterator[Check]:
     """Differences from one rank: at most those requested, or predicted if these are larger."""
     for name in CASES if full else QUICK:
         sections, ranks = CASES[name]
-        setup = Setup.from_case(make_case(**sections))
+        setup = prepare(make_case(**sections))
         exact = _samples(Blocks.of_ranks(setup, (1, 1, 1), backend), setup.steps)
         for accuracy in ACCURACIES if full else ACCURACIES[:2]:
             yield _check(
@@ -122,7 +122,7 @@ def accuracies(backend: Backend, full: bool) -> Iterator[Check]:
 def _check(
     name: str, sections: dict[str, Any], ranks: Triple, exact: Floats, backend: Backend
 ) -> Check:
-    setup = Setup.from_case(make_case(**sections))
+    setup = prepare(make_case(**sections))
     found = _samples(Blocks.of_ranks(setup, ranks, backend), setup.steps)
     error = float(np.abs(found - exact).max() / np.abs(exact).max())
     accuracy, expected = setup.case.overlap.accuracy, setup.overlaps.estimate(ranks)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Backend
 from groundswell.solvers.ultrasound.case import UltrasoundCase
-from groundswell.solvers.ultrasound.setup import Setup
+from groundswell.solvers.ultrasound.setup import prepare
 from groundswell.solvers.ultrasound.solver import Ultrasound
 
 Floats = NDArray[np.float64]
@@ -49,7 +49,7 @@ def plane(x: float, spacing: float) -> dict[str, Any]:
 
 def build(case: UltrasoundCase, backend: Backend) -> Ultrasound:
     """The solver of a case."""
-    return Ultrasound(Setup.from_case(case), backend)
+    return Ultrasound(prepare(case), backend)
 
 
 def advance(found: Ultrasound, steps: int) -> None:

@@ -1,17 +1,18 @@
-"""Estimates of memory, of its traffic, and of the size of outputs."""
+"""What a run costs: memory, traffic and the size of its results."""
 
 from __future__ import annotations
 
 from math import ceil, prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from groundswell.exchange.pattern import traffic
 from groundswell.grids.cartesian import Grid, Layout, Part
+from groundswell.simulation.exchanging import part_of
+from groundswell.simulation.solver import Cost, DecompositionSummary
+from groundswell.solvers.earthquake.halo import decompose_grid, stress_halo, velocity_halo
 from groundswell.solvers.earthquake.sampling import recorded, recording
-
-if TYPE_CHECKING:
-    from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import FIELDS, Setup
 
 # Compulsory memory traffic of an update, in words per point: each input read once, each output
 # written once. Velocity: reads 6 stresses, 3 velocities and the density, writes 3 velocities.
@@ -21,7 +22,27 @@ if TYPE_CHECKING:
 VELOCITY_WORDS = 13
 STRESS_WORDS = {False: 17, True: 31}
 LAYER_WORDS = 6
-FIELDS = {False: 12, True: 20}  # arrays of all cells, without and with Q
+
+
+def estimate(setup: Setup) -> Cost:
+    """The cost on one rank; an update is a step of a grid point, absorbing layers included."""
+    moved, memory = sum(bytes_moved(setup).values()), device_bytes(setup, Part.whole(setup.grid))
+    return Cost(setup.grid.count, moved, memory, _output_bytes(setup))
+
+
+def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
+    """The decomposition into blocks, their memory, and the traffic of a step, bytes.
+
+    Raises:
+        InputError: the grid is too small for this number of ranks.
+    """
+    decomposition = decompose_grid(setup, ranks)
+    layers = [*velocity_halo(), *stress_halo(setup, decomposition)]
+    size = np.dtype(setup.dtype).itemsize
+    parts = [part_of(setup.grid, decomposition, rank) for rank in range(ranks)]
+    memory = [device_bytes(setup, part) for part in parts]
+    sent = traffic(decomposition, [(ghosts, size) for _, ghosts in layers])
+    return DecompositionSummary.of_blocks(decomposition, memory, sent)
 
 
 def bytes_moved(setup: Setup) -> dict[str, float]:
@@ -43,7 +64,7 @@ def device_bytes(setup: Setup, part: Part) -> int:
     return words * layout.itemsize + rings + records
 
 
-def output_bytes(setup: Setup) -> int:
+def _output_bytes(setup: Setup) -> int:
     """Size of all samples that the run writes, bytes."""
     records = recording(setup, Part.whole(setup.grid))
     samples = sum(ceil(setup.steps / s.every) * s.size for s in setup.samples.values())

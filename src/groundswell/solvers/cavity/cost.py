@@ -1,0 +1,84 @@
+"""What a cavity costs: memory, traffic and the size of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.pattern import traffic
+from groundswell.grids.cartesian import Layout, Part
+from groundswell.simulation.solver import Cost, DecompositionSummary
+from groundswell.solvers.cavity.case import FIELDS
+from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS, decompose_grids, local_parts
+from groundswell.solvers.cavity.recording import recording
+from groundswell.solvers.cavity.setup import Setup
+
+COARSE_COPIES = 2  # of the fields, in addition to the scheme's: forcing and restricted flow
+
+
+def estimate(setup: Setup) -> Cost:
+    """The cost on one rank; an update is a point's step, and a cycle counts those of all grids."""
+    parts = [(grid, Part.whole(grid.grid)) for grid in setup.grids]
+    return Cost(setup.updates_from(0), _bytes_per_update(setup), _memory(parts), _files(setup))
+
+
+def _bytes_per_update(setup: Setup) -> float:
+    """Least memory traffic of a point's step: reads and writes, u_0 as well in later stages."""
+    size = np.dtype(setup.dtype).itemsize
+    return float(len(FIELDS) * size * (3 * len(setup.scheme.stages) - 1))
+
+
+def _memory(parts: Sequence[tuple[Setup, Part]]) -> int:
+    """Device memory of a rank's parts of the grids, finest first, bytes."""
+    records = recording(*parts[0]).device_bytes(parts[0][0].case.output.record)
+    return records + sum(_of_part(*part, coarse=n > 0) for n, part in enumerate(parts))
+
+
+def _of_part(grid: Setup, part: Part, *, coarse: bool) -> int:
+    layout = Layout(part.cells, np.dtype(grid.dtype).itemsize)
+    copies = grid.scheme.copies + (COARSE_COPIES if coarse else 0)
+    return copies * len(FIELDS) * layout.size * layout.itemsize
+
+
+def _files(setup: Setup) -> int:
+    """Size of the output files, bytes."""
+    size = np.dtype(setup.dtype).itemsize
+    fields = setup.grid.count * len(FIELDS) * size if setup.case.output.fields else 0
+    return fields + setup.recording.file_bytes(setup.case.output.record, setup.steps)
+
+
+def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
+    """Block sizes, memory of each rank, and bytes exchanged in a step.
+
+    Raises:
+        InputError: a grid is too small for this number of ranks.
+    """
+    decompositions = decompose_grids(setup, ranks)
+    largest = [_largest(decomposition) for decomposition in decompositions]
+    return DecompositionSummary(
+        ranks=ranks,
+        processes=decompositions[0].processes[::-1],
+        largest_block=largest[0][::-1],
+        updates_per_step=sum(
+            n * prod(block) for n, block in zip(setup.cycle(), largest, strict=True)
+        ),
+        memory=[_memory(local_parts(setup, decompositions, rank)) for rank in range(ranks)],
+        traffic=_traffic(setup, decompositions),
+    )
+
+
+def _largest(decomposition: Decomposition) -> list[int]:
+    """Points of the largest block along z, y and x."""
+    return [int(max(np.diff(edges))) for edges in decomposition.edges]
+
+
+def _traffic(setup: Setup, decompositions: Sequence[Decomposition]) -> np.ndarray:
+    """Bytes that each rank sends to each other rank per step, (ranks, ranks)."""
+    size, stages = np.dtype(setup.dtype).itemsize, len(setup.scheme.stages)
+    ghosts = [(STENCIL_GHOSTS[name], size) for name in FIELDS]
+    steps = zip(decompositions, setup.cycle(), strict=True)
+    sent = [n * traffic(decomposition, ghosts) for decomposition, n in steps]
+    return np.asarray(stages * np.sum(sent, axis=0))

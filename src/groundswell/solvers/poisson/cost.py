@@ -1,0 +1,81 @@
+"""What a solution costs: memory, traffic and the size of its results."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from groundswell.linear.coarse import factor_bytes
+from groundswell.meshes.box import Box
+from groundswell.simulation.solver import Cost, DecompositionSummary
+from groundswell.solvers.poisson.memory import MemoryEstimate
+from groundswell.solvers.poisson.roofline import Traffic, stored_factors
+from groundswell.solvers.poisson.setup import Setup
+
+
+def estimate(setup: Setup) -> Cost:
+    """The cost on one rank; an update is an unknown's iteration, without its preconditioner."""
+    memory = _memory(setup, setup.mesh.count, first=True)
+    return Cost(setup.unknowns, _bytes_per_update(setup), memory, _files(setup))
+
+
+def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
+    """The decomposition for this number of ranks.
+
+    Raises:
+        InputError: there are fewer elements than ranks.
+    """
+    partition, size = setup.partition(ranks), np.dtype(setup.dtype).itemsize
+    return DecompositionSummary(
+        ranks=ranks,
+        processes=partition.processes,
+        largest_block=partition.largest,
+        updates_per_step=-(-setup.unknowns * int(partition.counts.max()) // setup.mesh.count),
+        memory=[_memory(setup, int(n), first=not r) for r, n in enumerate(partition.counts)],
+        traffic=size * partition.shared_nodes(setup.degree),
+    )
+
+
+def _bytes_per_update(setup: Setup) -> float:
+    """Least traffic per unknown and iteration, without a preconditioner."""
+    nodes, size = setup.mesh.count * setup.element_nodes, np.dtype(setup.dtype).itemsize
+    return Traffic(setup.unknowns, nodes, size, setup.factors).iteration / setup.unknowns
+
+
+def _memory(setup: Setup, elements: int, *, first: bool = False) -> int:
+    """Bytes for this number of elements; on a CPU including those of the host.
+
+    Args:
+        first: whether they are on rank 0, which solves multigrid's coarsest system.
+    """
+    coarsest = setup.mesh.count * (first and setup.has_multigrid)
+    by_degree = setup.unknowns_of
+    factored = factor_bytes(by_degree[1]) if coarsest else 0
+    nodes = [elements * (degree + 1) ** 3 for degree in by_degree]
+    unknowns = [-(-count * elements // setup.mesh.count) for count in by_degree.values()]
+    estimate = MemoryEstimate(
+        *(elements, nodes, unknowns, _device_factors(setup)),
+        multigrid=setup.has_multigrid,
+        coarsest=coarsest,
+        coarsest_factors=factored,
+        curved=setup.mesh.order > 1,
+        flat=setup.has_flat_elements,
+    )
+    on_host = estimate.host if setup.case.run.backend == "cpu" else 0
+    return estimate.device(np.dtype(setup.dtype).itemsize) + on_host
+
+
+def _device_factors(setup: Setup) -> int:
+    """Factors stored for each node on the device; straight edges need none on a GPU."""
+    is_affine = isinstance(setup.mesh, Box) and setup.mesh.deform is None
+    if is_affine or (setup.mesh.order == 1 and setup.case.run.backend == "cuda"):
+        return 0
+    return stored_factors("stored", setup.case.equation.screening)
+
+
+def _files(setup: Setup) -> int:
+    """Bytes of the records, and of the solution: connectivity, positions, values."""
+    records = setup.recording.file_bytes(setup.case.output.record, setup.steps)
+    if not setup.case.output.fields:
+        return records
+    values = 3 + 1 + (setup.case.equation.exact is not None)
+    return records + 8 * (setup.mesh.count * setup.element_nodes + values * setup.unknowns)

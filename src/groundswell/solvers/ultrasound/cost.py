@@ -1,0 +1,117 @@
+"""What a run costs: memory, traffic and the size of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from groundswell.case.quantities import Quantity
+from groundswell.exchange.pattern import Ghosts, traffic
+from groundswell.grids.cartesian import Part, format_extent
+from groundswell.simulation.exchanging import part_of
+from groundswell.simulation.solver import Cost, DecompositionSummary
+from groundswell.solvers.ultrasound.line_transforms import supports
+from groundswell.solvers.ultrasound.media.case import PROPERTIES
+from groundswell.solvers.ultrasound.overlap_choice import Overlaps, short
+from groundswell.solvers.ultrasound.setup import Setup
+
+
+def estimate(setup: Setup) -> Cost:
+    """The cost on one rank; an update is a step of a point."""
+    memory = _memory(setup, setup.whole, (1, 1, 1), supports(setup.grid.shape))
+    return Cost(setup.grid.count, setup.itemsize * float(passes(setup)), memory, _files(setup))
+
+
+def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
+    """Summary of the decomposition for a number of ranks.
+
+    Raises:
+        InputError: see `BlockSetup.cut` and `Overlaps.require_accuracy`.
+    """
+    cut = setup.cut(ranks)
+    ranks_along = cut.processes[::-1]
+    setup.overlaps.require_accuracy(ranks_along)
+    parts = [part_of(setup.grid, cut, rank) for rank in range(ranks)]
+    fused = setup.supports_fused(cut)
+    memory = [_memory(setup, part, ranks_along, fused) for part in parts]
+    overlap = setup.overlaps.of(ranks_along)[::-1]
+    ghosts = Ghosts(overlap, overlap, corners=True)
+    sent = traffic(cut, [(ghosts, setup.itemsize)] * setup.exchanged_fields)
+    summary = DecompositionSummary.of_blocks(cut, memory, sent)
+    quantities = _overlap_quantities(setup.overlaps, ranks_along)
+    warnings = [*setup.overlaps.warnings(ranks_along)]
+    return replace(summary, quantities=quantities, warnings=warnings)
+
+
+def _overlap_quantities(overlaps: Overlaps, ranks: Sequence[int]) -> list[Quantity]:
+    """The overlaps on a number of ranks along x, y and z, and the error expected of them."""
+    points, estimate = overlaps.of(ranks), overlaps.estimate(ranks)
+    if not estimate:
+        return []
+    text = f"about {short(estimate)} of the largest pressure, or less"
+    return [
+        Quantity("overlap", points, "overlap", text=f"{format_extent(points)} points"),
+        Quantity("overlap_error", estimate, "difference from one rank", text=text),
+    ]
+
+
+def _memory(setup: Setup, part: Part, ranks: Sequence[int], fused: bool) -> int:
+    """Device memory of a rank's arrays and records, bytes.
+
+    Args:
+        ranks: number of ranks along x, y and z.
+        fused: whether a GPU uses the fused step.
+    """
+    window = setup.window(part, ranks)
+    points = int(np.prod(window.extended, dtype=np.int64))
+    fused = fused and setup.case.run.backend == "cuda"
+    exchanged = fused and any(window.overlap) and setup.materials.is_dispersive  # the density
+    fields = int(setup.itemsize * points * (_arrays(setup, fused=fused) + exchanged))
+    return fields + setup.recording(part).device_bytes(setup.case.output.records)
+
+
+def _files(setup: Setup) -> int:
+    """Size of the output files, bytes."""
+    records = setup.recording(setup.whole).file_bytes(setup.case.output.records, setup.steps)
+    values = (getattr(setup.materials, name) for name in PROPERTIES)
+    arrays = setup.case.output.medium * sum(np.ndim(value) > 0 for value in values)
+    return records + arrays * setup.itemsize * int(np.prod(setup.grid.region, dtype=np.int64))
+
+
+def passes(setup: Setup) -> int:
+    """Minimum number of arrays that a step reads or writes.
+
+    The spectrum of a real array counts as one array. As in the fused step, a pass along x reads and
+    writes each of its fields once, and spectra stay in a cache between the passes along the other
+    axes. On n axes, the gradient takes 1 + n arrays, the velocities 4 n, the divergence 2 n, and
+    density and pressure 3 n + 2. Each fractional Laplacian adds 4. If there are any, the densities
+    are read again, which adds n. A property that varies in space is read wherever it is used.
+    """
+    medium, axes, count = setup.materials, setup.axes, setup.materials.fractional_laplacians
+    losses = 4 * count + axes * (count > 0)
+    read = [*[medium.density] * 2, medium.speed, medium.nonlinearity, *[medium.absorption] * count]
+    return 10 * axes + 3 + losses + sum(np.ndim(values) > 0 for values in read)
+
+
+def _arrays(setup: Setup, *, fused: bool) -> float:
+    """Number of arrays with one value per point that a run keeps on its device.
+
+    Args:
+        fused: whether the run uses the fused step.
+    """
+    medium, axes = setup.materials, setup.axes
+    absorption = [medium.absorption] * (medium.is_absorbing + medium.is_dispersive)
+    densities = [medium.density] * (1 if fused else axes + 1)
+    properties = [*densities, medium.speed, medium.nonlinearity, *absorption]
+    varying = sum(np.ndim(values) > 0 for values in properties)
+    fields = 1 + 2 * axes  # pressure, velocity and density
+    terms, others = setup.separated_sources
+    fields += len(terms)
+    if fused:
+        has_source_term = any(source.mode == "additive" for source in others)
+        return fields + varying + axes + has_source_term  # with spectra
+    # Derivatives, two spectra, the work areas of both transforms, and tables of wavenumbers.
+    has_filter = any(source.mode == "additive" for source in setup.sources)
+    return fields + varying + axes + 4.5 + 0.5 * (has_filter + medium.fractional_laplacians)
