@@ -18,7 +18,7 @@ from groundswell.bench import Session
 from groundswell.bench.tables import Row
 from groundswell.solvers.earthquake.benchmarks.published import AWP_ODC
 from groundswell.solvers.earthquake.case import EarthquakeCase
-from groundswell.solvers.earthquake.cost import estimate
+from groundswell.solvers.earthquake.cost import bytes_moved, estimate
 from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import Earthquake
 
@@ -75,7 +75,7 @@ def measure_variant(
         "share": points * traffic / step / bandwidth,
         "kernels": {},
     }
-    traffic, kernels = found.setup.bytes_moved, row["kernels"]
+    traffic, kernels = bytes_moved(found.setup), row["kernels"]
     for name, launch in found.hot_kernels().items():
         seconds = _seconds(backend, _repeated(backend, launch, times)) / times
         share = points * traffic[name] / seconds / bandwidth
