@@ -75,11 +75,11 @@ def measure_variant(
         "share": points * traffic / step / bandwidth,
         "kernels": {},
     }
-    traffic, kernels = bytes_moved(found.setup), row["kernels"]
+    moved, kernels = bytes_moved(found.setup), row["kernels"]
     for name, launch in found.hot_kernels().items():
         seconds = _seconds(backend, _repeated(backend, launch, times)) / times
-        share = points * traffic[name] / seconds / bandwidth
-        kernels[name] = {"milliseconds": seconds * 1e3, "bytes": traffic[name], "share": share}
+        share = points * moved[name] / seconds / bandwidth
+        kernels[name] = {"milliseconds": seconds * 1e3, "bytes": moved[name], "share": share}
     return row
 
 
