@@ -13,7 +13,7 @@ from variants import short_and_long
 from groundswell.backends import open_backend
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.flow import Flow
-from groundswell.solvers.cavity.setup import ALONE, Setup, prepare
+from groundswell.solvers.cavity.setup import ALONE, prepare
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.steady import bring_to_steady_state
 from groundswell.solvers.cavity.verification.lid import extrapolated
@@ -165,7 +165,7 @@ def test_defaults_reach_a_steady_flow(name: str) -> None:
     ],
 )
 def test_flows_that_may_not_become_steady_are_named_before(case: CavityCase, text: str) -> None:
-    assert any(text in warning for warning in warnings_of(Setup(case)))
+    assert any(text in warning for warning in warnings_of(prepare(case)))
 
 
 def test_the_finest_grid_alone_replaces_cycles_that_fail(

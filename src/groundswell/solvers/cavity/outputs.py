@@ -32,7 +32,7 @@ class Outputs:
         self._solver, backend, finest = solver, solver.backend, solver.levels[0]
         self._recorders = Recorders(
             solver.setup.case.output.record,
-            recording(solver.setup, finest.part),
+            recording(finest.grid, finest.part),
             {name: field.interior for name, field in finest.copies[0].items()},
             backend,
             solver.comm,
@@ -70,12 +70,12 @@ class Outputs:
         whole_fields = {name: self._gather(name) for name in FIELDS}
         if not self._solver.comm.first:
             return None
-        return Flow.of(self._solver.setup, whole_fields)
+        return Flow.of(self._solver.setup.finest, whole_fields)
 
     def _gather(self, name: str) -> NDArray[Any]:
         solver = self._solver
         block = solver.levels[0].decomposition.block(solver.comm.rank)
-        field = np.zeros(solver.setup.grid.shape, solver.setup.dtype)
+        field = np.zeros(solver.setup.finest.grid.shape, solver.setup.dtype)
         for slices, part in solver.comm.gather((block.slices, solver.snapshot(name))):
             field[slices] = part
         return field

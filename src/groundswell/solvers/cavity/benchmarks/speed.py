@@ -71,7 +71,7 @@ def on_ranks(rig: Rig, case: CavityCase, version: str = "") -> Row:
         solver.check_health(0)
         ranks = solver.describe_ranks()
         solver.close()
-    cells = solver.setup.grid.cells
+    cells = solver.setup.finest.grid.cells
     return {"cells": cells, "path": ranks["transport"], **speed(cells, seconds)}
 
 
