@@ -214,4 +214,4 @@ def test_ranks_that_a_coarse_grid_is_too_small_for() -> None:
     run = wide.case.run.model_copy(update={"processes": (1, 1, 8)})
     crowded = prepare(wide.case.model_copy(update={"run": run}))
     with pytest.raises(InputError, match=r"20 x 20 x 8 points leaves some of 8 blocks along z"):
-        decompose_grids(crowded, 8)
+        decompose_grids(crowded.grids, 8)
