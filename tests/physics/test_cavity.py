@@ -152,7 +152,7 @@ LONG = [name for name in FLOWS if name != "below, metal"]
 def test_defaults_reach_a_steady_flow(name: str) -> None:
     """By cycles, without trying again on the finest grid alone, and without a warning before."""
     solver = bring_to_steady_state(FLOWS[name], open_backend("cpu"))[1]
-    assert solver.convergence_summary()["steady"] and solver.stage != ALONE
+    assert solver.history.convergence()["steady"] and solver.stage != ALONE
     assert [text for text in warnings_of(solver.setup) if "steady" in text] == []
 
 

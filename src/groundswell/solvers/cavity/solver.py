@@ -61,7 +61,7 @@ class Cavity(ExchangingSolver):
         ]
         self._stage = backend.zeros((1,), np.int64)
         self.history = ResidualHistory(backend, setup)
-        self.outputs = Outputs(self)
+        self.outputs = Outputs(setup.case.output, self.levels[0], self.history)
         self._connect()
         self.restart()
 
@@ -256,7 +256,7 @@ class Cavity(ExchangingSolver):
     @property
     def warnings(self) -> Sequence[str]:
         """Warnings if cycles failed, or if the run ended before the flow was steady."""
-        found = self.convergence_summary()
+        found = self.history.convergence()
         alone = [ALONE_WARNING] * (self.stage == ALONE)
         if found["steady"]:
             return alone
@@ -272,16 +272,6 @@ class Cavity(ExchangingSolver):
             f"the flow is not steady: the residual is {residual} and time.tolerance is "
             f"{self.setup.tolerance:g}; {advice}",
         ]
-
-    def convergence_summary(self) -> dict[str, Any]:
-        """The finest grid's last residual, and whether it meets the tolerance."""
-        rows = self.history.read()
-        finest = rows[rows[:, 1] == 0]
-        residual = float(finest[-1, 2:].max()) if len(finest) else None
-        return {
-            "residual": residual,
-            "steady": residual is not None and residual <= self.setup.tolerance,
-        }
 
     def status(self, step: int) -> str:
         """The grid in use, and its residual."""

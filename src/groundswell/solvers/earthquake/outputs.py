@@ -99,10 +99,8 @@ class Outputs:
         """Peaks so far, the velocities they continue from, and running statistics."""
         if self._peaks is None:
             return self._recorders.state()
-        nx, ny, _ = self._setup.grid.region
-        first = self._part.region_start[1::-1]
         arrays = {"peaks": self._peaks, "past": self._past}
-        peaks = {name: surface_array(a, (2, ny, nx), first) for name, a in arrays.items()}
+        peaks = {name: self._of_surface(array) for name, array in arrays.items()}
         return peaks | self._recorders.state()
 
     def write(self, folder: Path) -> list[Path]:
@@ -123,14 +121,14 @@ class Outputs:
         """PGV and PGA over the whole region at rank 0, (2, ny, nx)."""
         if not self._setup.case.output.shaking_map:
             return None
-        here = None if self._peaks is None else self._backend.to_host(self._peaks)
+        nowhere = self._backend.zeros((2, 0, 0), self._setup.dtype)
+        own = nowhere if self._peaks is None else self._peaks
+        return self._of_surface(own).gather(self._backend, self._comm)
+
+    def _of_surface(self, array: Array) -> DistributedArray:
+        """This rank's values (2, ny, nx) at the surface of the region."""
         nx, ny, _ = self._setup.grid.region
-        whole = np.zeros((2, ny, nx), self._setup.dtype)
-        own = taken(self._part, strided(self._setup.grid.region, 1)).place
-        for place, peaks in self._comm.gather((own, here)):
-            if peaks is not None:
-                whole[:, *place[1:]] = peaks
-        return whole
+        return surface_array(array, (2, ny, nx), self._part.region_start[1::-1])
 
     def _write_map(self, folder: Path, peaks: NDArray[Any] | None) -> list[Path]:
         if peaks is None:
