@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from groundswell.arrays import Array as Array
 from groundswell.backends.compilation import CompilationQueue
 from groundswell.backends.launch import Extent, Items, Launch
 from groundswell.backends.listing import in_order as in_order  # solvers import it from here
@@ -22,8 +23,6 @@ from groundswell.backends.source import INCLUDE, Source
 from groundswell.backends.strided_copy import StridedPointer
 from groundswell.backends.transforms import RealTransform
 from groundswell.errors import BackendError
-
-Array = Any  # a NumPy or CuPy array, depending on the backend
 
 ROW_ALIGNMENT = 128  # bytes: one cache line of a GPU, two of a CPU
 

@@ -32,7 +32,7 @@ from groundswell.solvers.ultrasound.overlap_choice import Overlaps
 from groundswell.solvers.ultrasound.overlap_error import OverlapError
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.separable import Term, separate
-from groundswell.solvers.ultrasound.source_waves import wave
+from groundswell.solvers.ultrasound.source_waves import emitted_wave, points_per_wavelength
 from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources, source_strength
 from groundswell.solvers.ultrasound.stability import SAFETY, DispersionShare, stable_step
 from groundswell.solvers.ultrasound.stability_messages import growing_waves, unstable_step
@@ -174,9 +174,19 @@ class Setup(BlockSetup):
         return min(self.grid.spacing[: self.axes])
 
     @property
+    def widest_spacing(self) -> float:
+        """Largest distance of points, m."""
+        return max(self.grid.spacing[: self.axes])
+
+    @property
+    def points_per_wavelength(self) -> float | None:
+        """See `source_waves.points_per_wavelength`."""
+        return points_per_wavelength(self.case.source, self.materials, self.widest_spacing)
+
+    @property
     def highest_frequency(self) -> float:
         """Highest frequency that the grid resolves everywhere, at 2 points per wavelength, Hz."""
-        return self.smallest_speed / (2 * max(self.grid.spacing[: self.axes]))
+        return self.smallest_speed / (2 * self.widest_spacing)
 
     @property
     def reference_speed(self) -> float:
@@ -266,7 +276,8 @@ class Setup(BlockSetup):
     @cached_property
     def overlaps(self) -> Overlaps:
         """The overlaps of the blocks of ranks, and their expected error."""
-        error = OverlapError.of(self.materials, wave(self))
+        wave = emitted_wave(self.case.source, self.materials, self.grid, self.widest_spacing)
+        error = OverlapError.of(self.materials, wave)
         return Overlaps(self.case.overlap, self.grid, self.sources, error)
 
     def window(self, part: Part, ranks: Sequence[int]) -> Window:

@@ -13,7 +13,6 @@ import time
 import warnings
 from collections.abc import Sequence
 
-from groundswell import __version__
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import (
     DeviceMissing,
@@ -38,6 +37,7 @@ from groundswell.solvers.ultrasound.kwave.log import Log
 from groundswell.solvers.ultrasound.kwave.output_file import OutputFile, run_attributes
 from groundswell.solvers.ultrasound.kwave.simulation import KWaveSimulation
 from groundswell.solvers.ultrasound.kwave.stability import stability_warnings
+from groundswell.version import __version__
 
 OMP, CUDA = "kspaceFirstOrder-OMP", "kspaceFirstOrder-CUDA"
 BACKENDS = {OMP: "cpu", CUDA: "cuda"}

@@ -6,12 +6,12 @@ import sys
 import time
 from contextlib import suppress
 
-from groundswell import __version__
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import describe_grid
 from groundswell.solvers.ultrasound.kwave.arguments import Options
 from groundswell.solvers.ultrasound.kwave.input_file import KWaveInput
 from groundswell.solvers.ultrasound.kwave.simulation import Report
+from groundswell.version import __version__
 
 
 class Log:

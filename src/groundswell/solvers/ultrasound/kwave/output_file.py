@@ -18,7 +18,6 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell import __version__
 from groundswell.errors import InputError
 from groundswell.formats.atomic import atomic_write, disk_errors, sync
 from groundswell.formats.damage import read_errors_reported
@@ -29,6 +28,7 @@ from groundswell.solvers.ultrasound.kwave.datasets import (
     describe,
     set_attributes,
 )
+from groundswell.version import __version__
 
 VERSION = {"major_version": "1", "minor_version": "2"}
 STEP = "t_index"  # dataset with the number of steps made
