@@ -16,6 +16,7 @@ import groundswell as gs
 from groundswell.errors import CaseError, InputError, RunFailed
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.octree_faces import FaceKind, find_faces
+from groundswell.seismology.time_steps import StableSteps
 from groundswell.solvers.dgwave.boundaries.layers import add_profiles, sponge_damping
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.element_costs import (
@@ -406,8 +407,8 @@ def test_a_value_that_is_not_finite_ends_the_run(degree: int) -> None:
 def test_an_exploding_run_ends_with_a_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = build(tmp_path, time__duration=20, time__step=0.0118, method__degree=2)
-    monkeypatch.setattr("groundswell.solvers.dgwave.setup.Setup.dt", 0.04)
+    case = build(tmp_path, time__duration=20, time__step=0.04, method__degree=2)
+    monkeypatch.setattr(StableSteps, "choose", lambda _, given, interval: given)
     with pytest.raises(RunFailed, match="the run is unstable, or its input is invalid"):
         gs.run(case, folder=tmp_path / "results")
 

@@ -129,7 +129,7 @@ def _warnings(setup: Setup) -> Iterator[str]:
             f"material, which is fluid in {fluid:,} of them; the first is around "
             f"{position(setup, first)}. {_aligned(setup)}"
         )
-    yield from source_warnings(setup, setup.statistics.vp_max)
+    yield from source_warnings(setup.case, setup.survey, setup.dt, setup.statistics.vp_max)
     yield from terrain_warnings(setup)
     yield from _shallow_sources(setup)
     remedy = "narrow attenuation.band, or raise method.mechanisms"

@@ -102,6 +102,9 @@ class Outputs:
         }
         if not self._comm.first:
             return []
-        attrs = {**date_attributes(setup), "time": setup.time_axis.time(setup.steps)}
+        attrs = {
+            **date_attributes(setup.case, setup.survey),
+            "time": setup.time_axis.time(setup.steps),
+        }
         elements = LagrangeElements.of(mesh, setup.degree, whole, attrs)
         return [elements.write(folder / "fields.vtkhdf")]

@@ -30,6 +30,7 @@ from groundswell.seismology.formats.shaking_maps import (
     write_shaking_map,
 )
 from groundswell.seismology.sources.event import event_attributes
+from groundswell.seismology.survey import Survey
 from groundswell.solvers.earthquake.sampling import RECORDABLE, point_selection, recording
 from groundswell.solvers.earthquake.state import surface_array
 
@@ -226,7 +227,9 @@ class Outputs:
 
     @cached_property
     def _attributes(self) -> dict[str, Any]:
-        return event_attributes(self._setup)
+        setup = self._setup
+        survey = Survey(setup.source_entries, setup.receivers)
+        return event_attributes(setup.case, setup.geography, survey)
 
     def _seismogram_output(self, folder: Path, length: int | None) -> Output:
         setup = self._setup

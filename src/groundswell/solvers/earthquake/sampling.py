@@ -14,6 +14,7 @@ from groundswell.outputs.cartesian import CartesianDomain, strided, taken
 from groundswell.outputs.recording import Frame, PointSelection, RecordableField, Recording
 from groundswell.outputs.ring_buffer import ring_slots
 from groundswell.seismology.sources.event import date_attributes
+from groundswell.seismology.survey import Survey
 from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS, Stencil
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def recording(setup: Setup, part: Part) -> Recording:
         downward=True,
         periodic=(sides, sides, False),
     )
-    axis, attrs = setup.time_axis, date_attributes(setup)
+    survey = Survey(setup.source_entries, setup.receivers)
+    axis, attrs = setup.time_axis, date_attributes(setup.case, survey)
     return Recording(
         domain, RECORDABLE, setup.dtype, axis.dt, attrs=attrs, steps=axis.steps, start=axis.start
     )

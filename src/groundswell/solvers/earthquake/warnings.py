@@ -11,6 +11,7 @@ from groundswell.errors import counted
 from groundswell.seismology.anelasticity import attenuation_warnings
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.spectra import energy_below
+from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import sampling_warnings
 
 if TYPE_CHECKING:
@@ -115,4 +116,5 @@ def _sampling(setup: Setup) -> Iterator[str]:
 
 def _sources(setup: Setup) -> Iterator[str]:
     """Sources that do not fit the event or the run, and receivers out of reach."""
-    return source_warnings(setup, setup.max_wave_speed)
+    survey = Survey(setup.source_entries, setup.receivers)
+    return source_warnings(setup.case, survey, setup.dt, setup.max_wave_speed)

@@ -90,7 +90,7 @@ class Seismograms:
             receivers,
             interval,
             start=setup.time_axis.first_sample(setup.sampling_stride, interval),
-            attrs=event_attributes(setup),
+            attrs=event_attributes(setup.case, setup.geography, setup.survey),
             resume=length,
             dtype=setup.dtype,
             quantity=quantity,

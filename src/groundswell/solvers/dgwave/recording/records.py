@@ -24,7 +24,7 @@ RECORDABLE = {
 def recording(setup: Setup, domain: Domain) -> Recording:
     """The recordable fields of the equations on some elements."""
     fields = {name: RECORDABLE[name] for name in setup.equations.fields}
-    axis, attrs = setup.time_axis, date_attributes(setup)
+    axis, attrs = setup.time_axis, date_attributes(setup.case, setup.survey)
     return Recording(
         domain, fields, setup.dtype, axis.dt, attrs=attrs, steps=axis.steps, start=axis.start
     )

@@ -90,7 +90,8 @@ class ShakingMap:
         if not self._comm.first:
             return []
         pgv, pga = map(self._lattice.whole, whole)
-        points, attrs = self._lattice.points(self._setup), event_attributes(self._setup)
+        setup, points = self._setup, self._lattice.points(self._setup)
+        attrs = event_attributes(setup.case, setup.geography, setup.survey)
         return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, points, attrs)]
 
 
@@ -130,7 +131,7 @@ class SurfaceSeries:
             lattice.points(setup),
             interval,
             start=setup.time_axis.first_sample(every, interval),
-            attrs=event_attributes(setup),
+            attrs=event_attributes(setup.case, setup.geography, setup.survey),
             resume=length,
             dtype=setup.dtype,
         )

@@ -99,6 +99,6 @@ class Volumes:
 
     def _writer(self, path: Path, length: int | None) -> LagrangeSeries:
         setup = self._setup
-        attrs = event_attributes(setup)
+        attrs = event_attributes(setup.case, setup.geography, setup.survey)
         elements = LagrangeElements.of(setup.hexahedra, setup.degree, {}, attrs)
         return LagrangeSeries(path, elements, self._fields, length, setup.dtype)

@@ -26,7 +26,8 @@ from groundswell.seismology.sources.event import SourceSummary
 from groundswell.seismology.sources.placement import require_sources_inside
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.spectra import highest_frequency
-from groundswell.seismology.time_steps import TimeAxis, dividing_step, require_feasible_steps
+from groundswell.seismology.survey import Survey
+from groundswell.seismology.time_steps import StableSteps, TimeAxis, TimeStep
 from groundswell.solvers.dgwave import validation
 from groundswell.solvers.dgwave.boundaries.layers import build_grid
 from groundswell.solvers.dgwave.element_costs import element_costs
@@ -180,20 +181,17 @@ class Setup(ElementMaterials):
             InputError: the step of the case is unstable or far too short, or the sampling interval
                 is too short.
         """
-        step = self._choose_step()
-        require_feasible_steps(step, self.case.time.duration)
-        return step
+        return self.time_step.dt
 
-    def _choose_step(self) -> float:
-        step, limit = self.case.time.step, self.step_limit
-        if step == "auto":
-            return dividing_step(limit.seconds, self.sampling_interval)
-        if step > limit.seconds:
-            raise InputError(
-                f"time.step = {step:g} s is unstable: the limit is {limit.seconds:.6g} s because "
-                f'of {limit.cause}; shorten it or use "auto"; for longer steps, {limit.cure}'
-            )
-        return float(step)
+    @cached_property
+    def time_step(self) -> TimeStep:
+        """The time step, and the sampling of seismograms; see `dt`."""
+        limit = self.step_limit
+        reason = (
+            f'because of {limit.cause}; shorten it or use "auto"; for longer steps, {limit.cure}'
+        )
+        stable = StableSteps(limit.seconds, reason)
+        return TimeStep.choose(self.case.time, stable, self.sampling_interval)
 
     @cached_property
     def time_axis(self) -> TimeAxis:
@@ -213,14 +211,7 @@ class Setup(ElementMaterials):
         Raises:
             InputError: the interval is not a whole number of steps.
         """
-        interval = self.sampling_interval
-        steps = 1 if interval is None else max(1, round(interval / self.dt))
-        if interval is not None and abs(steps * self.dt - interval) > 1e-6 * interval:
-            raise InputError(
-                f"output.seismograms.interval = {interval:g} s is not a whole number of steps of "
-                f'{self.dt:.9g} s; use a multiple, or time.step = "auto"'
-            )
-        return steps
+        return self.time_step.stride
 
     # --- sources and receivers --------------------------------------------------------------------
 
@@ -231,6 +222,11 @@ class Setup(ElementMaterials):
         medium = {"rigidity": self.rigidity, "lame": self.lame, "density": self.density}
         context = SourceContext(self.geography, step, duration, self.grid.spacing, **medium)
         return build_sources(self.case.source, context)
+
+    @cached_property
+    def survey(self) -> Survey:
+        """The sources and receivers."""
+        return Survey(self.source_entries, self.receivers)
 
     @cached_property
     def sources(self) -> list[PointSource]:
