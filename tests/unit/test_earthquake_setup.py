@@ -59,7 +59,7 @@ def setup(**sections: Any) -> Setup:
 
 
 def attributes(found: Setup) -> dict[str, Any]:
-    survey = Survey(found.source_entries, found.receivers)
+    survey = Survey(found.survey.entries, found.survey.receivers)
     return event_attributes(found.case, found.geography, survey)
 
 

@@ -30,8 +30,8 @@ from groundswell.seismology.formats.shaking_maps import (
     write_shaking_map,
 )
 from groundswell.seismology.sources.event import event_attributes
-from groundswell.seismology.survey import Survey
-from groundswell.solvers.earthquake.sampling import RECORDABLE, point_selection, recording
+from groundswell.solvers.earthquake.recordable import RECORDABLE
+from groundswell.solvers.earthquake.sampling import point_selection, recorded
 from groundswell.solvers.earthquake.state import surface_array
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Outputs:
         self._compliance = solver.materials["compliance"]
         self._velocities = [self._fields[name] for name in ("vx", "vy", "vz")]
         self._record = RecordLaunches(self._backend, self._setup.dtype, self._clock)
-        self._recording = recording(self._setup, self._part)
+        self._recording = self._setup.recording(self._part)
         self._recorders = Recorders(
             self._setup.case.output.record,
             self._recording,
@@ -92,7 +92,7 @@ class Outputs:
         }
         own = {
             name: makers[name](folder, None if lengths is None else lengths[name])
-            for name in self._setup.samples
+            for name in recorded(self._setup)
         }
         return own | self._recorders.open(folder, lengths)
 
@@ -113,7 +113,7 @@ class Outputs:
 
     def _write_formats(self, folder: Path) -> list[Path]:
         formats = self._setup.case.output.seismograms.formats
-        if not self._setup.receivers or set(formats) == {"hdf5"}:
+        if not self._setup.survey.receivers or set(formats) == {"hdf5"}:
             return []
         assert self._seismograms is not None
         return export_seismograms([read_seismograms(self._seismograms)], formats, folder)
@@ -140,7 +140,7 @@ class Outputs:
     # --- kernels ----------------------------------------------------------------------------------
 
     def _ring(self, name: str, shape: tuple[int, ...]) -> Ring:
-        of = self._setup.samples[name]
+        of = recorded(self._setup)[name]
         self._rings[name] = Ring(self._backend, shape, of.every, of.slots, self._setup.dtype)
         return self._rings[name]
 
@@ -154,7 +154,7 @@ class Outputs:
         """The receivers in this part's cells."""
         return [
             n
-            for n, receiver in enumerate(self._setup.receivers)
+            for n, receiver in enumerate(self._setup.survey.receivers)
             if self._part.local(self._home(receiver.position))
         ]
 
@@ -163,18 +163,19 @@ class Outputs:
         setup = self._setup
         place = np.floor(setup.grid.indices(position, (0, 0, 0))).astype(int)
         i, j, k = np.minimum(place, np.subtract(setup.grid.cells, 1)).tolist()
-        if setup.phases:
-            rows = [stencil.first[2] for stencil in setup.interpolation.velocity_stencils(position)]
+        if setup.ground.phases:
+            stencils = setup.ground.interpolation.velocity_stencils(position)
+            rows = [stencil.first[2] for stencil in stencils]
             k = min(max(k, max(rows) + 1), min(rows) + 2)
         return i, j, k
 
     def _points(self) -> list[Launch]:
         setup, own = self._setup, self._own_receivers
-        if not setup.receivers:
+        if not setup.survey.receivers:
             return []
         ring = self._ring("seismograms", (3, len(own)))
-        positions = (setup.receivers[n].position for n in own)
-        stencils = [setup.interpolation.velocity_stencils(p) for p in positions]
+        positions = (setup.survey.receivers[n].position for n in own)
+        stencils = [setup.ground.interpolation.velocity_stencils(p) for p in positions]
         return self._record.record(
             self._velocities,
             point_selection(stencils, self._part.start, setup.dtype),
@@ -228,14 +229,13 @@ class Outputs:
     @cached_property
     def _attributes(self) -> dict[str, Any]:
         setup = self._setup
-        survey = Survey(setup.source_entries, setup.receivers)
-        return event_attributes(setup.case, setup.geography, survey)
+        return event_attributes(setup.case, setup.geography, setup.survey)
 
     def _seismogram_output(self, folder: Path, length: int | None) -> Output:
         setup = self._setup
         writer: Any = self._comm.first and SeismogramWriter(
             folder / "seismograms.h5",
-            setup.receivers,
+            setup.survey.receivers,
             setup.sampling["seismograms"],
             start=self._first_sample("seismograms"),
             attrs=self._attributes,
@@ -248,7 +248,7 @@ class Outputs:
         def write(block: NDArray[Any], _: range) -> None:
             writer.append(block.swapaxes(1, 2))
 
-        return self._output("seismograms", writer, write, (3, len(setup.receivers)), place)
+        return self._output("seismograms", writer, write, (3, len(setup.survey.receivers)), place)
 
     def _surface_output(self, folder: Path, length: int | None) -> Output:
         setup = self._setup
@@ -268,7 +268,7 @@ class Outputs:
         def write(block: NDArray[Any], _: range) -> None:
             writer.append_velocity(block)
 
-        shape, place = setup.samples["surface"].shape, (slice(None), *across)
+        shape, place = recorded(setup)["surface"].shape, (slice(None), *across)
         return self._output("surface", writer, write, shape, place)
 
     def _volume_output(self, folder: Path, length: int | None) -> Output:

@@ -11,7 +11,7 @@ from groundswell.seismology.formats.sac_mseed import to_obspy
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.simulation.summary import read_summary
-from groundswell.solvers.earthquake.sampling import RECORDABLE
+from groundswell.solvers.earthquake.recordable import RECORDABLE
 
 SNAPSHOTS = "volumes.vtkhdf"
 # Files that have readers of their own.

@@ -42,7 +42,7 @@ from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs
 from groundswell.solvers.earthquake.sea_floor import Terms, find_differences
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.source_injection import injection_launches
+from groundswell.solvers.earthquake.source_injection import injection_tables
 from groundswell.solvers.earthquake.state import layer_arrays, surface_array
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -71,15 +71,15 @@ class Earthquake(ExplicitSolver):
         self.decomposition = decompose_grid(setup, self.comm.size)
         self.part = part_of(setup.grid, self.decomposition, self.comm.rank)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
-        self.has_surface = setup.free_surface and self.part.start[2] == 0
-        self.attenuated = setup.relaxation is not None
+        self.has_surface = setup.ground.free_surface and self.part.start[2] == 0
+        self.attenuated = setup.ground.relaxation is not None
         self.fields = {
             name: Field(backend, self.layout, setup.dtype)
             for name in (*VELOCITIES, *STRESSES, *(MEMORIES if self.attenuated else ()))
         }
         self._placeholder = backend.zeros((1,), setup.dtype)
         self.clock = backend.zeros((1,), np.int64)
-        self.materials = Materials(setup, backend, self.part, self.layout)
+        self.materials = Materials(setup.ground, setup.dtype, backend, self.part, self.layout)
         self.materials.load()
         self.layers = Layers(setup, backend, self.part)
         self.module = backend.compile(self._source())
@@ -179,7 +179,7 @@ class Earthquake(ExplicitSolver):
     @cached_property
     def _sea_floor(self) -> dict[str, Terms]:
         """The terms that each kernel of kernels/sea_floor.h adds; empty if there is no fluid."""
-        phases, top = self.setup.phases, self.setup.free_surface
+        phases, top = self.setup.ground.phases, self.setup.ground.free_surface
         if phases is None:
             return {}
         differences = find_differences(phases, self.part, free_surface=top)
@@ -195,11 +195,20 @@ class Earthquake(ExplicitSolver):
     @cached_property
     def _forces(self) -> list[Launch]:
         fields = [*self._pick(VELOCITIES), *self._densities]
-        return injection_launches(self, "inject_forces", fields, forces=True)
+        return self._inject("inject_forces", fields, forces=True)
 
     @cached_property
     def _moments(self) -> list[Launch]:
-        return injection_launches(self, "inject_moments", self._pick(STRESSES), forces=False)
+        return self._inject("inject_moments", self._pick(STRESSES), forces=False)
+
+    def _inject(self, kernel: str, fields: Sequence[Array], *, forces: bool) -> list[Launch]:
+        """The launch that adds all forces, or all moments, to fields; none if there are none."""
+        tables = injection_tables(self.setup, self.part, self.layout, forces=forces)
+        if not tables:
+            return []
+        on_device, count = map(self.backend.to_device, tables), len(tables[0])
+        arguments = (*fields, *on_device, self.clock, count)
+        return [self.module.launch(kernel, Items(count), *arguments)]
 
     def _mirror_velocity(self) -> list[Launch]:
         return self._on_surface("mirror_velocity", *self._pick(VELOCITIES))
@@ -248,7 +257,7 @@ class Earthquake(ExplicitSolver):
 
     @cached_property
     def _mechanisms(self) -> Array:
-        relaxation = self.setup.relaxation
+        relaxation = self.setup.ground.relaxation
         if relaxation is None:
             return self._placeholder
         table = mechanism_table(relaxation, self.part, self.setup.dt)
@@ -267,9 +276,9 @@ class Earthquake(ExplicitSolver):
             "CORRECTED_ROWS": self.materials.are_corrected,
             "ATTENUATION": self.attenuated,
             "FREE_SURFACE": self.has_surface,
-            "WET_SURFACE": self.has_surface and setup.phases is not None,
+            "WET_SURFACE": self.has_surface and setup.ground.phases is not None,
             "SHEAR_REACH": SHEAR_REACH,
-            "ABOVE": float(surface_weights(setup.free_surface)[0]),
+            "ABOVE": float(surface_weights(setup.ground.free_surface)[0]),
         }
 
     def _parameters(self) -> dict[str, Parameter]:
@@ -314,7 +323,7 @@ class Earthquake(ExplicitSolver):
     @cached_property
     def sources_end(self) -> float:
         """Time at which the last source ends, s."""
-        return end_of(self.setup.sources)
+        return end_of(self.setup.survey.sources)
 
     def restart(self) -> None:
         """Do nothing: all fields are still zero."""
