@@ -36,10 +36,11 @@ INLINE void reduce_narrow(const value_t* old, const SliceIndices& from, value_t*
         targets[u] = IN_PLACE || row >= from.count ? indices[u][0] : to.at(row, 0);
       }
       UNROLL
-      for (int u = 0; u < AT_ONCE; ++u)
+      for (int u = 0; u < AT_ONCE; ++u) {
         UNROLL
         for (int n = 0; n < WIDTH; ++n)
           if (indices[u][n] >= 0) loaded[u][n] = old[indices[u][n]];
+      }
       UNROLL
       for (int u = 0; u < AT_ONCE; ++u) {
         if (indices[u][0] < 0) continue;

@@ -93,7 +93,7 @@ struct Taps {
     const FourWeights* rows = reinterpret_cast<const FourWeights*>(weights);
     real total = 0;
     UNROLL
-    for (int k = 0; k < 4; ++k)
+    for (int k = 0; k < 4; ++k) {
       UNROLL
       for (int j = 0; j < 4; ++j) {
         const FourWeights row = rows[4 * k + j];
@@ -101,6 +101,7 @@ struct Taps {
         for (int i = 0; i < 4; ++i)
           total += row.values[i] * field[k * step_z + j * step_y + i * step_x];
       }
+    }
     return total;
   }
 };

@@ -42,16 +42,19 @@ template <bool TRANSPOSED_MATRIX, int COUNT>
 INLINE void differentiate_some_rows(const real* from, real* to) {
   Lanes sum[COUNT][VECTORS] = {};
   UNROLL
-  for (int m = 0; m < NODES; ++m)
+  for (int m = 0; m < NODES; ++m) {
     UNROLL
-    for (int n = 0; n < VECTORS; ++n)
+    for (int n = 0; n < VECTORS; ++n) {
       UNROLL
       for (int row = 0; row < COUNT; ++row)
         sum[row][n] += from[row * PITCH + m] * lanes_at(OF_ROWS[TRANSPOSED_MATRIX][m], n);
+    }
+  }
   UNROLL
-  for (int row = 0; row < COUNT; ++row)
+  for (int row = 0; row < COUNT; ++row) {
     UNROLL
     for (int n = 0; n < VECTORS; ++n) lanes_at(to + row * PITCH, n) = sum[row][n];
+  }
 }
 
 // The derivatives of all rows of a plane along r.

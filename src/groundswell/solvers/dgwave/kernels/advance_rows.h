@@ -40,10 +40,11 @@ struct Element {
 
 PART void load_element(const Elements& all, const Material& m, index_t e, Element& element) {
   const real* const from = all.u + e * PITCH_OF_ELEMENTS;
-  for (int row = 0; row < FIELDS * PLANE; ++row)
+  for (int row = 0; row < FIELDS * PLANE; ++row) {
     UNROLL
     for (int n = 0; n < VECTORS; ++n)
       lanes_at(element.u[0][0][0] + row * PITCH, n) = load_lanes(from + row * NODES, n);
+  }
   for (int a = 0; a < NODES; ++a) {
     for (int n = 0; n < VECTORS; ++n) lanes_at(element.along_x[a], n) = m.scale[0] * lanes_at(OF_ROWS[0][a], n);
     for (int b = 0; b < NODES; ++b) {
@@ -241,10 +242,11 @@ INLINE void advance_element(const Elements& all, const Sources& sources, const D
   find_columns(all, e, element);
 #endif
   find_jumps(all, m, e, element);
-  for (int row = 0; row < PLANE; ++row)
+  for (int row = 0; row < PLANE; ++row) {
     UNROLL
     for (int n = 0; n < VECTORS; ++n)
       advance_lanes(all, sources, damping, stage, m, e, element, row % NODES, row / NODES, n);
+  }
 }
 
 template <int AXIS> INLINE void store_traces_along(const Elements& all, index_t e) {

@@ -58,9 +58,10 @@ template <class Body> INLINE void for_face_nodes(const Body& body) {
 #if defined(__CUDACC__)
   FOR_THREADS(p, PLANE) body(p / NODES, p % NODES);
 #else
-  for (int slow = 0; slow < NODES; ++slow)
+  for (int slow = 0; slow < NODES; ++slow) {
     PRAGMA(omp simd)
     for (int fast = 0; fast < NODES; ++fast) body(slow, fast);
+  }
 #endif
 }
 

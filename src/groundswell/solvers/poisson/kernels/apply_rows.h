@@ -79,7 +79,7 @@ PART void gather_values(const Operands& operands, index_t e, Cube& u) {
 PART double store_result(const Operands& operands, index_t e, const Cubes& all) {
   double energy[NODES] = {};
   for (int t = 0; t < NODES; ++t)
-    for (int s = 0; s < NODES; ++s)
+    for (int s = 0; s < NODES; ++s) {
       PRAGMA(omp simd)
       for (int r = 0; r < NODES; ++r) {
         const real u = all.u[t][s][r];
@@ -87,6 +87,7 @@ PART double store_result(const Operands& operands, index_t e, const Cubes& all) 
         operands.y[e * CUBE + t * PLANE + s * NODES + r] = result;
         energy[r] += static_cast<double>(u) * static_cast<double>(result);
       }
+    }
   double sum = 0;
   for (const double part : energy) sum += part;
   return sum;

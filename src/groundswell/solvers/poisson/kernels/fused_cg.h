@@ -116,9 +116,10 @@ INLINE void advance_narrow(const Steps& step, const Vectors& v, const real* y, c
       for (int k = 0; k < WIDTH; ++k) places[u][k] = from.at(row, k);
     }
     UNROLL
-    for (int u = 0; u < AT_ONCE; ++u)
+    for (int u = 0; u < AT_ONCE; ++u) {
       UNROLL
       for (int k = 0; k < WIDTH; ++k) found[u][k] = places[u][k] >= 0 ? y[places[u][k]] : 0;
+    }
     UNROLL
     for (int u = 0; u < AT_ONCE; ++u) {
       UNROLL
