@@ -128,10 +128,8 @@ inline void bulk_copy(void* to, const void* from, int bytes, mbarrier_t* arrival
   const std::lock_guard<std::mutex> alone(one_at_a_time);
   const Copy copy{to, from, bytes, arrival};
   at_once = !at_once;
-  if (at_once)
-    make(copy);
-  else
-    late.push_back(copy);
+  if (at_once) make(copy);
+  else late.push_back(copy);
   anything.notify_all();
 }
 

@@ -5,7 +5,7 @@
 namespace mpc {
 
 constexpr bits32 ALL = 0xffffffff;
-constexpr int TURNS = CHUNK / 128;  // turns of a warp per chunk
+constexpr int TURNS = CHUNK / 128;                     // turns of a warp per chunk
 constexpr int WARPS = 32768 / (CHUNK * sizeof(word));  // largest number per block: 32 KiB of chunks
 
 INLINE int lane_number() { return threadIdx.x % 32; }

@@ -17,7 +17,7 @@ typedef bits32 word;
 struct Strip {
   long long address, plane, row, step;  // address of the first value; distances in bytes
   long long rows, length, first;        // extents of the box; index of the strip's first value
-  int count, first_block;  // values; blocks of four values in all earlier strips
+  int count, first_block;               // values; blocks of four values in all earlier strips
 };
 
 namespace strips {

@@ -26,10 +26,18 @@ constexpr int HEADER = 1 + EXPONENT;  // bits: a one, unless all values are zero
 // rates, only every other block ends at a byte boundary, so a thread encodes two blocks.
 constexpr int BLOCKS = ZFP_BITS % 8 ? 2 : 1;
 constexpr int LOWEST_BIT = (ZFP_BITS | 64) & -(ZFP_BITS | 64);
-template <int BITS> struct UnitOf { typedef unsigned char Type; };
-template <> struct UnitOf<16> { typedef unsigned short Type; };
-template <> struct UnitOf<32> { typedef bits32 Type; };
-template <> struct UnitOf<64> { typedef bits64 Type; };
+template <int BITS> struct UnitOf {
+  typedef unsigned char Type;
+};
+template <> struct UnitOf<16> {
+  typedef unsigned short Type;
+};
+template <> struct UnitOf<32> {
+  typedef bits32 Type;
+};
+template <> struct UnitOf<64> {
+  typedef bits64 Type;
+};
 typedef UnitOf<LOWEST_BIT>::Type Unit;
 constexpr int UNIT = 8 * sizeof(Unit);
 

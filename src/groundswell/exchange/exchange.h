@@ -56,10 +56,10 @@ INLINE void receive_share(const Load& load, const Signals& signals, index_t b, l
   end_epoch(signals, epoch);
 }
 
-#define LOAD_ARGUMENTS(name)                                                                   \
-  const BoxCopy *name##_boxes, const Chunk *name##_chunks, index_t name##_count,                   \
+#define LOAD_ARGUMENTS(name)                                                     \
+  const BoxCopy *name##_boxes, const Chunk *name##_chunks, index_t name##_count, \
       const long long *name##_shares
-#define LOAD(name)                                                                             \
+#define LOAD(name) \
   Load { name##_boxes, name##_chunks, name##_count, name##_shares }
 
 KERNEL send_boxes(LOAD_ARGUMENTS(out), SIGNAL_ARGUMENTS) {
@@ -114,14 +114,13 @@ KERNEL signal_messages(SIGNAL_ARGUMENTS) {
 
 // On a CPU, waits for a limited time for a flag of every message. `missing` becomes the number of a message whose flag
 // is not set by then, or 0. flags: addresses of the flags.
-KERNEL poll_flags(const long long* flags, index_t count, const long long* epoch, const long long* stop,
-                  index_t nanoseconds, long long* missing) {
+KERNEL poll_flags(const long long* flags, index_t count, const long long* epoch,
+                  const long long* stop, index_t nanoseconds, long long* missing) {
   const Timeout timeout{stop, nanoseconds};
   ONE_THREAD {
     *missing = 0;
     for (index_t m = 0; m < count && !*missing; ++m)
-      if (!wait_for_flag(as_pointer<long long>(flags[m]), *epoch + 1, timeout))
-        *missing = m + 1;
+      if (!wait_for_flag(as_pointer<long long>(flags[m]), *epoch + 1, timeout)) *missing = m + 1;
   }
 }
 

@@ -13,9 +13,10 @@
 // the same messages, some of which may be empty. An additional row of zeros represents copies within a rank.
 struct MessageFlags {
   long long arrived, peer_arrived;  // the peer's message is here; this rank's message is there
-  long long allowed, peer_allowed;  // this rank may store there; the peer may store here; 0: not needed
-  long long chunks;                 // number of chunks of this rank's message
-  long long bytes, length;          // its size; the address of its length if it may be shorter
+  long long allowed,
+      peer_allowed;         // this rank may store there; the peer may store here; 0: not needed
+  long long chunks;         // number of chunks of this rank's message
+  long long bytes, length;  // its size; the address of its length if it may be shorter
 };
 
 // The messages of an exchange, for all of its kernels. After a time-out, `failure` and `reported` contain the number of
@@ -33,7 +34,8 @@ INLINE void report_timeout(const Signals& signals, index_t number) {
 }
 
 // After a time-out, no further wait takes place.
-INLINE void wait_for_message(const Signals& signals, long long flag, long long epoch, index_t number) {
+INLINE void wait_for_message(const Signals& signals, long long flag, long long epoch,
+                             index_t number) {
   if (!read_flag(signals.failure) &&
       !wait_for_flag(as_pointer<long long>(flag), epoch, signals.timeout))
     report_timeout(signals, number);
@@ -74,7 +76,8 @@ INLINE void allow_stores(const Signals& signals, long long epoch) {
 // kernels have stored them.
 INLINE void open_messages(const Signals& signals, long long epoch) {
   allow_stores(signals, epoch);
-  SIGNAL_ARRIVALS(signals, epoch, [](index_t, const MessageFlags& message) { return !message.chunks; });
+  SIGNAL_ARRIVALS(signals, epoch,
+                  [](index_t, const MessageFlags& message) { return !message.chunks; });
 }
 
 // Called when a block has stored its chunks of all messages. The block waits once, here, until its stores have crossed
@@ -93,7 +96,9 @@ INLINE void complete_messages(const Signals& signals, const long long* shares, l
 
 // Waits for all messages, each in a different thread.
 INLINE void wait_for_messages(const Signals& signals, long long epoch) {
-  FOR_THREADS(m, signals.count) { wait_for_message(signals, signals.messages[m].arrived, epoch, m); }
+  FOR_THREADS(m, signals.count) {
+    wait_for_message(signals, signals.messages[m].arrived, epoch, m);
+  }
 }
 
 // Called when a block is done; the last block ends the epoch.
@@ -108,12 +113,12 @@ INLINE void end_epoch(const Signals& signals, long long epoch) {
   }
 }
 
-#define SIGNAL_ARGUMENTS                                                                       \
-  const MessageFlags *messages, index_t message_count, index_t blocks, long long *done,        \
+#define SIGNAL_ARGUMENTS                                                                \
+  const MessageFlags *messages, index_t message_count, index_t blocks, long long *done, \
       long long *epoch, long long *failure, long long *stop, index_t nanoseconds
-#define SIGNALS                                                                                \
-  {                                                                                            \
-    messages, message_count, blocks, done, epoch, failure, stop + 1, { stop, nanoseconds }     \
+#define SIGNALS                                                                            \
+  {                                                                                        \
+    messages, message_count, blocks, done, epoch, failure, stop + 1, { stop, nanoseconds } \
   }
 
 // --- sums of a few numbers over all ranks --------------------------------------------------------------

@@ -79,7 +79,8 @@ typedef float real;
 #endif
 // The number of blocks that must fit on a multiprocessor limits the registers of a thread.
 #ifdef MIN_BLOCKS_PER_SM
-#define KERNEL extern "C" __global__ void __launch_bounds__(MAX_THREADS_PER_BLOCK, MIN_BLOCKS_PER_SM)
+#define KERNEL \
+  extern "C" __global__ void __launch_bounds__(MAX_THREADS_PER_BLOCK, MIN_BLOCKS_PER_SM)
 #else
 #define KERNEL extern "C" __global__ void __launch_bounds__(MAX_THREADS_PER_BLOCK)
 #endif
@@ -128,18 +129,18 @@ INLINE int forget(int n) {
   return n;
 }
 
-#define ONE_THREAD                                                                \
+#define ONE_THREAD \
   if (blockIdx.x + blockIdx.y + blockIdx.z + threadIdx.x + threadIdx.y + threadIdx.z == 0)
-#define FOR_CELLS(i, ni, j, nj, k, nk)                                            \
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;                            \
-  const int j = blockIdx.y * blockDim.y + threadIdx.y;                            \
-  const int k = blockIdx.z * blockDim.z + threadIdx.z;                            \
+#define FOR_CELLS(i, ni, j, nj, k, nk)                 \
+  const int i = blockIdx.x * blockDim.x + threadIdx.x; \
+  const int j = blockIdx.y * blockDim.y + threadIdx.y; \
+  const int k = blockIdx.z * blockDim.z + threadIdx.z; \
   if (i < (ni) && j < (nj) && k < (nk))
-#define FOR_ITEMS(n, count)                                                       \
-  const index_t n = static_cast<index_t>(blockIdx.x) * blockDim.x + threadIdx.x;  \
+#define FOR_ITEMS(n, count)                                                      \
+  const index_t n = static_cast<index_t>(blockIdx.x) * blockDim.x + threadIdx.x; \
   if (n < (count))
-#define FOR_BLOCKS(e, count)                                                      \
-  const index_t e = blockIdx.x;                                                   \
+#define FOR_BLOCKS(e, count)    \
+  const index_t e = blockIdx.x; \
   if (e < (count))
 #define FOR_THREADS(t, count) for (int t = threadIdx.x; t < (count); t += blockDim.x)
 #define FOR_WARPS(w, count) for (int w = threadIdx.x / 32; w < (count); w += blockDim.x / 32)
@@ -211,8 +212,9 @@ struct ThreadTeam {
   int (*size)();    // number of threads that run the present loop
   int (*number)();  // of this thread among them
 };
-static ThreadTeam thread_team = {[](void (*body)(void*), void* data, unsigned, unsigned) { body(data); },
-                                 [] { return 1; }, [] { return 0; }};
+static ThreadTeam thread_team = {
+    [](void (*body)(void*), void* data, unsigned, unsigned) { body(data); }, [] { return 1; },
+    [] { return 0; }};
 #define HIDDEN extern "C" __attribute__((visibility("hidden")))
 HIDDEN void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned flags) {
   thread_team.parallel(body, data, threads, flags);
@@ -228,19 +230,18 @@ constexpr index_t SHORT_CELLS = 512, SHORT_ITEMS = 64;
 
 // Each core gets a contiguous range of rows (k, j), so it sweeps a slab of planes and finds the
 // neighbouring rows in its cache. The loop over i is vectorised.
-#define FOR_CELLS(i, ni, j, nj, k, nk)                                            \
+#define FOR_CELLS(i, ni, j, nj, k, nk)                              \
   PRAGMA(omp parallel for collapse(2) schedule(static)                            \
-         if (SHORT_CELLS < static_cast<index_t>(ni) * (nj) * (nk)))               \
-  for (int k = 0; k < (nk); ++k)                                                  \
-    for (int j = 0; j < (nj); ++j)                                                \
-      for (FlushDenormals flush; flush.first();)                                  \
-        PRAGMA(omp simd)                                                          \
-        for (int i = 0; i < (ni); ++i)
-#define FOR_ITEMS(n, count)                                                       \
-  PRAGMA(omp parallel for schedule(static) if (SHORT_ITEMS < (count)))            \
+         if (SHORT_CELLS < static_cast<index_t>(ni) * (nj) * (nk))) \
+  for (int k = 0; k < (nk); ++k)                                    \
+    for (int j = 0; j < (nj); ++j)                                  \
+      for (FlushDenormals flush; flush.first();) PRAGMA(omp simd)   \
+  for (int i = 0; i < (ni); ++i)
+#define FOR_ITEMS(n, count)                                            \
+  PRAGMA(omp parallel for schedule(static) if (SHORT_ITEMS < (count))) \
   for (index_t n = 0; n < (count); ++n)
-#define FOR_BLOCKS(e, count)                                                      \
-  PRAGMA(omp parallel for schedule(static) if (1 < (count)))                      \
+#define FOR_BLOCKS(e, count)                                 \
+  PRAGMA(omp parallel for schedule(static) if (1 < (count))) \
   for (index_t e = 0; e < (count); ++e)
 #define FOR_THREADS(t, count) for (int t = 0; t < (count); ++t)
 #define FOR_WARPS(w, count) FOR_THREADS(w, count)

@@ -5,9 +5,19 @@
 
 // Source type and target type of a value.
 enum Kind {
-  BYTES_1, BYTES_2, BYTES_4, BYTES_8, BYTES_16,
-  DOUBLE_TO_FLOAT, FLOAT_TO_DOUBLE, FLOAT_TO_HALF, HALF_TO_FLOAT, FLOAT_TO_BRAIN, BRAIN_TO_FLOAT,
-  PAIR_4, PAIR_8  // complex numbers with the alignment of one part
+  BYTES_1,
+  BYTES_2,
+  BYTES_4,
+  BYTES_8,
+  BYTES_16,
+  DOUBLE_TO_FLOAT,
+  FLOAT_TO_DOUBLE,
+  FLOAT_TO_HALF,
+  HALF_TO_FLOAT,
+  FLOAT_TO_BRAIN,
+  BRAIN_TO_FLOAT,
+  PAIR_4,
+  PAIR_8  // complex numbers with the alignment of one part
 };
 
 // Address of a box, and distances in bytes between its planes, rows and values. Odd epochs are offset by `flip` bytes,
@@ -34,7 +44,9 @@ template <class Number> struct Pair {
   Number first, second;
 };
 
-INLINE long long begin_of(const StridedBox& p, index_t epoch) { return p.address + (epoch & 1) * p.flip; }
+INLINE long long begin_of(const StridedBox& p, index_t epoch) {
+  return p.address + (epoch & 1) * p.flip;
+}
 
 #if defined(__CUDACC__)
 

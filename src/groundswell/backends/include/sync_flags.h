@@ -57,7 +57,9 @@ INLINE bool is_check_due(int turn) { return turn % 1024 == 0; }
 INLINE void set_flag(long long* flag, long long value) {
   __atomic_store_n(flag, value, __ATOMIC_RELEASE);
 }
-INLINE long long read_flag(const long long* flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
+INLINE long long read_flag(const long long* flag) {
+  return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+}
 INLINE void system_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 INLINE long long fetch_add(long long* counter, long long value) {
   return __atomic_fetch_add(counter, value, __ATOMIC_ACQ_REL);

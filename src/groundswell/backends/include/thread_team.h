@@ -28,7 +28,8 @@ typedef void (*Body)(void*);
 typedef std::atomic<uint32_t> Word;
 
 constexpr long long MILLISECOND = 1000000;
-constexpr long long LONGEST_SPIN = 5 * MILLISECOND;  // ns; to sleep and wake up takes a hundredth of it
+constexpr long long LONGEST_SPIN =
+    5 * MILLISECOND;  // ns; to sleep and wake up takes a hundredth of it
 // A thread is crowded if it waited for a core for a quarter of an interval. It then sleeps instead of spinning for some
 // intervals, twice as many each time, as spinning may have lowered its priority.
 constexpr long long INTERVAL = 20 * MILLISECOND, TOO_LONG = INTERVAL / 4;
@@ -62,11 +63,13 @@ inline void pause_core() {
 }
 
 inline void sleep_while(Word& word, uint32_t value) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_PRIVATE, value, nullptr,
+          nullptr, 0);
 }
 
 inline void wake(Word& word, int count) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr,
+          nullptr, 0);
 }
 
 // A word that threads wait for.
@@ -116,7 +119,8 @@ class Waiter {
     const long long passed = now - since_;
     if (passed < INTERVAL * (is_crowded_ ? intervals_ : 1)) return;
     const long long waited = waited_for_core();
-    const bool crowded = since_ && !is_crowded_ && (waited - waited_) * INTERVAL > TOO_LONG * passed;
+    const bool crowded =
+        since_ && !is_crowded_ && (waited - waited_) * INTERVAL > TOO_LONG * passed;
     if (crowded) intervals_ = intervals_ < MOST_INTERVALS ? 2 * intervals_ : MOST_INTERVALS;
     else if (!is_crowded_ && intervals_ > 1) intervals_ /= 2;
     set(crowded);
@@ -135,9 +139,10 @@ class Waiter {
   long long since_ = 0, waited_ = 0;
 };
 
-thread_local int wanted = 1;               // threads of the loops that this thread launches
-thread_local int number = 0, threads = 1;  // of this thread in the present loop, and all of that loop
-std::atomic<int> forks{0};                 // a forked process has none of its parent's threads
+thread_local int wanted = 1;  // threads of the loops that this thread launches
+thread_local int number = 0,
+                 threads = 1;  // of this thread in the present loop, and all of that loop
+std::atomic<int> forks{0};     // a forked process has none of its parent's threads
 
 struct Place {
   const int number_before = number, threads_before = threads;
@@ -171,7 +176,8 @@ class Team {
     begin();
     const Place place(0, size());
     body(data);
-    while (const uint32_t left = running_.value.load(std::memory_order_acquire)) waiter_.wait(running_, left);
+    while (const uint32_t left = running_.value.load(std::memory_order_acquire))
+      waiter_.wait(running_, left);
   }
 
  private:
@@ -237,6 +243,5 @@ void team_parallel(Body body, void* data, unsigned asked, unsigned) {
 int team_size() { return threads; }
 int team_number() { return number; }
 void team_resize(int count) { wanted = count; }
-
 }
 #endif

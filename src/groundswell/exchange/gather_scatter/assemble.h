@@ -88,8 +88,8 @@ INLINE void reduce_slice(const Slice& slice, const stored_index_t* indices, cons
 // Components of values are `pitch` values apart. The values of a row are loaded before its result is stored, and rows
 // are disjoint, so `from` and `to` may be the same array. IN_PLACE means that source and target indices are also equal.
 KERNEL assemble(const value_t* from, index_t from_pitch, index_t from_first, value_t* to,
-                index_t to_pitch, index_t to_first, const Slice* slices, const stored_index_t* indices,
-                index_t count, index_t components) {
+                index_t to_pitch, index_t to_first, const Slice* slices,
+                const stored_index_t* indices, index_t count, index_t components) {
   FOR_BLOCKS(b, count * components) {
     const index_t component = components > 1 ? b / count : 0;
     const Slice slice = slices[b - component * count];

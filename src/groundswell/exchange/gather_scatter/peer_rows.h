@@ -5,8 +5,8 @@
 #include "../signals.h"
 #include "assemble.h"
 
-#define ROW_ARGUMENTS                                                                        \
-  index_t from_first, index_t to_first, const Slice *slices, const stored_index_t *indices,   \
+#define ROW_ARGUMENTS                                                                       \
+  index_t from_first, index_t to_first, const Slice *slices, const stored_index_t *indices, \
       index_t count, index_t flip
 
 // Fills mailboxes. `shares` lists the messages to which blocks contribute: all that are not empty.

@@ -31,7 +31,8 @@ struct Tile {
 
 // Reduces `count` rows of at most WIDTH values; returns the end of their indices.
 template <int WIDTH>
-INLINE const unsigned short* reduce_rows(value_t* values, const unsigned short* indices, int count) {
+INLINE const unsigned short* reduce_rows(value_t* values, const unsigned short* indices,
+                                         int count) {
   FOR_THREADS(row, count) {
     unsigned index[WIDTH];
     UNROLL

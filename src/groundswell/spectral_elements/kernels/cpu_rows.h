@@ -23,7 +23,7 @@ ALLOW_FP_CONTRACT
 constexpr int WIDEST = WIDEST_BYTES / sizeof(real);
 constexpr int LEAST = NODES > 8 ? 16 : NODES > 4 ? 8 : NODES > 2 ? 4 : 2;
 constexpr int VECTOR = LEAST < WIDEST ? LEAST : WIDEST, VECTORS = (NODES + VECTOR - 1) / VECTOR;
-constexpr int PITCH = VECTORS * VECTOR;  // of rows
+constexpr int PITCH = VECTORS * VECTOR;                      // of rows
 constexpr int ROWS_AT_ONCE = VECTORS < 4 ? 4 / VECTORS : 1;  // enough independent sums in registers
 
 typedef real Plane[NODES][PITCH];

@@ -40,7 +40,9 @@ template <class Value> struct Slopes {
   Value terms[TERMS], gradient[3];
 
   METHOD Value& divergence_along(int axis) { return terms[MATCHED ? axis : 0]; }
-  METHOD Value divergence() const { return MATCHED ? terms[0] + terms[1] + terms[TERMS - 1] : terms[0]; }
+  METHOD Value divergence() const {
+    return MATCHED ? terms[0] + terms[1] + terms[TERMS - 1] : terms[0];
+  }
 };
 
 // Number of derivatives along an axis that matched layers stretch.
@@ -59,8 +61,8 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
 // own, other: traces of this side and of the other side; side: 1 if the outward normal points along the axis, -1
 // otherwise. The Riemann flux follows LeVeque, Finite volume methods for hyperbolic problems, 2002, section 9.9.
 // The central flux omits the dissipative terms; it is the impedance-weighted mean.
-INLINE void find_jump(const Impedances& m, const Face& face, int, real side, const real (&own)[TRACE],
-                      const real (&other)[TRACE], real (&jump)[JUMP]) {
+INLINE void find_jump(const Impedances& m, const Face& face, int, real side,
+                      const real (&own)[TRACE], const real (&other)[TRACE], real (&jump)[JUMP]) {
   const real pressure = own[0] - other[0], velocity = side * (own[1] - other[1]);
 #if WHOLE_JUMPS
   jump[0] = FMA(face.upwind * face.weight, pressure, -face.share * velocity);
@@ -91,7 +93,8 @@ INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Sid
 
 // m: moduli of the element or of the nodes.
 template <class Value, class Modulus>
-INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
+INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes,
+                       Value (&rates)[FIELDS]) {
   rates[0] = -m.bulk * slopes.divergence();
   UNROLL
   for (int c = 0; c < 3; ++c) rates[1 + c] = -m.buoyancy * slopes.gradient[c];
@@ -103,13 +106,15 @@ template <class Value> struct Relaxed {
   Value bulk;
 };
 
-template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
+template <class Value>
+INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
   strain[0] = slopes.divergence();
 }
 
 // Subtracts the stress rates of a mechanism; pressure has the opposite sign.
 template <class Value, class Modulus>
-INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
+INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS],
+                     Value (&rates)[FIELDS]) {
   rates[0] = FMA(m.bulk, strain[0], rates[0]);
 }
 #if CURVED

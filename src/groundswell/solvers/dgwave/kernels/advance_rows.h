@@ -18,10 +18,8 @@ INLINE Lanes load_lanes(const real* row, int n) {
 
 INLINE void store_lanes(real* row, int n, const Lanes& lanes) {
   const int left = NODES - n * VECTOR;
-  if (left < VECTOR)
-    store_first(row + n * VECTOR, left, lanes);
-  else
-    memcpy(row + n * VECTOR, &lanes, sizeof(Lanes));
+  if (left < VECTOR) store_first(row + n * VECTOR, left, lanes);
+  else memcpy(row + n * VECTOR, &lanes, sizeof(Lanes));
 }
 
 // The old values of an element, the jumps at its faces, and derivative matrices scaled by its edges.
@@ -46,7 +44,8 @@ PART void load_element(const Elements& all, const Material& m, index_t e, Elemen
       lanes_at(element.u[0][0][0] + row * PITCH, n) = load_lanes(from + row * NODES, n);
   }
   for (int a = 0; a < NODES; ++a) {
-    for (int n = 0; n < VECTORS; ++n) lanes_at(element.along_x[a], n) = m.scale[0] * lanes_at(OF_ROWS[0][a], n);
+    for (int n = 0; n < VECTORS; ++n)
+      lanes_at(element.along_x[a], n) = m.scale[0] * lanes_at(OF_ROWS[0][a], n);
     for (int b = 0; b < NODES; ++b) {
       element.along_y[a][b] = m.scale[1] * DERIVATIVE[a][b];
       element.along_z[a][b] = m.scale[2] * DERIVATIVE[a][b];
@@ -70,9 +69,9 @@ PART void find_columns(const Elements& all, index_t e, Element& element) {
       load_metric(all, e, row, n, metric);
       UNROLL
       for (int c = 0; c < COLUMNS; ++c)
-        lanes_at(element.differentiated[c][0][0] + row * PITCH, n) =
-            find_column(c, [&](int m) { return metric[m]; },
-                        [&](int field) { return lanes_at(element.u[field][0][0] + row * PITCH, n); });
+        lanes_at(element.differentiated[c][0][0] + row * PITCH, n) = find_column(
+            c, [&](int m) { return metric[m]; },
+            [&](int field) { return lanes_at(element.u[field][0][0] + row * PITCH, n); });
     }
   }
 }
@@ -81,11 +80,13 @@ PART void find_columns(const Elements& all, index_t e, Element& element) {
 typedef real FaceValues[TRACE][NODES][PITCH];
 
 // The trace of the other side in the order of this side's nodes, if there is one.
-INLINE void load_other_side(const Elements& all, index_t e, int face, long long entry, FaceValues& values) {
+INLINE void load_other_side(const Elements& all, index_t e, int face, long long entry,
+                            FaceValues& values) {
   const real* const from = all.locate(trace_of(entry), false);
 #if CURVED
   const int turn = all.turns[e * FACES + face];
-  const int first = turned(0, turn), fast_step = turned(1, turn) - first, slow_step = turned(NODES, turn) - first;
+  const int first = turned(0, turn), fast_step = turned(1, turn) - first,
+            slow_step = turned(NODES, turn) - first;
   for (int n = 0; n < TRACE; ++n)
     for (int slow = 0; slow < NODES; ++slow)
       for (int fast = 0; fast < NODES; ++fast)
@@ -107,8 +108,10 @@ constexpr int ROW_OF_FACE = CURVED || NODAL ? NODES : PITCH;
 #define INLINE_IN_BRICKS __attribute__((always_inline))
 #endif
 
-template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Material& m, index_t e, Element& element) {
-  constexpr int STEP = AXIS == 0 ? NODES : 1, STEP_OF_U = AXIS == 0 ? PITCH : 1;  // along the fast axis
+template <int AXIS>
+INLINE void find_jumps_along(const Elements& all, const Material& m, index_t e, Element& element) {
+  constexpr int STEP = AXIS == 0 ? NODES : 1,
+                STEP_OF_U = AXIS == 0 ? PITCH : 1;  // along the fast axis
   alignas(64) FaceValues others;
   UNROLL
   for (int face = 2 * AXIS; face < 2 * AXIS + 2; ++face) {
@@ -134,7 +137,8 @@ template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Mate
         for (int n = 0; n < TRACE; ++n) side.values[n] = others[n][slow][fast];
         const int node = first + fast * STEP;
         const auto load_own = [&](OwnSide& own) INLINE_IN_BRICKS {
-          own.load(all, e, face, node, [&](int field) { return u[field * PLANE * PITCH + fast * STEP_OF_U]; });
+          own.load(all, e, face, node,
+                   [&](int field) { return u[field * PLANE * PITCH + fast * STEP_OF_U]; });
         };
         real jump[JUMP];
         jump_at(all, m, e, face, node, load_own, side, jump);
@@ -154,14 +158,18 @@ PART void find_jumps(const Elements& all, const Material& m, index_t e, Element&
 INLINE void differentiate_row(const Element& element, int j, int k, int n, Slopes<Lanes>& slopes) {
   UNROLL
   for (int w = 0; w < NODES; ++w) {
-    add_slopes(slopes, 0, lanes_at(element.along_x[w], n), [&](int c) { return element.column(c)[k][j][w]; });
-    add_slopes(slopes, 1, element.along_y[j][w], [&](int c) { return lanes_at(element.column(c)[k][w], n); });
-    add_slopes(slopes, 2, element.along_z[k][w], [&](int c) { return lanes_at(element.column(c)[w][j], n); });
+    add_slopes(slopes, 0, lanes_at(element.along_x[w], n),
+               [&](int c) { return element.column(c)[k][j][w]; });
+    add_slopes(slopes, 1, element.along_y[j][w],
+               [&](int c) { return lanes_at(element.column(c)[k][w], n); });
+    add_slopes(slopes, 2, element.along_z[k][w],
+               [&](int c) { return lanes_at(element.column(c)[w][j], n); });
   }
 }
 
 // Adds the jumps at the first and the last node of a row.
-INLINE void add_row_ends(const Element& element, const Material& m, int j, int k, int n, Slopes<Lanes>& slopes) {
+INLINE void add_row_ends(const Element& element, const Material& m, int j, int k, int n,
+                         Slopes<Lanes>& slopes) {
   const int last = NODES - 1 - n * VECTOR;
   Lanes side{}, jump[JUMP] = {};
   if (n == 0) {
@@ -175,7 +183,8 @@ INLINE void add_row_ends(const Element& element, const Material& m, int j, int k
   add_jump(m, jump, 0, side, m.scale[0] * LIFT, slopes);
 }
 
-INLINE void add_side(const Element& element, const Material& m, int face, int slow, int n, Slopes<Lanes>& slopes) {
+INLINE void add_side(const Element& element, const Material& m, int face, int slow, int n,
+                     Slopes<Lanes>& slopes) {
   Lanes jump[JUMP];
   for (int c = 0; c < JUMP; ++c) jump[c] = lanes_at(element.jumps[face][c][slow], n);
   add_jump(m, jump, face / 2, face % 2 ? REAL(1) : REAL(-1), m.scale[face / 2] * LIFT, slopes);
@@ -191,8 +200,9 @@ INLINE void add_faces(const Element& element, const Material& m, int axis, int j
 }
 
 // Advances vector n of row (k, j).
-INLINE void advance_lanes(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
-                          const Material& m, index_t e, const Element& element, int j, int k, int n) {
+INLINE void advance_lanes(const Elements& all, const Sources& sources, const Damping& damping,
+                          const Stage& stage, const Material& m, index_t e, const Element& element,
+                          int j, int k, int n) {
   Slopes<Lanes> slopes{};
   differentiate_row(element, j, k, n, slopes);
   for (int axis = 0; axis < 3; ++axis) add_faces(element, m, axis, j, k, n, slopes);
@@ -223,8 +233,7 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
   if (damping.inside(e))
     for (int c = 0; c < FIELDS; ++c) rates[c] -= decay * lanes_at(element.u[c][k][j], n);
 #if MECHANISMS
-  all.memory.advance(
-      e, (k * NODES + j) * NODES, stage, moduli, slopes, decay, load, store, rates);
+  all.memory.advance(e, (k * NODES + j) * NODES, stage, moduli, slopes, decay, load, store, rates);
 #endif
   const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
   const index_t at = e * PITCH_OF_ELEMENTS + (k * NODES + j) * NODES;
@@ -234,8 +243,8 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
   advance_variables(a, b, rates, old, CUBE, all.r + at, all.u + at, load, store);
 }
 
-INLINE void advance_element(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
-                            index_t e, Element& element) {
+INLINE void advance_element(const Elements& all, const Sources& sources, const Damping& damping,
+                            const Stage& stage, index_t e, Element& element) {
   const Material m = all.materials[e];
   load_element(all, m, e, element);
 #if CURVED
@@ -285,8 +294,8 @@ PART void store_element_traces(const Elements& all, index_t e) {
 // The block of elements to advance: each thread keeps its own elements from stage to stage.
 INLINE index_t in_turn(index_t b, index_t, index_t) { return b; }
 
-INLINE void advance_block(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
-                          index_t first, int count) {
+INLINE void advance_block(const Elements& all, const Sources& sources, const Damping& damping,
+                          const Stage& stage, index_t first, int count) {
   const FlushDenormals flush;
   Element element;
   for (index_t e = first; e < first + count; ++e) {

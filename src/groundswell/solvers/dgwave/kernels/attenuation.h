@@ -23,8 +23,9 @@ struct Memory {
   // Subtracts the stress rates of the mechanisms at node `place` of element e, and advances the memory variables. On
   // a CPU, a Value covers several nodes; `load` and `store` access it. decay: damping rate, 1/s.
   template <class Value, class Modulus, class Load, class Store>
-  METHOD void advance(index_t e, int place, const Stage& stage, const Moduli<Modulus>& m, const Slopes<Value>& slopes,
-                      Value decay, const Load& load, const Store& store, Value (&field_rates)[FIELDS]) const {
+  METHOD void advance(index_t e, int place, const Stage& stage, const Moduli<Modulus>& m,
+                      const Slopes<Value>& slopes, Value decay, const Load& load,
+                      const Store& store, Value (&field_rates)[FIELDS]) const {
     const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
     Value strain[STRAINS];
     strain_rates(slopes, strain);
@@ -33,7 +34,8 @@ struct Memory {
       Value old[STRAINS], slope[STRAINS];
       load_all(theta + first, CUBE, load, old);
       UNROLL
-      for (int c = 0; c < STRAINS; ++c) slope[c] = FMA(-decay, old[c], rates[l] * (strain[c] - old[c]));
+      for (int c = 0; c < STRAINS; ++c)
+        slope[c] = FMA(-decay, old[c], rates[l] * (strain[c] - old[c]));
       advance_variables(a, b, slope, old, CUBE, r + first, theta + first, load, store);
 #if NODAL
       take_off(relax(m, relaxed[e * MECHANISMS + l]), old, field_rates);
@@ -44,8 +46,10 @@ struct Memory {
   }
 };
 
-#define MEMORY_ARGUMENTS , real *theta, real *memory_register, const real *relaxation_rates, const RelaxedEntry *relaxed
-#define MEMORY_TERM , { theta, memory_register, relaxation_rates, relaxed }
+#define MEMORY_ARGUMENTS \
+  , real *theta, real *memory_register, const real *relaxation_rates, const RelaxedEntry *relaxed
+#define MEMORY_TERM \
+  , { theta, memory_register, relaxation_rates, relaxed }
 #else
 #define MEMORY_ARGUMENTS
 #define MEMORY_TERM

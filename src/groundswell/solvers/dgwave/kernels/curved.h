@@ -20,7 +20,8 @@ INLINE Normal unit_normal(const real (&scaled)[3]) {
   UNROLL
   for (int b = 0; b < 3; ++b) square = FMA(scaled[b], scaled[b], square);
   const real inverse = INVERSE_SQRT(square);
-  return {{inverse * scaled[0], inverse * scaled[1], inverse * scaled[2]}, inverse * square, inverse};
+  return {
+      {inverse * scaled[0], inverse * scaled[1], inverse * scaled[2]}, inverse * square, inverse};
 }
 
 // The outward normal times the surface Jacobian. metrics: metric terms of the element.
@@ -39,13 +40,15 @@ INLINE Normal normal_at(const real* metrics, int face, int node) {
 template <class Value> INLINE Value inverse_root(Value value) {
   constexpr int COUNT = sizeof(Value) / sizeof(real);
   UNROLL
-  for (int n = 0; n < COUNT; ++n) reinterpret_cast<real*>(&value)[n] = INVERSE_SQRT(reinterpret_cast<real*>(&value)[n]);
+  for (int n = 0; n < COUNT; ++n)
+    reinterpret_cast<real*>(&value)[n] = INVERSE_SQRT(reinterpret_cast<real*>(&value)[n]);
   return value;
 }
 
 // 1 / J, from the determinant of J a^d, which is J^2.
 template <class Value> INLINE Value inverse_jacobian(const Value (&m)[METRICS]) {
-  const Value x = m[4] * m[8] - m[5] * m[7], y = m[5] * m[6] - m[3] * m[8], z = m[3] * m[7] - m[4] * m[6];
+  const Value x = m[4] * m[8] - m[5] * m[7], y = m[5] * m[6] - m[3] * m[8],
+              z = m[3] * m[7] - m[4] * m[6];
   return inverse_root<Value>(m[0] * x + m[1] * y + m[2] * z);
 }
 

@@ -8,7 +8,9 @@
 constexpr int FIELDS = 9, STRESSES = 6, TRACE = 6;
 
 INLINE constexpr int stress(int a, int b) { return a == b ? a : 6 - a - b; }
-INLINE constexpr int traced_field(int axis, int n) { return n < 3 ? stress(axis, n) : STRESSES + n - 3; }
+INLINE constexpr int traced_field(int axis, int n) {
+  return n < 3 ? stress(axis, n) : STRESSES + n - 3;
+}
 INLINE constexpr int sign_of_mirror(int n) { return n < 3 ? 1 : -1; }
 
 // Differentiated values: velocity, and the traction on planes normal to each axis. In bricks these are fields.
@@ -51,7 +53,9 @@ template <class Value> struct Slopes {
   Value velocity[3][3], terms[3][TERMS];
 
   METHOD Value& force_along(int axis, int c) { return terms[c][MATCHED ? axis : 0]; }
-  METHOD Value force(int c) const { return MATCHED ? terms[c][0] + terms[c][1] + terms[c][TERMS - 1] : terms[c][0]; }
+  METHOD Value force(int c) const {
+    return MATCHED ? terms[c][0] + terms[c][1] + terms[c][TERMS - 1] : terms[c][0];
+  }
 };
 
 // Number of derivatives along an axis that matched layers stretch.
@@ -74,13 +78,14 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
 // own, other: traces of this side and of the other side; side: 1 if the outward normal points along the axis, -1
 // otherwise. The Riemann flux follows Wilcox, Stadler, Burstedde & Ghattas, J. Comput. Phys. 229, 2010, section 3.
 // The central flux omits the dissipative terms; it is the impedance-weighted mean.
-INLINE void find_jump(const Impedances& m, const Face& face, int axis, real side, const real (&own)[TRACE],
-                      const real (&other)[TRACE], real (&jump)[JUMP]) {
+INLINE void find_jump(const Impedances& m, const Face& face, int axis, real side,
+                      const real (&own)[TRACE], const real (&other)[TRACE], real (&jump)[JUMP]) {
   UNROLL
   for (int c = 0; c < 3; ++c) {
     const bool normal = c == axis;
     const real traction = side * (own[c] - other[c]), velocity = own[3 + c] - other[3 + c];
-    const real weight = normal ? face.p_weight : face.s_weight, share = normal ? face.p_share : face.s_share;
+    const real weight = normal ? face.p_weight : face.s_weight,
+               share = normal ? face.p_share : face.s_share;
 #if WHOLE_JUMPS
     const real z = normal ? m.zp : m.zs;
     jump[c] = -FMA(share, velocity, face.upwind * (weight * traction));
@@ -116,7 +121,8 @@ INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Sid
 
 // m: moduli of the element or of the nodes.
 template <class Value, class Modulus>
-INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
+INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes,
+                       Value (&rates)[FIELDS]) {
   const auto& g = slopes.velocity;
   const Value bulk = m.lambda * (g[0][0] + g[1][1] + g[2][2]);
   UNROLL
@@ -134,7 +140,8 @@ template <class Value> struct Relaxed {
   Value lambda, mu;
 };
 
-template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
+template <class Value>
+INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
   const auto& g = slopes.velocity;
   UNROLL
   for (int c = 0; c < 3; ++c) {
@@ -146,7 +153,8 @@ template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Val
 
 // Subtracts the stress rates of a mechanism.
 template <class Value, class Modulus>
-INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
+INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS],
+                     Value (&rates)[FIELDS]) {
   const Value bulk = m.lambda * (strain[0] + strain[1] + strain[2]);
   UNROLL
   for (int c = 0; c < 3; ++c) {

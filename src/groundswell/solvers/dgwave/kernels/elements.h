@@ -25,7 +25,9 @@
 #include "acoustic.h"
 #endif
 #if !CURVED
-INLINE constexpr int sign_of_other(int) { return 1; }  // traces of bricks refer to the axes, not to normals
+INLINE constexpr int sign_of_other(int) {
+  return 1;
+}  // traces of bricks refer to the axes, not to normals
 #endif
 #include "attenuation.h"
 #include "matched_layers.h"
@@ -53,7 +55,7 @@ struct Elements {
   const FaceEntry* faces;
   const long long *neighbours, *targets;
   index_t count, slots;  // number of elements, and of traces in each half of the rank's own traces
-  long long time;  // number of stages since the start of the run
+  long long time;        // number of stages since the start of the run
   int stage;
 #if MECHANISMS
   Memory memory;
@@ -89,8 +91,12 @@ struct Elements {
     return reinterpret_cast<real*>(entry & 1 ? entry - 1 + ((time + next) & 1) * bytes : entry);
   }
   // Entries of an element's faces for the traces that this stage reads, and for those that it stores.
-  METHOD const long long* neighbours_of(index_t e) const { return entries(neighbours, buffer_of(stage), e); }
-  METHOD const long long* targets_of(index_t e) const { return entries(targets, buffer_of((stage + 1) % STAGES), e); }
+  METHOD const long long* neighbours_of(index_t e) const {
+    return entries(neighbours, buffer_of(stage), e);
+  }
+  METHOD const long long* targets_of(index_t e) const {
+    return entries(targets, buffer_of((stage + 1) % STAGES), e);
+  }
   METHOD const long long* entries(const long long* table, int buffer, index_t e) const {
     return table + (buffer * count + e) * FACES;
   }
@@ -136,14 +142,16 @@ struct OwnSide {
 
   // column(n): the differentiated values at the node.
   template <class Columns>
-  METHOD void load_columns(const Elements& all, index_t e, int face, int node, const Columns& column) {
+  METHOD void load_columns(const Elements& all, index_t e, int face, int node,
+                           const Columns& column) {
     normal = normal_at(all.metrics_of(e), face, node);
     find_trace(face / 2, face % 2 ? REAL(1) : REAL(-1), normal, column, values);
   }
 #endif
 
   // value(field): the fields at the node.
-  template <class Values> METHOD void load(const Elements& all, index_t e, int face, int node, const Values& value) {
+  template <class Values>
+  METHOD void load(const Elements& all, index_t e, int face, int node, const Values& value) {
 #if CURVED
     normal = normal_at(all.metrics_of(e), face, node);
     find_trace(normal.along, value, values);
@@ -161,8 +169,8 @@ struct OwnSide {
 
 // The jump at a node of a face of element e. load_own(own): loads the trace of this side.
 template <class LoadOwn>
-INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, int node, const LoadOwn& load_own,
-                    const OtherSide& side, real (&jump)[JUMP]) {
+INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, int node,
+                    const LoadOwn& load_own, const OtherSide& side, real (&jump)[JUMP]) {
 #if MORTARS
   if (side.entry & 2) {
     UNROLL
@@ -171,7 +179,8 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
   }
 #endif
 #if NODAL
-  const Impedances z = impedances_of(all.moduli_at<real>(m, e, node, [](const real* from) { return *from; }));
+  const Impedances z =
+      impedances_of(all.moduli_at<real>(m, e, node, [](const real* from) { return *from; }));
   const Face sides{weigh(z, side.impedances), *side.face};
 #else
   const Impedances& z = m;
@@ -182,7 +191,8 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
   real other[TRACE];
   UNROLL
   for (int n = 0; n < TRACE; ++n)
-    other[n] = side.entry ? sign_of_other(n) * side.values[n] : sign_of_mirror(n) * sides.reflection * own.values[n];
+    other[n] = side.entry ? sign_of_other(n) * side.values[n]
+                          : sign_of_mirror(n) * sides.reflection * own.values[n];
 #if CURVED
   find_jump(z, sides, own.normal, own.values, other, jump);
 #else
@@ -205,12 +215,18 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
 #define NODAL_TERM
 #endif
 
-#define ELEMENT_ARGUMENTS                                                                           \
-  real *u, real *r, const Material *materials, const FaceEntry *faces, const long long *neighbours, \
-      const long long *targets, index_t elements, index_t slots,                                    \
+#define ELEMENT_ARGUMENTS                                                                     \
+  real *u, real *r, const Material *materials, const FaceEntry *faces,                        \
+      const long long *neighbours, const long long *targets, index_t elements, index_t slots, \
       const long long *clock MEMORY_ARGUMENTS LAYER_ARGUMENTS NODAL_ARGUMENTS GEOMETRY_ARGUMENTS
-#define ELEMENTS_AT(stage)                                                                               \
-  {                                                                                                      \
-    u, r, materials, faces, neighbours, targets, elements, slots,                                        \
-        clock[0] * STAGES + (stage), static_cast<int>(stage) MEMORY_TERM LAYERS_TERM NODAL_TERM GEOMETRY \
-  }
+#define ELEMENTS_AT(stage)      \
+  {u,                           \
+   r,                           \
+   materials,                   \
+   faces,                       \
+   neighbours,                  \
+   targets,                     \
+   elements,                    \
+   slots,                       \
+   clock[0] * STAGES + (stage), \
+   static_cast<int>(stage) MEMORY_TERM LAYERS_TERM NODAL_TERM GEOMETRY}

@@ -12,7 +12,8 @@
 #pragma once
 #include "elements.h"
 #if defined(__CUDACC__)
-typedef real Part;  // what a thread computes at a time: one value on a GPU, a vector of a row on a CPU
+typedef real
+    Part;  // what a thread computes at a time: one value on a GPU, a vector of a row on a CPU
 constexpr int FACE_PITCH = NODES, PARTS = NODES;
 INLINE real& part_at(real* row, int n) { return row[n]; }
 INLINE real part_at(const real* row, int n) { return row[n]; }
@@ -35,8 +36,8 @@ alignas(64) TABLE Matrix FROM_HALF[2] = FROM_HALVES;
 
 // Multiplies the values of a face by one matrix along its fast axis and another along its slow axis; `between` stores
 // the first product. All threads of the block call this. If `add`, the result is added to `to`.
-INLINE void multiply_face(const Matrix& fast, const Matrix& slow, const FaceValues& from, FaceValues& between,
-                          FaceValues& to, bool add) {
+INLINE void multiply_face(const Matrix& fast, const Matrix& slow, const FaceValues& from,
+                          FaceValues& between, FaceValues& to, bool add) {
   FOR_THREADS(t, TRACE * NODES * PARTS) {
     const int part = t % PARTS, row = t / PARTS % NODES, n = t / (PARTS * NODES);
     Part sum{};
@@ -70,8 +71,7 @@ template <class Body> INLINE void for_trace(const Body& body) {
 #if defined(__CUDACC__)
   FOR_THREADS(t, TRACE * PLANE) body(t / PLANE, t % PLANE / NODES, t % NODES);
 #else
-  for (int n = 0; n < TRACE; ++n)
-    for_face_nodes([&](int slow, int fast) { body(n, slow, fast); });
+  for (int n = 0; n < TRACE; ++n) for_face_nodes([&](int slow, int fast) { body(n, slow, fast); });
 #endif
 }
 
@@ -80,23 +80,23 @@ template <class Body> INLINE void for_trace(const Body& body) {
 //   quarter_impedances [mortars][4][2][IMPEDANCES][PLANE]: at the nodes of the quarters, on this and the other side
 //   quarter_normals [mortars][4][3][PLANE]: this side's outward normals there, times the surface Jacobian of the face
 #if NODAL
-#define QUARTER_IMPEDANCES , const real *quarter_impedances
+#define QUARTER_IMPEDANCES , const real* quarter_impedances
 #define IMPEDANCES_OF_QUARTERS , quarter_impedances
 #else
 #define QUARTER_IMPEDANCES
 #define IMPEDANCES_OF_QUARTERS
 #endif
 #if CURVED
-#define QUARTER_NORMALS , const real *quarter_normals
+#define QUARTER_NORMALS , const real* quarter_normals
 #define NORMALS_OF_QUARTERS , quarter_normals
 #else
 #define QUARTER_NORMALS
 #define NORMALS_OF_QUARTERS
 #endif
-#define QUARTERS { sides IMPEDANCES_OF_QUARTERS NORMALS_OF_QUARTERS }
-#define MORTAR_ARGUMENTS                                                                                          \
-  const int *mortar_faces, const long long *quarters, const long long *fine, const FaceEntry *sides, real *jumps, \
-      index_t mortars QUARTER_IMPEDANCES QUARTER_NORMALS
+#define QUARTERS {sides IMPEDANCES_OF_QUARTERS NORMALS_OF_QUARTERS}
+#define MORTAR_ARGUMENTS                                                     \
+  const int *mortar_faces, const long long *quarters, const long long *fine, \
+      const FaceEntry *sides, real *jumps, index_t mortars QUARTER_IMPEDANCES QUARTER_NORMALS
 struct Mortar {
   index_t e;
   int face;
@@ -154,7 +154,8 @@ INLINE void load_node(const FaceValues& quarter, int slow, int fast, real (&trac
 }
 #if CURVED
 // The same for the unit normal. Values that change sign with the normal are divided by the surface Jacobian.
-INLINE void load_node(const FaceValues& quarter, int slow, int fast, const Normal& normal, real (&trace)[TRACE]) {
+INLINE void load_node(const FaceValues& quarter, int slow, int fast, const Normal& normal,
+                      real (&trace)[TRACE]) {
   load_node(quarter, slow, fast, trace);
   for (int n = 0; n < TRACE; ++n)
     if (sign_of_other(n) < 0) trace[n] *= normal.inverse_area;
@@ -162,7 +163,8 @@ INLINE void load_node(const FaceValues& quarter, int slow, int fast, const Norma
 #endif
 
 // Stores the traces of the quarters of mortars first to first + count - 1, from the fields after the stage.
-KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, index_t first, index_t count) {
+KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, index_t first,
+                          index_t count) {
   const Elements all ELEMENTS_AT(stage);
   FOR_BLOCKS(b, count) {
     [[maybe_unused]] const FlushDenormals flush{};
@@ -191,7 +193,9 @@ KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, in
         for (int n = 0; n < TRACE; ++n) to[n * PLANE + p] = trace[n];
       });
 #else
-      for_trace([&](int n, int slow, int fast) { to[n * PLANE + slow * NODES + fast] = interpolated[n][slow][fast]; });
+      for_trace([&](int n, int slow, int fast) {
+        to[n * PLANE + slow * NODES + fast] = interpolated[n][slow][fast];
+      });
 #endif
       BARRIER();
     }
@@ -216,7 +220,8 @@ KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
     for (int q = 0; q < 4; ++q) {
       multiply_face(TO_HALF[q % 2], TO_HALF[q / 2], own, between, at_quarter, false);
       const index_t quarter = m * 4 + q;
-      const real* const other = all.locate(fine[(buffer_of(all.stage) * mortars + m) * 4 + q], false);
+      const real* const other =
+          all.locate(fine[(buffer_of(all.stage) * mortars + m) * 4 + q], false);
       for_face_nodes([&](int slow, int fast) {
         const int p = slow * NODES + fast;
         real here[TRACE], there[TRACE], jump[JUMP];
@@ -234,7 +239,8 @@ KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
         add_removed_shear(normal, before, here, jump);
 #else
         load_node(at_quarter, slow, fast, here);
-        find_jump(z, side, mortar.face / 2, mortar.face % 2 ? REAL(1) : REAL(-1), here, there, jump);
+        find_jump(z, side, mortar.face / 2, mortar.face % 2 ? REAL(1) : REAL(-1), here, there,
+                  jump);
 #endif
         add_own(mortar.face, here, jump);
         for (int n = 0; n < TRACE; ++n) at_quarter[n][slow][fast] = jump[n];

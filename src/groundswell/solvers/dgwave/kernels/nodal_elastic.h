@@ -3,7 +3,8 @@
 
 constexpr int MODULI = 3, IMPEDANCES = 2;  // number of values per node
 
-template <class Value, class Load> INLINE Moduli<Value> load_moduli(const real* from, const Load& load) {
+template <class Value, class Load>
+INLINE Moduli<Value> load_moduli(const real* from, const Load& load) {
   return {load(from), load(from + CUBE), load(from + 2 * CUBE)};
 }
 

@@ -19,8 +19,8 @@ INLINE void load_all(const real* from, int stride, const Load& load, Value (&val
 
 // Advances the register of variables, whose values are `stride` apart, with their rates. now: the new values.
 template <int COUNT, class Value, class Load, class Store>
-INLINE void advance_register(real a, const Value (&rates)[COUNT], int stride, real* r, const Load& load,
-                             const Store& store, Value (&now)[COUNT]) {
+INLINE void advance_register(real a, const Value (&rates)[COUNT], int stride, real* r,
+                             const Load& load, const Store& store, Value (&now)[COUNT]) {
   if (a != 0) load_all(r, stride, load, now);
   UNROLL
   for (int n = 0; n < COUNT; ++n) {
@@ -31,8 +31,9 @@ INLINE void advance_register(real a, const Value (&rates)[COUNT], int stride, re
 
 // Advances variables u and their register with their rates. a, b: see `Stage`; old: values of u.
 template <int COUNT, class Value, class Load, class Store>
-INLINE void advance_variables(real a, real b, const Value (&rates)[COUNT], const Value (&old)[COUNT], int stride,
-                              real* r, real* u, const Load& load, const Store& store) {
+INLINE void advance_variables(real a, real b, const Value (&rates)[COUNT],
+                              const Value (&old)[COUNT], int stride, real* r, real* u,
+                              const Load& load, const Store& store) {
   Value now[COUNT];
   advance_register(a, rates, stride, r, load, store, now);
   UNROLL

@@ -59,5 +59,5 @@ struct Damping {
   const long long *first_part, const real *loads, const long long *numbers, const real *factors,   \
       const double *times, const long long *first_samples, const real *samples, const int *damped, \
       const real *decay
-#define SOURCES_AT(when) { first_part, loads, numbers, factors, times, first_samples, samples, when }
-#define DAMPING_TERM { damped, decay }
+#define SOURCES_AT(when) {first_part, loads, numbers, factors, times, first_samples, samples, when}
+#define DAMPING_TERM {damped, decay}

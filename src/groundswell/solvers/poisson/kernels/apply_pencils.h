@@ -15,10 +15,8 @@ constexpr int ROW = SPACED ? HALF_WARP : NODES;
 
 // A barrier for the threads that work on the same element.
 INLINE void meet() {
-  if (WARP % PLANE == 0)
-    __syncwarp();
-  else
-    __syncthreads();
+  if (WARP % PLANE == 0) __syncwarp();
+  else __syncthreads();
 }
 
 INLINE double apply_some(const Operands& operands, const int* elements, int count, index_t) {

@@ -9,10 +9,8 @@ static_assert(WARPS == 1 || ELEMENTS == 1, "several warps of an element meet at 
 
 // A barrier for the warps that work on the same element.
 INLINE void meet() {
-  if (WARPS == 1)
-    __syncwarp();
-  else
-    __syncthreads();
+  if (WARPS == 1) __syncwarp();
+  else __syncthreads();
 }
 
 INLINE double apply_some(const Operands& operands, const int* elements, int count, index_t) {

@@ -6,8 +6,8 @@
 
 constexpr int LANES = MAX_THREADS_PER_BLOCK;  // of a block
 constexpr int WARP = 32;
-constexpr int MAX_IN_FLIGHT = 4;  // loads of elements' results in flight a lane
-constexpr int STRIPS_PER_BLOCK = 16;         // strips a block
+constexpr int MAX_IN_FLIGHT = 4;      // loads of elements' results in flight a lane
+constexpr int STRIPS_PER_BLOCK = 16;  // strips a block
 
 // Must agree with linear/cg.h.
 constexpr int STEPS = 10;
@@ -29,8 +29,8 @@ static_assert(ADVANCED <= STEPS, "only STEPS steps are kept");
 // are prescribed.
 struct Vectors {
   const real *r, *scale;
-  real *next;
-  const real *first;
+  real* next;
+  const real* first;
   index_t first_pitch;
   real *s, *p, *x;
 };
@@ -147,7 +147,7 @@ INLINE void advance_wide(const Steps& step, const Vectors& v, const real* y, con
 INLINE void advance_strip(const Steps& step, const Vectors& v, const real* y, const Strip& strip,
                           const stored_index_t* places, Products& sum) {
   const SliceIndices from{places + strip.from, static_cast<int>(strip.width),
-                    static_cast<int>(strip.count), strip.first};
+                          static_cast<int>(strip.count), strip.first};
   switch (strip.width) {
     case 0:
     case 1: return advance_narrow<1>(step, v, y, strip, from, sum);
@@ -174,8 +174,8 @@ KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t
     SHARED(Strip, mine, [STRIPS_PER_BLOCK]);
     FOR_THREADS(n, here) mine[n] = strips[begin + n];
     BARRIER();
-    const Vectors vectors = {r + all, scale,   next + all, first + all, first_pitch,
-                             s + own, p + own, x + all};
+    const Vectors vectors = {r + all,     scale,   next + all, first + all,
+                             first_pitch, s + own, p + own,    x + all};
     const Steps step(*state);
     Products sum;
     FOR_WARPS(n, here) advance_strip(step, vectors, y + c * y_pitch, mine[n], places, sum);
@@ -191,8 +191,7 @@ KERNEL measure_rows(const real* RESTRICT r, const real* RESTRICT scale, index_t 
     Products sum;
     FOR_THREADS(lane, LANES)
       for (index_t n = part.first + lane; n < part.first + part.count; n += LANES)
-        for (int c = 0; c < COMPONENTS; ++c)
-          sum.add(SCALED ? scale[n] : REAL(1), r[c * pitch + n]);
+        for (int c = 0; c < COMPONENTS; ++c) sum.add(SCALED ? scale[n] : REAL(1), r[c * pitch + n]);
     store_block_sums(sum.sums, products + 2 * b);
   }
 }
@@ -207,8 +206,8 @@ KERNEL add_up_sums(const double* RESTRICT products, index_t count, const double*
       for (int q = 0; q < 2; ++q)
         found[2 * q] += lane_sum<LANES>(
             some.count, lane, [=](index_t n) { return products[2 * (some.first + n) + q]; });
-      found[1] += lane_sum<LANES>(
-          others.count, lane, [=](index_t n) { return energies[others.first + n]; });
+      found[1] += lane_sum<LANES>(others.count, lane,
+                                  [=](index_t n) { return energies[others.first + n]; });
     }
     store_block_sums(found, sums + 3 * b);
   }

@@ -99,8 +99,8 @@ struct Line {
     const Vector of_r = cross(along_s, t), of_s = cross(t, along_r), of_t = cross(along_r, along_s);
     const real determinant = dot(along_r, of_r), w = weight * WEIGHT[place];
     const real scale = w * RECIPROCAL(determinant);
-    return {scale * dot(of_r, of_r), scale * dot(of_r, of_s), scale * dot(of_r, of_t),
-            scale * dot(of_s, of_s), scale * dot(of_s, of_t), scale * dot(of_t, of_t),
+    return {scale * dot(of_r, of_r),   scale * dot(of_r, of_s), scale * dot(of_r, of_t),
+            scale * dot(of_s, of_s),   scale * dot(of_s, of_t), scale * dot(of_t, of_t),
             w * (LAMBDA * determinant)};
   }
 };

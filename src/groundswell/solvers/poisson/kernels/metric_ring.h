@@ -21,7 +21,8 @@ constexpr int AT_ONCE = RING < NODES ? 1 : NODES;  // planes that arrive togethe
 constexpr int SLOTS = RING / AT_ONCE, SLOT = AT_ONCE * PLANE_PITCH;
 constexpr int RING_VALUES = ELEMENTS * SLOTS * SLOT;
 static_assert(RING <= NODES, "an element has NODES planes");
-static_assert(RUN == PLANE && RUN_PITCH * sizeof(real) % 16 == 0, "bulk copies need multiples of 16 bytes");
+static_assert(RUN == PLANE && RUN_PITCH * sizeof(real) % 16 == 0,
+              "bulk copies need multiples of 16 bytes");
 
 // A Line whose metric is in the ring.
 struct ArrivedLine {
@@ -42,7 +43,8 @@ struct Ring {
     const int n = threadIdx.x;
     if (n == 0 && operands.component == 0) open();
     __syncthreads();
-    if (n >= count || (AT_ONCE == NODES && operands.component > 0)) return;  // the metric is still there
+    if (n >= count || (AT_ONCE == NODES && operands.component > 0))
+      return;  // the metric is still there
     const real* const from = metric_of(n);
     fence_async_proxy();
     for (int slot = 0; slot < SLOTS; ++slot) {

@@ -27,9 +27,9 @@ INLINE void divide_modes(real* lines, int s, int r, const real* stretch) {
 // For the elements with these numbers, (count,), ELEMENTS a block: from assembled r to the elements' z,
 // (elements, CUBE), multiplied by `scale`, (elements, CUBE), before and after. `stretches`, (elements, 4),
 // are the coefficients of the stiffness along r, s and t, and of the mass.
-KERNEL solve_elements(const real* RESTRICT r, const int* RESTRICT dofs,
-                      const real* RESTRICT scale, const real* RESTRICT stretches,
-                      real* RESTRICT z, const int* RESTRICT elements, index_t count) {
+KERNEL solve_elements(const real* RESTRICT r, const int* RESTRICT dofs, const real* RESTRICT scale,
+                      const real* RESTRICT stretches, real* RESTRICT z,
+                      const int* RESTRICT elements, index_t count) {
   FOR_BLOCKS(b, (count + ELEMENTS - 1) / ELEMENTS) {
     SHARED(real, u, [ELEMENTS][NODES * LAYER]);
     const int* mine = elements + b * ELEMENTS;

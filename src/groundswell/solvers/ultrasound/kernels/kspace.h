@@ -17,8 +17,7 @@ INLINE index_t point(int i, int j, int k) { return (static_cast<index_t>(k) * NY
 
 INLINE index_t mode(int i, int j, int k) { return (static_cast<index_t>(k) * NY + j) * MX + i; }
 
-template <int AXIS>
-INLINE int along(int i, int j, int k) {
+template <int AXIS> INLINE int along(int i, int j, int k) {
   return AXIS == 0 ? i : AXIS == 1 ? j : k;
 }
 
@@ -26,8 +25,8 @@ INLINE int along(int i, int j, int k) {
 
 // Derivative of `in` along an axis: `factors` depend on the wavenumber along it.
 template <int AXIS>
-INLINE void derivative(Complex* RESTRICT out, const Complex* RESTRICT in, const Complex* RESTRICT factors,
-                       const real* RESTRICT kappa) {
+INLINE void derivative(Complex* RESTRICT out, const Complex* RESTRICT in,
+                       const Complex* RESTRICT factors, const real* RESTRICT kappa) {
   FOR_CELLS(i, MX, j, NY, k, NZ) {
     const index_t m = mode(i, j, k);
     const Complex d = product(factors[along<AXIS>(i, j, k)], in[m]);
@@ -69,22 +68,26 @@ INLINE void accelerate(real* RESTRICT u, const real* RESTRICT gradient, const re
   }
 }
 
-KERNEL accelerate_x(real* u, const real* gradient, const real* layer, const real* step_over_density) {
+KERNEL accelerate_x(real* u, const real* gradient, const real* layer,
+                    const real* step_over_density) {
   accelerate<0>(u, gradient, layer, step_over_density);
 }
 
-KERNEL accelerate_y(real* u, const real* gradient, const real* layer, const real* step_over_density) {
+KERNEL accelerate_y(real* u, const real* gradient, const real* layer,
+                    const real* step_over_density) {
   accelerate<1>(u, gradient, layer, step_over_density);
 }
 
-KERNEL accelerate_z(real* u, const real* gradient, const real* layer, const real* step_over_density) {
+KERNEL accelerate_z(real* u, const real* gradient, const real* layer,
+                    const real* step_over_density) {
   accelerate<2>(u, gradient, layer, step_over_density);
 }
 
 // rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium. In an ABSORBING
 // medium, d_x then becomes rho_0 div u.
 KERNEL compress(real* rho_x, real* rho_y, real* rho_z, real* d_x, const real* d_y, const real* d_z,
-                const real* layer_x, const real* layer_y, const real* layer_z, const real* density) {
+                const real* layer_x, const real* layer_y, const real* layer_z,
+                const real* density) {
   FOR_CELLS(i, NX, j, NY, k, NZ) {
     const index_t c = point(i, j, k);
     const real rho_0 = UNIFORM_DENSITY ? density[0] : density[c];

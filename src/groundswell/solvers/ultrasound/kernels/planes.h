@@ -10,9 +10,11 @@
 
 METHOD constexpr int parts(int n, int lines) { return (n + lines - 1) / lines; }
 
-constexpr int SLOTS = parts(NY > NZ ? NY : NZ, GROUP);  // tasks of a pass over a segment; some may be empty
-constexpr int ALL_SEGMENTS = SEGMENTS + 1;              // includes that of k_x = MX
-constexpr int COUNTS = 2 * 3 * ALL_SEGMENTS;            // counters of ended blocks; that of started ones follows
+constexpr int SLOTS =
+    parts(NY > NZ ? NY : NZ, GROUP);        // tasks of a pass over a segment; some may be empty
+constexpr int ALL_SEGMENTS = SEGMENTS + 1;  // includes that of k_x = MX
+constexpr int COUNTS =
+    2 * 3 * ALL_SEGMENTS;  // counters of ended blocks; that of started ones follows
 
 struct Task {
   int pass, field, segment, part;
@@ -28,8 +30,7 @@ METHOD constexpr index_t blocks(int passes, int fields) {
 // Waits until a counter reaches a number.
 INLINE void await(const unsigned* counter, unsigned number) {
   if (threadIdx.x == 0)
-    while (*static_cast<const volatile unsigned*>(counter) < number) {
-    }
+    while (*static_cast<const volatile unsigned*>(counter) < number) {}
   __threadfence();
   BARRIER();
 }
@@ -66,14 +67,15 @@ INLINE void in_order(index_t block, int fields, unsigned* ended, Body body) {
   if (pass > 0) await(counts + min(pass, 2) - 1, pass == 1 ? task.all_y() : task.all_z());
   const Worker w = worker(memory, pass == 1 ? NZ : NY);
   body(task, w,
-       pass == 1 ? line_along_z(task.segment, task.part, w.lane) : line_along_y(task.segment, task.part, w.lane));
+       pass == 1 ? line_along_z(task.segment, task.part, w.lane)
+                 : line_along_y(task.segment, task.part, w.lane));
   if (pass < 2) add_one(counts + pass);
 }
 
 // The passes of operators in place: along_z(field, spectrum, worker, line) includes both transforms along z.
 template <class Select, class AlongZ>
-INLINE void apply(index_t block, int fields, const Complex* twiddles, unsigned* ended, Select spectrum_of,
-                  AlongZ along_z) {
+INLINE void apply(index_t block, int fields, const Complex* twiddles, unsigned* ended,
+                  Select spectrum_of, AlongZ along_z) {
   in_order<3>(block, fields, ended, [&](Task task, Worker w, DeviceLine line) {
     Complex* const spectrum = spectrum_of(task.field);
     if (task.pass == 0) forward_along_y(w, twiddles, spectrum, line);
@@ -106,12 +108,15 @@ KERNEL find_gradient(Complex* p, Complex* along_y, Complex* along_z, const real*
 }
 
 // Derivatives of the velocities along their axes, times kappa, in place.
-KERNEL find_divergence(Complex* ux, Complex* uy, Complex* uz, const real* x2, const real* y2, const real* z2,
-                       const Complex* dx, const Complex* dy, const Complex* dz, const Complex* twiddles_y,
-                       const Complex* twiddles_z, unsigned* ended) {
+KERNEL find_divergence(Complex* ux, Complex* uy, Complex* uz, const real* x2, const real* y2,
+                       const real* z2, const Complex* dx, const Complex* dy, const Complex* dz,
+                       const Complex* twiddles_y, const Complex* twiddles_z, unsigned* ended) {
   FOR_BLOCKS(e, blocks(3, 3)) {
     apply(
-        draw(ended), 3, twiddles_y, ended, [&](int axis) { return axis == 0 ? ux : axis == 1 ? uy : uz; },
+        draw(ended), 3, twiddles_y, ended,
+        [&](int axis) { return axis == 0   ? ux
+                               : axis == 1 ? uy
+                                           : uz; },
         [&](int axis, Complex* u, Worker w, DeviceLine line) {
           derivative_along_z(w, twiddles_z, u, line, axis, {x2, y2, z2}, dx, dy, dz);
         });
@@ -119,12 +124,14 @@ KERNEL find_divergence(Complex* ux, Complex* uy, Complex* uz, const real* x2, co
 }
 
 // Fractional Laplacians of the rate of density, and of the density, in place.
-KERNEL find_laplacians(Complex* rate, Complex* density, const real* x2, const real* y2, const real* z2,
-                       const Complex* twiddles_y, const Complex* twiddles_z, unsigned* ended) {
+KERNEL find_laplacians(Complex* rate, Complex* density, const real* x2, const real* y2,
+                       const real* z2, const Complex* twiddles_y, const Complex* twiddles_z,
+                       unsigned* ended) {
   constexpr int FIELDS = ABSORBING + DISPERSIVE;
   FOR_BLOCKS(e, blocks(3, FIELDS)) {
     apply(
-        draw(ended), FIELDS, twiddles_y, ended, [&](int field) { return ABSORBING && field == 0 ? rate : density; },
+        draw(ended), FIELDS, twiddles_y, ended,
+        [&](int field) { return ABSORBING && field == 0 ? rate : density; },
         [&](int field, Complex* values, Worker w, DeviceLine line) {
           laplacian_along_z(w, twiddles_z, values, line, ABSORBING && field == 0, {x2, y2, z2});
         });
@@ -132,14 +139,15 @@ KERNEL find_laplacians(Complex* rate, Complex* density, const real* x2, const re
 }
 
 // The k-space correction of additive sources, in place.
-KERNEL correct_source(Complex* term, const real* x2, const real* y2, const real* z2, const Complex* twiddles_y,
-                      const Complex* twiddles_z, unsigned* ended) {
+KERNEL correct_source(Complex* term, const real* x2, const real* y2, const real* z2,
+                      const Complex* twiddles_y, const Complex* twiddles_z, unsigned* ended) {
   FOR_BLOCKS(e, blocks(3, 1)) {
     apply(
         draw(ended), 1, twiddles_y, ended, [&](int) { return term; },
         [&](int, Complex* values, Worker w, DeviceLine line) {
           const real across = x2[line.kx] + y2[line.other];
-          scale_along_z(w, twiddles_z, values, line, [&](int z) { return source_kappa(across + z2[z]); });
+          scale_along_z(w, twiddles_z, values, line,
+                        [&](int z) { return source_kappa(across + z2[z]); });
         });
   }
 }

@@ -42,8 +42,10 @@ INLINE index_t mode(int k, int row) {
 // --- between the spectrum of a row and that of its pairs ---------------------------------------------------
 
 // `roots` are exp(-2 pi i k / NX), k < MX / 2 + 1.
-INLINE void load_spectrum(Worker w, int tile, const Complex* spectrum, const Complex* RESTRICT roots) {
-  UNROLL for (int k = w.thread; k < (MX + 1) / 2; k += THREADS_X) {
+INLINE void load_spectrum(Worker w, int tile, const Complex* spectrum,
+                          const Complex* RESTRICT roots) {
+  UNROLL
+  for (int k = w.thread; k < (MX + 1) / 2; k += THREADS_X) {
     Complex a = spectrum[mode(k, w.row)], b = conjugate(spectrum[mode(MX - k, w.row)]);
     if (k == 0) a.im = b.im = 0;
     const Complex sum = a + b, difference = turned<1>(conjugate(roots[k]) * (a - b));
@@ -55,7 +57,8 @@ INLINE void load_spectrum(Worker w, int tile, const Complex* spectrum, const Com
 }
 
 INLINE void store_spectrum(Worker w, int tile, Complex* spectrum, const Complex* RESTRICT roots) {
-  UNROLL for (int k = w.thread; k < (MX + 1) / 2; k += THREADS_X) {
+  UNROLL
+  for (int k = w.thread; k < (MX + 1) / 2; k += THREADS_X) {
     const Complex a = w[tile][FourierX::place(k)];
     const Complex b = conjugate(k > 0 ? w[tile][FourierX::place(MX - k)] : a);
     const Complex sum = a + b, difference = roots[k] * turned<-1>(a - b);
@@ -67,14 +70,12 @@ INLINE void store_spectrum(Worker w, int tile, Complex* spectrum, const Complex*
 }
 
 // The inverse transforms of some tiles up to the outermost stage, and the forward transforms after that stage.
-template <class... Tiles>
-INLINE void begin_inverse(Worker w, Tiles... tiles) {
+template <class... Tiles> INLINE void begin_inverse(Worker w, Tiles... tiles) {
   FourierX::inner<INVERSE>(w.thread, w.twiddles, w[tiles]...);
   BARRIER();
 }
 
-template <class... Tiles>
-INLINE void end_forward(Worker w, Tiles... tiles) {
+template <class... Tiles> INLINE void end_forward(Worker w, Tiles... tiles) {
   FourierX::inner<FORWARD>(w.thread, w.twiddles, w[tiles]...);
   BARRIER();
 }
@@ -108,10 +109,7 @@ INLINE Complex property(const real* RESTRICT values, bool uniform, index_t pair)
   return uniform ? Complex{values[0], values[0]} : load_pair(values, pair);
 }
 
-template <class T>
-INLINE T select(int n, T a, T b, T c) {
-  return n == 0 ? a : n == 1 ? b : c;
-}
+template <class T> INLINE T select(int n, T a, T b, T c) { return n == 0 ? a : n == 1 ? b : c; }
 
 // Factors of the absorbing layers of an axis at the pair n.
 INLINE Complex layer_at(const real* RESTRICT layer, int axis, Worker w, int n) {
@@ -128,8 +126,7 @@ INLINE Complex advanced(Complex value, Complex q, Complex weight, Complex deriva
 
 // Sources that are sums of TERMS products of a field and a signal, see separable.py. Fields are (TERMS, NZ, NY,
 // NX), and signals (samples, TERMS).
-template <int TERMS>
-struct Sources {
+template <int TERMS> struct Sources {
   const real* RESTRICT fields;
   const real* RESTRICT signals;
   const long long* RESTRICT clock;
@@ -153,11 +150,12 @@ struct Sources {
 #define FOR_ROWS(w, fields, twiddles, rows, count) \
   DYNAMIC_SHARED(Complex, memory);                 \
   FOR_BLOCKS(e, (count) / ROWS * (fields))         \
-  if (const Worker w = worker(memory, e / (fields), twiddles, rows); true)
+    if (const Worker w = worker(memory, e / (fields), twiddles, rows); true)
 
 // The inverse transform of rows; calls body(first, values) for each butterfly of pairs.
 template <class Body>
-INLINE void inverse_rows(Worker w, const Complex* spectrum, const Complex* RESTRICT roots, Body body) {
+INLINE void inverse_rows(Worker w, const Complex* spectrum, const Complex* RESTRICT roots,
+                         Body body) {
   load_spectrum(w, 0, spectrum, roots);
   begin_inverse(w, 0);
   Outermost::butterflies(w.thread, [&](int first) {

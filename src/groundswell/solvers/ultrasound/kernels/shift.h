@@ -5,8 +5,7 @@ struct Complex {
   real re, im;
 };
 
-template <int AXIS>
-INLINE void shift(Complex* RESTRICT values, const Complex* RESTRICT factors) {
+template <int AXIS> INLINE void shift(Complex* RESTRICT values, const Complex* RESTRICT factors) {
   FOR_CELLS(i, MX, j, NY, k, NZ) {
     const index_t m = (static_cast<index_t>(k) * NY + j) * MX + i;
     const Complex a = factors[AXIS == 0 ? i : AXIS == 1 ? j : k], b = values[m];

@@ -13,21 +13,23 @@ INLINE real source_value(index_t n, index_t step, const long long* rows, const l
 }
 
 // Add the value of a source at the current step to field[points[n]], or set field[points[n]] to this value.
-KERNEL add_source(real* field, const long long* points, const long long* rows, const long long* columns,
-                  const real* weights, const real* values, const long long* clock, index_t count,
-                  index_t samples, index_t signals) {
+KERNEL add_source(real* field, const long long* points, const long long* rows,
+                  const long long* columns, const real* weights, const real* values,
+                  const long long* clock, index_t count, index_t samples, index_t signals) {
   FOR_ITEMS(n, count) {
     const index_t step = *clock;
-    if (step < samples) field[points[n]] += source_value(n, step, rows, columns, weights, values, signals);
+    if (step < samples)
+      field[points[n]] += source_value(n, step, rows, columns, weights, values, signals);
   }
 }
 
-KERNEL set_source(real* field, const long long* points, const long long* rows, const long long* columns,
-                  const real* weights, const real* values, const long long* clock, index_t count,
-                  index_t samples, index_t signals) {
+KERNEL set_source(real* field, const long long* points, const long long* rows,
+                  const long long* columns, const real* weights, const real* values,
+                  const long long* clock, index_t count, index_t samples, index_t signals) {
   FOR_ITEMS(n, count) {
     const index_t step = *clock;
-    if (step < samples) field[points[n]] = source_value(n, step, rows, columns, weights, values, signals);
+    if (step < samples)
+      field[points[n]] = source_value(n, step, rows, columns, weights, values, signals);
   }
 }
 

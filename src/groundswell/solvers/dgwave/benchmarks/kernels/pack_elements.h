@@ -7,8 +7,8 @@
 //   rest [count][REST]               the rest of each copied element
 //   listed [count]                   the elements
 //   targets [count]                  addresses of their copies, [VALUES][REST], or [3][VALUES][REST]
-KERNEL pack_elements(const real* u, const real* r, const real* rates, const real* rest, const long long* listed,
-                     const long long* targets, index_t count) {
+KERNEL pack_elements(const real* u, const real* r, const real* rates, const real* rest,
+                     const long long* listed, const long long* targets, index_t count) {
   FOR_BLOCKS(b, count) {
     const index_t first = listed[b] * VALUES;
     real* const target = reinterpret_cast<real*>(targets[b]);
