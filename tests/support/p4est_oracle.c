@@ -1,6 +1,6 @@
-/* Makes a random forest of bricks with p4est and saves it, balances it across faces and saves it again, and
- * writes what lies beyond each face of its leaves: quad_to_quad, quad_to_face and the four finer leaves, 32 bits
- * each.
+/* Makes a random forest of bricks with p4est and saves it, balances it across faces and saves it
+ * again, and writes what lies beyond each face of its leaves: quad_to_quad, quad_to_face and the
+ * four finer leaves, 32 bits each.
  *
  *   p4est_oracle FOLDER SEED NX NY NZ PERIODIC_X PERIODIC_Y PERIODIC_Z SHUFFLED DATA
  */

@@ -1,5 +1,5 @@
-// The values that codecs encode: boxes in memory, divided into strips of 1024 values; the last strip
-// of a box may be shorter. Codecs pack values while encoding, and unpack them while decoding.
+// The values that codecs encode: boxes in memory, divided into strips of 1024 values; the last
+// strip of a box may be shorter. Codecs pack values while encoding, and unpack them while decoding.
 #pragma once
 #include "portable.h"
 

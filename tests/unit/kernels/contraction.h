@@ -1,4 +1,5 @@
-// A sample for test_portable.py: two contractions of an element's tensor, as spectral elements do them.
+// A sample for test_portable.py: two contractions of an element's tensor, as spectral elements do
+// them.
 //   out[e][a][b][k] = sum over i, j of matrix[a][i] matrix[b][j] u[e][i][j][k]
 #include "portable.h"
 

@@ -1,4 +1,5 @@
-// Floating-point numbers of 16 bits, converted without hardware support, with the same results on every device.
+// Floating-point numbers of 16 bits, converted without hardware support, with the same results on
+// every device.
 #pragma once
 #include "portable.h"
 
@@ -27,8 +28,8 @@ struct Brain {
   METHOD explicit operator float() const { return float_of(static_cast<bits32>(bits) << 16); }
 };
 
-// IEEE binary16, rounded to nearest even, without hardware support. Adding a power of two lets the float unit round at
-// the right place; another power of two rescales the exponent.
+// IEEE binary16, rounded to nearest even, without hardware support. Adding a power of two lets the
+// float unit round at the right place; another power of two rescales the exponent.
 struct Half {
   bits16 bits;
   Half() = default;

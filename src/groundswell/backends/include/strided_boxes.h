@@ -1,4 +1,5 @@
-// Copies of boxes of values in memory, any number of consecutive values at once, with conversion to other types.
+// Copies of boxes of values in memory, any number of consecutive values at once, with conversion to
+// other types.
 #pragma once
 #include "address.h"
 #include "narrow_floats.h"
@@ -16,12 +17,13 @@ enum Kind {
   HALF_TO_FLOAT,
   FLOAT_TO_BRAIN,
   BRAIN_TO_FLOAT,
+  // Complex numbers with the alignment of one part:
   PAIR_4,
-  PAIR_8  // complex numbers with the alignment of one part
+  PAIR_8
 };
 
-// Address of a box, and distances in bytes between its planes, rows and values. Odd epochs are offset by `flip` bytes,
-// which is how double buffers alternate.
+// Address of a box, and distances in bytes between its planes, rows and values. Odd epochs are
+// offset by `flip` bytes, which is how double buffers alternate.
 struct StridedBox {
   long long address, plane, row, step, flip;
 };
@@ -52,8 +54,8 @@ INLINE long long begin_of(const StridedBox& p, index_t epoch) {
 
 constexpr int IN_FLIGHT = 4;  // number of values of a thread that are in flight together
 
-// Byte offset of value n of a box. Arguments are passed by value: through a reference, they would be reloaded after
-// every store, which might have changed them.
+// Byte offset of value n of a box. Arguments are passed by value: through a reference, they would
+// be reloaded after every store, which might have changed them.
 struct Offsets {
   index_t plane, row, step;
   bits32 rows, length;

@@ -1,10 +1,11 @@
 // The threads that run the parallel loops of kernels, in place of OpenMP's own.
 //
-// OpenMP's threads either spin at barriers, which wastes the time slices of a busy machine, or sleep, which doubles the
-// time of short loops on an idle one. These threads spin as long as no other thread wants their cores. Linux
-// counts how long a runnable thread has waited for a core.
+// OpenMP's threads either spin at barriers, which wastes the time slices of a busy machine, or
+// sleep, which doubles the time of short loops on an idle one. These threads spin as long as no
+// other thread wants their cores. Linux counts how long a runnable thread has waited for a core.
 //
-// This file is a library of its own. Kernels reach it by the three pointers of ThreadTeam in portable.h.
+// This file is a library of its own. Kernels reach it by the three pointers of ThreadTeam in
+// portable.h.
 #if defined(__clang__)  // its parallel loops call functions of its own OpenMP
 #include "openmp_team.h"
 #else
@@ -27,11 +28,11 @@ namespace {
 typedef void (*Body)(void*);
 typedef std::atomic<uint32_t> Word;
 
-constexpr long long MILLISECOND = 1000000;
-constexpr long long LONGEST_SPIN =
-    5 * MILLISECOND;  // ns; to sleep and wake up takes a hundredth of it
-// A thread is crowded if it waited for a core for a quarter of an interval. It then sleeps instead of spinning for some
-// intervals, twice as many each time, as spinning may have lowered its priority.
+constexpr long long MILLISECOND = 1000000;           // ns
+constexpr long long LONGEST_SPIN = 5 * MILLISECOND;  // to sleep and wake up takes a hundredth of it
+// A thread is crowded if it waited for a core for a quarter of an interval. It then sleeps instead
+// of spinning for some intervals, twice as many each time, as spinning may have lowered its
+// priority.
 constexpr long long INTERVAL = 20 * MILLISECOND, TOO_LONG = INTERVAL / 4;
 constexpr int MOST_INTERVALS = 64;
 constexpr int PAUSES = 32;  // between two readings of the clock
@@ -42,7 +43,8 @@ inline long long nanoseconds() {
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-// How long this thread has waited for a core until now, ns; see proc_pid_schedstat(5). 0 if unknown.
+// How long this thread has waited for a core until now, ns; see proc_pid_schedstat(5). 0 if
+// unknown.
 inline long long waited_for_core() {
   char text[64] = {0};
   const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -82,8 +84,8 @@ struct alignas(64) Awaited {
   }
 };
 
-// How one thread waits. The threads of a team share the number of those that are crowded: a thread that spins on a free
-// core keeps it from a crowded one.
+// How one thread waits. The threads of a team share the number of those that are crowded: a thread
+// that spins on a free core keeps it from a crowded one.
 class Waiter {
  public:
   explicit Waiter(std::atomic<int>& crowded) : crowded_(crowded) {}
@@ -139,10 +141,9 @@ class Waiter {
   long long since_ = 0, waited_ = 0;
 };
 
-thread_local int wanted = 1;  // threads of the loops that this thread launches
-thread_local int number = 0,
-                 threads = 1;  // of this thread in the present loop, and all of that loop
-std::atomic<int> forks{0};     // a forked process has none of its parent's threads
+thread_local int wanted = 1;               // threads of the loops that this thread launches
+thread_local int number = 0, threads = 1;  // of this thread in the loop, and all of that loop
+std::atomic<int> forks{0};                 // a forked process has none of its parent's threads
 
 struct Place {
   const int number_before = number, threads_before = threads;

@@ -1,6 +1,6 @@
-// Row operations: the values at the source indices of a row are reduced, and the result is stored at all target
-// indices of the row. They pack, unpack, gather and scatter values with several copies. MAX_IN_FLIGHT limits the
-// concurrent loads of a thread.
+// Row operations: the values at the source indices of a row are reduced, and the result is stored
+// at all target indices of the row. They pack, unpack, gather and scatter values with several
+// copies. MAX_IN_FLIGHT limits the concurrent loads of a thread.
 #pragma once
 #include "reduce_pair.h"
 #include "sliced_ellpack.h"
@@ -85,8 +85,9 @@ INLINE void reduce_slice(const Slice& slice, const stored_index_t* indices, cons
   }
 }
 
-// Components of values are `pitch` values apart. The values of a row are loaded before its result is stored, and rows
-// are disjoint, so `from` and `to` may be the same array. IN_PLACE means that source and target indices are also equal.
+// Components of values are `pitch` values apart. The values of a row are loaded before its result
+// is stored, and rows are disjoint, so `from` and `to` may be the same array. IN_PLACE means that
+// source and target indices are also equal.
 KERNEL assemble(const value_t* from, index_t from_pitch, index_t from_first, value_t* to,
                 index_t to_pitch, index_t to_first, const Slice* slices,
                 const stored_index_t* indices, index_t count, index_t components) {

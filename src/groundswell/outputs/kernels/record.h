@@ -1,8 +1,9 @@
-// Recorders: when a sample is due, they read fields, and put the values into the next slot of a ring
-// or add them to running statistics.
+// Recorders: when a sample is due, they read fields, and put the values into the next slot of a
+// ring or add them to running statistics.
 //   ring [slots][fields][count]; largest, smallest, sum, squares [fields][count]
 //   addresses [fields] of the fields' first values; shifts [fields], added to values unless 0
-//   sums [terms][fields][count] of values times basis functions; basis [samples][terms], for HARMONICS
+//   for HARMONICS: sums [terms][fields][count] of values times basis functions;
+//   basis [samples][terms]
 #pragma once
 #include "address.h"
 #include "schedule.h"
@@ -74,8 +75,8 @@ struct alignas(16) FourWeights {
   real values[4];
 } MAY_ALIAS;
 
-// Sums of nz x ny x nx weighted values from `field` on, `step` values apart, x fastest. The constant
-// size lets all loads be under way at once: one by one, each would wait for the memory.
+// Sums of nz x ny x nx weighted values from `field` on, `step` values apart, x fastest. The
+// constant size lets all loads be under way at once: one by one, each would wait for the memory.
 struct Taps {
   index_t nz, ny, nx, step_z, step_y, step_x;
 

@@ -2,7 +2,8 @@
 #pragma once
 #include "portable.h"
 
-// The value at `when`: linear between `count` samples, `step` apart from `start` on; zero outside them.
+// The value at `when`: linear between `count` samples, `step` apart from `start` on; zero outside
+// them.
 INLINE real value_at(double when, double start, double step, const real* RESTRICT samples,
                      index_t count) {
   const double place = (when - start) / step;

@@ -16,8 +16,8 @@ INLINE constexpr int pitch_of(int count) {
   return LINES_PER_THREAD(count) == 1 ? count | 1 : count;
 }
 
-// For each of WIDTH adjacent lines, multiplies the first FROM values by `matrix`, (FROM, TO), and stores
-// the first TO values.
+// For each of WIDTH adjacent lines, multiplies the first FROM values by `matrix`, (FROM, TO), and
+// stores the first TO values.
 template <int WIDTH, int FROM, int TO>
 INLINE void multiply_lines(real* lines, int step, const real (&matrix)[FROM][TO]) {
   real old[FROM][WIDTH];

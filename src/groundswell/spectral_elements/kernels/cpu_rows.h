@@ -1,13 +1,13 @@
 // Derivatives of an element's nodal values on a CPU. Each row of nodes along r is padded to whole
-// vectors. Lines along t and s are differentiated many at once. Rows are multiplied by the full matrix,
-// because their even and odd parts lie across vectors.
+// vectors. Lines along t and s are differentiated many at once. Rows are multiplied by the full
+// matrix, because their even and odd parts lie across vectors.
 #pragma once
 #include "differentiate.h"
 
 ALLOW_FP_CONTRACT
 
-// These are separate functions because the compiler runs out of registers if it inlines all of them. For
-// few nodes the calls would cost more.
+// These are separate functions because the compiler runs out of registers if it inlines all of
+// them. For few nodes the calls would cost more.
 #if NODES > 2
 #define PART static __attribute__((noinline))
 #else

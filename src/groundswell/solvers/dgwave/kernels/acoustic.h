@@ -30,12 +30,13 @@ struct Weights {
 };
 struct Face : Weights, Flux {};
 
-// The common state of a face minus the state of this side: outward normal velocity, and also pressure with
-// WHOLE_JUMPS. Without (Riemann flux of conforming bricks with a material each), it is the velocity times an impedance.
+// The common state of a face minus the state of this side: outward normal velocity, and also
+// pressure with WHOLE_JUMPS. Without (Riemann flux of conforming bricks with a material each), it
+// is the velocity times an impedance.
 constexpr int JUMP = WHOLE_JUMPS ? 2 : 1;
 
-// Derivatives at a node: divergence of velocity, and gradient of pressure. Matched layers change the terms of the
-// divergence along each axis separately.
+// Derivatives at a node: divergence of velocity, and gradient of pressure. Matched layers change
+// the terms of the divergence along each axis separately.
 template <class Value> struct Slopes {
   Value terms[TERMS], gradient[3];
 
@@ -51,16 +52,18 @@ template <class Value> INLINE Value& stretched(Slopes<Value>& slopes, int axis, 
   return n ? slopes.gradient[axis] : slopes.divergence_along(axis);
 }
 
-// Adds the contribution of the values at one node of a line along `axis` to the derivatives at another node.
+// Adds the contribution of the values at one node of a line along `axis` to the derivatives at
+// another node.
 template <class Value, class Factor, class Values>
 INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {
   slopes.divergence_along(axis) = FMA(factor, value(1 + axis), slopes.divergence_along(axis));
   slopes.gradient[axis] = FMA(factor, value(0), slopes.gradient[axis]);
 }
 
-// own, other: traces of this side and of the other side; side: 1 if the outward normal points along the axis, -1
-// otherwise. The Riemann flux follows LeVeque, Finite volume methods for hyperbolic problems, 2002, section 9.9.
-// The central flux omits the dissipative terms; it is the impedance-weighted mean.
+// own, other: traces of this side and of the other side; side: 1 if the outward normal points along
+// the axis, -1 otherwise. The Riemann flux follows LeVeque, Finite volume methods for hyperbolic
+// problems, 2002, section 9.9. The central flux omits the dissipative terms; it is the
+// impedance-weighted mean.
 INLINE void find_jump(const Impedances& m, const Face& face, int, real side,
                       const real (&own)[TRACE], const real (&other)[TRACE], real (&jump)[JUMP]) {
   const real pressure = own[0] - other[0], velocity = side * (own[1] - other[1]);

@@ -1,5 +1,5 @@
-// One stage of a Runge-Kutta step on a range of elements: derivatives, fluxes and the update in one kernel. A stage
-// reads the traces that the previous stage stored.
+// One stage of a Runge-Kutta step on a range of elements: derivatives, fluxes and the update in one
+// kernel. A stage reads the traces that the previous stage stored.
 #pragma once
 #include "terms.h"
 #if defined(__CUDACC__)

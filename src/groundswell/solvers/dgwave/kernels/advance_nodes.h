@@ -1,9 +1,10 @@
-// A stage on a GPU. A block of threads advances ELEMENTS elements, LAYERS planes normal to z of each at a time.
+// A stage on a GPU. A block of threads advances ELEMENTS elements, LAYERS planes normal to z of
+// each at a time.
 //
-// With IN_SHARED, the fields and the register of bricks are in shared memory. New fields replace the register there,
-// and traces are taken from them. Without it, fields are updated in global memory once no thread reads the old ones.
-// In elements that are not bricks, IN_SHARED places only the differentiated values in shared memory, and each thread
-// stores the traces of its nodes.
+// With IN_SHARED, the fields and the register of bricks are in shared memory. New fields replace
+// the register there, and traces are taken from them. Without it, fields are updated in global
+// memory once no thread reads the old ones. In elements that are not bricks, IN_SHARED places only
+// the differentiated values in shared memory, and each thread stores the traces of its nodes.
 #pragma once
 #include "bulk_copy.h"
 
@@ -14,9 +15,8 @@ constexpr int THREADS = PLANE * LAYERS;  // threads of an element
 constexpr int TURNS = (FACE_NODES + THREADS - 1) / THREADS;
 constexpr int ROW = NODES | 1;  // rows of a table start in different banks
 constexpr int PITCH = PITCH_OF_ELEMENTS;
-constexpr int IN_SHARED_OF_ELEMENT = FETCHED     ? 2 * PITCH
-                                     : IN_SHARED ? COLUMNS * CUBE
-                                                 : 0;  // values
+constexpr int IN_SHARED_OF_ELEMENT =  // values
+    FETCHED ? 2 * PITCH : (IN_SHARED ? COLUMNS * CUBE : 0);
 
 // Copies the fields and the register of a block's elements into shared memory.
 struct Fetch {
@@ -48,8 +48,8 @@ struct Fetch {
 INLINE real load_real(const real* from) { return *from; }
 INLINE void store_real(real* to, real value) { *to = value; }
 
-// Table entries of an element's faces, copied to shared memory. Loads from global memory after a barrier would delay
-// the whole block.
+// Table entries of an element's faces, copied to shared memory. Loads from global memory after a
+// barrier would delay the whole block.
 struct FaceTables {
   FaceEntry faces[FACES];
   long long targets[FACES];
@@ -158,8 +158,8 @@ struct Block {
   }
 
   METHOD void advance_node(const Material& m, int own_i, int own_j, int k) const {
-    // Rows of the derivative matrix do not stay in registers from turn to turn. Bricks of degree 3 are 9 % faster on an
-    // H200.
+    // Rows of the derivative matrix do not stay in registers from turn to turn. Bricks of degree 3
+    // are 9 % faster on an H200.
     const int i = LAYERS < NODES ? forget(own_i) : own_i,
               j = LAYERS < NODES ? forget(own_j) : own_j;
     Slopes<real> slopes{};
@@ -209,7 +209,8 @@ struct Block {
                        load_real, store_real, rates);
 #endif
     const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
-#if FETCHED  // field by field: up to 3 % faster than loading all fields first, as shared memory answers fast
+#if FETCHED
+    // Field by field: up to 3 % faster than loading all first, as shared memory answers fast.
     UNROLL
     for (int c = 0; c < FIELDS; ++c) {
       const int n = c * CUBE + node;
@@ -248,7 +249,8 @@ struct Block {
   }
 
 #if COLUMNS_IN_SHARED
-  // Stores the traces of a node on all faces that contain it. The thread still has the metric terms and the fields.
+  // Stores the traces of a node on all faces that contain it. The thread still has the metric terms
+  // and the fields.
   METHOD void store_traces_of_node(const real (&fields)[FIELDS], int i, int j, int k) const {
     const int place[3] = {i, j, k}, within[3] = {k * NODES + j, k * NODES + i, j * NODES + i};
     UNROLL
@@ -291,8 +293,8 @@ INLINE void prefetch_values(const real* from, int count) {
 #endif
 }
 
-// The block of elements that a block of threads advances. Odd stages begin with the last elements, which the previous
-// stage has left in the second-level cache.
+// The block of elements that a block of threads advances. Odd stages begin with the last elements,
+// which the previous stage has left in the second-level cache.
 INLINE index_t in_turn(index_t b, index_t blocks, index_t stage) {
   return stage % 2 ? blocks - 1 - b : b;
 }
@@ -304,8 +306,8 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
   const int mine = threadIdx.x / THREADS, t = threadIdx.x % THREADS;
   const index_t e = first + (mine < count ? mine : 0);  // idle threads only take part in barriers
 #if COLUMNS_IN_SHARED
-  if (stage.a != 0)
-    prefetch_values(all.r + first * PITCH, count * PITCH);  // before all other loads
+  // Before all other loads.
+  if (stage.a != 0) prefetch_values(all.r + first * PITCH, count * PITCH);
 #endif
   DYNAMIC_SHARED(real, memory);  // IN_SHARED_OF_ELEMENT values of all elements, and their jumps
   real *const from_u = all.u + first * PITCH, *const from_r = all.r + first * PITCH;

@@ -1,15 +1,16 @@
-// A stage on a CPU: one element at a time, row by row along x. Rows are padded to whole vectors; the values of the
-// padding are arbitrary and never stored.
+// A stage on a CPU: one element at a time, row by row along x. Rows are padded to whole vectors;
+// the values of the padding are arbitrary and never stored.
 #pragma once
-// Rows of 9 to 12 values of 8 bytes: three vectors of 4 are faster than two of 8, a quarter or more of which is padding.
+// Rows of 9 to 12 values of 8 bytes: three vectors of 4 are faster than two of 8, a quarter or more
+// of which is padding.
 #if defined(DOUBLE_PRECISION) && NODES > 8 && NODES < 13
 #define WIDEST_BYTES 32
 #endif
 #include "partial_store.h"
 #include "spectral_elements/kernels/cpu_rows.h"
 
-// Loads a whole vector, also beyond the end of a row, which is faster than a partial load. The bytes beyond the end of
-// an array are readable, see READABLE_BYTES in cpu.py.
+// Loads a whole vector, also beyond the end of a row, which is faster than a partial load. The
+// bytes beyond the end of an array are readable, see READABLE_BYTES in cpu.py.
 INLINE Lanes load_lanes(const real* row, int n) {
   Lanes lanes;
   memcpy(&lanes, row + n * VECTOR, sizeof(Lanes));
@@ -22,7 +23,8 @@ INLINE void store_lanes(real* row, int n, const Lanes& lanes) {
   else memcpy(row + n * VECTOR, &lanes, sizeof(Lanes));
 }
 
-// The old values of an element, the jumps at its faces, and derivative matrices scaled by its edges.
+// The old values of an element, the jumps at its faces, and derivative matrices scaled by its
+// edges.
 struct Element {
   alignas(64) Cube u[FIELDS];  // `find_jumps` also reads the rows that follow, as padding
 #if CURVED
@@ -98,10 +100,12 @@ INLINE void load_other_side(const Elements& all, index_t e, int face, long long 
 #endif
 }
 
-// Number of jumps that are computed for a row of a face: those of its padding too, unless tables of nodes are read.
+// Number of jumps that are computed for a row of a face: those of its padding too, unless tables of
+// nodes are read.
 constexpr int ROW_OF_FACE = CURVED || NODAL ? NODES : PITCH;
 
-// GCC 12 has to be told to inline the loads of bricks, which are 10 % faster then. Other elements would be slower.
+// GCC 12 has to be told to inline the loads of bricks, which are 10 % faster then. Other elements
+// would be slower.
 #if CURVED
 #define INLINE_IN_BRICKS
 #else
@@ -110,8 +114,8 @@ constexpr int ROW_OF_FACE = CURVED || NODAL ? NODES : PITCH;
 
 template <int AXIS>
 INLINE void find_jumps_along(const Elements& all, const Material& m, index_t e, Element& element) {
-  constexpr int STEP = AXIS == 0 ? NODES : 1,
-                STEP_OF_U = AXIS == 0 ? PITCH : 1;  // along the fast axis
+  // Along the fast axis.
+  constexpr int STEP = AXIS == 0 ? NODES : 1, STEP_OF_U = AXIS == 0 ? PITCH : 1;
   alignas(64) FaceValues others;
   UNROLL
   for (int face = 2 * AXIS; face < 2 * AXIS + 2; ++face) {

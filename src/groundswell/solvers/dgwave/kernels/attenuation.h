@@ -1,5 +1,6 @@
-// Attenuation: memory variables of a generalised Maxwell body at each node. Mechanism l has the relaxation
-// frequency omega_l. Its variable theta_l follows the strain rate e and reduces the stress rate:
+// Attenuation: memory variables of a generalised Maxwell body at each node. Mechanism l has the
+// relaxation frequency omega_l. Its variable theta_l follows the strain rate e and reduces the
+// stress rate:
 //   d theta_l / dt = omega_l (e - theta_l),   d S / dt = M e - sum_l M_l theta_l
 // with unrelaxed moduli M. Kaeser, Dumbser, de la Puente & Igel, Geophys. J. Int. 168:224, 2007,
 // doi:10.1111/j.1365-246X.2006.03193.x.
@@ -7,7 +8,8 @@
 #include "scheme.h"
 
 #if MECHANISMS
-//   theta, r [elements][MECHANISMS][STRAINS][CUBE]: the variables, and the register of the low-storage scheme
+//   theta, r [elements][MECHANISMS][STRAINS][CUBE]: the variables, and the register of the
+//     low-storage scheme
 //   rates [MECHANISMS]: omega, 1/s
 //   relaxed [elements][MECHANISMS]: M_l or, with NODAL, its fraction of the nodal moduli
 #if NODAL
@@ -20,8 +22,9 @@ struct Memory {
   const real* rates;
   const RelaxedEntry* relaxed;
 
-  // Subtracts the stress rates of the mechanisms at node `place` of element e, and advances the memory variables. On
-  // a CPU, a Value covers several nodes; `load` and `store` access it. decay: damping rate, 1/s.
+  // Subtracts the stress rates of the mechanisms at node `place` of element e, and advances the
+  // memory variables. On a CPU, a Value covers several nodes; `load` and `store` access it. decay:
+  // damping rate, 1/s.
   template <class Value, class Modulus, class Load, class Store>
   METHOD void advance(index_t e, int place, const Stage& stage, const Moduli<Modulus>& m,
                       const Slopes<Value>& slopes, Value decay, const Load& load,

@@ -1,9 +1,11 @@
-// Geometry of elements that are not bricks. The metric terms J a^d are the gradient of reference coordinate d times
-// the Jacobian, at the nodes: (elements, 9, CUBE). Row 3 d + b is component b of axis d.
+// Geometry of elements that are not bricks. The metric terms J a^d are the gradient of reference
+// coordinate d times the Jacobian, at the nodes: (elements, 9, CUBE). Row 3 d + b is component b of
+// axis d.
 //
-// Fluxes across reference axes are differentiated; derivatives of velocity (of pressure in a fluid) are combined.
-// The two operators are adjoint, so the central flux conserves energy: Warburton, SIAM J. Sci. Comput. 35:A1987, 2013;
-// Kozdon & Wilcox, J. Sci. Comput. 2018, doi:10.1007/s10915-018-0682-1. Material.scale is 1.
+// Fluxes across reference axes are differentiated; derivatives of velocity (of pressure in a fluid)
+// are combined. The two operators are adjoint, so the central flux conserves energy: Warburton,
+// SIAM J. Sci. Comput. 35:A1987, 2013; Kozdon & Wilcox, J. Sci. Comput. 2018,
+// doi:10.1007/s10915-018-0682-1. Material.scale is 1.
 #pragma once
 #include "spectral_elements/kernels/reference_element.h"
 
@@ -52,8 +54,8 @@ template <class Value> INLINE Value inverse_jacobian(const Value (&m)[METRICS]) 
   return inverse_root<Value>(m[0] * x + m[1] * y + m[2] * z);
 }
 
-// The node of the other side's face that coincides with node p of this side's face. Bits of `turn`: 1 reverses the
-// fast axis, 2 reverses the slow axis, and 4 then swaps the axes.
+// The node of the other side's face that coincides with node p of this side's face. Bits of `turn`:
+// 1 reverses the fast axis, 2 reverses the slow axis, and 4 then swaps the axes.
 INLINE int turned(int p, int turn) {
   const int fast = p % NODES, slow = p / NODES;
   const int a = turn & 1 ? NODES - 1 - fast : fast, b = turn & 2 ? NODES - 1 - slow : slow;

@@ -7,8 +7,8 @@ INLINE constexpr int column_of_field(int field) { return field ? -1 : 0; }
 // Signs that convert the trace of the other side, whose normal is opposite, to this side's normal.
 INLINE constexpr int sign_of_other(int n) { return n ? -1 : 1; }
 
-// The differentiated values at a node: pressure, and the velocity flux across each reference axis. `metric(n)` and
-// `value(field)` return values of the node.
+// The differentiated values at a node: pressure, and the velocity flux across each reference axis.
+// `metric(n)` and `value(field)` return values of the node.
 template <class Metrics, class Values>
 INLINE auto find_column(int n, const Metrics& metric, const Values& value) {
   if (n == 0) return value(0);
@@ -33,7 +33,8 @@ INLINE void find_trace(int axis, real side, const Normal& normal, const Columns&
   trace[1] = side * normal.inverse_area * column(1 + axis);
 }
 
-// As in bricks, but velocities are multiplied by the surface Jacobian. Both traces refer to this side's normal.
+// As in bricks, but velocities are multiplied by the surface Jacobian. Both traces refer to this
+// side's normal.
 INLINE void find_jump(const Impedances& m, const Face& face, const Normal& normal,
                       const real (&own)[TRACE], const real (&other)[TRACE], real (&jump)[JUMP]) {
   static_assert(JUMP == TRACE, "velocity and pressure");
@@ -42,7 +43,8 @@ INLINE void find_jump(const Impedances& m, const Face& face, const Normal& norma
   jump[1] = -m.z * FMA(face.weight, pressure, -face.upwind * (face.share * velocity));
 }
 
-// Adds this side's pressure to the pressure jump, which gives the common pressure of the face; see mortars.h.
+// Adds this side's pressure to the pressure jump, which gives the common pressure of the face; see
+// mortars.h.
 INLINE void add_own(int, const real (&own)[TRACE], real (&jump)[JUMP]) { jump[1] += own[0]; }
 
 // Acoustic traces have no traction along a face; see curved_elastic.h.

@@ -41,7 +41,8 @@ INLINE void find_trace(int axis, real side, const Normal& normal, const Columns&
   }
 }
 
-// As in bricks, but tractions are multiplied by the surface Jacobian. Both traces refer to this side's normal.
+// As in bricks, but tractions are multiplied by the surface Jacobian. Both traces refer to this
+// side's normal.
 INLINE void find_jump(const Impedances& m, const Face& face, const Normal& normal,
                       const real (&own)[TRACE], const real (&other)[TRACE], real (&jump)[JUMP]) {
   static_assert(JUMP == TRACE, "velocity and traction");
@@ -67,8 +68,8 @@ INLINE void find_jump(const Impedances& m, const Face& face, const Normal& norma
   }
 }
 
-// Removes the traction along a face from the trace of a fluid, because fluids slip. Interpolated traces have such a
-// traction if the normal varies.
+// Removes the traction along a face from the trace of a fluid, because fluids slip. Interpolated
+// traces have such a traction if the normal varies.
 INLINE void remove_shear(const Impedances& m, const Normal& normal, real (&trace)[TRACE]) {
   if (m.zs > 0) return;
   real across = 0;

@@ -4,7 +4,8 @@
 #pragma once
 #include "equations.h"
 
-// Fields: sxx, syy, szz, syz, sxz, sxy, vx, vy, vz. The trace of a face is its traction and velocity.
+// Fields: sxx, syy, szz, syz, sxz, sxy, vx, vy, vz. The trace of a face is its traction and
+// velocity.
 constexpr int FIELDS = 9, STRESSES = 6, TRACE = 6;
 
 INLINE constexpr int stress(int a, int b) { return a == b ? a : 6 - a - b; }
@@ -13,7 +14,8 @@ INLINE constexpr int traced_field(int axis, int n) {
 }
 INLINE constexpr int sign_of_mirror(int n) { return n < 3 ? 1 : -1; }
 
-// Differentiated values: velocity, and the traction on planes normal to each axis. In bricks these are fields.
+// Differentiated values: velocity, and the traction on planes normal to each axis. In bricks these
+// are fields.
 #if CURVED
 constexpr int COLUMNS = 12;
 INLINE constexpr int velocity_column(int c) { return c; }
@@ -36,19 +38,20 @@ typedef Edges Material;  // the other values belong to nodes
 struct Material : Moduli<real>, Impedances, Edges {};
 #endif
 
-// Weights of a face for P and S waves, 1 / (Z- + Z+) and Z+ / (Z- + Z+); Z+ is the impedance of the other side. Those
-// for S waves are 0 in a fluid, because it slips along the face.
+// Weights of a face for P and S waves, 1 / (Z- + Z+) and Z+ / (Z- + Z+); Z+ is the impedance of the
+// other side. Those for S waves are 0 in a fluid, because it slips along the face.
 struct Weights {
   real p_weight, p_share, s_weight, s_share;
 };
 struct Face : Weights, Flux {};
 
-// The common state of a face minus the state of this side: velocity, and also traction with WHOLE_JUMPS. Without
-// (Riemann flux of conforming bricks with a material each), it is the velocity times an impedance.
+// The common state of a face minus the state of this side: velocity, and also traction with
+// WHOLE_JUMPS. Without (Riemann flux of conforming bricks with a material each), it is the velocity
+// times an impedance.
 constexpr int JUMP = WHOLE_JUMPS ? 6 : 3;
 
-// Derivatives at a node: those of velocity, [component][axis], and the divergence of stress, a force per volume.
-// Matched layers change the terms of the divergence along each axis separately.
+// Derivatives at a node: those of velocity, [component][axis], and the divergence of stress, a
+// force per volume. Matched layers change the terms of the divergence along each axis separately.
 template <class Value> struct Slopes {
   Value velocity[3][3], terms[3][TERMS];
 
@@ -64,7 +67,8 @@ template <class Value> INLINE Value& stretched(Slopes<Value>& slopes, int axis, 
   return n < 3 ? slopes.velocity[n][axis] : slopes.force_along(axis, n - 3);
 }
 
-// Adds the contribution of the values at one node of a line along `axis` to the derivatives at another node.
+// Adds the contribution of the values at one node of a line along `axis` to the derivatives at
+// another node.
 template <class Value, class Factor, class Values>
 INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {
   UNROLL
@@ -75,9 +79,10 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
   }
 }
 
-// own, other: traces of this side and of the other side; side: 1 if the outward normal points along the axis, -1
-// otherwise. The Riemann flux follows Wilcox, Stadler, Burstedde & Ghattas, J. Comput. Phys. 229, 2010, section 3.
-// The central flux omits the dissipative terms; it is the impedance-weighted mean.
+// own, other: traces of this side and of the other side; side: 1 if the outward normal points along
+// the axis, -1 otherwise. The Riemann flux follows Wilcox, Stadler, Burstedde & Ghattas, J. Comput.
+// Phys. 229, 2010, section 3. The central flux omits the dissipative terms; it is the
+// impedance-weighted mean.
 INLINE void find_jump(const Impedances& m, const Face& face, int axis, real side,
                       const real (&own)[TRACE], const real (&other)[TRACE], real (&jump)[JUMP]) {
   UNROLL
@@ -134,7 +139,8 @@ INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes,
   }
 }
 
-// Strain rates: xx, yy, zz, and twice yz, xz, xy. Relaxed: lambda and mu that a mechanism relaxes, Pa.
+// Strain rates: xx, yy, zz, and twice yz, xz, xy. Relaxed: lambda and mu that a mechanism relaxes,
+// Pa.
 constexpr int STRAINS = 6;
 template <class Value> struct Relaxed {
   Value lambda, mu;

@@ -1,17 +1,19 @@
 // Elements of a rank and their faces, for all kernels of this folder.
 //
-// u and r, (elements, PITCH_OF_ELEMENTS): the fields, (FIELDS, CUBE), and the register of the low-storage scheme, padded
-// to whole vectors of 16 bytes.
+// u and r, (elements, PITCH_OF_ELEMENTS): the fields, (FIELDS, CUBE), and the register of the
+// low-storage scheme, padded to whole vectors of 16 bytes.
 //
-// A trace, (TRACE, PLANE), contains the values of a face that the other side needs. The tables have an entry for each
-// buffer and face, (3, elements, FACES): the address from which a face reads the trace of the other side (`neighbours`)
-// or at which it stores its own (`targets`). Addresses are multiples of 4; the low bits of an entry are flags:
-// - 1: the address is in the first half of the rank's own traces, (2, slots); stages use the two halves in turn;
+// A trace, (TRACE, PLANE), contains the values of a face that the other side needs. The tables have
+// an entry for each buffer and face, (3, elements, FACES): the address from which a face reads the
+// trace of the other side (`neighbours`) or at which it stores its own (`targets`). Addresses are
+// multiples of 4; the low bits of an entry are flags:
+// - 1: the address is in the first half of the rank's own traces, (2, slots); stages use the two
+//   halves in turn;
 // - 2: the address is that of a jump, (JUMP, PLANE), which a mortar kernel has computed.
 // An entry of 0 means a boundary.
 //
-// With NODAL, materials vary from node to node: moduli and impedances are tables of nodes. The other values of
-// `Material` and `Face` still belong to elements and faces.
+// With NODAL, materials vary from node to node: moduli and impedances are tables of nodes. The
+// other values of `Material` and `Face` still belong to elements and faces.
 #pragma once
 #include "equations.h"  // before the branches: a header is inserted once
 #include "scheme.h"
@@ -25,9 +27,8 @@
 #include "acoustic.h"
 #endif
 #if !CURVED
-INLINE constexpr int sign_of_other(int) {
-  return 1;
-}  // traces of bricks refer to the axes, not to normals
+// Traces of bricks refer to the axes, not to normals.
+INLINE constexpr int sign_of_other(int) { return 1; }
 #endif
 #include "attenuation.h"
 #include "matched_layers.h"
@@ -41,7 +42,8 @@ typedef Face FaceEntry;
 constexpr int FACES = 6, FACE_NODES = FACES * PLANE;
 constexpr int VALUES = FIELDS * CUBE, PITCH_OF_ELEMENTS = (VALUES + 3) / 4 * 4;
 
-// Node p of a face. Faces 2 a and 2 a + 1 are normal to axis a; the lower of the other two axes varies fastest.
+// Node p of a face. Faces 2 a and 2 a + 1 are normal to axis a; the lower of the other two axes
+// varies fastest.
 INLINE constexpr int node_of_face(int face, int p) {
   const int slow = p / NODES, fast = p % NODES, end = face % 2 ? NODES - 1 : 0;
   return face < 2   ? (slow * NODES + fast) * NODES + end
@@ -67,7 +69,8 @@ struct Elements {
   const real* moduli;      // at the nodes, (elements, MODULI, CUBE)
   const real* impedances;  // on the other side of faces, (elements, FACES, IMPEDANCES, PLANE)
 
-  // The moduli of a node or, if a Value covers several nodes, of the nodes from `node` on. `load` reads them.
+  // The moduli of a node or, if a Value covers several nodes, of the nodes from `node` on. `load`
+  // reads them.
   template <class Value, class Load>
   METHOD Moduli<Value> moduli_at(const Material&, index_t e, int node, const Load& load) const {
     return load_moduli<Value>(moduli + e * (MODULI * CUBE) + node, load);
@@ -90,7 +93,8 @@ struct Elements {
     const long long bytes = slots * (TRACE * PLANE * static_cast<int>(sizeof(real)));
     return reinterpret_cast<real*>(entry & 1 ? entry - 1 + ((time + next) & 1) * bytes : entry);
   }
-  // Entries of an element's faces for the traces that this stage reads, and for those that it stores.
+  // Entries of an element's faces for the traces that this stage reads, and for those that it
+  // stores.
   METHOD const long long* neighbours_of(index_t e) const {
     return entries(neighbours, buffer_of(stage), e);
   }
@@ -105,7 +109,8 @@ struct Elements {
 // An entry without the flag that marks a jump.
 INLINE long long trace_of(long long entry) { return MORTARS && entry & 2 ? entry - 2 : entry; }
 
-// The values that a face reads at one node: the trace of the other side, a jump, or nothing at a boundary.
+// The values that a face reads at one node: the trace of the other side, a jump, or nothing at a
+// boundary.
 struct OtherSide {
   const FaceEntry* face;  // in `faces`, or a copy
   long long entry;

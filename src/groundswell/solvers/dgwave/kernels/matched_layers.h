@@ -6,7 +6,8 @@
 
 #if MATCHED
 //   sets [elements][3]: index of an element's set of variables along each axis; -1 outside layers
-//   rows [sets]: profile of each set; profiles [P][2][NODES]: d and d + alpha at the nodes of a line, 1/s
+//   rows [sets]: profile of each set
+//   profiles [P][2][NODES]: d and d + alpha at the nodes of a line, 1/s
 //   psi, r [sets][STRETCHED][CUBE]: the variables, and the register of the low-storage scheme
 struct MatchedLayers {
   const int *sets, *rows;
@@ -17,9 +18,9 @@ struct MatchedLayers {
     return sets[3 * e] >= 0 || sets[3 * e + 1] >= 0 || sets[3 * e + 2] >= 0;
   }
 
-  // Adds the memory variables of node `place` of element e to its derivatives, and advances them. On a CPU, a Value
-  // covers several nodes. at(profile, axis) returns the value of a profile at the node; `load` and `store` access
-  // the variables.
+  // Adds the memory variables of node `place` of element e to its derivatives, and advances them.
+  // On a CPU, a Value covers several nodes. at(profile, axis) returns the value of a profile at the
+  // node; `load` and `store` access the variables.
   template <class Value, class At, class Load, class Store>
   METHOD void advance(index_t e, int place, const Stage& stage, const At& at, const Load& load,
                       const Store& store, Slopes<Value>& slopes) const {

@@ -23,7 +23,8 @@ struct Sources {
     return value_at(when, times[2 * source], times[2 * source + 1], samples + begin, end - begin);
   }
 
-  // Adds the rates at a node. If a Value covers several nodes, these are `node` and the following ones.
+  // Adds the rates at a node. If a Value covers several nodes, these are `node` and the following
+  // ones.
   template <class Value, class Load>
   METHOD void add(index_t e, int node, const Load& load, Value (&rates)[FIELDS]) const {
 #ifdef __CUDACC__
@@ -49,7 +50,8 @@ struct Damping {
 
   METHOD bool inside(index_t e) const { return DAMPING && rows[e] >= 0; }
 
-  // The rate of decay at a node. If a Value covers several nodes, these are `node` and the following ones.
+  // The rate of decay at a node. If a Value covers several nodes, these are `node` and the
+  // following ones.
   template <class Value, class Load> METHOD Value at(index_t e, int node, const Load& load) const {
     return inside(e) ? load(decay + static_cast<index_t>(rows[e]) * CUBE + node) : Value{};
   }

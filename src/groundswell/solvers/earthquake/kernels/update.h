@@ -54,9 +54,11 @@ struct VelocityUpdate {
   METHOD Inputs gather(int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
     return {load(v, c),
-            {backward<X>(sxx + c), forward<Y>(sxy + c), forward<Z>(sxz + c), forward<X>(sxy + c),
-             backward<Y>(syy + c), forward<Z>(syz + c), forward<X>(sxz + c), forward<Y>(syz + c),
-             backward<Z>(szz + c)},
+            // clang-format off
+            {backward<X>(sxx + c), forward<Y>(sxy + c), forward<Z>(sxz + c),
+             forward<X>(sxy + c), backward<Y>(syy + c), forward<Z>(syz + c),
+             forward<X>(sxz + c), forward<Y>(syz + c), backward<Z>(szz + c)},
+            // clang-format on
             {rho[c] + rho[c - STEP_X], rho[c] + rho[c - STEP_Y],
              correction<DENSITY>(rows, k) * (rho[c] + rho[c - STEP_Z])}};
   }
@@ -105,9 +107,11 @@ struct StressUpdate {
   METHOD Inputs gather(int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
     return {load(fields, c),
-            {forward<X>(vx + c), forward<Y>(vy + c), forward<Z>(vz + c), backward<Y>(vx + c),
-             backward<X>(vy + c), backward<Z>(vx + c), backward<X>(vz + c), backward<Z>(vy + c),
-             backward<Y>(vz + c)},
+            // clang-format off
+            {forward<X>(vx + c), forward<Y>(vy + c), forward<Z>(vz + c),
+             backward<Y>(vx + c), backward<X>(vy + c), backward<Z>(vx + c),
+             backward<X>(vz + c), backward<Z>(vy + c), backward<Y>(vz + c)},
+            // clang-format on
             {lam[c], compliance[c], ATTENUATION ? inverse_qp[c] : REAL(0),
              ATTENUATION ? inverse_qs[c] : REAL(0), sum_over_edges(compliance + c),
              ATTENUATION ? sum_over_edges(inverse_qs + c) : EdgeSums{}}};

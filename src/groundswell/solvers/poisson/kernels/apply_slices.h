@@ -1,6 +1,6 @@
-// On a GPU: one thread per node (s, r) of a plane. It keeps the values of all planes in registers, and the
-// planes pass through shared memory one by one (Swirydowicz et al. 2019, Int. J. High Perform. Comput.
-// Appl. 33, section 5).
+// On a GPU: one thread per node (s, r) of a plane. It keeps the values of all planes in registers,
+// and the planes pass through shared memory one by one (Swirydowicz et al. 2019, Int. J. High
+// Perform. Comput. Appl. 33, section 5).
 #pragma once
 #include "metric_ring.h"
 

@@ -1,6 +1,6 @@
-// On a GPU with double-precision tensor cores: one warp per 8 x 8 tile of an element's planes (s, r). It
-// keeps the tile's values of all planes in registers. Derivatives along r and s are products of tiles;
-// each thread computes those along t from its own values.
+// On a GPU with double-precision tensor cores: one warp per 8 x 8 tile of an element's planes (s,
+// r). It keeps the tile's values of all planes in registers. Derivatives along r and s are products
+// of tiles; each thread computes those along t from its own values.
 #pragma once
 #include "metric_ring.h"
 #include "spectral_elements/kernels/tiles.h"

@@ -1,5 +1,5 @@
-// Conjugate gradients that gather the elements' results and update the vectors in the same sweep. See
-// fused_cg.py.
+// Conjugate gradients that gather the elements' results and update the vectors in the same sweep.
+// See fused_cg.py.
 #pragma once
 #include "sliced_ellpack.h"
 #include "reductions.h"
@@ -19,14 +19,15 @@ struct State {
   } steps[STEPS];
 };
 
-// ADVANCED iterations by which the direction and the solution now advance together, this one included.
+// ADVANCED iterations by which the direction and the solution now advance together, this one
+// included.
 constexpr int OLDER = ADVANCED > 1 ? ADVANCED - 1 : 0;  // before this one
 static_assert(ADVANCED <= STEPS, "only STEPS steps are kept");
 
-// The vectors of one rank: residuals r of this iteration and `next` of the following one; residuals of the
-// OLDER iterations, a pitch apart from `first` on, which `next` may overwrite; s = A p; the direction p and
-// the solution x before these iterations. If SCALED, `scale` is a diagonal preconditioner, 0 where values
-// are prescribed.
+// The vectors of one rank: residuals r of this iteration and `next` of the following one; residuals
+// of the OLDER iterations, a pitch apart from `first` on, which `next` may overwrite; s = A p; the
+// direction p and the solution x before these iterations. If SCALED, `scale` is a diagonal
+// preconditioner, 0 where values are prescribed.
 struct Vectors {
   const real *r, *scale;
   real* next;
@@ -77,8 +78,8 @@ INLINE Row row_of(const Vectors& v, index_t n) {
   return row;
 }
 
-// Advances row n, in which A u is w. The direction and the solution advance several steps at once, so that
-// they are read and written less often.
+// Advances row n, in which A u is w. The direction and the solution advance several steps at once,
+// so that they are read and written less often.
 INLINE void advance(const Steps& step, const Vectors& v, index_t n, Row& row, real w,
                     Products& sum) {
   if (SCALED && row.factor == 0) w = 0;
@@ -158,8 +159,8 @@ INLINE void advance_strip(const Steps& step, const Vectors& v, const real* y, co
   }
 }
 
-// Advances the rows in these strips, (count,). `products`, (COMPONENTS, parts, 2), receive the sums of the
-// new residuals, one part per STRIPS_PER_BLOCK strips. Components are a pitch apart.
+// Advances the rows in these strips, (count,). `products`, (COMPONENTS, parts, 2), receive the sums
+// of the new residuals, one part per STRIPS_PER_BLOCK strips. Components are a pitch apart.
 KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t y_pitch,
                     const Strip* RESTRICT strips, const stored_index_t* RESTRICT places,
                     const real* RESTRICT r, const real* RESTRICT scale, real* next,

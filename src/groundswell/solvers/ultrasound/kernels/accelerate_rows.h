@@ -1,13 +1,14 @@
 // The pass along x of the k-space scheme that updates the velocities.
 #include "rows.h"
 
-// The distance from pair n of a row of `count` pairs, `stride` apart, to the next one; the grid is periodic.
+// The distance from pair n of a row of `count` pairs, `stride` apart, to the next one; the grid is
+// periodic.
 INLINE index_t to_next(int n, int count, index_t stride) {
   return n < count - 1 ? stride : (1 - count) * stride;
 }
 
-// dt / rho_0 at velocity points, which is `density`. With MEAN_DENSITY, `density` is rho_0 at pressure points,
-// and velocity points have the mean of two.
+// dt / rho_0 at velocity points, which is `density`. With MEAN_DENSITY, `density` is rho_0 at
+// pressure points, and velocity points have the mean of two.
 INLINE Complex step_over_density(const real* RESTRICT density, int axis, Worker w, int n) {
   const index_t pair = w.pair(n);
   if (!MEAN_DENSITY) return property(density, UNIFORM_DENSITY, pair);
@@ -27,9 +28,10 @@ INLINE void prefetch_row(Worker w, const real* field) {
   for (int n = w.thread * LINE; n < MX; n += THREADS_X * LINE) prefetch(field + 2 * w.pair(n));
 }
 
-// u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at velocity points, plus
-// sources. Their U_TERMS terms are those of u_x, of u_y from UY_TERM on, and of u_z from UZ_TERM on.
-// The spectrum of dp becomes that of u, except for the axes in DEFERRED (bits), whose transforms follow later.
+// u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at
+// velocity points, plus sources. Their U_TERMS terms are those of u_x, of u_y from UY_TERM on, and
+// of u_z from UZ_TERM on. The spectrum of dp becomes that of u, except for the axes in DEFERRED
+// (bits), whose transforms follow later.
 KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* spectrum_y,
                   Complex* spectrum_z, const real* RESTRICT layer_x, const real* RESTRICT layer_y,
                   const real* RESTRICT layer_z, const real* RESTRICT density_x,

@@ -21,13 +21,15 @@ struct State {
   }
 };
 
-// rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium, plus sources of
-// P_TERMS terms. The spectra are those of du_i/di. Results:
+// rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium, plus
+// sources of P_TERMS terms. The spectra are those of du_i/di. Results:
 //   STATE_FOLLOWS   p by the equation of state; the first spectrum becomes that of p
-//   FRACTIONAL      the first spectrum becomes that of rho_0 div u; unless sources DEFER_DENSITY, the second
-//                   one becomes that of the density. With OVERLAPS, p and `total` become these two
+//   FRACTIONAL      the first spectrum becomes that of rho_0 div u; unless sources DEFER_DENSITY,
+//                   the second one becomes that of the density. With OVERLAPS, p and `total` become
+//                   these two
 //   otherwise       p becomes rho_0 div u in an ABSORBING medium
-// With DEFER_SPECTRA, the spectra need values of overlaps. They remain as they are; later launches find them.
+// With DEFER_SPECTRA, the spectra need values of overlaps. They remain as they are; later launches
+// find them.
 KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z,
                 Complex* spectrum_x, Complex* spectrum_y, Complex* spectrum_z, real* RESTRICT p,
                 const real* RESTRICT layer_x, const real* RESTRICT layer_y,
@@ -89,7 +91,8 @@ KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z
   }
 }
 
-// The spectrum of the density, after sources have acted on it. With OVERLAPS, `total` becomes the density.
+// The spectrum of the density, after sources have acted on it. With OVERLAPS, `total` becomes the
+// density.
 KERNEL forward_density(const real* rho_x, const real* rho_y, const real* rho_z, Complex* spectrum,
                        real* RESTRICT total, const Complex* RESTRICT roots,
                        const Complex* RESTRICT twiddles, const int* RESTRICT rows, index_t count) {
@@ -110,8 +113,8 @@ KERNEL forward_density(const real* rho_x, const real* rho_y, const real* rho_z, 
   }
 }
 
-// The equation of state, from the spectra of the fractional Laplacians, or from rho_0 div u in p if not
-// FRACTIONAL. The first spectrum becomes that of p, unless it needs values of overlaps.
+// The equation of state, from the spectra of the fractional Laplacians, or from rho_0 div u in p if
+// not FRACTIONAL. The first spectrum becomes that of p, unless it needs values of overlaps.
 KERNEL find_pressure(real* RESTRICT p, const real* RESTRICT rho_x, const real* RESTRICT rho_y,
                      const real* RESTRICT rho_z, Complex* spectrum_rate,
                      const Complex* spectrum_density, const real* RESTRICT speed_squared,

@@ -1,14 +1,15 @@
 // Fourier transforms of lines of N values in shared memory, by the threads of a GPU block.
 //
-// N is a product of radices R, R', ... Stage by stage, a transform splits a line of length L into R lines of
-// length L / R (decimation in frequency, Cooley & Tukey 1965, Math. Comp. 19, 297-301). A thread holds the R
-// values of a butterfly in registers. Each butterfly overwrites its own values, so the spectrum is in
-// digit-reversed order: wavenumber k = q + R (q' + R' ...) is at the place q N / R + q' N / (R R') + ... The
-// inverse transform starts from that order and runs through the stages backwards. Transforms are not scaled.
+// N is a product of radices R, R', ... Stage by stage, a transform splits a line of length L into R
+// lines of length L / R (decimation in frequency, Cooley & Tukey 1965, Math. Comp. 19, 297-301). A
+// thread holds the R values of a butterfly in registers. Each butterfly overwrites its own values,
+// so the spectrum is in digit-reversed order: wavenumber k = q + R (q' + R' ...) is at the place q
+// N / R + q' N / (R R') + ... The inverse transform starts from that order and runs through the
+// stages backwards. Transforms are not scaled.
 //
-// The outermost stage has stride N / R, and the innermost one stride 1. Both are available as functions of a
-// single butterfly, so that kernels can read and write other memory there, or start the inverse transform right
-// after the innermost stage.
+// The outermost stage has stride N / R, and the innermost one stride 1. Both are available as
+// functions of a single butterfly, so that kernels can read and write other memory there, or start
+// the inverse transform right after the innermost stage.
 #pragma once
 #include "portable.h"
 
@@ -31,12 +32,12 @@ template <int SIGN> INLINE Complex turned(Complex a) {
   return SIGN > 0 ? Complex{-a.im, a.re} : Complex{a.im, -a.re};
 }
 
-// --- roots of unity as compile-time constants --------------------------------------------------------------
+// --- roots of unity as compile-time constants ----------------------------------------------------
 
 constexpr double TWO_PI = 6.283185307179586476925286766559;
 
-METHOD constexpr double series(double x,
-                               int first) {  // sine (first = 1) or cosine (0) of |x| <= pi
+// Sine (first = 1) or cosine (0) of |x| <= pi.
+METHOD constexpr double series(double x, int first) {
   double sum = 0, term = first ? x : 1;
   for (int n = first; n < 40; n += 2) {
     sum += term;
@@ -69,7 +70,7 @@ template <int SIGN, int N> INLINE Complex rotated(Complex a, int k) {
   return Complex{REAL(roots.cosine[k]), REAL(SIGN * roots.sine[k])} * a;
 }
 
-// --- butterflies in registers ------------------------------------------------------------------------------
+// --- butterflies in registers --------------------------------------------------------------------
 
 METHOD constexpr int smallest_factor(int n) {
   for (int r = 2; r * r <= n; ++r)
@@ -140,11 +141,11 @@ template <int SIGN, int R> INLINE void transform(Complex (&v)[R]) {
   }
 }
 
-// --- lines -------------------------------------------------------------------------------------------------
+// --- lines ---------------------------------------------------------------------------------------
 
-// A line in shared memory, interleaved with SPACING - 1 others. A gap after every GAP values (0: none) avoids
-// bank conflicts. The addresses of a butterfly differ by constants if its values or their distances fit the
-// gaps.
+// A line in shared memory, interleaved with SPACING - 1 others. A gap after every GAP values (0:
+// none) avoids bank conflicts. The addresses of a butterfly differ by constants if its values or
+// their distances fit the gaps.
 template <int SPACING, int GAP> struct SharedLine {
   Complex* memory;
   static METHOD constexpr int place(int n) { return (GAP ? n + n / (GAP + !GAP) : n) * SPACING; }
@@ -156,8 +157,9 @@ template <int SPACING, int GAP> struct SharedLine {
   }
 };
 
-// Stages of lengths L, L / R, ... of transforms of N values by THREADS threads; of which `thread` is one.
-// `twiddles` are exp(-2 pi i q j / L) for 0 < q < R and j < L / R, at N - L + (q - 1) L / R + j.
+// Stages of lengths L, L / R, ... of transforms of N values by THREADS threads; of which `thread`
+// is one. `twiddles` are exp(-2 pi i q j / L) for 0 < q < R and j < L / R, at N - L + (q - 1) L / R
+// + j.
 template <int N, int THREADS, int L, int... RADICES> struct Stages;
 
 template <int N, int THREADS, int L, int R, int... REST> struct Stages<N, THREADS, L, R, REST...> {
@@ -240,7 +242,8 @@ template <int N, int THREADS, int R, int... REST> struct Fourier {
   static constexpr int FIRST_RADIX = R, LAST_RADIX = Last<REST...>::RADIX;
   using Innermost = Stages<N, THREADS, LAST_RADIX, LAST_RADIX>;
 
-  // The stages between the outermost and the innermost one; waits for earlier accesses to the lines.
+  // The stages between the outermost and the innermost one; waits for earlier accesses to the
+  // lines.
   template <int SIGN, class... Lines>
   static METHOD void middle(int thread, const Complex* twiddles, Lines... lines) {
     Outermost::Next::template stages<SIGN, 1>(thread, twiddles, lines...);

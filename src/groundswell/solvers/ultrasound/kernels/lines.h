@@ -1,9 +1,10 @@
 // Transforms along y and z of one step of the k-space scheme, and the operators between them.
 //
-// A spectrum stores the wavenumbers k_x < MX = NX / 2 in segments of WIDTH, (MX / WIDTH, NZ, NY, WIDTH),
-// followed by those of k_x = MX, (NZ, NY). Axes y and z that have been transformed are in digit-reversed order,
-// as are the tables of k_y and k_z. A block transforms WIDTH x GROUP lines at a time: those of neighbouring
-// k_x, and of neighbouring z or y. Each line has LINE_THREADS threads.
+// A spectrum stores the wavenumbers k_x < MX = NX / 2 in segments of WIDTH, (MX / WIDTH, NZ, NY,
+// WIDTH), followed by those of k_x = MX, (NZ, NY). Axes y and z that have been transformed are in
+// digit-reversed order, as are the tables of k_y and k_z. A block transforms WIDTH x GROUP lines at
+// a time: those of neighbouring k_x, and of neighbouring z or y. Each line has LINE_THREADS
+// threads.
 #include "fft.h"
 
 constexpr int LANES = WIDTH * GROUP;  // lines of a block
@@ -14,17 +15,17 @@ using Line = SharedLine<LANES, LINE_GAP>;
 constexpr int SEGMENTS = MX / WIDTH;
 constexpr index_t NYQUIST = static_cast<index_t>(MX) * NY * NZ;
 
-// A line in device memory: its first value, its stride, its wavenumber along x, and its position along the
-// third axis. The lines of k_x = MX are grouped with those of other z or y; if there are too few, a block
-// repeats the last one.
+// A line in device memory: its first value, its stride, its wavenumber along x, and its position
+// along the third axis. The lines of k_x = MX are grouped with those of other z or y; if there are
+// too few, a block repeats the last one.
 struct DeviceLine {
   index_t first;
   int stride, kx, other;
   METHOD index_t operator()(int n) const { return first + static_cast<index_t>(n) * stride; }
 };
 
-// The same line, hidden from the compiler. It then recomputes the addresses for stores instead of keeping those
-// of loads in registers.
+// The same line, hidden from the compiler. It then recomputes the addresses for stores instead of
+// keeping those of loads in registers.
 INLINE DeviceLine again(DeviceLine line) {
   line.stride = forget(line.stride);
   return line;
@@ -50,8 +51,8 @@ INLINE DeviceLine line_along_z(int segment, int part, int lane) {
   return {NYQUIST + y, NY, MX, y};
 }
 
-// Accesses that bypass the L1 cache, which does not see writes of other multiprocessors. LAST marks the last
-// store of a value, which the L2 cache may then evict first.
+// Accesses that bypass the L1 cache, which does not see writes of other multiprocessors. LAST marks
+// the last store of a value, which the L2 cache may then evict first.
 #ifdef DOUBLE_PRECISION
 typedef double2 Pair;
 #else
@@ -69,7 +70,8 @@ template <bool LAST> INLINE void store(Complex* address, Complex value) {
   else __stcg(reinterpret_cast<Pair*>(address), pair);
 }
 
-// The work of a thread of a block: a line in shared memory, and a second one in kernels that need it.
+// The work of a thread of a block: a line in shared memory, and a second one in kernels that need
+// it.
 struct Worker {
   int lane, thread;
   Line line, second;
@@ -148,7 +150,7 @@ INLINE void scale_along_z(Worker w, const Complex* twiddles, Complex* spectrum, 
   end_inverse<false, FourierZ>(w, twiddles, spectrum, place);
 }
 
-// --- factors of the spectrum -------------------------------------------------------------------------------
+// --- factors of the spectrum ---------------------------------------------------------------------
 
 // Terms of sin(x) / x (ODD = 1) or cos x (ODD = 0) in powers of x^2.
 template <int ODD> struct Terms {
@@ -182,10 +184,10 @@ INLINE real power(real x, real exponent) {
 #endif
 }
 
-// --- one line of a pass ------------------------------------------------------------------------------------
+// --- one line of a pass --------------------------------------------------------------------------
 
-// Place in device memory of value m of the innermost butterfly that starts at `first`. Values of neighbouring
-// threads are adjacent.
+// Place in device memory of value m of the innermost butterfly that starts at `first`. Values of
+// neighbouring threads are adjacent.
 INLINE int stored(int first, int m) {
   constexpr int RADIX = FourierY::LAST_RADIX;
   return m * (NY / RADIX) + first / RADIX;

@@ -1,10 +1,11 @@
-// Passes along x of one step of the k-space scheme: operations at points, between transforms of rows.
+// Passes along x of one step of the k-space scheme: operations at points, between transforms of
+// rows.
 //
-// Real arrays are (NZ, NY, NX). Spectra are (MX / WIDTH, NZ, NY, WIDTH) with MX = NX / 2, followed by (NZ, NY)
-// for k_x = MX. A row is transformed as MX complex values x[2n] + i x[2n + 1] (Press et al., Numerical Recipes,
-// section 12.3). Values of spectra are twice those of a discrete Fourier transform. A block works on ROWS rows
-// of up to three fields, with THREADS_X threads per row. If the grid has OVERLAPS, a launch works on the rows in
-// a list, otherwise on all rows.
+// Real arrays are (NZ, NY, NX). Spectra are (MX / WIDTH, NZ, NY, WIDTH) with MX = NX / 2, followed
+// by (NZ, NY) for k_x = MX. A row is transformed as MX complex values x[2n] + i x[2n + 1] (Press et
+// al., Numerical Recipes, section 12.3). Values of spectra are twice those of a discrete Fourier
+// transform. A block works on ROWS rows of up to three fields, with THREADS_X threads per row. If
+// the grid has OVERLAPS, a launch works on the rows in a list, otherwise on all rows.
 #include "fft.h"
 
 using Row = SharedLine<1, ROW_GAP>;
@@ -39,7 +40,7 @@ INLINE index_t mode(int k, int row) {
   return k / WIDTH * (ALL * WIDTH) + static_cast<index_t>(row) * WIDTH + k % WIDTH;
 }
 
-// --- between the spectrum of a row and that of its pairs ---------------------------------------------------
+// --- between the spectrum of a row and that of its pairs -----------------------------------------
 
 // `roots` are exp(-2 pi i k / NX), k < MX / 2 + 1.
 INLINE void load_spectrum(Worker w, int tile, const Complex* spectrum,
@@ -69,7 +70,8 @@ INLINE void store_spectrum(Worker w, int tile, Complex* spectrum, const Complex*
     spectrum[mode(MX / 2, w.row)] = REAL(2) * conjugate(w[tile][FourierX::place(MX / 2)]);
 }
 
-// The inverse transforms of some tiles up to the outermost stage, and the forward transforms after that stage.
+// The inverse transforms of some tiles up to the outermost stage, and the forward transforms after
+// that stage.
 template <class... Tiles> INLINE void begin_inverse(Worker w, Tiles... tiles) {
   FourierX::inner<INVERSE>(w.thread, w.twiddles, w[tiles]...);
   BARRIER();
@@ -88,7 +90,7 @@ INLINE void put(Complex (&values)[R], Worker w, int tile, int first) {
   Outermost::forward(values, w[tile], first, w.twiddles);
 }
 
-// --- points ------------------------------------------------------------------------------------------------
+// --- points --------------------------------------------------------------------------------------
 
 INLINE Complex load_pair(const real* values, index_t pair) {
   return reinterpret_cast<const Complex*>(values)[pair];
@@ -124,8 +126,8 @@ INLINE Complex advanced(Complex value, Complex q, Complex weight, Complex deriva
           q.im * FMA(-weight.im, derivative.im, q.im * value.im)};
 }
 
-// Sources that are sums of TERMS products of a field and a signal, see separable.py. Fields are (TERMS, NZ, NY,
-// NX), and signals (samples, TERMS).
+// Sources that are sums of TERMS products of a field and a signal, see separable.py. Fields are
+// (TERMS, NZ, NY, NX), and signals (samples, TERMS).
 template <int TERMS> struct Sources {
   const real* RESTRICT fields;
   const real* RESTRICT signals;
@@ -144,7 +146,7 @@ template <int TERMS> struct Sources {
   }
 };
 
-// --- kernels of rows ---------------------------------------------------------------------------------------
+// --- kernels of rows -----------------------------------------------------------------------------
 
 // Kernels get a list of rows, and the number of rows.
 #define FOR_ROWS(w, fields, twiddles, rows, count) \

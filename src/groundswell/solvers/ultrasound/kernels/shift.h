@@ -1,4 +1,5 @@
-// Multiplication of a spectrum (NZ, NY, MX) by complex factors of the wavenumbers along one axis, in place.
+// Multiplication of a spectrum (NZ, NY, MX) by complex factors of the wavenumbers along one axis,
+// in place.
 #include "portable.h"
 
 struct Complex {
