@@ -4,13 +4,9 @@
 #pragma once
 #include "equations.h"
 
-// Fields: p, vx, vy, vz. The trace of a face is its pressure and normal velocity.
-constexpr int FIELDS = 4, TRACE = 2;
-
+// FIELDS: p, vx, vy, vz. The TRACE of a face is its pressure and normal velocity.
 INLINE constexpr int traced_field(int axis, int n) { return n ? 1 + axis : 0; }
 INLINE constexpr int sign_of_mirror(int n) { return n ? -1 : 1; }
-
-constexpr int COLUMNS = FIELDS;  // number of values that are differentiated
 
 template <class Value> struct Moduli {
   Value bulk, buoyancy;  // bulk modulus, Pa; 1 / density
@@ -30,11 +26,6 @@ struct Weights {
 };
 struct Face : Weights, Flux {};
 
-// The common state of a face minus the state of this side: outward normal velocity, and also
-// pressure with WHOLE_JUMPS. Without (Riemann flux of conforming bricks with a material each), it
-// is the velocity times an impedance.
-constexpr int JUMP = WHOLE_JUMPS ? 2 : 1;
-
 // Derivatives at a node: divergence of velocity, and gradient of pressure. Matched layers change
 // the terms of the divergence along each axis separately.
 template <class Value> struct Slopes {
@@ -46,8 +37,7 @@ template <class Value> struct Slopes {
   }
 };
 
-// Number of derivatives along an axis that matched layers stretch.
-constexpr int STRETCHED = 2;
+// The STRETCHED derivatives along an axis.
 template <class Value> INLINE Value& stretched(Slopes<Value>& slopes, int axis, int n) {
   return n ? slopes.gradient[axis] : slopes.divergence_along(axis);
 }
@@ -60,6 +50,10 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
   slopes.gradient[axis] = FMA(factor, value(0), slopes.gradient[axis]);
 }
 
+// The common state of a face minus the state of this side: outward normal velocity, and also
+// pressure with WHOLE_JUMPS. Without (Riemann flux of conforming bricks with a material each), it
+// is the velocity times an impedance.
+//
 // own, other: traces of this side and of the other side; side: 1 if the outward normal points along
 // the axis, -1 otherwise. The Riemann flux follows LeVeque, Finite volume methods for hyperbolic
 // problems, 2002, section 9.9. The central flux omits the dissipative terms; it is the
@@ -103,10 +97,13 @@ INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes,
   for (int c = 0; c < 3; ++c) rates[1 + c] = -m.buoyancy * slopes.gradient[c];
 }
 
-// Strain rate: the divergence of velocity. Relaxed: the bulk modulus that a mechanism relaxes, Pa.
-constexpr int STRAINS = 1;
+// STRAINS: the divergence of velocity. Relaxed: the bulk modulus that a mechanism relaxes, Pa.
+// Shares: the fraction of the bulk modulus.
 template <class Value> struct Relaxed {
   Value bulk;
+};
+struct Shares {
+  real p;
 };
 
 template <class Value>

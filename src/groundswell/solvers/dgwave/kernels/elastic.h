@@ -4,9 +4,9 @@
 #pragma once
 #include "equations.h"
 
-// Fields: sxx, syy, szz, syz, sxz, sxy, vx, vy, vz. The trace of a face is its traction and
+// FIELDS: sxx, syy, szz, syz, sxz, sxy, vx, vy, vz. The TRACE of a face is its traction and
 // velocity.
-constexpr int FIELDS = 9, STRESSES = 6, TRACE = 6;
+constexpr int STRESSES = 6;
 
 INLINE constexpr int stress(int a, int b) { return a == b ? a : 6 - a - b; }
 INLINE constexpr int traced_field(int axis, int n) {
@@ -14,20 +14,18 @@ INLINE constexpr int traced_field(int axis, int n) {
 }
 INLINE constexpr int sign_of_mirror(int n) { return n < 3 ? 1 : -1; }
 
-// Differentiated values: velocity, and the traction on planes normal to each axis. In bricks these
-// are fields.
+// COLUMNS, the differentiated values: velocity, and the traction on planes normal to each axis. In
+// bricks these are fields.
 #if CURVED
-constexpr int COLUMNS = 12;
 INLINE constexpr int velocity_column(int c) { return c; }
 INLINE constexpr int traction_column(int axis, int c) { return 3 + 3 * axis + c; }
 #else
-constexpr int COLUMNS = FIELDS;
 INLINE constexpr int velocity_column(int c) { return STRESSES + c; }
 INLINE constexpr int traction_column(int axis, int c) { return stress(c, axis); }
 #endif
 
 template <class Value> struct Moduli {
-  Value lambda, mu, buoyancy;  // Pa, Pa, 1 / density
+  Value lam, mu, buoyancy;  // Pa, Pa, 1 / density
 };
 struct Impedances {
   real zp, zs;  // of P and S waves
@@ -45,11 +43,6 @@ struct Weights {
 };
 struct Face : Weights, Flux {};
 
-// The common state of a face minus the state of this side: velocity, and also traction with
-// WHOLE_JUMPS. Without (Riemann flux of conforming bricks with a material each), it is the velocity
-// times an impedance.
-constexpr int JUMP = WHOLE_JUMPS ? 6 : 3;
-
 // Derivatives at a node: those of velocity, [component][axis], and the divergence of stress, a
 // force per volume. Matched layers change the terms of the divergence along each axis separately.
 template <class Value> struct Slopes {
@@ -61,8 +54,7 @@ template <class Value> struct Slopes {
   }
 };
 
-// Number of derivatives along an axis that matched layers stretch.
-constexpr int STRETCHED = 6;
+// The STRETCHED derivatives along an axis.
 template <class Value> INLINE Value& stretched(Slopes<Value>& slopes, int axis, int n) {
   return n < 3 ? slopes.velocity[n][axis] : slopes.force_along(axis, n - 3);
 }
@@ -79,6 +71,10 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
   }
 }
 
+// The common state of a face minus the state of this side: velocity, and also traction with
+// WHOLE_JUMPS. Without (Riemann flux of conforming bricks with a material each), it is the velocity
+// times an impedance.
+//
 // own, other: traces of this side and of the other side; side: 1 if the outward normal points along
 // the axis, -1 otherwise. The Riemann flux follows Wilcox, Stadler, Burstedde & Ghattas, J. Comput.
 // Phys. 229, 2010, section 3. The central flux omits the dissipative terms; it is the
@@ -129,7 +125,7 @@ template <class Value, class Modulus>
 INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes,
                        Value (&rates)[FIELDS]) {
   const auto& g = slopes.velocity;
-  const Value bulk = m.lambda * (g[0][0] + g[1][1] + g[2][2]);
+  const Value bulk = m.lam * (g[0][0] + g[1][1] + g[2][2]);
   UNROLL
   for (int c = 0; c < 3; ++c) {
     const int a = (c + 1) % 3, b = (c + 2) % 3;
@@ -139,11 +135,13 @@ INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes,
   }
 }
 
-// Strain rates: xx, yy, zz, and twice yz, xz, xy. Relaxed: lambda and mu that a mechanism relaxes,
-// Pa.
-constexpr int STRAINS = 6;
+// STRAINS: rates of xx, yy, zz, and twice yz, xz, xy. Relaxed: lambda and mu that a mechanism
+// relaxes, Pa. Shares: the fractions of lambda + 2 mu and of mu.
 template <class Value> struct Relaxed {
-  Value lambda, mu;
+  Value lam, mu;
+};
+struct Shares {
+  real p, s;
 };
 
 template <class Value>
@@ -161,7 +159,7 @@ INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) 
 template <class Value, class Modulus>
 INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS],
                      Value (&rates)[FIELDS]) {
-  const Value bulk = m.lambda * (strain[0] + strain[1] + strain[2]);
+  const Value bulk = m.lam * (strain[0] + strain[1] + strain[2]);
   UNROLL
   for (int c = 0; c < 3; ++c) {
     rates[c] -= FMA(2 * m.mu, strain[c], bulk);

@@ -224,14 +224,9 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
   real *u, real *r, const Material *materials, const FaceEntry *faces,                        \
       const long long *neighbours, const long long *targets, index_t elements, index_t slots, \
       const long long *clock MEMORY_ARGUMENTS LAYER_ARGUMENTS NODAL_ARGUMENTS GEOMETRY_ARGUMENTS
-#define ELEMENTS_AT(stage)      \
-  {u,                           \
-   r,                           \
-   materials,                   \
-   faces,                       \
-   neighbours,                  \
-   targets,                     \
-   elements,                    \
-   slots,                       \
-   clock[0] * STAGES + (stage), \
-   static_cast<int>(stage) MEMORY_TERM LAYERS_TERM NODAL_TERM GEOMETRY}
+// clang-format off
+#define ELEMENTS_AT(stage)                                                           \
+  {u, r, materials, faces, neighbours, targets, elements, slots,                     \
+   clock[0] * STAGES + (stage), static_cast<int>(stage) MEMORY_TERM LAYERS_TERM      \
+   NODAL_TERM GEOMETRY}
+// clang-format on
