@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -207,7 +207,7 @@ def _local_cells(part: Part, cell: Cell, periodic: bool) -> list[Cell]:
 
 
 def injection_launches(
-    solver: Earthquake, kernel: str, fields: Sequence[Array], *, forces: bool
+    solver: Earthquake, kernel: str, fields: Mapping[str, Array], *, forces: bool
 ) -> list[Launch]:
     """The launch that adds all forces, or all moments, to fields; none if there are none here."""
     setup = solver.setup
@@ -218,13 +218,16 @@ def injection_launches(
         return []
     start = setup.time_axis.start  # the clock counts steps
     firsts = np.cumsum([0, *(len(source.samples) for source in sources)])
-    tables = (
-        *(table.targets, table.components, table.starts, table.source_index),
-        table.source_weight.astype(setup.dtype),
-        np.array([[source.start - start, source.step] for source in sources], float),
-        firsts.astype(np.int64),  # first sample of each source
-        np.concatenate([source.samples for source in sources]).astype(setup.dtype),
-    )
-    on_device = map(solver.backend.to_device, tables)
-    arguments = (*fields, *on_device, solver.clock, count)
-    return [solver.module.launch(kernel, Items(count), *arguments)]
+    tables = {
+        "targets": table.targets,
+        "components": table.components,
+        "starts": table.starts,
+        "source_index": table.source_index,
+        "source_weight": table.source_weight.astype(setup.dtype),
+        "times": np.array([[source.start - start, source.step] for source in sources], float),
+        "firsts": firsts.astype(np.int64),  # first sample of each source
+        "samples": np.concatenate([source.samples for source in sources]).astype(setup.dtype),
+    }
+    on_device = {name: solver.backend.to_device(each) for name, each in tables.items()}
+    arguments = {**fields, **on_device, "clock": solver.clock, "count": count}
+    return [solver.module.launch(kernel, Items(count), **arguments)]
