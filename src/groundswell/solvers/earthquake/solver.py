@@ -247,8 +247,7 @@ class Earthquake(ExplicitSolver):
         profile_x, profile_y, _ = self.layers.profiles
         arguments = {
             **fields,
-            "lam": self.materials["lam"],
-            "compliance": self.materials["compliance"],
+            **{n: self.materials[n] for n in ("lam", "compliance")},
             "rows": self.materials.corrections,
             "memory": self.layers.surface_memory[kernel],
             "profile_x": profile_x,
