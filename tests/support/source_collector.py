@@ -58,10 +58,8 @@ class CollectedModule:
         self._text, self._names = source.text(), ParameterNames(source)
 
     def launch(self, name: str, extent: Any, /, *arguments: Any, **named: Any) -> Any:
-        given, parameters = (
-            self._names.in_order(name, arguments, named),
-            signature(self._text, name),
-        )
+        given = self._names.in_order(name, arguments, named)
+        parameters = signature(self._text, name)
         assert parameters is not None, f"the parameters of {name} are unclear"
         for argument, parameter in zip(given, parameters, strict=True):
             assert isinstance(argument, np.ndarray) == bool(parameter.access), parameter

@@ -122,6 +122,16 @@ class FusedTables(Tables):
         values = (self._operators.dt / staggered(axis) for axis in range(3))
         return [self.property(value, uniform=uniform) for value in values]
 
+    @property
+    def has_uniform_density(self) -> bool:
+        """Whether rho_0 is one number."""
+        return np.ndim(self._medium.density) == 0 and self._medium.staggered is None
+
+    @property
+    def takes_means(self) -> bool:
+        """Whether the density at velocity points is the mean of two pressure points."""
+        return np.ndim(self._medium.density) > 0 and self._medium.staggered is None
+
     # --- arguments of kernels ---------------------------------------------------------------------
 
     @property
@@ -135,16 +145,6 @@ class FusedTables(Tables):
         """Those of the update of the densities, which may also find the pressure."""
         state = {name: values for name, values in self.state.items() if name != "eta"}
         return {**by_axis("layer_", self.layers), "density": self.density, **state}
-
-    @property
-    def has_uniform_density(self) -> bool:
-        """Whether rho_0 is one number."""
-        return np.ndim(self._medium.density) == 0 and self._medium.staggered is None
-
-    @property
-    def takes_means(self) -> bool:
-        """Whether the density at velocity points is the mean of two pressure points."""
-        return np.ndim(self._medium.density) > 0 and self._medium.staggered is None
 
 
 def by_axis(prefix: str, arrays: Iterable[Array]) -> dict[str, Array]:
