@@ -35,10 +35,12 @@ def debugging() -> bool:
 class Module(Protocol):
     """A compiled and loaded source."""
 
-    def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
+    def launch(self, name: str, extent: Extent, /, *arguments: Any, **named: Any) -> Launch:
         """A `KernelLaunch` that enqueues kernel `name` over `extent` with these arguments.
 
         Arrays are passed as pointers to their first element, Python integers as 64-bit integers.
+        Like those of a Python function, arguments are given by position or by name: the names of
+        the parameters in the kernel's source.
         """
         ...
 

@@ -31,6 +31,7 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.compilation import CompilationQueue, LazyFunction, compilations
 from groundswell.backends.host_memory import host_cache, host_memory
 from groundswell.backends.launch import Extent, HostCall, KernelLaunch, Launch
+from groundswell.backends.named_arguments import ParameterNames
 from groundswell.backends.shared_memory import CpuSharedMemory
 from groundswell.backends.source import Source, digest
 from groundswell.backends.strided_copy import StridedPointer, host_view, require_contiguous_rows
@@ -106,7 +107,7 @@ class CpuModule:
         threads: int,
     ) -> None:
         self._compiling, self._source, self._built = compiling, source, built
-        self._team = team
+        self._names, self._team = ParameterNames(source), team
         self._parameters = tuple(source.parameters.values()) if source.generic else ()
         self.threads = threads
 
@@ -130,9 +131,10 @@ class CpuModule:
         thread_team(self._team.result()).resize(self.threads)
         TEAM.size = self.threads
 
-    def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
+    def launch(self, name: str, extent: Extent, /, *arguments: Any, **named: Any) -> Launch:
         function = self._compiling.function(self._built, lambda: self._load(name))
-        return CpuLaunch(function, self, self._source, name, extent, arguments)
+        given = self._names.in_order(name, arguments, named)
+        return CpuLaunch(function, self, self._source, name, extent, given)
 
 
 class CpuEvent:

@@ -1,5 +1,5 @@
-// A slower link between ranks: a message arrives no sooner than it would over such a link, which carries
-// one message of a rank at a time. Include it before exchange/signals.h.
+// A slower link between ranks: a message arrives no sooner than it would over such a link, which
+// carries one message of a rank at a time. Include it before exchange/signals.h.
 #pragma once
 #include "sync_flags.h"
 

@@ -34,9 +34,14 @@ class Layers:
         self.profiles = [self._profile(axis) for axis in range(3)]
         self.damping = self._damping()
 
-    def arguments(self, update: str) -> list[Array]:
+    def arguments(self, update: str) -> dict[str, Array]:
         """The layer arguments of the kernel of an update, "velocity" or "stress"."""
-        return [*self.memory[update], *self.profiles, self.damping]
+        memory, profiles = self.memory[update], self.profiles
+        return {
+            **{f"memory_{axis}": each for axis, each in zip("xyz", memory, strict=True)},
+            **{f"profile_{axis}": each for axis, each in zip("xyz", profiles, strict=True)},
+            "sponge": self.damping,
+        }
 
     def constants(self) -> dict[str, Constant]:
         """Compile-time constants: the kind of layer."""

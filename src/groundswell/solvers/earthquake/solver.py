@@ -7,7 +7,7 @@ imaging at the free surface, and convolutional absorbing layers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -140,41 +140,47 @@ class Earthquake(ExplicitSolver):
         return boundary_first(self.decomposition, self.comm.rank, thickness, wanted=overlap)
 
     def _update_velocity(self, boxes: Sequence[Box], ticks: int) -> list[Launch]:
-        fields = [*self._pick(VELOCITIES), *self._pick(STRESSES), *self._densities]
-        layers = self.layers.arguments("velocity")
+        fields = {**self._pick(*VELOCITIES, *STRESSES), **self._densities}
+        layers, clock = self.layers.arguments("velocity"), {"clock": self.clock, "ticks": ticks}
         return [
             launch
             for box in boxes
             for launch in (
-                self._in_box("update_velocity", box, [*fields, *layers], self.clock, ticks),
-                *self._correct("correct_velocity", box, [*fields, self.layers.damping]),
+                self._in_box("update_velocity", box, {**fields, **layers, **clock}),
+                *self._correct("correct_velocity", box, fields),
             )
         ]
 
     def _update_stress(self, boxes: Sequence[Box]) -> list[Launch]:
-        memories = self._pick(MEMORIES) if self.attenuated else [self._placeholder] * 6
-        properties = [self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")]
-        material = [*properties, self.materials.corrections, self._mechanisms]
-        fields = [*self._pick(STRESSES), *memories, *self._pick(VELOCITIES), *material]
+        none = dict.fromkeys(MEMORIES, self._placeholder)
+        fields = {
+            **self._pick(*STRESSES, *VELOCITIES),
+            **(self._pick(*MEMORIES) if self.attenuated else none),
+            **{n: self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")},
+            "rows": self.materials.corrections,
+            "mechanisms": self._mechanisms,
+        }
         layers = self.layers.arguments("stress")
         return [
             launch
             for box in boxes
             for launch in (
-                self._in_box("update_stress", box, [*fields, *layers]),
-                *self._correct("correct_stress", box, [*fields, self.layers.damping]),
+                self._in_box("update_stress", box, {**fields, **layers}),
+                *self._correct("correct_stress", box, fields),
             )
         ]
 
-    def _correct(self, kernel: str, box: Box, fields: Sequence[Array]) -> list[Launch]:
+    def _correct(self, kernel: str, box: Box, fields: Mapping[str, Array]) -> list[Launch]:
         """The launch that corrects differences in a box at boundaries of fluids, if any."""
         if kernel not in self._sea_floor:
             return []
         tables = self._sea_floor[kernel].tables(box, self.layout, self.setup.dtype)
-        count = len(tables[0])
-        on_device = map(self.backend.to_device, tables)
-        arguments = (*fields, *on_device, count)
-        return [self.module.launch(kernel, Items(count), *arguments)] if count else []
+        count = len(tables["targets"])
+        if not count:
+            return []
+        on_device = {name: self.backend.to_device(table) for name, table in tables.items()}
+        arguments = {**fields, "sponge": self.layers.damping, **on_device, "count": count}
+        return [self.module.launch(kernel, Items(count), **arguments)]
 
     @cached_property
     def _sea_floor(self) -> dict[str, Terms]:
@@ -189,32 +195,33 @@ class Earthquake(ExplicitSolver):
         }
 
     @property
-    def _densities(self) -> tuple[Array, Array]:
-        return self.materials["rho"], self.materials.corrections
+    def _densities(self) -> dict[str, Array]:
+        return {"rho": self.materials["rho"], "rows": self.materials.corrections}
 
     @cached_property
     def _forces(self) -> list[Launch]:
-        fields = [*self._pick(VELOCITIES), *self._densities]
+        fields = {**self._pick(*VELOCITIES), **self._densities}
         return self._inject("inject_forces", fields, forces=True)
 
     @cached_property
     def _moments(self) -> list[Launch]:
-        return self._inject("inject_moments", self._pick(STRESSES), forces=False)
+        return self._inject("inject_moments", self._pick(*STRESSES), forces=False)
 
-    def _inject(self, kernel: str, fields: Sequence[Array], *, forces: bool) -> list[Launch]:
+    def _inject(self, kernel: str, fields: Mapping[str, Array], *, forces: bool) -> list[Launch]:
         """The launch that adds all forces, or all moments, to fields; none if there are none."""
         tables = injection_tables(self.setup, self.part, self.layout, forces=forces)
         if not tables:
             return []
-        on_device, count = map(self.backend.to_device, tables), len(tables[0])
-        arguments = (*fields, *on_device, self.clock, count)
-        return [self.module.launch(kernel, Items(count), *arguments)]
+        on_device = {name: self.backend.to_device(table) for name, table in tables.items()}
+        count = len(tables["targets"])
+        arguments = {**fields, **on_device, "clock": self.clock, "count": count}
+        return [self.module.launch(kernel, Items(count), **arguments)]
 
     def _mirror_velocity(self) -> list[Launch]:
-        return self._on_surface("mirror_velocity", *self._pick(VELOCITIES))
+        return self._on_surface("mirror_velocity", self._pick(*VELOCITIES))
 
     def _mirror_stress(self) -> list[Launch]:
-        return self._on_surface("mirror_stress", *self._pick(("szz", "sxz", "syz")))
+        return self._on_surface("mirror_stress", self._pick("szz", "sxz", "syz"))
 
     def hot_kernels(self) -> dict[str, Launch]:
         """The two kernels that take nearly all the time of a step, for benchmarks."""
@@ -235,23 +242,28 @@ class Earthquake(ExplicitSolver):
 
     # --- launches ---------------------------------------------------------------------------------
 
-    def _pick(self, names: tuple[str, ...]) -> list[Array]:
-        return [self.fields[name].interior for name in names]
+    def _pick(self, *names: str) -> dict[str, Array]:
+        return {name: self.fields[name].interior for name in names}
 
-    def _in_box(self, kernel: str, box: Box, arguments: Sequence[Any], *more: Any) -> Launch:
-        extent = Cells(*box.shape[::-1])
-        where = (*box.start[::-1], *box.shape[::-1])
-        return self.module.launch(kernel, extent, *arguments, *where, *more)
+    def _in_box(self, kernel: str, box: Box, arguments: Mapping[str, Any]) -> Launch:
+        names = ("first_k", "first_j", "first_i", "count_k", "count_j", "count_i")
+        where = dict(zip(names, (*box.start, *box.shape), strict=True))
+        return self.module.launch(kernel, Cells(*box.shape[::-1]), **arguments, **where)
 
-    def _on_surface(self, kernel: str, *fields: Array) -> list[Launch]:
+    def _on_surface(self, kernel: str, fields: Mapping[str, Array]) -> list[Launch]:
         if not self.has_surface:
             return []
         nx, ny, _ = self.part.cells
-        materials = self.materials
-        moduli = (materials["lam"], materials["compliance"], materials.corrections)
-        memory, profiles = self.layers.surface_memory[kernel], self.layers.profiles[:2]
-        arguments = (*fields, *moduli, memory, *profiles)
-        return [self.module.launch(kernel, Cells(nx, ny, 1), *arguments)]
+        profile_x, profile_y, _ = self.layers.profiles
+        arguments = {
+            **fields,
+            **{n: self.materials[n] for n in ("lam", "compliance")},
+            "rows": self.materials.corrections,
+            "memory": self.layers.surface_memory[kernel],
+            "profile_x": profile_x,
+            "profile_y": profile_y,
+        }
+        return [self.module.launch(kernel, Cells(nx, ny, 1), **arguments)]
 
     # --- kernel arguments and constants -----------------------------------------------------------
 

@@ -202,18 +202,21 @@ def _local_cells(part: Part, cell: Cell, periodic: bool) -> list[Cell]:
 
 def injection_tables(
     setup: Setup, part: Part, layout: Layout, *, forces: bool
-) -> list[NDArray[np.generic]]:
-    """The tables of all forces, or of all moments, for `kernels/sources.h`; empty without any."""
+) -> dict[str, NDArray[np.generic]]:
+    """The arguments of `kernels/sources.h` for all forces, or all moments; empty without any."""
     sources = [s for s in setup.survey.sources if (s.force if forces else s.moment) is not None]
     table = distribute_sources(setup, part, layout, sources, forces=forces)
     if not len(table.targets):
-        return []
+        return {}
     start = setup.time_axis.start  # the clock counts steps
     firsts = np.cumsum([0, *(len(source.samples) for source in sources)])
-    return [
-        *(table.targets, table.components, table.starts, table.source_index),
-        table.source_weight.astype(setup.dtype),
-        np.array([[source.start - start, source.step] for source in sources], float),
-        firsts.astype(np.int64),  # first sample of each source
-        np.concatenate([source.samples for source in sources]).astype(setup.dtype),
-    ]
+    return {
+        "targets": table.targets,
+        "components": table.components,
+        "starts": table.starts,
+        "source_index": table.source_index,
+        "source_weight": table.source_weight.astype(setup.dtype),
+        "times": np.array([[source.start - start, source.step] for source in sources], float),
+        "firsts": firsts.astype(np.int64),  # first sample of each source
+        "samples": np.concatenate([source.samples for source in sources]).astype(setup.dtype),
+    }

@@ -196,8 +196,7 @@ def ladder_source(problem: Discretisation, version: Version, blocks: int = 0) ->
     constants: dict[str, Constant] = {
         **precision(problem.dtype),
         **reference_element_constants(degree),
-        "ELASTIC": problem.equations.elastic,
-        "WHOLE_JUMPS": problem.sides.upwind != 1,
+        **problem.equations.constants(problem.sides.upwind != 1, is_curved=False),
         "MATCHED": False,
         "STAGES": SCHEME.stages,
         "LIFT": degree * (degree + 1) / 2,  # 1 / the weight of a node at the end of a line

@@ -1,12 +1,12 @@
-// Multiplication of a spectrum (NZ, NY, MX) by complex factors of the wavenumbers along one axis, in place.
+// Multiplication of a spectrum (NZ, NY, MX) by complex factors of the wavenumbers along one axis,
+// in place.
 #include "portable.h"
 
 struct Complex {
   real re, im;
 };
 
-template <int AXIS>
-INLINE void shift(Complex* RESTRICT values, const Complex* RESTRICT factors) {
+template <int AXIS> INLINE void shift(Complex* RESTRICT values, const Complex* RESTRICT factors) {
   FOR_CELLS(i, MX, j, NY, k, NZ) {
     const index_t m = (static_cast<index_t>(k) * NY + j) * MX + i;
     const Complex a = factors[AXIS == 0 ? i : AXIS == 1 ? j : k], b = values[m];

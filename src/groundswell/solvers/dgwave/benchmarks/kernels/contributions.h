@@ -1,6 +1,6 @@
-// Volume, flux and integration of a stage as in Hanindhito et al., GAPS, ICS 2022, sections 5 and 6. Faces read the
-// fields of the neighbours. Unlike in the paper, each side of a face computes its own flux, so that no two elements
-// write the same contributions.
+// Volume, flux and integration of a stage as in Hanindhito et al., GAPS, ICS 2022, sections 5 and
+// 6. Faces read the fields of the neighbours. Unlike in the paper, each side of a face computes its
+// own flux, so that no two elements write the same contributions.
 //
 //   rates [elements][FIELDS][CUBE]   contributions of volume and flux to the rates of the fields
 //   r [elements][FIELDS][CUBE]       register of the time integration
@@ -36,9 +36,11 @@ INLINE void set_volume(const Material& m, const real* u, int node, real* rates) 
 }
 
 // Adds the contribution of a face at one of its nodes. rates: array of the element.
-INLINE void add_flux(const Mesh& mesh, const Material& m, index_t e, int face, int node, real* rates) {
+INLINE void add_flux(const Mesh& mesh, const Material& m, index_t e, int face, int node,
+                     real* rates) {
   const int axis = face / 2, step = axis == 0 ? 1 : axis == 1 ? NODES : PLANE;
-  const int across = node + (face % 2 ? -1 : 1) * (NODES - 1) * step;  // the same point of the neighbour
+  // The same point of the neighbour.
+  const int across = node + (face % 2 ? -1 : 1) * (NODES - 1) * step;
   const real side = face % 2 ? REAL(1) : REAL(-1);
   const real *const u = mesh.u + e * VALUES, *const beyond = mesh.neighbour(e, face);
   const Face sides = mesh.faces[e * FACES + face];
@@ -57,7 +59,8 @@ INLINE void add_flux(const Mesh& mesh, const Material& m, index_t e, int face, i
   for (int c = 0; c < FIELDS; ++c) rates[c * CUBE + node] += found[c];
 }
 
-KERNEL integrate(real* u, real* r, const real* rates, const Stage* stages, index_t stage, index_t count) {
+KERNEL integrate(real* u, real* r, const real* rates, const Stage* stages, index_t stage,
+                 index_t count) {
   const real a = static_cast<real>(stages[stage].a), b = static_cast<real>(stages[stage].b);
   FOR_BLOCKS(e, count) {
     FOR_THREADS(n, VALUES) {

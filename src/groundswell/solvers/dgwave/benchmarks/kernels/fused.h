@@ -1,4 +1,5 @@
-// Versions f1 and, with SHARED_RATES, f1s: one kernel for volume and flux, and one for the integration.
+// Versions f1 and, with SHARED_RATES, f1s: one kernel for volume and flux, and one for the
+// integration.
 #pragma once
 #include "contributions.h"
 

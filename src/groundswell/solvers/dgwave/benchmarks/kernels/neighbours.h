@@ -75,17 +75,15 @@ struct Mesh {
     index_t low = 0, high = count;
     while (high - low > 1) {
       const index_t middle = (low + high) / 2;
-      if (keys[middle] <= key)
-        low = middle;
-      else
-        high = middle;
+      if (keys[middle] <= key) low = middle;
+      else high = middle;
     }
     return low;
   }
 };
 
-#define MESH_ARGUMENTS                                                                      \
-  const real *u, const Material *materials, const Face *faces, const long long *keys,       \
-      const long long *box, const int *numbers, const signed char *kinds,                   \
-      const long long *ghosts, const unsigned char *sides, index_t elements
+#define MESH_ARGUMENTS                                                                             \
+  const real *u, const Material *materials, const Face *faces, const long long *keys,              \
+      const long long *box, const int *numbers, const signed char *kinds, const long long *ghosts, \
+      const unsigned char *sides, index_t elements
 #define MESH_OF_ARGUMENTS {u, materials, faces, keys, box, numbers, kinds, ghosts, sides, elements}
