@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Graph
 from groundswell.backends.base import in_order
 from groundswell.bench import Session
-from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.codecs import CodedTransfer
@@ -28,6 +27,7 @@ from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.halo import stress_halo, velocity_halo
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import Earthquake
+from groundswell_rivals.exchange.slow_link import Link, LinkedBackend
 
 CODECS = ("none", "mpc", "zfp16", "zfp8")
 LATENCY = 2e-6  # s, as of a good network

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
-from typing import Any, cast
+from typing import Any
 
 from groundswell.backends import Backend
-from groundswell.bench.exchange.versions import VERSIONS, VersionExchange
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
 from groundswell.solvers.cavity.case import CavityCase
@@ -55,16 +52,16 @@ def alone(backend: Backend, solver: Cavity) -> float:
     return median(found) / times / solver.steps_at_once
 
 
-def on_ranks(rig: Rig, case: CavityCase, version: str = "") -> Row:
+def on_ranks(rig: Rig, case: CavityCase, change: Callable[[Cavity], None] | None = None) -> Row:
     """Seconds per step on all ranks, and the path of their messages.
 
     Args:
-        version: one of VERSIONS, to exchange as the paper does; by default our own exchange.
+        change: makes the solver exchange as another program does; by default, it keeps its own.
     """
     solver = Cavity(Setup.from_case(case), rig.backend, rig.comm)
     with rig.holding(solver):
-        if version:
-            exchange_as(solver, version)
+        if change is not None:
+            change(solver)
         solver.initialize()
         seconds = rig.seconds(solver.step, in_graph=solver.in_graph) / solver.steps_at_once
         solver.check_health(0)
@@ -72,13 +69,6 @@ def on_ranks(rig: Rig, case: CavityCase, version: str = "") -> Row:
         solver.close()
     cells = solver.setup.grid.cells
     return {"cells": cells, "path": ranks["transport"], **speed(cells, seconds)}
-
-
-def exchange_as(solver: Cavity, version: str) -> None:
-    """Make a solver exchange like a version of the paper; all ranks call it."""
-    for level in solver.levels:
-        level.make_exchange = cast(Any, partial(VersionExchange, VERSIONS[version]))
-    solver.set_exchange(replace(solver.choice, overlap=False))
 
 
 def speed(cells: tuple[int, int, int], seconds: float) -> Row:

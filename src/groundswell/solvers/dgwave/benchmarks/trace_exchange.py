@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.transfer import Maker
 from groundswell.exchange.tuning import Choice
 from groundswell.solvers.dgwave.benchmarks.problems import fill
+from groundswell.solvers.dgwave.benchmarks.versions import SOLVER
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -26,10 +28,17 @@ class TraceExchange:
         bytes_sent: bytes that this rank sends per stage.
         path: description of the transport.
         in_graph: whether a graph can contain the exchange.
+        costs: the cost of each kernel.
     """
 
+    costs = SOLVER.costs
+
     def __init__(
-        self, backend: Backend, comm: Communicator, problem: Discretisation, transport: str
+        self,
+        backend: Backend,
+        comm: Communicator,
+        problem: Discretisation,
+        transport: str | Maker,
     ) -> None:
         self._elements = problem.elements
         self._propagation = Propagation(backend, comm, problem, Choice(transport))

@@ -10,13 +10,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from groundswell.backends import Backend
 from groundswell.bench import Session
 from groundswell.bench.tables import Row
-from groundswell.solvers.earthquake.benchmarks.published import AWP_ODC
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import Earthquake
@@ -24,7 +22,6 @@ from groundswell.solvers.earthquake.solver import Earthquake
 REPEATS = 5
 POINTS_A_RUN = {"cuda": 1e9, "cpu": 3e7}  # enough for a run to dwarf what surrounds it
 SPACING = 50.0
-PEER, OURS = "#9aa5b1", "#0b6e4f"
 
 
 @dataclass(frozen=True)
@@ -103,30 +100,6 @@ def make_case(variant: Variant) -> EarthquakeCase:
         receiver=[{"name": "R", "x": x / 3, "y": y / 3, "depth": 0.0}],
         run={"precision": variant.precision},
     )
-
-
-def draw(measured: dict[str, Any], path: Path) -> Path:
-    """Bars of published and measured throughput."""
-    from groundswell.plotting.style import headline, picture
-
-    ours = f"{measured['devices'][0].split(',')[0]}, Groundswell"
-    bars = {**AWP_ODC, ours: measured["throughput"][0]["MLUPS"]}
-    with picture(path, height=5.5) as figure:
-        axes = figure.add_subplot()
-        colours = [PEER] * (len(bars) - 1) + [OURS]
-        axes.barh(list(bars), list(bars.values()), color=colours)
-        for n, value in enumerate(bars.values()):
-            axes.text(value, n, f" {value:,.0f}", va="center")
-        axes.invert_yaxis()
-        axes.set_xlabel("million lattice points updated a second")
-        axes.spines[["top", "right"]].set_visible(False)
-        cells = " x ".join(map(str, measured["throughput"][0]["cells"]))
-        headline(
-            axes,
-            "Anelastic waves on one device",
-            f"Single precision; AWP-ODC on 160 x 160 x 2048 points, Groundswell on {cells}",
-        )
-    return path
 
 
 def _repeated(backend: Backend, launch: Callable[[], None], times: int) -> Callable[[], None]:
