@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.bench.exchange.versions import VERSIONS
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.solvers.cavity.benchmarks.speed import exchange_as, make_case
+from groundswell.solvers.cavity.benchmarks.speed import make_case
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.solver import Cavity
+from groundswell_rivals.cavity import exchange_as
+from groundswell_rivals.exchange.versions import VERSIONS
 
 CELLS, STEPS = (20, 11, 13), 12
 PROCESSES = {2: (2, 1, 1), 4: (2, 1, 2)}  # along x, y and z: faces that versions pack, or copy

@@ -11,9 +11,7 @@ from halo_oracle import EMPTY, after, before, numbered
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.strided_copy import cuda_copy
-from groundswell.bench.exchange import versions
-from groundswell.bench.exchange.cavity import WIDEST, grids, version_exchange
-from groundswell.bench.exchange.links import most_even, torus
+from groundswell.bench.exchange.links import grids, most_even, torus
 from groundswell.errors import BackendError
 from groundswell.exchange.boxes import CopyLaunch
 from groundswell.exchange.communicator import SerialCommunicator
@@ -21,6 +19,8 @@ from groundswell.exchange.decomposition import Decomposition, decompose, process
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
 from groundswell.exchange.messages import pack, unpack
 from groundswell.exchange.pattern import Ghosts
+from groundswell_rivals.exchange import versions
+from groundswell_rivals.exchange.cavity import WIDEST, version_exchange
 
 
 @pytest.fixture(scope="module")

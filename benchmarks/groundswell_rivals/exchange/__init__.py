@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from groundswell.bench import Benchmark
 from groundswell.bench.exchange import Sizes as OwnSizes
@@ -30,16 +31,13 @@ class Sizes(OwnSizes):
     overlaps: tuple[int, ...] = (2, 4, 8, 16, 32)
 
 
-EDGES = {"cuda": (256, 256), "cpu": (64, 96)}  # of the cavity, and of a rank's cube
+MORE: dict[str, dict[str, Any]] = {"cuda": {}, "cpu": {"cavity": 64, "cube": 96}}
 
 
 def extend(benchmark: Benchmark) -> Benchmark:
     """Add these tables, and draw them."""
     links, paths, neighbours, *others = benchmark.tables
     rivals = [OPTIMISATIONS, GAINS, OVERLAPS, SPEEDUPS]
-    sizes = {
-        name: Sizes(**vars(own), cavity=EDGES[name][0], cube=EDGES[name][1])
-        for name, own in benchmark.sizes.items()
-    }
+    sizes = {name: Sizes(**vars(own), **MORE[name]) for name, own in benchmark.sizes.items()}
     tables = [links, paths, neighbours, *rivals, *others, ALL_PAIRS]
     return replace(benchmark, sizes=sizes, tables=tables, draw=draw, missing="")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groundswell.bench.tables import Measured, Row
+from groundswell.bench.tables import Measured
 from groundswell.plotting.style import QUIET, grid_lines, headline, picture
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 PEER, OURS, OTHER, BAND = "#9aa5b1", "#0b6e4f", "#3b6fb6", "#e4e7eb"
 FILLED = 0.8  # fraction of the width of a group that bars fill
 
+Row = Mapping[str, Any]
 Rows = Sequence[Row]
 Key = str | Callable[[Row], Any]  # of rows, or a function of a row
 
@@ -128,6 +129,7 @@ def lying_bars(
     for n, value in enumerate(bars.values()):
         axes.text(value, n, f" {text(value)}", va="center")
     axes.invert_yaxis()
+    axes.grid(visible=False)
 
 
 def places_of(
@@ -175,9 +177,10 @@ def stacked_bars(
     bottom = [0.0] * len(places)
     for name, colour in colours.items():
         heights = [part.get(name, 0.0) for part in parts]
-        if any(heights):
-            label = name.replace("_", " ")
-            axes.bar(places, heights, width, bottom, color=colour, label=label)
+        drawn = [n for n, height in enumerate(heights) if height]
+        if drawn:
+            x, height, low = ([values[n] for n in drawn] for values in (places, heights, bottom))
+            axes.bar(x, height, width, low, color=colour, label=name.replace("_", " "))
         bottom = [a + b for a, b in zip(bottom, heights, strict=True)]
     return bottom
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from groundswell.bench.drawing import (
@@ -11,6 +11,7 @@ from groundswell.bench.drawing import (
     PEER,
     Page,
     Panel,
+    Rows,
     above,
     curves,
     distinct,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Run = Mapping[str, Any]
-Rows = Sequence[Mapping[str, Any]]
 
 YELLOW = "#e0a030"
 VERSIONS = {"base": PEER, "f1": OTHER, "f1s": YELLOW, "solver": OURS}

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.transfer import Maker
 from groundswell.exchange.tuning import Choice
 from groundswell.solvers.dgwave.benchmarks.problems import fill
 from groundswell.solvers.dgwave.benchmarks.versions import SOLVER
@@ -34,11 +33,7 @@ class TraceExchange:
     costs = SOLVER.costs
 
     def __init__(
-        self,
-        backend: Backend,
-        comm: Communicator,
-        problem: Discretisation,
-        transport: str | Maker,
+        self, backend: Backend, comm: Communicator, problem: Discretisation, transport: str
     ) -> None:
         self._elements = problem.elements
         self._propagation = Propagation(backend, comm, problem, Choice(transport))
