@@ -86,6 +86,7 @@ from groundswell.spectral_elements.element_kernels import multiply_source
 from groundswell_rivals.dgwave.ghost_exchange import pack_source
 from groundswell_rivals.dgwave.ladder import F1S, VERSIONS, ladder_source
 from groundswell_rivals.exchange.slow_link import Link, LinkedBackend
+from waiting_blocks import SOURCE as WAITING
 
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
 pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
@@ -312,6 +313,10 @@ def test_the_kernels_of_the_dg_waves_benchmark(
         check(ladder_source(problem, version, blocks), precision, LIMITS, spills)
     for whole in (True, False):
         check(pack_source(configuration.dtype, 9 * problem.nodes, 3, whole), precision)
+
+
+def test_blocks_that_wait(check: Check) -> None:
+    check(Source(WAITING, {}), "double", {"wait_a_while": (0, 32)})
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
