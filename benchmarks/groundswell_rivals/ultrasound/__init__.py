@@ -41,8 +41,9 @@ def _after_eight(row: Row) -> float | None:
 
 
 def _error_of(shape: float) -> Column:
-    errors = lambda row: row.get("errors", {}).get(str(shape))  # noqa: E731
-    return Column(f"L = {shape:g}", errors, SCIENTIFIC, 8)
+    return Column(
+        f"L = {shape:g}", lambda row: row.get("errors", {}).get(str(shape)), SCIENTIFIC, 8
+    )
 
 
 def _kwave_error(measured: Measured) -> Iterator[Row]:

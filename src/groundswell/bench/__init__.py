@@ -66,8 +66,8 @@ class Benchmark:
         tables: tables in the order of measurement.
         draw: plots the results to a file; None for no plot.
         full: larger problem sizes by name of the backend; None if there are none.
-        missing: what only a clone of the repository measures (see `bench.rivals`), where this is
-            not one; the benchmark of a solver states all that its rivals add.
+        missing: what only a clone of the repository measures, see `bench.rivals`. Rivals that
+            are found clear it.
     """
 
     sizes: Mapping[str, Any]

@@ -58,19 +58,20 @@ class Page:
     def __call__(self, measured: Measured, path: Path) -> Path:
         """Draw the panels for this number of ranks; without any, no file is written."""
         panels = [panel for panel in self.panels if panel.fits(measured["ranks"])]
-        if not panels:
-            return path
-        height = self.height(measured) if callable(self.height) else self.height
-        with picture(path, height=height * len(panels)) as figure:
-            every = figure.subplots(len(panels), squeeze=False)[:, 0]
-            for axes, panel in zip(every, panels, strict=True):
-                grid_lines(axes)
-                axes.set_axisbelow(True)
-                if measured.get(panel.table):
-                    panel.draw(axes, measured)
-            note = self.note(measured) if callable(self.note) else self.note
-            headline(every[0], self.title, f"{devices(measured)}; {note}")
+        if panels:
+            height = self.height(measured) if callable(self.height) else self.height
+            with picture(path, height=height * len(panels)) as figure:
+                self._draw(list(figure.subplots(len(panels), squeeze=False).flat), panels, measured)
         return path
+
+    def _draw(self, every: Sequence[Axes], panels: Sequence[Panel], measured: Measured) -> None:
+        for axes, panel in zip(every, panels, strict=True):
+            grid_lines(axes)
+            axes.set_axisbelow(True)
+            if measured.get(panel.table):
+                panel.draw(axes, measured)
+        note = self.note(measured) if callable(self.note) else self.note
+        headline(every[0], self.title, f"{devices(measured)}; {note}")
 
 
 def devices(measured: Measured) -> str:

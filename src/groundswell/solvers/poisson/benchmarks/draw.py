@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,27 +92,28 @@ def _throughput(axes: Axes, measured: Run) -> None:
 def _sweep(axes: Axes, runs: Sequence[Run], y: str, unit: float) -> None:
     """Curves by degree and metric, with another line for each number of ranks."""
     for run, line in zip(runs, cycle(LINES)):
-        of_ranks = f", {run['ranks']} ranks" * (len(runs) > 1)
-
-        def style(kind: tuple[int, str], line: str = line, more: str = of_ranks) -> dict[str, Any]:
-            degree, metric = kind
-            label = f"N = {degree}, {METRICS[metric]}{more}"
-            return {
-                "color": COLOURS[metric],
-                "linestyle": line,
-                "marker": MARKS.get(degree, "."),
-                "label": label,
-            }
-
-        curves(
-            axes,
-            run["iterations"],
-            lambda row: row["dofs"] / row["ranks"],
-            lambda row: row[y] / unit,
-            lambda row: (row["degree"], row["metric"]),
-            style,
-        )
+        more = f", {run['ranks']} ranks" * (len(runs) > 1)
+        curves(axes, run["iterations"], _size, lambda row: row[y] / unit, _kind, _style(line, more))
     axes.set_xscale("log")
+
+
+def _size(row: Run) -> float:
+    return float(row["dofs"] / row["ranks"])
+
+
+def _kind(row: Run) -> tuple[int, str]:
+    return row["degree"], row["metric"]
+
+
+def _style(line: str, more: str) -> Callable[[tuple[int, str]], dict[str, Any]]:
+    """The style of a curve by degree and metric; `more` ends the label."""
+
+    def style(kind: tuple[int, str]) -> dict[str, Any]:
+        degree, metric = kind
+        label, mark = f"N = {degree}, {METRICS[metric]}{more}", MARKS.get(degree, ".")
+        return {"color": COLOURS[metric], "linestyle": line, "marker": mark, "label": label}
+
+    return style
 
 
 PAGE = Page(

@@ -125,10 +125,6 @@ def _stack(axes: Axes, places: list[float], rows: Rows, texts: list[str]) -> Non
 def _transports(axes: Axes, measured: Run) -> None:
     """Speed-up of the fastest transport over MPI through the host, by overlap."""
     rows = [r for r in measured["transports"] if r["speedup"] and r["transport"] != STAGED]
-    best: dict[tuple[Any, ...], Mapping[str, Any]] = {}
-    for row in rows:
-        key = (row["edge"], row["cut"], row["overlap"])
-        best[key] = max(row, best.get(key, row), key=lambda each: float(each["speedup"]))
     edges = distinct(rows, "edge")
 
     def style(kind: tuple[int, str]) -> dict[str, Any]:
@@ -137,8 +133,7 @@ def _transports(axes: Axes, measured: Run) -> None:
         line = {"marker": "o", "ls": "-"} if cut == "1-D" else {"marker": "s", "ls": "--"}
         return {**line, "color": colour, "label": label}
 
-    kind = lambda row: (row["edge"], row["cut"])  # noqa: E731
-    curves(axes, list(best.values()), "overlap", "speedup", kind, style)
+    curves(axes, _fastest(rows), "overlap", "speedup", lambda r: (r["edge"], r["cut"]), style)
     _published(axes, {row["overlap"] for row in rows})
     axes.axhline(1, color=INK, lw=0.8)
     axes.set_ylabel("speed-up")
@@ -147,6 +142,15 @@ def _transports(axes: Axes, measured: Run) -> None:
         legend(axes, 2)
     axes.set_ylim(bottom=0)
     title(axes, "The fastest transport over MPI through the host, by points of a cube of eight")
+
+
+def _fastest(rows: Rows) -> Rows:
+    """The row of the fastest transport for each cube, cut and overlap."""
+    best: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for row in rows:
+        key = (row["edge"], row["cut"], row["overlap"])
+        best[key] = max(best.get(key, row), row, key=lambda each: float(each["speedup"]))
+    return list(best.values())
 
 
 def _published(axes: Axes, overlaps: set[int]) -> None:
