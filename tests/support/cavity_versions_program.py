@@ -12,9 +12,8 @@ import numpy as np
 
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.solvers.cavity.benchmarks.speed import make_case
+from groundswell.solvers.cavity.benchmarks.speed import make_case, make_solver
 from groundswell.solvers.cavity.case import FIELDS
-from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell_rivals.cavity import exchange_as
 from groundswell_rivals.exchange.versions import VERSIONS
@@ -48,11 +47,11 @@ def main() -> None:
     name, *transports = sys.argv[1:]
     job = get_communicator()
     backend = open_device(name, job)
-    one = advanced(Cavity(Setup.from_case(make_case(CELLS)), backend))
+    one = advanced(make_solver(make_case(CELLS), backend))
     assert all(np.abs(one[name]).max() > 0 for name in ("p", "u", "T"))
     for transport in transports:
         case = make_case(CELLS, transport=transport, processes=PROCESSES[job.size])
-        solver = Cavity(Setup.from_case(case), backend, job)
+        solver = make_solver(case, backend, job)
         for version in VERSIONS:
             exchange_as(solver, version)
             assert same(one, advanced(solver)), (transport, version)

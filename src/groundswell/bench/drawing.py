@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groundswell.bench.tables import Measured
+from groundswell.bench.tables import Measured, fit
 from groundswell.plotting.style import QUIET, grid_lines, headline, picture
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Panel:
 
     def fits(self, ranks: int) -> bool:
         """Whether it is drawn for this number of ranks."""
-        return {"any": True, "one": ranks == 1, "several": ranks > 1}[self.ranks]
+        return fit(self.ranks, ranks)
 
 
 @dataclass(frozen=True)

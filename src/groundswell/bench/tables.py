@@ -98,11 +98,16 @@ class Table:
 
     def fits(self, ranks: int) -> bool:
         """Whether it is measured on this number of ranks."""
-        return {"any": True, "one": ranks == 1, "several": ranks > 1}[self.ranks]
+        return fit(self.ranks, ranks)
 
     def heading(self, measured: Measured) -> str:
         """The title."""
         return self.title if isinstance(self.title, str) else self.title(measured)
+
+
+def fit(wanted: str, ranks: int) -> bool:
+    """Whether something for "one", "several" or "any" number of ranks is for this number."""
+    return {"any": True, "one": ranks == 1, "several": ranks > 1}[wanted]
 
 
 class Printer:

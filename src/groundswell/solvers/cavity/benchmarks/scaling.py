@@ -13,9 +13,14 @@ from functools import partial
 from groundswell.bench.exchange.links import grids
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
-from groundswell.solvers.cavity.benchmarks.speed import alone, make_case, on_ranks, speed
+from groundswell.solvers.cavity.benchmarks.speed import (
+    alone,
+    make_case,
+    make_solver,
+    on_ranks,
+    speed,
+)
 from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.solver import Cavity
 
 Cells = tuple[int, int, int]
@@ -107,7 +112,7 @@ def _measured(
 def _single(rig: Rig, cells: Cells) -> float:
     """Speed of one device, of the slowest of all that compute the same at once."""
     if cells not in rig.remembered:
-        solver = Cavity(Setup.from_case(make_case(cells)), rig.backend)
+        solver = make_solver(make_case(cells), rig.backend)
         seconds = max(rig.comm.allgather(alone(rig.backend, solver)))
         rig.remembered[cells] = speed(cells, seconds)["ssspnt"]
     return float(rig.remembered[cells])

@@ -9,6 +9,7 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
+from groundswell.exchange.communicator import Communicator
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.setup import Setup
 from groundswell.solvers.cavity.solver import Cavity
@@ -27,6 +28,11 @@ def make_case(cells: tuple[int, int, int], **run: Any) -> CavityCase:
     )
 
 
+def make_solver(case: CavityCase, backend: Backend, comm: Communicator | None = None) -> Cavity:
+    """The solver of a case, on one rank or on several."""
+    return Cavity(Setup.from_case(case), backend, comm)
+
+
 def measure_sizes(backend: Backend, edges: Sequence[int], bandwidth: float) -> Iterator[Row]:
     """Cubes of several sizes on one device.
 
@@ -35,7 +41,7 @@ def measure_sizes(backend: Backend, edges: Sequence[int], bandwidth: float) -> I
     """
     for edge, precision in [(edge, "double") for edge in edges] + [(edges[-2], "single")]:
         cells = (edge,) * 3
-        solver = Cavity(Setup.from_case(make_case(cells, precision=precision)), backend)
+        solver = make_solver(make_case(cells, precision=precision), backend)
         seconds = alone(backend, solver)
         traffic = solver.updates_per_step * solver.setup.bytes_per_update / seconds
         row = {"cells": cells, "precision": precision, "share": traffic / bandwidth}
@@ -58,7 +64,7 @@ def on_ranks(rig: Rig, case: CavityCase, change: Callable[[Cavity], None] | None
     Args:
         change: makes the solver exchange as another program does; by default, it keeps its own.
     """
-    solver = Cavity(Setup.from_case(case), rig.backend, rig.comm)
+    solver = make_solver(case, rig.backend, rig.comm)
     with rig.holding(solver):
         if change is not None:
             change(solver)

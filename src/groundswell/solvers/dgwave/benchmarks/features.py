@@ -44,12 +44,17 @@ def measure_features(session: Session) -> Iterator[Row]:
 
 def _measured(backend: Backend, content: Content, precision: str) -> Row:
     gc.collect()
-    setup = Setup.from_case(DgWaveCase.from_dict(content | {"run": {"precision": precision}}))
+    setup = set_up(content | {"run": {"precision": precision}})
     solver = DgWave(setup, backend)
     fill(backend, solver.propagation.u, solver.elements.numbers)
     seconds = alone(backend, solver.propagation.step) / SCHEME.stages
     counted = {"elements": setup.count, "bytes": setup.bytes_per_update}
     return {**counted, "seconds": seconds, "GDOFS": setup.unknowns / seconds / 1e9}
+
+
+def set_up(content: Content) -> Setup:
+    """The set-up of a case with this content."""
+    return Setup.from_case(DgWaveCase.from_dict(content))
 
 
 def features(cells: int, degree: int, *, fluid: bool = False) -> dict[str, Content]:

@@ -15,6 +15,7 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.bench import Session
 from groundswell.bench.tables import Row
+from groundswell.exchange.communicator import Communicator
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.solver import Earthquake
@@ -58,7 +59,7 @@ def measure_variant(
     backend: Backend, variant: Variant, bandwidth: float, times: int | None = None
 ) -> dict[str, Any]:
     """Time the step and its two hot kernels: medians of REPEATS runs of `times` launches."""
-    found = Earthquake(Setup.from_case(make_case(variant)), backend)
+    found = make_solver(make_case(variant), backend)
     points = found.updates_per_step
     times = times or max(4, min(4000, int(POINTS_A_RUN[backend.name] / points)))
     step = _seconds(backend, _repeated(backend, found.step, times)) / times
@@ -77,6 +78,13 @@ def measure_variant(
         share = points * traffic[name] / seconds / bandwidth
         kernels[name] = {"milliseconds": seconds * 1e3, "bytes": traffic[name], "share": share}
     return row
+
+
+def make_solver(
+    case: EarthquakeCase, backend: Backend, comm: Communicator | None = None
+) -> Earthquake:
+    """The solver of a case, on one rank or on several."""
+    return Earthquake(Setup.from_case(case), backend, comm)
 
 
 def make_case(variant: Variant) -> EarthquakeCase:
