@@ -102,6 +102,12 @@ def test_a_circle_is_noticed(copy: Path) -> None:
         TopologicalSorter(import_graph(copy.parent)).prepare()
 
 
+def test_the_package_does_not_need_rivals() -> None:
+    """They are not installed; one module looks for them."""
+    named = {p.name for p in SOURCES.rglob("*.py") if "groundswell_rivals" in p.read_text()}
+    assert named == {"rivals.py"}
+
+
 # --- the cost of an import ------------------------------------------------------------------------
 
 
@@ -117,7 +123,8 @@ def test_importing_the_package_loads_no_library(module: str) -> None:
 
 def test_files_can_be_read_in_one_sitting() -> None:
     suffixes = {".py", ".h", ".cuh", ".cu"}
-    files = [p for p in SOURCES.rglob("*") if p.suffix in suffixes]
+    folders = (SOURCES, ROOT / "benchmarks")
+    files = [p for folder in folders for p in folder.rglob("*") if p.suffix in suffixes]
     assert len(files) > 50
     lengths = {str(p.relative_to(ROOT)): len(p.read_text().splitlines()) for p in files}
     assert not {name: n for name, n in lengths.items() if n > MOST_LINES}

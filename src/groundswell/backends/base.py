@@ -20,7 +20,6 @@ from groundswell.backends.compilation import CompilationQueue
 from groundswell.backends.launch import Extent, Items, Launch
 from groundswell.backends.listing import in_order as in_order  # solvers import it from here
 from groundswell.backends.source import INCLUDE, Source
-from groundswell.backends.strided_copy import StridedPointer
 from groundswell.backends.transforms import RealTransform
 from groundswell.errors import BackendError
 
@@ -244,21 +243,6 @@ class Backend(ABC):
     @abstractmethod
     def copy_bytes(self, target: int, source: int, size: int) -> Launch:
         """A function that enqueues a copy of `size` bytes between two addresses."""
-
-    @abstractmethod
-    def copy_box(
-        self, shape: tuple[int, ...], target: StridedPointer, source: StridedPointer
-    ) -> Launch:
-        """A function that enqueues one strided copy of a box by a library call, not a kernel.
-
-        Args:
-            shape: number of values along each axis, at most 3 axes.
-            target, source: address, and stride along each axis in bytes. The last stride must be
-                the size of a value.
-
-        Raises:
-            BackendError: the rows of a box are not contiguous.
-        """
 
     @abstractmethod
     def allocate_shared(self, size: int) -> SharedMemory:

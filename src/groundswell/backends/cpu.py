@@ -34,7 +34,6 @@ from groundswell.backends.launch import Extent, HostCall, KernelLaunch, Launch
 from groundswell.backends.named_arguments import ParameterNames
 from groundswell.backends.shared_memory import CpuSharedMemory
 from groundswell.backends.source import Source, digest
-from groundswell.backends.strided_copy import StridedPointer, host_view, require_contiguous_rows
 from groundswell.backends.threads import default_threads, team_source, thread_team
 from groundswell.backends.transforms import CpuTransform
 from groundswell.errors import BackendError, counted
@@ -231,13 +230,6 @@ class CpuBackend(Backend):
     def copy_bytes(self, target: int, source: int, size: int) -> Launch:
         arguments = (target, source, size)
         return HostCall("copy_bytes", ctypes.memmove, *arguments, extent=f"{size:,} bytes")
-
-    def copy_box(
-        self, shape: tuple[int, ...], target: StridedPointer, source: StridedPointer
-    ) -> Launch:
-        require_contiguous_rows(shape, target, source)
-        to, values = host_view(shape, *target), host_view(shape, *source)
-        return HostCall("copy_box", np.copyto, to, values, reads=(values,), writes=(to,))
 
     def allocate_shared(self, size: int) -> CpuSharedMemory:
         try:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from groundswell import registry
 from groundswell.backends import Backend
+from groundswell.bench.rivals import CURE, find_rivals
 from groundswell.bench.tables import Measured, Printer, Row, Table, say
 from groundswell.errors import BackendError, InputError, counted, did_you_mean, listed, quoted
 from groundswell.exchange.communicator import Communicator
@@ -65,6 +66,8 @@ class Benchmark:
         tables: tables in the order of measurement.
         draw: plots the results to a file; None for no plot.
         full: larger problem sizes by name of the backend; None if there are none.
+        missing: what only a clone of the repository measures, see `bench.rivals`. Rivals that
+            are found clear it.
     """
 
     sizes: Mapping[str, Any]
@@ -72,6 +75,12 @@ class Benchmark:
     tables: Sequence[Table]
     draw: Callable[[dict[str, Any], Path], Any] | None = None
     full: Mapping[str, Any] | None = None
+    missing: str = ""
+
+    @property
+    def gaps(self) -> list[str]:
+        """Notes on what is not measured."""
+        return [f"{self.missing}: {CURE}"] if self.missing else []
 
     def tables_of(self, subject: str, ranks: int) -> list[Table]:
         """The tables that are measured on this number of ranks.
@@ -88,6 +97,7 @@ class Benchmark:
         if not found:
             raise InputError(
                 f"{subject!r} is measured on one process, not on {ranks}; start it without mpiexec"
+                + "".join(f"; {gap}" for gap in self.gaps)
             )
         return found
 
@@ -168,6 +178,7 @@ def measure(
         "notes": [],
     }
     measured |= benchmark.prepare(session)
+    measured["notes"] += benchmark.gaps
     recorder.begin(measured)
     for table in tables:
         session.progress(table.name)
@@ -236,7 +247,7 @@ def subjects() -> list[str]:
 
 
 def benchmark(subject: str) -> Benchmark:
-    """The benchmark of a solver or of a part of Groundswell.
+    """The benchmark of a solver or of a part of Groundswell, in a clone with its rivals.
 
     Raises:
         InputError: there is no benchmark of this name.
@@ -247,13 +258,17 @@ def benchmark(subject: str) -> Benchmark:
             f"there is no benchmark of {quoted(subject)}; use {listed(known)}"
             f"{did_you_mean(subject, known)}"
         )
-    found: Benchmark
+    found, rivals = installed(subject), find_rivals(subject)
+    return rivals.extend(found) if rivals else found
+
+
+def installed(subject: str) -> Benchmark:
+    """The benchmark of a subject without its rivals."""
     if subject not in PARTS:
-        found = registry.find(subject).load("benchmarks")
-    else:
-        module, _, name = PARTS[subject].partition(":")
-        found = getattr(import_module(module), name)
-    return found
+        found: Benchmark = registry.find(subject).load("benchmarks")
+        return found
+    module, _, name = PARTS[subject].partition(":")
+    return getattr(import_module(module), name)
 
 
 def fastest(ranks: Communicator) -> Backend:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from groundswell.errors import InputError
 from groundswell.formats.netcdf import open_dataset
+from groundswell.simulation.readers import FileReader, RecordReader
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE, PEAK_FILE
 from groundswell.solvers.ultrasound.focus import Focus, find_focus
@@ -15,35 +15,16 @@ if TYPE_CHECKING:
     import xarray
 
 
-def fields(folder: Path) -> xarray.Dataset:
-    """Maximum, minimum and root mean square pressure at every point, (z, y, x), Pa.
+# Maximum, minimum and root mean square pressure at every point, (z, y, x), Pa.
+fields = FileReader(PEAK_FILE, open_dataset, "run the case with output.maps = true")
 
-    Values are read on first use.
-
-    Raises:
-        InputError: the run has not written them, or the file is damaged.
-    """
-    if not (folder / PEAK_FILE).exists():
-        raise InputError(
-            f"{folder / PEAK_FILE} does not exist; run the case with output.maps = true"
-        )
-    return open_dataset(folder / PEAK_FILE)
-
-
-def medium(folder: Path) -> xarray.Dataset:
-    """The properties of the medium that vary in space, at every point, (z, y, x).
-
-    These are some of speed, density, absorption and nonlinearity. Values are read on first use.
-
-    Raises:
-        InputError: the run has not written them, or the file is damaged.
-    """
-    if not (folder / MEDIUM_FILE).exists():
-        raise InputError(
-            f"{folder / MEDIUM_FILE} does not exist; run the case with output.medium = true and a "
-            "medium that varies in space"
-        )
-    return open_dataset(folder / MEDIUM_FILE)
+# The properties of the medium that vary in space, at every point, (z, y, x): some of speed,
+# density, absorption and nonlinearity.
+medium = FileReader(
+    MEDIUM_FILE,
+    open_dataset,
+    "run the case with output.medium = true and a medium that varies in space",
+)
 
 
 def focus(folder: Path) -> Focus:
@@ -68,22 +49,13 @@ def records(folder: Path) -> dict[str, xarray.Dataset]:
     Raises:
         InputError: the run has not recorded fields, or a file is damaged.
     """
-    found = open_recorded(folder)
-    if not found:
-        raise InputError(f"{folder} has no recorded fields; run the case with output.record")
+    found: dict[str, xarray.Dataset] = record_reader()(folder)
     return found
 
 
-def open_recorded(folder: Path) -> dict[str, xarray.Dataset]:
-    """The files of `output.record` by name; none if the run has recorded no fields.
-
-    Raises:
-        InputError: a file is missing or damaged.
-    """
-    from groundswell.outputs.records import open_records
+def record_reader() -> RecordReader:
+    """Opens the files of `output.record`."""
     from groundswell.solvers.ultrasound.setup import Setup
 
-    summary, others = read_summary(folder), (PEAK_FILE, MEDIUM_FILE)
-    names = [name for name in summary["files"] if name not in others]
     recordable = {field.name: field for field in Setup.recordable}
-    return open_records(folder, names, recordable, downward=False)
+    return RecordReader(recordable, {PEAK_FILE, MEDIUM_FILE}, downward=False)

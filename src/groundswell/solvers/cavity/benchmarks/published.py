@@ -36,15 +36,3 @@ def lost_seconds(speed: float, ranks: int = 2) -> float:
     We derive it from the table. It contains the exchange and everything else that does not scale.
     """
     return CELLS / 1e7 * (1 / speed - 1 / (ranks * ONE_GPU))
-
-
-# Speed-ups of whole simulations with GPU-aware MPI and peer memory over MPI through the host, by
-# overlap, reported by the authors of the multi-GPU k-Wave (eight Tesla P40, 1024^3 points): the
-# smallest, or None if it is not reported, and the largest.
-KWAVE: dict[int, tuple[float | None, float]] = {
-    2: (None, 1.8),
-    4: (None, 1.8),
-    8: (2.0, 3.6),
-    16: (2.0, 3.6),
-    32: (2.0, 3.6),
-}

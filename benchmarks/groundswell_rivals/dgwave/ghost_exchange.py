@@ -1,4 +1,4 @@
-"""Ghost elements: copies of neighbouring elements of other ranks, and their exchange.
+"""The exchange of ghost elements.
 
 The paper sends either all data of an element, or only variables and materials (section 7.4). A
 kernel packs elements into messages, which arrive at the addresses from which faces read them.
@@ -6,13 +6,10 @@ kernel packs elements into messages, which arrive at the addresses from which fa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundswell.backends import Backend, Blocks, Launch, Source
 from groundswell.backends.source import precision
@@ -21,58 +18,14 @@ from groundswell.exchange.connect import connect
 from groundswell.exchange.messages import Message, TransferRequest
 from groundswell.exchange.transfer import Maker
 from groundswell.meshes.hexahedra import Numbers
-from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, RankElements
+from groundswell.solvers.dgwave.benchmarks.problems import fill
+from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
-
-if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.benchmarks.ladder import Ladder
+from groundswell_rivals.dgwave.ladder import F1S, Ladder
 
 PACK = Path(__file__).parent / "kernels" / "pack_elements.h"
-LOCAL, GHOST, NONE = range(3)  # see kernels/neighbours.h
-
 WHOLE, REDUCED = "whole elements", "variables, materials"  # what is sent of an element
 INVERSE_MASSES = 4  # further arrays of nodal values in the paper's whole elements (table 4)
-
-
-@dataclass(frozen=True, eq=False)
-class Ghosts:
-    """The elements of other ranks that share faces with a rank's elements.
-
-    Args:
-        kinds: LOCAL or GHOST, the kind of neighbour beyond each face, (elements, 6).
-        numbers: the ghost beyond each face of kind GHOST, (elements, 6).
-        sends: the elements that each other rank needs, in the order of the message, by rank.
-        receives: number of ghosts from each other rank, by rank. Ghosts are numbered by rank, then
-            in the order of the message.
-    """
-
-    kinds: NDArray[np.int8]
-    numbers: Numbers
-    sends: Mapping[int, Numbers]
-    receives: Mapping[int, int]
-
-    @classmethod
-    def of(cls, elements: RankElements) -> Ghosts:
-        """The ghosts of a rank's elements; messages are ordered by leaf."""
-        beyond = elements.neighbours
-        owners = np.searchsorted(elements.starts, beyond, side="right") - 1
-        remote = (beyond != OUTSIDE) & (owners != elements.rank)
-        numbers = np.zeros(beyond.shape, np.int64)
-        sends: dict[int, Numbers] = {}
-        receives: dict[int, int] = {}
-        for peer in np.unique(owners[remote]).tolist():
-            shared = remote & (owners == peer)
-            outer = np.flatnonzero(shared.any(axis=1))
-            sends[peer] = outer[np.argsort(elements.numbers[outer])]
-            leaves, places = np.unique(beyond[shared], return_inverse=True)
-            numbers[shared] = sum(receives.values()) + places.ravel()
-            receives[peer] = len(leaves)
-        return cls(np.where(remote, GHOST, LOCAL).astype(np.int8), numbers, sends, receives)
-
-    @property
-    def count(self) -> int:
-        """Number of ghosts."""
-        return sum(self.receives.values())
 
 
 class GhostExchange:
@@ -87,7 +40,10 @@ class GhostExchange:
         path: description of the transport.
         in_graph: whether a graph can contain the exchange.
         compute: the launches of a step without exchange.
+        costs: the cost of each kernel.
     """
+
+    costs = F1S.costs
 
     def __init__(
         self,
@@ -190,3 +146,17 @@ def pack_source(dtype: str, values: int, rest: int, whole: bool) -> Source:
 
 def _places(address: int, count: int, size: int) -> Numbers:
     return address + size * np.arange(count, dtype=np.int64)
+
+
+def create_exchange(
+    backend: Backend,
+    comm: Communicator,
+    problem: Discretisation,
+    transport: str | Maker,
+    *,
+    sent: str,
+) -> GhostExchange:
+    """The exchange of a rank's elements, which have values; see `GhostExchange`."""
+    ladder = Ladder(backend, problem, F1S, F1S.register_limits(backend, problem)[0])
+    fill(backend, ladder.u, ladder.elements.numbers)
+    return GhostExchange(backend, comm, ladder, sent, transport)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends.launch import HostCall, Launch
+from groundswell.backends import Backend, Launch
+from groundswell.backends.launch import HostCall
 from groundswell.errors import BackendError, RunFailed
 
 MAX_AXES = 3
@@ -18,6 +19,27 @@ DTYPES = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}  # NumPy types by item 
 Shape = tuple[int, ...]
 Strides = tuple[int, ...]  # bytes between neighbours along each axis
 StridedPointer = tuple[int, Strides]  # address and strides of a box
+
+
+def copy_box(
+    backend: Backend, shape: Shape, target: StridedPointer, source: StridedPointer
+) -> Launch:
+    """A launch that enqueues one strided copy of a box by a library call, not a kernel.
+
+    Args:
+        shape: number of values along each axis, at most 3 axes.
+        target, source: address, and stride along each axis in bytes. The last stride must be
+            the size of a value.
+
+    Raises:
+        BackendError: the rows of a box are not contiguous.
+    """
+    require_contiguous_rows(shape, target, source)
+    if not backend.on_host:
+        stream: Any = backend
+        return cuda_copy(shape, target, source, lambda: int(stream.stream.ptr))
+    to, values = host_view(shape, *target), host_view(shape, *source)
+    return HostCall("copy_box", np.copyto, to, values, reads=(values,), writes=(to,))
 
 
 def require_contiguous_rows(shape: Shape, *boxes: StridedPointer) -> None:

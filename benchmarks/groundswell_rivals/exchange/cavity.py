@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from groundswell.backends import Array
-from groundswell.bench.exchange.links import most_even
-from groundswell.bench.exchange.versions import VERSIONS, Version, VersionExchange
+from groundswell.bench.exchange.links import grids
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
-from groundswell.exchange.decomposition import Decomposition, Index, process_grids
+from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.pattern import uniform
+from groundswell_rivals.exchange.versions import VERSIONS, Version, VersionExchange
 
 FIELDS = 5
 WIDTHS = (2, 1, 1, 1, 1)  # ghost layers that the stencils of the fields read
@@ -42,22 +42,6 @@ def measure_versions(rig: Rig, edge: int) -> Iterator[Row]:
                 make = partial(version_exchange, rig, transport, decomposition, arrays, version)
                 if row := rig.exchange(transport, make):
                     yield {"grid": processes[::-1], "version": version.name} | row
-
-
-def grids(ranks: int) -> list[Index]:
-    """Process grids along each axis alone, and the most even ones along two and three axes."""
-    every = list(process_grids(ranks, 3))
-    alone = [grid for grid in every if _divided_axes(grid) == 1]
-    even = [
-        most_even(grid for grid in every if _divided_axes(grid) == n)
-        for n in (2, 3)
-        if any(_divided_axes(grid) == n for grid in every)
-    ]
-    return sorted(alone, reverse=True) + even
-
-
-def _divided_axes(grid: Index) -> int:
-    return sum(n > 1 for n in grid)
 
 
 def allocate(rig: Rig, decomposition: Decomposition) -> list[Array]:

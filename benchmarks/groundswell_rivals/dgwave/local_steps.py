@@ -22,10 +22,9 @@ from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree import uniform_forest
 from groundswell.meshes.octree_refinement import balance, refine
 from groundswell.meshes.partition import face_neighbours
-from groundswell.solvers.dgwave.case import DgWaveCase
+from groundswell.solvers.dgwave.benchmarks.features import set_up
 from groundswell.solvers.dgwave.mesh.curved import CurvedElements
 from groundswell.solvers.dgwave.mesh.elements import RankElements
-from groundswell.solvers.dgwave.setup import prepare
 from groundswell.time_integration.step_limits import dg_step
 
 Floats = NDArray[np.float64]
@@ -115,7 +114,7 @@ def _of_case(
     }
 
     def steps() -> Steps:
-        setup = prepare(DgWaveCase.from_dict(content))
+        setup = set_up(content)
         fastest = setup.unrelaxed(np.arange(setup.count)).vp
         return dg_step(setup.edges, fastest, DEGREE), _pairs(setup.elements(1, 0))
 

@@ -1,6 +1,6 @@
 """Speed and compression ratio of the codecs of messages, and of nvCOMP's for comparison.
 
-    python benchmarks/codecs.py --sizes 8 256
+    python benchmarks/codec_speed.py --sizes 8 256
 
 Prints, for each codec, data and size, the GB/s of values encoded and decoded, and the compression
 ratio. Values are float32 in a contiguous array: a sum of sines, and normally distributed random

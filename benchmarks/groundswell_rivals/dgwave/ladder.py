@@ -1,32 +1,32 @@
-"""The kernels of the GAPS paper in three versions, and the solver's own kernel.
+"""The kernels of the GAPS paper in three versions.
 
 Hanindhito et al., GAPS: GPU-acceleration of PDE solvers for wave simulation, ICS 2022, table 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.source import precision
-from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.hexahedra import AXES
-from groundswell.solvers.dgwave.benchmarks.ghosts import LOCAL, NONE, Ghosts
+from groundswell.solvers.dgwave.benchmarks.versions import Costs, Steps
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE
-from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.spectral_elements.element_kernels import reference_element_constants
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
+from groundswell_rivals.dgwave.ghosts import LOCAL, NONE, Ghosts
+from groundswell_rivals.dgwave.traffic import flux, integrate, volume, volume_and_flux
 
 KERNELS = Path(__file__).with_name("kernels")
 MOST_THREADS = 512  # largest number of threads of a block
+RESIDENT = (1024, 1536)  # resident threads per multiprocessor for the register limits of f1s
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,26 @@ class Version:
     fused: bool
     in_shared: bool
 
+    @property
+    def costs(self) -> Costs:
+        """The cost of each kernel."""
+        if self.fused:
+            return {"volume_and_flux": volume_and_flux, "integrate": integrate}
+        return {"volume": volume, "flux": flux, "integrate": integrate}
+
+    def build(self, backend: Backend, problem: Discretisation) -> list[Callable[[], Steps]]:
+        """Start to compile; functions that create the kernels, one for each limit of registers."""
+        limits = self.register_limits(backend, problem)
+        for blocks in limits:
+            backend.compile(ladder_source(problem, self, blocks))
+        return [partial(Ladder, backend, problem, self, blocks) for blocks in limits]
+
+    def register_limits(self, backend: Backend, problem: Discretisation) -> list[int]:
+        """Values to try for the `blocks` of a `Ladder`."""
+        if not self.in_shared or backend.on_host:
+            return [0]
+        return [max(1, n // min(problem.nodes, MOST_THREADS)) for n in RESIDENT]
+
 
 BASE, F1, F1S = (
     Version("base", fused=False, in_shared=False),
@@ -49,25 +69,6 @@ BASE, F1, F1S = (
     Version("f1s", fused=True, in_shared=True),
 )
 VERSIONS = (BASE, F1, F1S)
-SOLVER = "solver"  # name of the solver's own kernel
-
-
-class Steps(Protocol):
-    """Launches that advance the fields of a rank.
-
-    Attributes:
-        u: the fields, (elements, fields, nodes).
-    """
-
-    u: Array
-
-    @property
-    def kernels(self) -> Mapping[str, list[Launch]]:
-        """The launches of each kernel in a step, by kernel name."""
-
-    @property
-    def step(self) -> list[Launch]:
-        """The launches of a step."""
 
 
 class Ladder:
@@ -89,6 +90,7 @@ class Ladder:
         self, backend: Backend, problem: Discretisation, version: Version, blocks: int = 0
     ) -> None:
         self._backend, self.problem, self._version = backend, problem, version
+        self.blocks = blocks
         self.elements, fields = problem.elements, len(problem.equations.fields)
         shape = (self.elements.count, fields, problem.nodes)
         self.u, self.r, self.rates = (backend.zeros(shape, problem.dtype) for _ in range(3))
@@ -206,30 +208,3 @@ def ladder_source(problem: Discretisation, version: Version, blocks: int = 0) ->
         **({"MIN_BLOCKS_PER_SM": blocks} if blocks else {}),
     }
     return Source(KERNELS / ("fused.h" if version.fused else "base.h"), constants)
-
-
-class SolverSteps:
-    """The solver's own kernel on one rank.
-
-    Attributes:
-        u: the fields, (elements, fields, nodes).
-    """
-
-    def __init__(self, backend: Backend, problem: Discretisation) -> None:
-        self._propagation = Propagation(backend, SerialCommunicator(), problem)
-        self.u = self._propagation.u
-
-    @property
-    def kernels(self) -> dict[str, list[Launch]]:
-        """See `Steps`."""
-        return {"advance": self.step}
-
-    @property
-    def step(self) -> list[Launch]:
-        """See `Steps`."""
-        return self._propagation.step
-
-    @property
-    def prepare(self) -> list[Launch]:
-        """Launches before the first step."""
-        return self._propagation.prepare

@@ -24,6 +24,7 @@ from groundswell.exchange.transfer import BufferedTransfer, Maker, Transfer
 from groundswell.exchange.transports import MessageTransport
 from groundswell.exchange.transports.mpi import MpiTransport
 from groundswell.exchange.transports.nccl import NcclTransport
+from groundswell_rivals.exchange.strided_copy import copy_box
 
 AXES = (0, 1, 2)  # k, j, i of the paper
 FAST = (2,)
@@ -144,7 +145,8 @@ class StridedCopies(CopyLaunch):
     def __init__(self, backend: Backend, copies: Sequence[Copy]) -> None:
         self.tables = []
         self.launches = [
-            backend.copy_box(
+            copy_box(
+                backend,
                 copy.shape,
                 (copy.target.address, copy.target.strides),
                 (copy.source.address, copy.source.strides),

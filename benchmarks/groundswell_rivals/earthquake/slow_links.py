@@ -18,16 +18,14 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Graph
 from groundswell.backends.base import in_order
 from groundswell.bench import Session
-from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.codecs import CodedTransfer
 from groundswell.exchange.tuning import Choice, Timer, tune
-from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case
+from groundswell.solvers.earthquake.benchmarks.throughput import Variant, make_case, make_solver
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.halo import stress_halo, velocity_halo
-from groundswell.solvers.earthquake.setup import prepare
-from groundswell.solvers.earthquake.solver import Earthquake
+from groundswell_rivals.exchange.slow_link import Link, LinkedBackend
 
 CODECS = ("none", "mpc", "zfp16", "zfp8")
 LATENCY = 2e-6  # s, as of a good network
@@ -102,7 +100,7 @@ class Study:
         self._rig, self._done = rig, 0
         self._linked = LinkedBackend(rig.backend)
         backend = cast(Backend, self._linked)  # it passes on all that it does not change
-        self.solver = Earthquake(prepare(_case(rig, cells)), backend, rig.comm)
+        self.solver = make_solver(_case(rig, cells), backend, rig.comm)
         self._transport = FASTEST[rig.backend.name]
         self._latest: dict[str, Row] = {}  # of each codec
         self.fields: list[Row] = []
