@@ -62,15 +62,15 @@ class RecordLaunches:
     """
 
     def __init__(self, backend: Backend, dtype: str, clock: Array) -> None:
-        self._backend, self._dtype, self.clock = backend, dtype, clock
+        self.backend, self._dtype, self.clock = backend, dtype, clock
 
     @cached_property
     def _module(self) -> Module:
-        return self._backend.compile(recorder_source(self._dtype))
+        return self.backend.compile(recorder_source(self._dtype))
 
     @cached_property
     def _module_with_harmonics(self) -> Module:
-        return self._backend.compile(recorder_source(self._dtype, harmonics=True))
+        return self.backend.compile(recorder_source(self._dtype, harmonics=True))
 
     def record(
         self,
@@ -87,9 +87,9 @@ class RecordLaunches:
         """
         if not prod(selection.count):
             return []
-        addresses = np.array([self._backend.address(array) for array in arrays], np.int64)
+        addresses = np.array([self.backend.address(array) for array in arrays], np.int64)
         added = np.array(shifts or [0.0] * len(arrays), self._dtype)
-        common = (*self._targets(targets), *map(self._backend.to_device, (addresses, added)))
+        common = (*self._targets(targets), *map(self.backend.to_device, (addresses, added)))
         fitted = targets.sums is not None
         harmonics = self._harmonics(targets)
         when = (self.clock, targets.begin, targets.every, targets.ring.slots if targets.ring else 1)
@@ -109,14 +109,14 @@ class RecordLaunches:
 
     def _targets(self, targets: Targets) -> list[Array]:
         """Ring, maximum, minimum, sum and sum of squares; kernels ignore those not wanted."""
-        nothing = self._backend.zeros((1,), self._dtype)
+        nothing = self.backend.zeros((1,), self._dtype)
         ring = nothing if targets.ring is None else targets.ring.buffer
         return [ring, *(targets.statistics.get(name, nothing) for name in WANTED)]
 
     def _harmonics(self, targets: Targets) -> tuple[Any, ...]:
         """Sums, basis functions, and the numbers of terms and of samples."""
         if targets.sums is None or targets.basis is None:
-            nothing = self._backend.zeros((1,), self._dtype)
+            nothing = self.backend.zeros((1,), self._dtype)
             return nothing, nothing, 0, 0
         samples, terms = targets.basis.shape
         return targets.sums, targets.basis, terms, samples
@@ -141,7 +141,7 @@ class RecordLaunches:
         points = selection.count[0]
         taps, steps_of_taps = _three_axes(selection.taps, 1), _three_axes(steps, 0)
         sizes = (*taps, *steps_of_taps, points, points * fields)
-        on_device = map(self._backend.to_device, tables)
+        on_device = map(self.backend.to_device, tables)
         return "record_points", Items(points * fields), (*on_device, *sizes)
 
 

@@ -27,11 +27,13 @@ info = SolverInfo(
     summary="Ultrasound in tissue and bone by the k-space pseudospectral method.",
     package=__name__,
     case=".case:UltrasoundCase",
-    solver=".solver:Ultrasound",
+    prepare=".kinds:prepare",
+    solver=".kinds:solver_of",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
     pictures=".plots:PICTURES",
     results={name: f".results:{name}" for name in ("fields", "medium", "focus", "records")},
+    readers={".h5": ".kwave.case:read_case"},
 )
 
 __all__ = ["info", *_EXPORTS]

@@ -88,6 +88,11 @@ class Setup(WaveSetup):
 
     # --- the grid ---------------------------------------------------------------------------------
 
+    @property
+    def axes(self) -> int:
+        """Number of axes: 2 or 3."""
+        return 3 if self.case.grid.counts[2] > 1 else 2
+
     @cached_property
     def grid(self) -> Grid:
         """The region, with the absorbing layers around it unless they are inside."""

@@ -63,7 +63,6 @@ def absorbed_wave(setup: WaveSetup, dt: float | None = None) -> LossyWave | None
 def wave(setup: WaveSetup) -> Wave:
     """The waves of the sources; if none has a frequency, waves of 4 points per wavelength."""
     points, found, materials = points_per_wavelength(setup), frequencies(setup), setup.materials
-    sections = setup.source_sections
     per_point = WAVENUMBER if points is None else 2 * pi / points
     slowest = setup.smallest_speed * per_point / (2 * pi * max(setup.grid.spacing[: setup.axes]))
     impedance = float(np.max(np.multiply(materials.density, materials.speed)))

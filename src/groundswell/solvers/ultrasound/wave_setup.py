@@ -65,6 +65,11 @@ class WaveSetup(BlockSetup):
 
     @property
     @abstractmethod
+    def axes(self) -> int:
+        """Number of axes: 2 or 3."""
+
+    @property
+    @abstractmethod
     def layers(self) -> AbsorbingLayers:
         """The absorbing layers."""
 
@@ -106,11 +111,6 @@ class WaveSetup(BlockSetup):
         """Size of the output files, bytes."""
 
     # --- derived values ---------------------------------------------------------------------------
-
-    @property
-    def axes(self) -> int:
-        """Number of axes: 2 or 3."""
-        return 3 if self.grid.cells[2] > 1 else 2
 
     def coordinates(self, axis: int) -> NDArray[np.float64]:
         """Positions of all points along an axis, absorbing layers included, m."""
