@@ -32,7 +32,9 @@ info = SolverInfo(
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
     pictures=".plots:PICTURES",
-    results={name: f".results:{name}" for name in ("fields", "medium", "focus", "records")},
+    results={
+        name: f".results:{name}" for name in ("fields", "medium", "focus", "records", "samples")
+    },
     readers={".h5": ".kwave.case:read_case"},
 )
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import open_dataset
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE, PEAK_FILE
 from groundswell.solvers.ultrasound.focus import Focus, find_focus
+from groundswell.solvers.ultrasound.kwave.case import OUTPUT_FILE
+from groundswell.solvers.ultrasound.kwave.output_file import read_samples
 
 if TYPE_CHECKING:
     import xarray
@@ -23,6 +28,8 @@ def fields(folder: Path) -> xarray.Dataset:
     Raises:
         InputError: the run has not written them, or the file is damaged.
     """
+    if (folder / OUTPUT_FILE).exists():
+        raise InputError(f"{folder} has the results of an input file of k-Wave; use samples")
     if not (folder / PEAK_FILE).exists():
         raise InputError(
             f"{folder / PEAK_FILE} does not exist; run the case with output.maps = true"
@@ -74,6 +81,22 @@ def records(folder: Path) -> dict[str, xarray.Dataset]:
     return found
 
 
+def samples(folder: Path) -> dict[str, NDArray[np.float32]]:
+    """Samples, statistics and final fields of a run of an input file of k-Wave, by dataset.
+
+    A time series of points is (steps, points), a statistic (points,). Those of cuboids have names
+    such as "p/1" and the axes (steps, z, y, x) and (z, y, x). Fields of the whole grid are
+    (z, y, x).
+
+    Raises:
+        InputError: the run was not that of an input file of k-Wave, or the file is damaged.
+    """
+    path = folder / OUTPUT_FILE
+    if not path.exists():
+        raise InputError(f"{path} does not exist; run an input file of k-Wave")
+    return read_samples(path)
+
+
 def open_recorded(folder: Path) -> dict[str, xarray.Dataset]:
     """The files of `output.record` by name; none if the run has recorded no fields.
 
@@ -83,7 +106,7 @@ def open_recorded(folder: Path) -> dict[str, xarray.Dataset]:
     from groundswell.outputs.records import open_records
     from groundswell.solvers.ultrasound.setup import Setup
 
-    summary, others = read_summary(folder), (PEAK_FILE, MEDIUM_FILE)
+    summary, others = read_summary(folder), (PEAK_FILE, MEDIUM_FILE, OUTPUT_FILE)
     names = [name for name in summary["files"] if name not in others]
     recordable = {field.name: field for field in Setup.recordable}
     return open_records(folder, names, recordable, downward=False)

@@ -12,6 +12,11 @@ from typing import Any, NoReturn
 from groundswell.solvers.ultrasound.kwave.case import OUTPUTS
 
 SHORT = {"p_raw": "-p", "u_raw": "-u"}
+WORDS = {
+    "overlap.accuracy = ": "--overlap_accuracy ",
+    "divide other axes (run.processes), or ": "",
+    "give overlap.points, or ": "",
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,13 @@ class Options:
     checkpoint: Path | None = None
     interval: int | None = None
     timesteps: int | None = None
+
+
+def in_options(message: str) -> str:
+    """A message about the overlaps of ranks, with options of a command for keys of a case."""
+    for key, option in WORDS.items():
+        message = message.replace(key, option)
+    return message
 
 
 class _Parser(argparse.ArgumentParser):

@@ -20,7 +20,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.formats.atomic import resource_error
 from groundswell.simulation.signals import stop_request
-from groundswell.solvers.ultrasound.kwave.arguments import parse
+from groundswell.solvers.ultrasound.kwave.arguments import in_options, parse
 from groundswell.solvers.ultrasound.kwave.leg import OMP, Leg
 
 CUDA = "kspaceFirstOrder-CUDA"
@@ -53,7 +53,7 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
         return _fail(program, f"out of memory ({error}); use a smaller grid")
     except (GroundswellError, OSError, RuntimeError) as error:  # HDF5 raises RuntimeError, too
         known = resource_error(error) if isinstance(error, OSError) else None
-        return _fail(program, str(known or error), everywhere=known_to_all(error))
+        return _fail(program, in_options(str(known or error)), everywhere=known_to_all(error))
     return 0
 
 

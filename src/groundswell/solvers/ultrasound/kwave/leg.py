@@ -12,7 +12,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.simulation.preparation import OpenSolver, check_of, open_solver, prepare
 from groundswell.simulation.signals import StopRequest
 from groundswell.simulation.time_loop import TimeLoop
-from groundswell.solvers.ultrasound.kwave.arguments import Options
+from groundswell.solvers.ultrasound.kwave.arguments import Options, in_options
 from groundswell.solvers.ultrasound.kwave.case import KWaveCase
 from groundswell.solvers.ultrasound.kwave.checkpoint import (
     Checkpoint,
@@ -76,7 +76,7 @@ class Leg:
         opened = self._open(setup)
         self._log.describe(self._program, opened.backend, setup, options)
         for text in [*check_of(setup).warnings(setup), *opened.solver.warnings]:
-            self._log.warn(text)
+            self._log.warn(in_options(text))
         solver = opened.solver
         assert isinstance(solver, KWaveSolver)
         done = job.collective_try(lambda: self._restore(opened, solver))

@@ -7,6 +7,7 @@ final name. A later part of the simulation appends to it in place.
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -35,6 +36,8 @@ from groundswell.solvers.ultrasound.kwave.datasets import (
 )
 
 VERSION = {"major_version": "1", "minor_version": "2"}
+RESULT = re.compile(r"(p|u[xyz])(_non_staggered|_max|_min|_rms|_max_all|_min_all|_final)?(/\d+)?$")
+LISTED = {"": 0, "_non_staggered": 0, "_max": (0, 0), "_min": (0, 0), "_rms": (0, 0)}
 STEP = "t_index"  # dataset with the number of steps made
 
 
@@ -216,6 +219,26 @@ class OutputFile:
 def layout_bytes(layout: Layout) -> int:
     """Size of datasets, bytes."""
     return sum(prod(shape) * np.dtype(dtype).itemsize for shape, dtype in layout.values())
+
+
+def read_samples(path: Path) -> dict[str, NDArray[np.float32]]:
+    """Samples, statistics and final fields of an output file, by dataset.
+
+    Those of lists of points have no axes of length 1: (samples, points), or (points,).
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    found: dict[str, NDArray[np.float32]] = {}
+
+    def read(name: str, item: Any) -> None:
+        parts = RESULT.match(name)
+        if isinstance(item, h5py.Dataset) and parts:
+            found[name] = item[LISTED.get(parts[2] or "", ()) if not parts[3] else ()]
+
+    with read_errors_reported(path, "k-Wave output"), h5py.File(path, locking=False) as file:
+        file.visititems(read)
+    return found
 
 
 def compress(source: Path, target: Path, level: int) -> None:
