@@ -36,6 +36,7 @@ info = SolverInfo(
         name: f".results:{name}" for name in ("fields", "medium", "focus", "records", "samples")
     },
     readers={".h5": ".kwave.case:read_case"},
+    converters={".h5": ".kwave.convert:convert"},
 )
 
 __all__ = ["info", *_EXPORTS]
