@@ -45,6 +45,8 @@ class SolverInfo:
         template: file with a commented case, in `package`.
         results: readers of its result files, functions `(folder)`, by attribute of `Result`.
         readers: readers of other input files, functions `(path) -> Case`, by suffix such as ".h5".
+        converters: functions `(source, target) -> paths` that write other input files as cases, by
+            suffix.
     """
 
     name: str
@@ -62,6 +64,7 @@ class SolverInfo:
     template: str = "template.toml"
     results: Mapping[str, str] = field(default_factory=dict)
     readers: Mapping[str, str] = field(default_factory=dict)
+    converters: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, part: Part) -> bool:
         """Whether the solver has an optional part."""
@@ -151,3 +154,18 @@ def reader_of(suffix: str) -> tuple[SolverInfo, str] | None:
         if suffix in info.readers:
             return info, info.readers[suffix]
     return None
+
+
+def converter_of(suffix: str) -> Any:
+    """The function that writes input files with a suffix as cases.
+
+    Raises:
+        InputError: no installed solver has one.
+    """
+    for info in solvers():
+        if suffix in info.converters:
+            return info.resolve(info.converters[suffix])
+    known = sorted({suffix for info in solvers() for suffix in info.converters})
+    raise InputError(
+        f"no installed solver writes {quoted(suffix)} files as cases; give one of {listed(known)}"
+    )

@@ -18,8 +18,8 @@ from kwave_files import Example, as_dataset, write_datasets
 from ranks import run_on_ranks
 from small_disk import small_disk
 
-from groundswell.solvers.ultrasound.kwave import command
-from groundswell.solvers.ultrasound.kwave.arguments import OUTPUTS
+from groundswell.solvers.ultrasound.kwave import leg
+from groundswell.solvers.ultrasound.kwave.case import OUTPUTS
 from groundswell.solvers.ultrasound.kwave.command import main_cuda, main_omp
 
 Captured = pytest.CaptureFixture[str]
@@ -274,7 +274,7 @@ def test_damaged_files_of_an_unfinished_simulation(source: Path, capsys: Capture
 def test_a_checkpoint_after_an_interval(source: Path, monkeypatch: Any) -> None:
     """Every leg makes progress, however short its interval is."""
     clock = iter(range(10**6))
-    monkeypatch.setattr(command.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(leg.time, "monotonic", lambda: float(next(clock)))
     state, legs = source.with_name("state.h5"), 0
     more = ["--checkpoint_file", str(state), "--checkpoint_interval", "1"]
     while legs == 0 or state.exists():

@@ -11,8 +11,8 @@ import pytest
 from kwave_files import Example, Reference
 from numpy.typing import NDArray
 
-from groundswell.solvers.ultrasound.kwave import simulation
-from groundswell.solvers.ultrasound.kwave.arguments import OUTPUTS
+from groundswell.solvers.ultrasound.kwave import outputs
+from groundswell.solvers.ultrasound.kwave.case import OUTPUTS
 from groundswell.solvers.ultrasound.kwave.command import main_cuda, main_omp
 
 pytestmark = pytest.mark.each_value
@@ -144,7 +144,7 @@ def test_samples_start_at_the_requested_step(tmp_path: Path, start: int) -> None
 def test_series_longer_than_the_ring_buffer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(simulation, "ring_slots", lambda *_: 4)
+    monkeypatch.setattr(outputs, "ring_slots", lambda *_: 4)
     check_example(tmp_path, EXAMPLES["plane"], main_omp, 2)
 
 

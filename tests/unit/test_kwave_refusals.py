@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from kwave_files import HEADER, Example, as_dataset
 
-from groundswell.backends import open_backend
-from groundswell.errors import InputError, RunFailed
+from groundswell.errors import InputError
+from groundswell.exchange.communicator import SerialCommunicator
+from groundswell.simulation.preparation import open_solver, prepare
+from groundswell.solvers.ultrasound.kwave.case import KWaveCase
 from groundswell.solvers.ultrasound.kwave.input_file import read_input
-from groundswell.solvers.ultrasound.kwave.simulation import KWaveSimulation
 
 SPACE = (12, 14, 18)
 FIRST = as_dataset([1])
@@ -163,12 +164,13 @@ def test_types_in_attributes_are_checked(tmp_path: Path, name: str) -> None:
 
 def test_a_grid_beyond_the_memory_is_refused(tmp_path: Path) -> None:
     changes = {f"N{axis}": 100_000 for axis in "xyz"}
-    data = read_input(Example(SPACE).write(tmp_path / "in.h5", changes))
-    with pytest.raises(RunFailed, match=r"needs about .* GB, but"):
-        KWaveSimulation(open_backend("cpu"), data, frozenset({"p_final"}))
+    path = Example(SPACE).write(tmp_path / "in.h5", changes)
+    setup = prepare(KWaveCase.from_dict({"file": path, "output": {"datasets": ["p_final"]}}))
+    with pytest.raises(InputError, match=r"takes .* GB of memory, but"):
+        open_solver(setup, SerialCommunicator(), measure=False)
 
 
 def test_the_first_sample_must_be_taken_in_the_simulation(tmp_path: Path) -> None:
-    data = read_input(Example(SPACE).write(tmp_path / "in.h5"))
+    path = Example(SPACE).write(tmp_path / "in.h5")
     with pytest.raises(InputError, match="-s 13: samples must start at one of the steps 1 to 12"):
-        KWaveSimulation(open_backend("cpu"), data, frozenset({"p_raw"}), 13)
+        prepare(KWaveCase.from_dict({"file": path, "output": {"start": 13}}))

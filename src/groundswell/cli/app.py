@@ -172,6 +172,27 @@ def new(
     typer.echo(f"wrote {path}; next: groundswell check {path}")
 
 
+@app.command()
+def convert(
+    source: Annotated[
+        Path, typer.Argument(metavar="INPUT", help="Input file of another program, such as .h5.")
+    ],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Case file to write.")] = Path(
+        "case.toml"
+    ),
+) -> None:
+    """Write an input file of another program as a case.
+
+    The case is a TOML file, with data files beside it. An input file that a case cannot express is
+    an error. Such a file may still run as it is: `groundswell run INPUT`. For example
+
+        groundswell convert kwave_input.h5 case.toml
+    """
+    paths = registry.converter_of(source.suffix.lower())(source, path)
+    others = f", with {', '.join(other.name for other in paths[1:])}" if paths[1:] else ""
+    typer.echo(f"wrote {paths[0]}{others}; next: groundswell check {paths[0]}")
+
+
 @app.command(
     help=f"""Solve problems with known answers and compare the results.
 

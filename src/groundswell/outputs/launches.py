@@ -64,15 +64,15 @@ class RecordLaunches:
     """
 
     def __init__(self, backend: Backend, dtype: str, clock: Array) -> None:
-        self._backend, self._dtype, self.clock = backend, dtype, clock
+        self.backend, self._dtype, self.clock = backend, dtype, clock
 
     @cached_property
     def _module(self) -> Module:
-        return self._backend.compile(recorder_source(self._dtype))
+        return self.backend.compile(recorder_source(self._dtype))
 
     @cached_property
     def _module_with_harmonics(self) -> Module:
-        return self._backend.compile(recorder_source(self._dtype, harmonics=True))
+        return self.backend.compile(recorder_source(self._dtype, harmonics=True))
 
     def record(
         self,
@@ -89,13 +89,13 @@ class RecordLaunches:
         """
         if not prod(selection.count):
             return []
-        addresses = np.array([self._backend.address(array) for array in arrays], np.int64)
+        addresses = np.array([self.backend.address(array) for array in arrays], np.int64)
         added = np.array(shifts or [0.0] * len(arrays), self._dtype)
         given = {
             **self._targets(targets),
             **self._harmonics(targets),
-            "addresses": self._backend.to_device(addresses),
-            "shifts": self._backend.to_device(added),
+            "addresses": self.backend.to_device(addresses),
+            "shifts": self.backend.to_device(added),
             "clock": self.clock,
         }
         steps = [stride // arrays[0].itemsize for stride in arrays[0].strides]
@@ -113,7 +113,7 @@ class RecordLaunches:
 
     def _targets(self, targets: Targets) -> dict[str, Any]:
         """What is recorded, and when; kernels ignore arrays that are not wanted."""
-        nothing = self._backend.zeros((1,), self._dtype)
+        nothing = self.backend.zeros((1,), self._dtype)
         ring = targets.ring
         return {
             "ring": nothing if ring is None else ring.buffer,
@@ -127,7 +127,7 @@ class RecordLaunches:
     def _harmonics(self, targets: Targets) -> dict[str, Any]:
         """Sums, basis functions, and the numbers of terms and of samples."""
         if targets.sums is None or targets.basis is None:
-            nothing = self._backend.zeros((1,), self._dtype)
+            nothing = self.backend.zeros((1,), self._dtype)
             return {"sums": nothing, "basis": nothing, "terms": 0, "samples": 0}
         samples, terms = targets.basis.shape
         return {"sums": targets.sums, "basis": targets.basis, "terms": terms, "samples": samples}
@@ -151,7 +151,7 @@ class RecordLaunches:
         """Kernel, extent and arguments for points."""
         places = selection.cells @ np.array(steps)
         weights = np.zeros(1) if selection.weights is None else selection.weights
-        points, to_device = selection.count[0], self._backend.to_device
+        points, to_device = selection.count[0], self.backend.to_device
         where = {
             "places": to_device(places.astype(np.int64)),
             "weights": to_device(np.ascontiguousarray(weights, self._dtype)),

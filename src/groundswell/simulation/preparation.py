@@ -199,6 +199,7 @@ def open_solver(
     *,
     quiet: bool = True,
     measure: bool = True,
+    backend: Backend | None = None,
 ) -> OpenSolver:
     """Open the device, build the solver and choose its fastest exchange; all ranks must call it.
 
@@ -207,6 +208,7 @@ def open_solver(
         quiet: show no progress of compilation.
         measure: whether to measure the bandwidth of the devices. Runs whose data fit in the caches
             need none, and may take less time than the measurement.
+        backend: the open device of this rank; by default the function opens one.
 
     Raises:
         InputError: the device is missing or has too little memory.
@@ -216,7 +218,8 @@ def open_solver(
         shares = job.collective_try(lambda: cost_of(setup).decompose(setup, job.size))
     with phase("measure bandwidth"):
         sent = shares.traffic
-        backend = open_device(setup.case.run.backend, job, lambda r: sent[r][:, r])
+        if backend is None:
+            backend = open_device(setup.case.run.backend, job, lambda r: sent[r][:, r])
         in_cache = _fits_in_cache(shares.memory, backend, job)
         bandwidth = _measure_bandwidth(backend, job) if measure and not in_cache else None
     with phase("build"), compilation_progress(quiet=quiet):

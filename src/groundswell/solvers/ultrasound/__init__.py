@@ -27,11 +27,16 @@ info = SolverInfo(
     summary="Ultrasound in tissue and bone by the k-space pseudospectral method.",
     package=__name__,
     case=".case:UltrasoundCase",
-    solver=".solver:Ultrasound",
+    prepare=".kinds:prepare",
+    solver=".kinds:solver_of",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
     pictures=".plots:PICTURES",
-    results={name: f".results:{name}" for name in ("fields", "medium", "focus", "records")},
+    results={
+        name: f".results:{name}" for name in ("fields", "medium", "focus", "records", "samples")
+    },
+    readers={".h5": ".kwave.case:read_case"},
+    converters={".h5": ".kwave.convert:convert"},
 )
 
 __all__ = ["info", *_EXPORTS]

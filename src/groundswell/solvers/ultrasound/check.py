@@ -9,18 +9,19 @@ from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.solvers.ultrasound.cost import estimate
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
-from groundswell.solvers.ultrasound.losses import (
+from groundswell.solvers.ultrasound.source_waves import (
     absorbed_wave,
     absorbs_waves,
+    frequencies,
+    points_per_wavelength,
 )
-from groundswell.solvers.ultrasound.setup import Setup
-from groundswell.solvers.ultrasound.source_waves import frequencies
 from groundswell.solvers.ultrasound.stability_messages import density_range
 from groundswell.solvers.ultrasound.units import MHZ, MM, NS, percent
 from groundswell.solvers.ultrasound.warnings import find_warnings
+from groundswell.solvers.ultrasound.wave_setup import WaveSetup
 
 
-def quantities(setup: Setup) -> list[Quantity]:
+def quantities(setup: WaveSetup) -> list[Quantity]:
     """Quantities of the grid, the waves, the time step, the losses and the memory."""
     needed = estimate(setup).memory
     memory = Quantity("memory", needed, "memory", "B", byte_size(needed))
@@ -28,12 +29,12 @@ def quantities(setup: Setup) -> list[Quantity]:
     return [*waves, *_step_quantities(setup), *_loss_quantities(setup), memory]
 
 
-def warnings(setup: Setup) -> list[str]:
+def warnings(setup: WaveSetup) -> list[str]:
     """Warnings about waves, losses, sources in layers, and slow transforms."""
     return find_warnings(setup)
 
 
-def _grid_quantities(setup: Setup) -> Iterator[Quantity]:
+def _grid_quantities(setup: WaveSetup) -> Iterator[Quantity]:
     n, grid = setup.axes, setup.grid
     cells, spacing, layers = grid.cells[:n], grid.spacing[:n], setup.layers.before[:n]
     text = describe_grid(cells, [h / MM for h in spacing], "points, {} mm apart")
@@ -42,8 +43,8 @@ def _grid_quantities(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("layers", layers, "absorbing layers", text=f"{format_extent(layers)} points")
 
 
-def _wave_quantities(setup: Setup) -> Iterator[Quantity]:
-    highest, per_wavelength = setup.highest_frequency, setup.points_per_wavelength
+def _wave_quantities(setup: WaveSetup) -> Iterator[Quantity]:
+    highest, per_wavelength = setup.highest_frequency, points_per_wavelength(setup)
     text = f"{highest / MHZ:.4g} MHz"
     yield Quantity("speed_min", setup.smallest_speed, "slowest sound", "m/s")
     yield Quantity("speed_max", setup.largest_speed, "fastest sound", "m/s")
@@ -52,7 +53,7 @@ def _wave_quantities(setup: Setup) -> Iterator[Quantity]:
         yield Quantity("points_per_wavelength", per_wavelength, "points per wavelength")
 
 
-def _step_quantities(setup: Setup) -> Iterator[Quantity]:
+def _step_quantities(setup: WaveSetup) -> Iterator[Quantity]:
     limit, label = setup.stability_limit, "limit of the time step"
     yield Quantity("dt", setup.dt, "time step", "s", text=f"{setup.dt / NS:.6g} ns")
     yield Quantity("steps", setup.steps, "steps")
@@ -67,12 +68,12 @@ def _step_quantities(setup: Setup) -> Iterator[Quantity]:
         yield Quantity("dt_limit", limit, label, "s", text=f"{limit / NS:.4g} ns{cause}")
 
 
-def _loss_quantities(setup: Setup) -> Iterator[Quantity]:
+def _loss_quantities(setup: WaveSetup) -> Iterator[Quantity]:
     """Errors of absorption and dispersion, of the equations and of the time step."""
     if not absorbs_waves(setup):
         return
     wave, label = absorbed_wave(setup), "error of the absorption"
-    frequency = f"at {max(frequencies(setup.case.source)) / MHZ:g} MHz"
+    frequency = f"at {max(frequencies(setup)) / MHZ:g} MHz"
     if wave is None:
         text = f"unknown {frequency}; see the warning"
         yield Quantity("absorption_error", None, label, text=text)

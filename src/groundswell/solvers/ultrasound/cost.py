@@ -13,18 +13,17 @@ from groundswell.grids.cartesian import Part, format_extent
 from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.ultrasound.line_transforms import supports
-from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.overlap_choice import Overlaps, short
-from groundswell.solvers.ultrasound.setup import Setup
+from groundswell.solvers.ultrasound.wave_setup import WaveSetup
 
 
-def estimate(setup: Setup) -> Cost:
+def estimate(setup: WaveSetup) -> Cost:
     """The cost on one rank; an update is a step of a point."""
     memory = _memory(setup, setup.whole, (1, 1, 1), supports(setup.grid.shape))
-    return Cost(setup.grid.count, setup.itemsize * float(passes(setup)), memory, _files(setup))
+    return Cost(setup.grid.count, setup.itemsize * float(passes(setup)), memory, setup.output_bytes)
 
 
-def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
+def decompose(setup: WaveSetup, ranks: int) -> DecompositionSummary:
     """Summary of the decomposition for a number of ranks.
 
     Raises:
@@ -57,7 +56,7 @@ def _overlap_quantities(overlaps: Overlaps, ranks: Sequence[int]) -> list[Quanti
     ]
 
 
-def _memory(setup: Setup, part: Part, ranks: Sequence[int], fused: bool) -> int:
+def _memory(setup: WaveSetup, part: Part, ranks: Sequence[int], fused: bool) -> int:
     """Device memory of a rank's arrays and records, bytes.
 
     Args:
@@ -69,18 +68,10 @@ def _memory(setup: Setup, part: Part, ranks: Sequence[int], fused: bool) -> int:
     fused = fused and setup.case.run.backend == "cuda"
     exchanged = fused and any(window.overlap) and setup.materials.is_dispersive  # the density
     fields = int(setup.itemsize * points * (_arrays(setup, fused=fused) + exchanged))
-    return fields + setup.recording(part).device_bytes(setup.case.output.records)
+    return fields + setup.output_memory(part)
 
 
-def _files(setup: Setup) -> int:
-    """Size of the output files, bytes."""
-    records = setup.recording(setup.whole).file_bytes(setup.case.output.records, setup.steps)
-    values = (getattr(setup.materials, name) for name in PROPERTIES)
-    arrays = setup.case.output.medium * sum(np.ndim(value) > 0 for value in values)
-    return records + arrays * setup.itemsize * int(np.prod(setup.grid.region, dtype=np.int64))
-
-
-def passes(setup: Setup) -> int:
+def passes(setup: WaveSetup) -> int:
     """Minimum number of arrays that a step reads or writes.
 
     The spectrum of a real array counts as one array. As in the fused step, a pass along x reads and
@@ -95,7 +86,7 @@ def passes(setup: Setup) -> int:
     return 10 * axes + 3 + losses + sum(np.ndim(values) > 0 for values in read)
 
 
-def _arrays(setup: Setup, *, fused: bool) -> float:
+def _arrays(setup: WaveSetup, *, fused: bool) -> float:
     """Number of arrays with one value per point that a run keeps on its device.
 
     Args:

@@ -110,7 +110,7 @@ def take(values: Any, window: Window) -> Any:
     if np.ndim(values) == 0 or window.cells == window.whole:
         return values
     found = np.asarray(values)
-    slices = [_slices(window.indices(axis)) for axis in (2, 1, 0)]
+    slices = [slices_of(window.indices(axis)) for axis in (2, 1, 0)]
     for dimension in sorted(range(3), key=lambda n: len(slices[n])):  # what shortens arrays first
         before = (slice(None),) * dimension
         parts = [found[(*before, part)] for part in slices[dimension]]
@@ -118,7 +118,7 @@ def take(values: Any, window: Window) -> Any:
     return found
 
 
-def _slices(indices: NDArray[np.int64]) -> list[slice]:
+def slices_of(indices: NDArray[np.int64]) -> list[slice]:
     """Slices of consecutive indices."""
     parts = np.split(indices, np.flatnonzero(np.diff(indices) != 1) + 1)
     return [slice(int(part[0]), int(part[-1]) + 1) for part in parts]

@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from groundswell.errors import InputError
 from groundswell.formats.netcdf import open_dataset
 from groundswell.simulation.readers import FileReader, RecordReader
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE, PEAK_FILE
 from groundswell.solvers.ultrasound.focus import Focus, find_focus
+from groundswell.solvers.ultrasound.kwave.case import OUTPUT_FILE
+from groundswell.solvers.ultrasound.kwave.output_file import read_samples
 
 if TYPE_CHECKING:
     import xarray
 
-
-# Maximum, minimum and root mean square pressure at every point, (z, y, x), Pa.
-fields = FileReader(PEAK_FILE, open_dataset, "run the case with output.maps = true")
+_maps = FileReader(PEAK_FILE, open_dataset, "run the case with output.maps = true")
 
 # The properties of the medium that vary in space, at every point, (z, y, x): some of speed,
 # density, absorption and nonlinearity.
@@ -25,6 +26,25 @@ medium = FileReader(
     open_dataset,
     "run the case with output.medium = true and a medium that varies in space",
 )
+
+# Samples, statistics and final fields of a run of an input file of k-Wave, NumPy arrays by dataset.
+# A time series of points is (steps, points), a statistic (points,). Those of cuboids have names
+# such as "p/1" and the axes (steps, z, y, x) and (z, y, x). Fields of the whole grid are (z, y, x).
+samples = FileReader(OUTPUT_FILE, read_samples, "run an input file of k-Wave")
+
+
+def fields(folder: Path) -> xarray.Dataset:
+    """Maximum, minimum and root mean square pressure at every point, (z, y, x), Pa.
+
+    Values are read on first use.
+
+    Raises:
+        InputError: the run has not written them, or the file is damaged.
+    """
+    if (folder / OUTPUT_FILE).exists():
+        raise InputError(f"{folder} has the results of an input file of k-Wave; use samples")
+    found: xarray.Dataset = _maps(folder)
+    return found
 
 
 def focus(folder: Path) -> Focus:
@@ -58,4 +78,5 @@ def record_reader() -> RecordReader:
     from groundswell.solvers.ultrasound.setup import Setup
 
     recordable = {field.name: field for field in Setup.recordable}
-    return RecordReader(recordable, {PEAK_FILE, MEDIUM_FILE}, downward=False)
+    others = {PEAK_FILE, MEDIUM_FILE, OUTPUT_FILE}
+    return RecordReader(recordable, others, downward=False)

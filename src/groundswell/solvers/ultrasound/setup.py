@@ -6,36 +6,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, inf, log10
-from sys import maxsize
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.decomposition import Decomposition
 from groundswell.grids.cartesian import Grid, Part, Triple
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.recording import RecordableField, Recording
-from groundswell.simulation.blocks import BlockSetup, validated
-from groundswell.simulation.exchanging import part_of
+from groundswell.simulation.blocks import validated
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.dispersion import absorbing_distance
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_size
 from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.initial_pressure import check_initial, initial_pressure
-from groundswell.solvers.ultrasound.line_transforms import fits
 from groundswell.solvers.ultrasound.media import MediumDescription
-from groundswell.solvers.ultrasound.medium import AcousticMedium
-from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
-from groundswell.solvers.ultrasound.overlap_choice import Overlaps
-from groundswell.solvers.ultrasound.overlap_error import OverlapError
+from groundswell.solvers.ultrasound.media.case import PROPERTIES
+from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of, take
+from groundswell.solvers.ultrasound.operators import AbsorbingLayers
 from groundswell.solvers.ultrasound.point_source import PointSource
-from groundswell.solvers.ultrasound.separable import Term, separate
-from groundswell.solvers.ultrasound.source_waves import emitted_wave, points_per_wavelength
+from groundswell.solvers.ultrasound.source_case import SourceSection
 from groundswell.solvers.ultrasound.sources import SourceGrid, point_sources, source_strength
-from groundswell.solvers.ultrasound.stability import SAFETY, DispersionShare, stable_step
-from groundswell.solvers.ultrasound.stability_messages import growing_waves, unstable_step
+from groundswell.solvers.ultrasound.stability import SAFETY, stable_step
+from groundswell.solvers.ultrasound.stability_messages import (
+    LEAVE_OUT,
+    unstable_dispersion,
+    unstable_step,
+)
+from groundswell.solvers.ultrasound.wave_setup import WaveSetup
 from groundswell.solvers.ultrasound.window import Window
 
 WIDTHS = {2: (20, 40), 3: (10, 20)}  # range of automatic layer widths, by number of axes
@@ -44,10 +44,13 @@ GROWN = 9  # powers of ten by which pressure exceeds that of the sources only in
 
 
 @dataclass(frozen=True)
-class Setup(BlockSetup):
+class Setup(WaveSetup):
     """A case, with its medium and sources at all points of its grid."""
 
     case: UltrasoundCase
+
+    step_name, dispersion_cure = "time.step", LEAVE_OUT
+    size_cure = 'the grid or boundary.width, or use boundary.width = "auto"'
 
     recordable = (
         RecordableField("p", "Pa", "acoustic pressure"),
@@ -62,7 +65,6 @@ class Setup(BlockSetup):
             for axis, offset in zip(AXES, HALF_CELLS, strict=True)
         ),
     )
-    periodic = (True, True, True)
 
     def validate(self) -> None:
         """Read the medium and the sources, and check them.
@@ -71,9 +73,10 @@ class Setup(BlockSetup):
             InputError: a part of the case does not fit its grid, or the time step is unstable.
         """
         if self.dispersion_share.waves_grow:
-            raise InputError(growing_waves(self.materials.power, self.dispersion_share))
+            power, share = self.materials.power, self.dispersion_share
+            raise InputError(unstable_dispersion(power, share, self.dispersion_cure))
         if self.dt > self.stability_limit:
-            step = f"time.step = {self.dt:g} s"
+            step = f"{self.step_name} = {self.dt:g} s"
             raise InputError(
                 unstable_step(self.materials, self.reference_speed, self.stability_limit, step)
             )
@@ -129,11 +132,11 @@ class Setup(BlockSetup):
             )
         return chosen, chosen
 
-    def coordinates(self, axis: int) -> NDArray[np.float64]:
-        """Positions of all points along an axis, absorbing layers included, m."""
-        first, h = self.case.grid.origin[axis], self.grid.spacing[axis]
-        points = np.arange(self.grid.cells[axis]) - self.grid.before[axis]
-        return np.asarray(first + h * points, np.float64)
+    @property
+    def origin(self) -> tuple[float, float, float]:
+        """Position of the first point of the region (x, y, z), m."""
+        x, y, z = self.case.grid.origin
+        return x, y, z
 
     @property
     def _positions(self) -> list[NDArray[np.float64]]:
@@ -153,40 +156,14 @@ class Setup(BlockSetup):
         """The medium at all points; before a run, `materials` suffices and takes less memory."""
         return self._description.medium()
 
+    def medium_in(self, window: Window) -> AcousticMedium:
+        """The medium at the points of a window, with the equations of the whole medium."""
+        return medium_of(self.medium, window)
+
     @property
     def materials(self) -> AcousticMedium:
         """Some points of the medium, (points,), among them all extremes; see `Representatives`."""
         return self._description.representatives
-
-    @property
-    def largest_speed(self) -> float:
-        """Largest sound speed, m/s."""
-        return float(np.max(self.materials.speed))
-
-    @property
-    def smallest_speed(self) -> float:
-        """Smallest sound speed, m/s."""
-        return float(np.min(self.materials.speed))
-
-    @property
-    def smallest_spacing(self) -> float:
-        """Smallest distance of points, m."""
-        return min(self.grid.spacing[: self.axes])
-
-    @property
-    def widest_spacing(self) -> float:
-        """Largest distance of points, m."""
-        return max(self.grid.spacing[: self.axes])
-
-    @property
-    def points_per_wavelength(self) -> float | None:
-        """See `source_waves.points_per_wavelength`."""
-        return points_per_wavelength(self.case.source, self.materials, self.widest_spacing)
-
-    @property
-    def highest_frequency(self) -> float:
-        """Highest frequency that the grid resolves everywhere, at 2 points per wavelength, Hz."""
-        return self.smallest_speed / (2 * self.widest_spacing)
 
     @property
     def reference_speed(self) -> float:
@@ -205,17 +182,11 @@ class Setup(BlockSetup):
         )
 
     @cached_property
-    def dispersion_share(self) -> DispersionShare:
-        """The fraction by which dispersion reduces the stiffness."""
-        return DispersionShare.of(self.materials, self.grid)
-
-    @cached_property
     def absorbing_distance(self) -> float:
         """Length of the path of a wave through the strongest absorption, m."""
         absorption = self.materials.absorption
         if np.ndim(absorption) == 0:
-            sides = np.multiply(self.grid.region, self.grid.spacing)
-            return float(sides[: self.axes].max())
+            return super().absorbing_distance
         planes, largest = self._description.absorption(), float(np.max(absorption))
         return absorbing_distance(planes, largest, self.grid)
 
@@ -251,16 +222,25 @@ class Setup(BlockSetup):
         return point_sources(self.case.source, on)
 
     @cached_property
-    def separated_sources(self) -> tuple[list[Term], list[PointSource]]:
-        """Terms of the sources, and sources without terms; see `separate`."""
-        return separate(self.sources, self.dtype)
-
-    @cached_property
     def initial(self) -> NDArray[np.float64] | None:
         """The initial pressure at all points, (nz, ny, nx), Pa; None without `[initial]`."""
         if self.case.initial is None:
             return None
         return initial_pressure(self.case.initial, self.grid, self._positions)
+
+    @property
+    def starts_with_pressure(self) -> bool:
+        """Whether there is an initial pressure."""
+        return self.case.initial is not None
+
+    def initial_in(self, window: Window) -> Any:
+        """The initial pressure at the points of a window, (nz, ny, nx), Pa; 0 without one."""
+        return 0.0 if self.initial is None else take(self.initial, window)
+
+    @property
+    def source_sections(self) -> Sequence[SourceSection]:
+        """The tables `[[source]]`."""
+        return self.case.source
 
     @property
     def implausible_pressure(self) -> float:
@@ -271,48 +251,11 @@ class Setup(BlockSetup):
             strength += float(np.abs(self.initial).max())
         return 10.0 ** ceil(log10(strength) + GROWN) if strength else inf
 
-    # --- parts of ranks ---------------------------------------------------------------------------
-
-    @cached_property
-    def overlaps(self) -> Overlaps:
-        """The overlaps of the blocks of ranks, and their expected error."""
-        wave = emitted_wave(self.case.source, self.materials, self.grid, self.widest_spacing)
-        error = OverlapError.of(self.materials, wave)
-        return Overlaps(self.case.overlap, self.grid, self.sources, error)
-
-    def window(self, part: Part, ranks: Sequence[int]) -> Window:
-        """The points that a rank transforms.
-
-        Args:
-            ranks: number of ranks along x, y and z.
-        """
-        overlap, wavenumber = self.overlaps.of(ranks), self.overlaps.error.shape_wavenumber
-        return Window(self.grid.cells, part.start, part.cells, overlap, wavenumber)
-
-    def supports_fused(self, cut: Decomposition, shared_bytes: int = maxsize) -> bool:
-        """Whether the fused step supports the windows of all ranks; they must use the same step.
-
-        Args:
-            shared_bytes: shared memory of a block of the device; by default, there is enough.
-        """
-        ranks = cut.processes[::-1]
-        parts = (part_of(self.grid, cut, rank) for rank in range(cut.ranks))
-        shapes = {self.window(part, ranks).extended[::-1] for part in parts}
-        return all(fits(shape, self.dtype, shared_bytes) for shape in shapes)
-
-    def operators(self, window: Window) -> SpectralOperators:
-        """The operators of a rank's window."""
-        grid = Grid(window.extended, self.grid.spacing)
-        return SpectralOperators(grid, self.dt, self.reference_speed, self.layers, window)
-
-    @property
-    def exchanged_fields(self) -> int:
-        """Number of fields whose overlaps ranks exchange in a step."""
-        return 1 + self.axes + self.materials.fractional_laplacians
+    # --- outputs ----------------------------------------------------------------------------------
 
     def recording(self, part: Part) -> Recording:
         """The recordable fields of a rank's part."""
-        x, y, z = self.case.grid.origin
+        x, y, z = self.origin
         halves = [h / 2 for h in self.grid.spacing]
         low = [at - half for at, half in zip((x, y, z), halves, strict=True)]
         sizes = zip(low, self.grid.region, self.grid.spacing, strict=True)
@@ -321,6 +264,18 @@ class Setup(BlockSetup):
         fields = {field.name: field for field in self.recordable[: self.axes + 1]}
         attrs = {"title": self.case.title, "time_step": self.dt}
         return Recording(domain, fields, self.dtype, self.dt, attrs=attrs, steps=self.steps)
+
+    def output_memory(self, part: Part) -> int:
+        """Device memory of what a part of the grid records, bytes."""
+        return self.recording(part).device_bytes(self.case.output.records)
+
+    @property
+    def output_bytes(self) -> int:
+        """Size of the output files, bytes."""
+        records = self.recording(self.whole).file_bytes(self.case.output.records, self.steps)
+        values = (getattr(self.materials, name) for name in PROPERTIES)
+        arrays = self.case.output.medium * sum(np.ndim(value) > 0 for value in values)
+        return records + arrays * self.itemsize * int(np.prod(self.grid.region, dtype=np.int64))
 
 
 def prepare(case: UltrasoundCase, comm: Communicator | None = None) -> Setup:

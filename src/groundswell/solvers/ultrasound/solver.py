@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from groundswell.backends import Array, Backend, Launch
 from groundswell.backends.base import in_order
@@ -17,12 +20,11 @@ from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.solvers.ultrasound.fields import AXES
-from groundswell.solvers.ultrasound.medium import medium_of, take
 from groundswell.solvers.ultrasound.outputs import Outputs
 from groundswell.solvers.ultrasound.overlaps import ExchangeOverlaps
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.propagation import Propagation
-from groundswell.solvers.ultrasound.setup import Setup
+from groundswell.solvers.ultrasound.wave_setup import WaveSetup
 from groundswell.solvers.ultrasound.window import Window
 
 
@@ -37,7 +39,9 @@ class Ultrasound(ExplicitSolver):
         propagation: the scheme on these points.
     """
 
-    def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
+    def __init__(
+        self, setup: WaveSetup, backend: Backend, comm: Communicator | None = None
+    ) -> None:
         self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
         self.decomposition = setup.cut(self.comm.size)
         self.part = part_of(setup.grid, self.decomposition, self.comm.rank)
@@ -45,20 +49,19 @@ class Ultrasound(ExplicitSolver):
         self.propagation = Propagation(
             backend,
             setup.operators(self.window),
-            medium_of(setup.medium, self.window),
+            setup.medium_in(self.window),
             setup.dtype,
             sources_of(setup.sources, self.window),
             fused=setup.supports_fused(self.decomposition, backend.shared_bytes_per_block),
         )
         self._own = {name: array[self.window.own] for name, array in self._arrays.items()}
-        self._region = {name: array[self.part.region_slices] for name, array in self._own.items()}
-        self.outputs = Outputs(setup, self.part, self._region, self.propagation, self.comm)
-        positions = positions_in(self.part, origin=setup.case.grid.origin)
+        self.outputs = self._make_outputs()
+        positions = positions_in(self.part, origin=setup.origin)
         self.finite_check = NonFiniteSearch(
             backend, {"p": self._own["p"]}, self.time, positions, setup.implausible_pressure
         )
         self.set_exchange(self.first_choice())
-        if setup.initial is not None:  # otherwise all fields are zero, as they should be
+        if setup.starts_with_pressure:  # otherwise all fields are zero, as they should be
             self._start()
 
     @property
@@ -68,8 +71,12 @@ class Ultrasound(ExplicitSolver):
         return {"p": self.propagation.p} | {f"u{axis}": u for axis, u in velocities}
 
     def _start(self) -> None:
-        initial = self.setup.initial
-        self.propagation.start(0.0 if initial is None else take(initial, self.window))
+        self.propagation.start(self.setup.initial_in(self.window))
+
+    def _make_outputs(self) -> Any:
+        """The outputs, which record the region."""
+        region = {name: array[self.part.region_slices] for name, array in self._own.items()}
+        return Outputs(self.setup, self.part, region, self.propagation, self.comm)
 
     # --- the step ---------------------------------------------------------------------------------
 
@@ -83,9 +90,13 @@ class Ultrasound(ExplicitSolver):
             overlap, hidden = self.window.overlap, choice.overlap
             fill = ExchangeOverlaps(overlap, self._exchange, hidden=hidden)
             self.propagation.set_exchange(fill)
-        records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
         self.outputs.fill_overlaps = self._exchange_recorded()
-        self._step = in_order([*self.outputs.fill_overlaps, *records, *self.timed_step()])
+        self._step = in_order(self._compose())
+
+    def _compose(self) -> list[Launch]:
+        """The launches of a step; it records the state before it."""
+        records = self.backend.concurrently(*([launch] for launch in self.outputs.launches))
+        return [*self.outputs.fill_overlaps, *records, *self.timed_step()]
 
     def timed_step(self) -> list[Launch]:
         """The launches of a step, without recorders."""
@@ -185,4 +196,6 @@ def sources_of(sources: Sequence[PointSource], window: Window) -> list[PointSour
 
 def _source_of(source: PointSource, window: Window) -> PointSource:
     entries, places = window.locate(source.points)
-    return replace(source, points=places, weights=source.matrix[entries])
+    weights, signals = source.matrix[entries], source.signals.reshape(len(source.signals), -1)
+    used = np.unique(weights.indices)
+    return replace(source, points=places, signals=signals[:, used], weights=weights[:, used])

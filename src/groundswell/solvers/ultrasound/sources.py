@@ -92,26 +92,33 @@ def _source(
     signals = amplitude * _signals(section, array, weights.shape[1], on)
     if signals.shape[1] < weights.shape[1]:
         weights = csr_matrix(weights.sum(axis=1))
-    scaled = csr_matrix(weights.multiply(_scales(section, on, axis, points)[:, None]))
+    factors = scales(section.mode, on, axis, points, is_mask=section.mask is not None)
+    scaled = csr_matrix(weights.multiply(factors[:, None]))
     name = "p" if axis is None else f"u{AXES[axis]}"
     return PointSource(name, points, signals, section.mode, scaled)
 
 
-def _scales(
-    section: SourceSection, on: SourceGrid, axis: int | None, points: NDArray[np.int64]
+def scales(
+    mode: str, on: SourceGrid, axis: int | None, points: NDArray[np.int64], *, is_mask: bool = True
 ) -> Floats:
     """Factors from amplitudes to the values that the scheme adds per step, or sets, at each point.
 
     An additive source of the pressure p adds the density 2 dt p / (c d), divided equally among the
     split densities; one of the velocity u adds 2 c dt u / d (Treeby & Cox 2010, J. Biomed. Opt. 15,
     021314). Here d is the thickness of the layer of points in which the source acts.
+
+    Args:
+        mode: see `PointSource`.
+        axis: the axis of a velocity; None for a pressure.
+        points: flat indices of the points.
+        is_mask: whether the points are those of a mask.
     """
     speed = on.speeds(points)
-    if section.mode == "dirichlet":
+    if mode == "dirichlet":
         return np.ones(len(points)) if axis is not None else 1 / (on.axes * speed**2)
     if axis is not None:
         return 2 * speed * on.dt / on.grid.spacing[axis]
-    across = mask_normal(points, on.grid) if section.mask is not None else None
+    across = mask_normal(points, on.grid) if is_mask else None
     return 2 * on.dt / (on.axes * speed * on.grid.spacing[across or 0])
 
 

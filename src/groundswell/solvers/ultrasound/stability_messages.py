@@ -63,8 +63,3 @@ def unstable_dispersion(power: float, share: DispersionShare, cure: str = "") ->
         f"because the dispersion is {share.largest:.3g} times the stiffness of the medium; "
         f"{cure and f'{cure}, '}reduce the absorption, or choose {others}"
     )
-
-
-def growing_waves(power: float, share: DispersionShare) -> str:
-    """The message of `unstable_dispersion` for a case."""
-    return unstable_dispersion(power, share, LEAVE_OUT)

@@ -11,24 +11,26 @@ import numpy as np
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
 from groundswell.solvers.ultrasound.dispersion import LossyWave
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
-from groundswell.solvers.ultrasound.losses import (
+from groundswell.solvers.ultrasound.source_waves import (
     FEWEST_STEPS,
     absorbed_wave,
     absorbs_waves,
+    frequencies,
+    points_per_wavelength,
     steps_per_period,
 )
-from groundswell.solvers.ultrasound.source_waves import frequencies
 from groundswell.solvers.ultrasound.sources import mask_normal, mask_points
 from groundswell.solvers.ultrasound.stability import SAFETY
 from groundswell.solvers.ultrasound.stability_messages import (
     LEAVE_OUT,
     close_step,
-    growing_waves,
+    unstable_dispersion,
+    unstable_step,
 )
 from groundswell.solvers.ultrasound.units import MHZ, MM, NS, percent
 
 if TYPE_CHECKING:
-    from groundswell.solvers.ultrasound.setup import Setup
+    from groundswell.solvers.ultrasound.wave_setup import WaveSetup
 
 LEAST_POINTS = 3.0  # per wavelength, for the highest source frequency in the slowest medium
 LARGEST_ERROR = 0.05  # of the absorption, relative
@@ -38,36 +40,38 @@ SHORTER, TRIALS = 1.1, 50  # factor between shorter time steps that are tried, a
 LARGEST_FACTOR = 13  # transforms with a larger prime factor are several times slower
 
 
-def find_warnings(setup: Setup) -> list[str]:
+def find_warnings(setup: WaveSetup) -> list[str]:
     """Warnings about waves, losses, sources in layers, and slow transforms."""
     waves = [*_coarse_grids(setup), *_inexact_absorption(setup), *_growing_waves(setup)]
     sources = [*_silent_sources(setup), *_absorbed_sources(setup), *_masks_without_normal(setup)]
     return [*waves, *sources, *_slow_transforms(setup)]
 
 
-def _growing_waves(setup: Setup) -> Iterator[str]:
-    """Dispersion with which waves may grow, and steps near a limit that is an estimate."""
-    if setup.dispersion_share.largest > 1:
-        yield growing_waves(setup.materials.power, setup.dispersion_share)
-    varies = not has_uniform_density(setup.materials)
-    if varies and setup.dt > SAFETY * setup.stability_limit * (1 + 1e-6):
-        step = f"time.step = {setup.dt:g} s"
-        yield close_step(setup.materials, setup.stability_limit, step)
+def _growing_waves(setup: WaveSetup) -> Iterator[str]:
+    """Dispersion with which waves may grow, unstable steps, and steps near an estimated limit."""
+    medium, share, limit = setup.materials, setup.dispersion_share, setup.stability_limit
+    if share.largest > 1:
+        yield unstable_dispersion(medium.power, share, setup.dispersion_cure)
+    step = f"{setup.step_name} = {setup.dt:g} s"
+    if setup.dt > limit:
+        yield unstable_step(medium, setup.reference_speed, limit, step)
+    elif not has_uniform_density(medium) and setup.dt > SAFETY * limit * (1 + 1e-6):
+        yield close_step(medium, limit, step)
 
 
-def _coarse_grids(setup: Setup) -> Iterator[str]:
-    per_wavelength = setup.points_per_wavelength
+def _coarse_grids(setup: WaveSetup) -> Iterator[str]:
+    per_wavelength = points_per_wavelength(setup)
     if per_wavelength is not None and per_wavelength < LEAST_POINTS:
         widest = max(setup.grid.spacing[: setup.axes])
         yield (
-            f"the highest source frequency, {max(frequencies(setup.case.source)) / MHZ:g} MHz, has "
+            f"the highest source frequency, {max(frequencies(setup)) / MHZ:g} MHz, has "
             f"{per_wavelength:.2g} points per wavelength in the slowest medium; use "
             f"{LEAST_POINTS:g} or more: a spacing of at most "
             f"{per_wavelength / LEAST_POINTS * widest / MM:.3g} mm"
         )
 
 
-def _inexact_absorption(setup: Setup) -> Iterator[str]:
+def _inexact_absorption(setup: WaveSetup) -> Iterator[str]:
     if not absorbs_waves(setup):
         return
     if steps_per_period(setup) < FEWEST_STEPS:
@@ -78,9 +82,9 @@ def _inexact_absorption(setup: Setup) -> Iterator[str]:
         yield f"{', and '.join(faults)}; {_cure_of_losses(setup, distance)}"
 
 
-def _faults_of_losses(setup: Setup, wave: LossyWave | None, distance: float) -> Iterator[str]:
+def _faults_of_losses(setup: WaveSetup, wave: LossyWave | None, distance: float) -> Iterator[str]:
     """What is wrong with a wave that travels a distance (m) through strong absorption."""
-    frequency = f"{max(frequencies(setup.case.source)) / MHZ:g} MHz"
+    frequency = f"{max(frequencies(setup)) / MHZ:g} MHz"
     if wave is None:
         yield (
             f"where the absorption is largest, the equations have no wave of {frequency} that "
@@ -100,18 +104,17 @@ def _faults_of_losses(setup: Setup, wave: LossyWave | None, distance: float) -> 
         )
 
 
-def _coarse_steps(setup: Setup) -> str:
+def _coarse_steps(setup: WaveSetup) -> str:
     """Warning about a time step too long for the highest source frequency."""
     steps = steps_per_period(setup)
-    highest = max(frequencies(setup.case.source)) / MHZ
     return (
         f"the time step of {setup.dt / NS:.6g} ns samples a period of the highest source "
-        f"frequency, {highest:g} MHz, {steps:.3g} times, too few for the "
+        f"frequency, {max(frequencies(setup)) / MHZ:g} MHz, {steps:.3g} times, too few for the "
         f"absorption; {_use_step(setup.dt * steps / ENOUGH_STEPS)}"
     )
 
 
-def _cure_of_losses(setup: Setup, distance: float) -> str:
+def _cure_of_losses(setup: WaveSetup, distance: float) -> str:
     """Advice on how to reduce the errors of the absorption and of the phase."""
     for dt in setup.dt / SHORTER ** np.arange(1, TRIALS):
         wave = absorbed_wave(setup, float(dt))
@@ -137,10 +140,10 @@ def _use_step(dt: float) -> str:
     return f'use time.step = "{floor(dt / NS / unit + 1e-6) * unit:.3g} ns" or less'
 
 
-def _absorbed_sources(setup: Setup) -> Iterator[str]:
+def _absorbed_sources(setup: WaveSetup) -> Iterator[str]:
     """Transducers that extend into an absorbing layer."""
     limits = [_free_of_layers(setup, axis) for axis in range(setup.axes)]
-    for n, section in enumerate(setup.case.source):
+    for n, section in enumerate(setup.source_sections):
         surfaces = () if section.mask else (s for shape in section.shapes for s in shape.elements)
         extents = [surface.extent for surface in surfaces]
         for axis, (first, last) in enumerate(limits):
@@ -154,19 +157,19 @@ def _absorbed_sources(setup: Setup) -> Iterator[str]:
                 )
 
 
-def _silent_sources(setup: Setup) -> Iterator[str]:
-    for n, section in enumerate(setup.case.source):
+def _silent_sources(setup: WaveSetup) -> Iterator[str]:
+    for n, section in enumerate(setup.source_sections):
         name = "pressure" if section.pressure is not None else "velocity"
         if not getattr(section, name):
             yield f"source[{n}] has {name} = 0 and emits nothing; give its amplitude"
 
 
-def _masks_without_normal(setup: Setup) -> Iterator[str]:
+def _masks_without_normal(setup: WaveSetup) -> Iterator[str]:
     """Masks of pressure sources whose amplitude depends on the directions of anisotropic cells."""
     spacing = setup.grid.spacing[: setup.axes]
     if len(set(spacing)) == 1:
         return
-    for n, section in enumerate(setup.case.source):
+    for n, section in enumerate(setup.source_sections):
         if section.mask is None or section.pressure is None or section.mode == "dirichlet":
             continue
         if mask_normal(mask_points(section.mask, setup.grid), setup.grid) is None:
@@ -177,18 +180,18 @@ def _masks_without_normal(setup: Setup) -> Iterator[str]:
             )
 
 
-def _free_of_layers(setup: Setup, axis: int) -> tuple[float, float]:
+def _free_of_layers(setup: WaveSetup, axis: int) -> tuple[float, float]:
     """Limits of an axis without its layers, half a spacing beyond the outermost points, m."""
     at, half = setup.coordinates(axis), setup.grid.spacing[axis] / 2
     first, last = setup.layers.before[axis], len(at) - 1 - setup.layers.after[axis]
     return float(at[first]) - half, float(at[last]) + half
 
 
-def _slow_transforms(setup: Setup) -> Iterator[str]:
+def _slow_transforms(setup: WaveSetup) -> Iterator[str]:
     for axis, n in enumerate(setup.grid.cells[: setup.axes]):
         if not is_fast(n) and max(prime_factors(n)) > LARGEST_FACTOR:
             yield (
                 f"transforms of {n} points along {'xyz'[axis]} are slow, because {n} has the prime "
-                f"factor {max(prime_factors(n))}; {next_fast(n)} points are faster: change the "
-                'grid or boundary.width, or use boundary.width = "auto"'
+                f"factor {max(prime_factors(n))}; {next_fast(n)} points are faster: change "
+                f"{setup.size_cure}"
             )

@@ -9,24 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-OUTPUTS = {
-    "p_raw": "time series of the pressure; the default if no output is chosen",
-    "p_rms": "root mean square of the pressure",
-    "p_max": "maximum of the pressure",
-    "p_min": "minimum of the pressure",
-    "p_max_all": "maximum of the pressure at all grid points",
-    "p_min_all": "minimum of the pressure at all grid points",
-    "p_final": "pressure of the last step at all grid points",
-    "u_raw": "time series of the velocity, on the staggered grid",
-    "u_non_staggered_raw": "time series of the velocity, at pressure points",
-    "u_rms": "root mean square of the velocity",
-    "u_max": "maximum of the velocity",
-    "u_min": "minimum of the velocity",
-    "u_max_all": "maximum of the velocity at all grid points",
-    "u_min_all": "minimum of the velocity at all grid points",
-    "u_final": "velocity of the last step at all grid points",
-}
+from groundswell.solvers.ultrasound.kwave.case import OUTPUTS
+
 SHORT = {"p_raw": "-p", "u_raw": "-u"}
+WORDS = {
+    "overlap.accuracy = ": "--overlap_accuracy ",
+    "divide other axes (run.processes), or ": "",
+    "give overlap.points, or ": "",
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +35,7 @@ class Options:
         compression: level of deflate compression, 0 to 9.
         copy_mask: whether to copy the sensor mask to the output file.
         checkpoint: file with the state of an unfinished simulation.
+        accuracy: largest difference that the overlaps of ranks may cause; None for the default.
         interval, timesteps: seconds or steps after which this part of the simulation writes a
             checkpoint and ends.
     """
@@ -60,9 +51,17 @@ class Options:
     verbose: int = 0
     compression: int = 0
     copy_mask: bool = False
+    accuracy: float | None = None
     checkpoint: Path | None = None
     interval: int | None = None
     timesteps: int | None = None
+
+
+def in_options(message: str) -> str:
+    """A message about the overlaps of ranks, with options of a command for keys of a case."""
+    for key, option in WORDS.items():
+        message = message.replace(key, option)
+    return message
 
 
 class _Parser(argparse.ArgumentParser):
@@ -145,10 +144,29 @@ def _add_run(parser: argparse.ArgumentParser, *, with_gpu: bool) -> None:
     _add_number(run, "-t", 1, "number of CPU threads", dest="threads")
     if with_gpu:
         _add_number(run, "-g", 0, "index of the GPU, from 0", dest="device")
+    run.add_argument(
+        "--overlap_accuracy",
+        dest="accuracy",
+        type=_share,
+        metavar="X",
+        help="largest difference of several processes from one, relative to the largest pressure "
+        "(default: 1e-3); k-Wave's programs have no such option",
+    )
     text = "report progress every N percent of the steps (default: 5)"
     _add_number(run, "-r", 1, text, dest="progress", default=5)
     _add_number(run, "--benchmark", 1, "run N steps instead of the number in the input file")
     _add_choice(run, "--verbose", range(3), "verbosity, 0 to 2 (default: 0)", "verbose")
+
+
+def _share(value: str) -> float:
+    """A number between 0 and 1."""
+    found = float(value)
+    if not 0 < found < 1:
+        raise argparse.ArgumentTypeError(f"{value} must be above 0 and below 1")
+    return found
+
+
+_share.__name__ = "number"  # argparse names it in messages
 
 
 def _add_choice(group: Any, name: str, allowed: range, text: str, dest: str) -> None:

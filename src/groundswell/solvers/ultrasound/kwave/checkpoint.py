@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +14,17 @@ import numpy as np
 
 from groundswell.backends import Backend
 from groundswell.errors import InputError
+from groundswell.exchange.communicator import Communicator
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Triple
+from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.solvers.ultrasound.kwave.datasets import attribute, create_reserved, set_attributes
 from groundswell.solvers.ultrasound.kwave.output_file import STEP, VERSION, header, scalar_layout
 
 SIZES = ("Nx", "Ny", "Nz")
 REMEDY = "delete it and start the simulation again"
+CLOCK = "clock"  # of a solver's state; in the file, it is STEP
 
 
 @dataclass(frozen=True)
@@ -28,57 +33,96 @@ class Checkpoint:
 
     Args:
         cells: grid points along (x, y, z).
-        steps: number of steps made.
         request: the options on which outputs depend, as text.
-        arrays: fields and statistics by name, on the device or the host.
+        state: each rank's part of fields and statistics, by name.
     """
 
     cells: Triple
-    steps: int
     request: str
-    arrays: Mapping[str, Any]
+    state: Mapping[str, DistributedArray]
+
+    @property
+    def arrays(self) -> dict[str, DistributedArray]:
+        """Fields and statistics by their names in the file, such as ux_sgx for ux."""
+        names = {f"u{axis}": f"u{axis}_sg{axis}" for axis in "xyz"}
+        return {names.get(n, n): array for n, array in self.state.items() if n != CLOCK}
 
 
-def write_checkpoint(path: Path, checkpoint: Checkpoint, backend: Backend) -> None:
+def write_checkpoint(
+    path: Path, checkpoint: Checkpoint, steps: int, backend: Backend, comm: Communicator
+) -> None:
     """Write a checkpoint; an older one is kept until the new one is complete.
+
+    Rank 0 gathers one array after another; all ranks must call it.
+
+    Args:
+        steps: number of steps made.
 
     Raises:
         DiskFull: the disk is full.
     """
-    numbers = (*checkpoint.cells, checkpoint.steps)
-    scalars = {name: np.uint64(value) for name, value in zip((*SIZES, STEP), numbers, strict=True)}
-    layout = {name: (array.shape, array.dtype) for name, array in checkpoint.arrays.items()}
-    with (
-        atomic_write(path) as part,
-        create_reserved(part, {**scalar_layout(scalars), **layout}) as file,
-    ):
-        set_attributes(file, {**header("checkpoint"), "outputs": checkpoint.request})
-        for name, value in scalars.items():
-            file[name][...] = value
+    comm.collective_try(lambda: _write(path, checkpoint, steps, backend, comm))
+
+
+def _write(
+    path: Path, checkpoint: Checkpoint, steps: int, backend: Backend, comm: Communicator
+) -> None:
+    with ExitStack() as opened:
+        file = comm.collective_try(
+            lambda: _create(path, checkpoint, steps, opened) if comm.first else None
+        )
         for name, array in checkpoint.arrays.items():
-            file[name][...] = backend.to_host(array)
+            values = array.gather(backend, comm)
+            comm.collective_try(partial(_put, file, name, values))
 
 
-def read_checkpoint(path: Path, expected: Checkpoint) -> Checkpoint:
-    """Read a checkpoint.
+def _create(path: Path, checkpoint: Checkpoint, steps: int, opened: ExitStack) -> h5py.File:
+    """A new file; it gets its name when `opened` ends without an error."""
+    numbers = (*checkpoint.cells, steps)
+    scalars = {name: np.uint64(value) for name, value in zip((*SIZES, STEP), numbers, strict=True)}
+    arrays = checkpoint.arrays.items()
+    layout = {name: (each.shape, each.array.dtype) for name, each in arrays}
+    part = opened.enter_context(atomic_write(path))
+    file = opened.enter_context(create_reserved(part, {**scalar_layout(scalars), **layout}))
+    set_attributes(file, {**header("checkpoint"), "outputs": checkpoint.request})
+    for name, value in scalars.items():
+        file[name][...] = value
+    return file
+
+
+def _put(file: h5py.File | None, name: str, values: Any) -> None:
+    if file is not None:
+        file[name][...] = values
+
+
+def read_checkpoint(path: Path, checkpoint: Checkpoint, backend: Backend) -> int:
+    """Copy a checkpoint's arrays into the state; any number of ranks may have written it.
 
     Args:
-        expected: a checkpoint with the sizes, options and arrays that the file must have.
+        checkpoint: the sizes, the options and the arrays that the file must have.
 
     Returns:
-        The checkpoint, with arrays on the host.
+        The number of steps made.
 
     Raises:
         InputError: the file is damaged or belongs to another simulation.
     """
     with read_errors_reported(path, "a checkpoint", REMEDY), h5py.File(path, locking=False) as file:
-        _require_header(path, file, expected)
-        arrays = {name: file[name][()] for name in expected.arrays}
-        steps = int(file[STEP][0, 0, 0])
-    for name, array in expected.arrays.items():
-        if arrays[name].shape != array.shape or arrays[name].dtype != array.dtype:
-            raise InputError(f"{path}: {name} has a different shape or type; {REMEDY}")
-    return Checkpoint(expected.cells, steps, expected.request, arrays)
+        _require_header(path, file, checkpoint)
+        for name, array in checkpoint.arrays.items():
+            _read(path, file[name], array, backend)
+        return int(file[STEP][0, 0, 0])
+
+
+def _read(path: Path, dataset: Any, array: DistributedArray, backend: Backend) -> None:
+    """Copy this rank's part of a dataset to an array."""
+    if dataset.shape != array.shape or dataset.dtype != array.array.dtype:
+        raise InputError(f"{path}: {dataset.name} has a different shape or type; {REMEDY}")
+    host = np.zeros(array.array.shape, array.array.dtype)
+    for here, there in array.window:
+        is_box = all(isinstance(index, slice) for index in there)
+        host[here] = dataset[there] if is_box else dataset[()][there]
+    backend.assign(array.array, host)
 
 
 def _require_header(path: Path, file: h5py.File, expected: Checkpoint) -> None:

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError, counted, quoted
 from groundswell.formats.atomic import disk_errors, reserve
+from groundswell.grids.cartesian import Triple
+from groundswell.solvers.ultrasound.kwave.stored_medium import Stored, StoredField, in_shape
 
 FLOAT, LONG = np.dtype("<f4"), np.dtype("<u8")
 TYPES = {FLOAT: "float", LONG: "long"}
@@ -113,20 +115,35 @@ class InputDatasets:
 
     def values(self, name: str, count: int | None = None) -> NDArray[np.float32]:
         """Finite numbers, flat; `count` is the required number, if it is known."""
-        values = self._flat(name, FLOAT, count)
+        return self._checked(name, self._flat(name, FLOAT, count), -np.inf)
+
+    def stored(self, name: str, shape: Triple, *, above: float = -np.inf) -> Stored:
+        """A property of the medium: one number, or one for each grid point, (nz, ny, nx).
+
+        `planes` reads and checks the values of the points.
+        """
+        if self._dataset(name, FLOAT).size == 1:
+            return float(self._checked(name, self.values(name), above)[0])
+        return self.field(name, shape)
+
+    def field(self, name: str, shape: Triple) -> StoredField:
+        """Values of all grid points, (nz, ny, nx), which `planes` reads and checks."""
+        size, needed = self._dataset(name, FLOAT).size, prod(shape)
+        if size != needed:
+            raise self.error(f"{name} has {counted(size, 'value')}, but {needed} are needed")
+        return StoredField(self.path, name, shape)
+
+    def planes(self, field: StoredField, part: slice, above: float) -> NDArray[np.float32]:
+        """Finite values of some planes, larger than `above`, (planes, ny, nx)."""
+        values = np.asarray(in_shape(self._file[field.name], field.shape)[part])
+        return self._checked(field.name, values, above)
+
+    def _checked(self, name: str, values: NDArray[Any], above: float) -> NDArray[np.float32]:
         if not np.isfinite(values).all():
             raise self.error(f"{name} contains values that are not finite; correct them")
-        return values
-
-    def property(
-        self, name: str, shape: tuple[int, ...], *, above: float = -np.inf
-    ) -> float | NDArray[np.float32]:
-        """A property of the medium: one number, or one for each grid point, (nz, ny, nx)."""
-        size = self._dataset(name, FLOAT).size
-        values = self.values(name, size if size == 1 else prod(shape))
         if not (values > above).all():
             raise self.error(f"{name} contains {values.min():g}; values must exceed {above:g}")
-        return float(values[0]) if size == 1 else values.reshape(shape)
+        return values
 
     def indices(self, name: str, limit: int, count: int | None = None) -> NDArray[np.int64]:
         """Indices, flat and counted from 0; in the file they are 1 to `limit`."""

@@ -9,13 +9,14 @@ from typing import Any
 
 import h5py
 import numpy as np
-from numpy.typing import NDArray
 
 from groundswell.errors import InputError, quoted
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Grid, Triple
-from groundswell.solvers.ultrasound.absorption import STOKES, nepers
+from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.kwave.datasets import InputDatasets, attribute
+from groundswell.solvers.ultrasound.kwave.materials import find_materials
 from groundswell.solvers.ultrasound.kwave.sensors import (
     CORNERS,
     INDEX,
@@ -24,6 +25,12 @@ from groundswell.solvers.ultrasound.kwave.sensors import (
     sensor_points,
 )
 from groundswell.solvers.ultrasound.kwave.sources import read_sources
+from groundswell.solvers.ultrasound.kwave.stored_medium import (
+    KIND,
+    Stored,
+    StoredField,
+    StoredMedium,
+)
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
 from groundswell.solvers.ultrasound.point_source import PointSource
@@ -34,23 +41,25 @@ LOSSLESS, POWER_LAW, THERMOVISCOUS = range(3)  # values of absorbing_flag
 
 @dataclass(frozen=True)
 class KWaveInput:
-    """The content of an input file.
+    """The content of an input file; ranks read their parts of the medium later.
 
     Args:
         operators: the grid, which includes the absorbing layers, the time step and the reference
             speed.
         medium: the medium.
+        materials: some points of it, among them all extremes.
         sources: time-dependent sources.
-        initial_pressure: pressure at the end of the first step, (nz, ny, nx), Pa.
+        initial_pressure: pressure at the end of the first step, Pa.
         steps: number of steps.
         mask: the points that are sampled.
         scalars: scalars of the file, which the output file repeats.
     """
 
     operators: SpectralOperators
-    medium: AcousticMedium
+    medium: StoredMedium
+    materials: AcousticMedium
     sources: tuple[PointSource, ...]
-    initial_pressure: NDArray[np.float32] | None
+    initial_pressure: StoredField | None
     steps: int
     mask: SensorMask
     scalars: Mapping[str, Any]
@@ -66,22 +75,29 @@ class KWaveInput:
         return 3 if self.grid.cells[2] > 1 else 2
 
 
-def read_input(path: str | Path, steps: int | None = None) -> KWaveInput:
-    """Read an input file.
+def read_input(
+    path: str | Path, steps: int | None = None, comm: Communicator | None = None
+) -> KWaveInput:
+    """Read an input file; all ranks must call it. Each rank checks some planes of the medium.
 
     Args:
         steps: number of steps; by default that of the file.
+        comm: the ranks.
 
     Raises:
         InputError: the file is missing or damaged, is not an input file, or describes a simulation
             that the solver for fluids cannot run.
     """
-    path = Path(path)
+    job = comm or SerialCommunicator()
+    return job.collective_try(lambda: _read_file(Path(path), steps, job))
+
+
+def _read_file(path: Path, steps: int | None, comm: Communicator) -> KWaveInput:
     if not path.is_file():
         raise InputError(f"the input file {path} does not exist; check its name")
-    with read_errors_reported(path, "k-Wave input"), h5py.File(path, locking=False) as file:
+    with read_errors_reported(path, KIND), h5py.File(path, locking=False) as file:
         _require_input(file, path)
-        return _read(InputDatasets(file, path), steps)
+        return _read(InputDatasets(file, path), steps, comm)
 
 
 def _require_input(file: h5py.File, path: Path) -> None:
@@ -95,22 +111,18 @@ def _require_input(file: h5py.File, path: Path) -> None:
         raise InputError(f"{path} has the format {quoted(version)}; known: {known}")
 
 
-def _read(file: InputDatasets, steps: int | None) -> KWaveInput:
+def _read(file: InputDatasets, steps: int | None, comm: Communicator) -> KWaveInput:
     _refuse_other_solvers(file)
     operators = _operators(file)
     grid = operators.grid
     axes = 3 if grid.cells[2] > 1 else 2
     count = file.count("Nt", at_least=1)
     file.scalars["Nt"] = np.uint64(steps or count)
-    return KWaveInput(
-        operators,
-        _medium(file, grid, axes),
-        read_sources(file, axes, grid.count),
-        _initial_pressure(file, grid),
-        steps or count,
-        _mask(file, grid),
-        file.scalars,
-    )
+    medium, initial = _medium(file, grid, axes), _initial_pressure(file, grid)
+    sources, mask = read_sources(file, axes, grid.count), _mask(file, grid)
+    materials = find_materials(file, medium, initial, grid.shape, comm)
+    done = steps or count
+    return KWaveInput(operators, medium, materials, sources, initial, done, mask, file.scalars)
 
 
 def _refuse_other_solvers(file: InputDatasets) -> None:
@@ -145,44 +157,41 @@ def _operators(file: InputDatasets) -> SpectralOperators:
     return SpectralOperators(grid, step, speed, layers)
 
 
-def _medium(file: InputDatasets, grid: Grid, axes: int) -> AcousticMedium:
-    density = file.property("rho0", grid.shape, above=0)
+def _medium(file: InputDatasets, grid: Grid, axes: int) -> StoredMedium:
+    density = file.stored("rho0", grid.shape, above=0)
     names = [f"rho0_sg{axis}" for axis in "xyz"[:axes]]
-    staggered = [file.property(name, grid.shape, above=0) for name in names]
+    staggered = [file.stored(name, grid.shape, above=0) for name in names]
     for name, values in zip(names, staggered, strict=True):
-        if np.ndim(values) != np.ndim(density):
+        if isinstance(values, StoredField) != isinstance(density, StoredField):
             raise file.error(f"rho0 and {name} must both be one number or both vary in space")
     coefficient, power = _absorption(file, grid)
     nonlinear = bool(file.choice("nonlinear_flag", (0, 1)))
-    return AcousticMedium(
-        speed=file.property("c0", grid.shape, above=0),
+    return StoredMedium(
+        speed=file.stored("c0", grid.shape, above=0),
         density=density,
-        absorption=coefficient,
-        power=power,
-        nonlinearity=file.property("BonA", grid.shape) if nonlinear else 0.0,
+        coefficient=coefficient,
+        nonlinearity=file.stored("BonA", grid.shape) if nonlinear else 0.0,
         staggered=staggered,
+        power=power,
         nonlinear=nonlinear,
     )
 
 
-def _absorption(file: InputDatasets, grid: Grid) -> tuple[Any, float]:
-    """Coefficient, Np (rad/s)^-y / m, and exponent y of the absorption."""
+def _absorption(file: InputDatasets, grid: Grid) -> tuple[Stored, float]:
+    """Coefficient, dB / (MHz^y cm), and exponent y of the absorption."""
     kind = file.choice("absorbing_flag", (LOSSLESS, POWER_LAW, THERMOVISCOUS))
     if kind == LOSSLESS:
         return 0.0, STOKES
     power = STOKES if kind == THERMOVISCOUS else file.number("alpha_power")
     if not 0 <= power < 3 or power == 1:
         raise file.error(f"alpha_power = {power:g}, allowed are 0 to 3 except 1 and 3")
-    coefficient = nepers(file.property("alpha_coeff", grid.shape), power)
-    if coefficient.min() < 0:
-        raise file.error("alpha_coeff is negative, but media can only absorb")
-    return (coefficient if coefficient.ndim else float(coefficient)), power
+    return file.stored("alpha_coeff", grid.shape), power
 
 
-def _initial_pressure(file: InputDatasets, grid: Grid) -> NDArray[np.float32] | None:
+def _initial_pressure(file: InputDatasets, grid: Grid) -> StoredField | None:
     if not file.choice("p0_source_flag", (0, 1)):
         return None
-    return file.values("p0_source_input", grid.count).reshape(grid.shape)
+    return file.field("p0_source_input", grid.shape)
 
 
 def _mask(file: InputDatasets, grid: Grid) -> SensorMask:

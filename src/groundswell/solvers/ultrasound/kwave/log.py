@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import describe_grid
 from groundswell.solvers.ultrasound.kwave.arguments import Options
-from groundswell.solvers.ultrasound.kwave.input_file import KWaveInput
-from groundswell.solvers.ultrasound.kwave.simulation import Report
+from groundswell.solvers.ultrasound.kwave.setup import KWaveSetup
 from groundswell.version import __version__
+
+Report = Callable[[int], None]  # receives the number of steps made
 
 
 class Log:
@@ -21,24 +23,26 @@ class Log:
         verbose: 0 for progress only, 1 to add the medium and sources, 2 to add the device and the
             outputs.
         percent: interval between progress messages, percent of all steps.
+        talks: whether this rank prints.
     """
 
-    def __init__(self, verbose: int, percent: int) -> None:
-        self._verbose, self._percent = verbose, percent
+    def __init__(self, verbose: int, percent: int, *, talks: bool = True) -> None:
+        self._verbose, self._percent, self._talks = verbose, percent, talks
 
     def say(self, text: str, level: int = 0) -> None:
         """Print a message if the run is at least as verbose as `level`."""
-        if self._verbose >= level:
+        if self._talks and self._verbose >= level:
             with suppress(OSError):  # a closed log must not stop the run
                 print(text, flush=True)
 
     def warn(self, text: str) -> None:
         """Print a warning on standard error."""
-        print(f"warning: {text}", file=sys.stderr)
+        if self._talks:
+            print(f"warning: {text}", file=sys.stderr)
 
-    def describe(self, program: str, backend: Backend, data: KWaveInput, options: Options) -> None:
+    def describe(self, program: str, backend: Backend, setup: KWaveSetup, options: Options) -> None:
         """Print a description of the simulation."""
-        grid, medium = data.grid, data.medium
+        data, grid, medium = setup.data, setup.grid, setup.materials
         kinds = {
             "absorbing": medium.is_absorbing,
             "nonlinear": medium.is_nonlinear,

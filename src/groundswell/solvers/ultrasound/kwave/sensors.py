@@ -1,4 +1,4 @@
-"""Contents of an output file: time series, statistics and final fields, and their layout.
+"""What is sampled: time series and statistics at places, and the layout of their datasets.
 
 Datasets of a list of points have the axes (1, samples, points), or (1, 1, points) without time.
 Those of cuboids are groups with a dataset for each cuboid, (samples, z, y, x) or (z, y, x).
@@ -6,26 +6,23 @@ Those of cuboids are groups with a dataset for each cuboid, (samples, z, y, x) o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Event
-from groundswell.outputs.launches import RecordLaunches, Targets
+from groundswell.grids.cartesian import Part
 from groundswell.outputs.recording import BoxSelection, Frame, PointSelection, Selection
-from groundswell.outputs.ring_buffer import Ring
+from groundswell.outputs.ring_buffer import ring_slots
 from groundswell.solvers.ultrasound.kwave.datasets import FLOAT, LONG, Layout
 
 INDEX, CORNERS = "sensor_mask_index", "sensor_mask_corners"
 STATISTICS = ("max", "min", "rms")
 EVERYWHERE = ("max", "min")  # statistics that are also available at all grid points
 FRAME = Frame({}, {})  # k-Wave's files have no coordinates
-
-Write = Callable[[str, Any, NDArray[Any]], None]  # dataset, index and values
 
 
 @dataclass(frozen=True)
@@ -53,15 +50,26 @@ class Place:
         part = slice(numbers.start, numbers.stop)
         return (part,) if self.points is None else (0, part)
 
-    def select(self, arrays: Sequence[Array]) -> tuple[list[Array], Selection]:
-        """Views of fields, and the selection of this place in them."""
+    def select(self, part: Part, fields: int) -> Selection:
+        """The points that a rank has, in its arrays (nz, ny, nx) of a part of the grid."""
         if self.points is None:
-            box = self.shape, self.shape, (slice(None),) * 3, FRAME, self.first, (1, 1, 1)
-            return list(arrays), BoxSelection(*box)
-        count = (len(self.points),)
-        cells = np.broadcast_to(self.points[:, None], (len(arrays), *count, 1))
-        selection = PointSelection(count, count, (slice(None),), FRAME, cells, (1,))
-        return [array.reshape(-1) for array in arrays], selection
+            return self._box(part)
+        index = np.stack(np.unravel_index(self.points, part.grid.shape))
+        cells = (index - np.reshape(part.start[::-1], (3, 1))).T
+        mine = np.flatnonzero(((cells >= 0) & (cells < part.shape)).all(axis=1))
+        cells = np.broadcast_to(cells[mine], (fields, len(mine), 3))
+        return PointSelection((len(self.points),), (len(mine),), (mine,), FRAME, cells)
+
+    def _box(self, part: Part) -> BoxSelection:
+        """The common points of a box and a part."""
+        start, first = np.array(part.start[::-1]), np.array(self.first)
+        low = np.maximum(first, start)
+        high = np.minimum(first + self.shape, start + part.shape)
+        nz, ny, nx = (int(n) for n in np.maximum(high - low, 0))
+        z, y, x = (int(n) for n in low - first)
+        place = slice(z, z + nz), slice(y, y + ny), slice(x, x + nx)
+        k, j, i = (int(n) for n in low - start)
+        return BoxSelection(self.shape, (nz, ny, nx), place, FRAME, (k, j, i), (1, 1, 1))
 
 
 def sensor_points(points: NDArray[np.int64]) -> Place:
@@ -127,6 +135,13 @@ class Sampling:
             for name in self.fields
         }
 
+    def device_bytes(self, part: Part) -> int:
+        """Device memory of the ring buffer and the statistics of a part of the grid, bytes."""
+        count = prod(self.place.select(part, 1).count) * len(self.fields) * FLOAT.itemsize
+        slots = ring_slots(self.sample_bytes, 1) if "raw" in self.kinds else 0
+        sums = "rms" in self.kinds  # in double precision
+        return count * (slots + len(self.kinds - {"raw"}) + sums)
+
     @property
     def sample_bytes(self) -> int:
         """Size of one sample of the time series."""
@@ -148,58 +163,3 @@ def plan_samplings(
             yield from (Sampling(names, place, kinds) for place in mask.places)
         if everywhere:
             yield Sampling(names, Place(shape, ending="_all"), everywhere)
-
-
-@dataclass
-class Sampler:
-    """A sampling on the device.
-
-    Args:
-        arrays: the recordable fields, by name.
-        begin: step of the first sample, from 1.
-        slots: number of samples that the ring buffer holds.
-
-    Attributes:
-        statistics: running statistics, (fields, *shape), by name.
-        launches: launches that sample the fields after a step.
-    """
-
-    sampling: Sampling
-    backend: Backend
-    records: RecordLaunches
-    arrays: Mapping[str, Array]
-    begin: int
-    slots: int
-    statistics: dict[str, Array] = field(init=False)
-
-    def __post_init__(self) -> None:
-        fields = [self.arrays[name] for name in self.sampling.fields]
-        views, selection = self.sampling.place.select(fields)
-        shape = (len(fields), *selection.shape)
-        raw = "raw" in self.sampling.kinds
-        slots = self.slots if raw else 1
-        self._ring = Ring(self.backend, shape, 1, slots, "float32", self.begin) if raw else None
-        self.statistics = {
-            kind: self.backend.zeros(shape, "float64" if kind == "rms" else "float32")
-            for kind in sorted(self.sampling.kinds - {"raw"})
-        }
-        targets = Targets(self.begin, 1, self._ring, self.statistics)
-        self.launches = self.records.record(views, selection, targets)
-
-    def write_series(self, steps: range, after: Event | None, write: Write) -> None:
-        """Write the samples of some steps, which are complete after the event `after`."""
-        if self._ring is None or not (numbers := self._ring.numbers(steps.start, steps.stop)):
-            return
-        place = self.sampling.place
-        block = self._ring.read(steps.start, steps.stop, after)
-        for n, name in enumerate(self.sampling.fields):
-            write(self.sampling.dataset(name, "raw"), place.series_index(numbers), block[:, n])
-
-    def write_statistics(self, samples: int, write: Write) -> None:
-        """Write statistics of a number of samples."""
-        for kind, array in self.statistics.items():
-            values = self.backend.to_host(array).reshape(-1, *self.sampling.place.shape)
-            if kind == "rms":
-                values = np.sqrt(values / samples)
-            for name, found in zip(self.sampling.fields, values, strict=True):
-                write(self.sampling.dataset(name, kind), (), found)

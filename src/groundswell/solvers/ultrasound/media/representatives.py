@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -36,6 +36,12 @@ class Representatives:
         else:
             found = list(self._extremes(*(plane.property(name) for name in PROPERTIES)))
         self._points.update(dict.fromkeys(found))
+
+    def merge(self, others: Iterable[Representatives]) -> None:
+        """Add the points of other parts of the medium."""
+        for other in others:
+            self._points.update(other._points)
+            self._varying |= other._varying
 
     def properties(self) -> dict[str, Values]:
         """Each property of the points: an array (points,) if it varies, or a float."""

@@ -1,0 +1,192 @@
+"""k-Wave's commands on several ranks: one run, one file, close to one rank; restarts."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from kwave_files import Example
+from numpy.typing import NDArray
+from ranks import run_on_ranks
+
+import groundswell
+from groundswell.solvers.ultrasound.kwave.case import OUTPUTS
+from groundswell.solvers.ultrasound.kwave.command import main_omp
+
+pytestmark = pytest.mark.timeout(600)
+
+MODULE = "groundswell.solvers.ultrasound.kwave.command"
+FLAGS = [f"--{name}" for name in OUTPUTS]
+FIELD = re.compile(r"(p|u[xyz])(_(non_staggered|max|min|rms|final|max_all|min_all))?(/|$)")
+SPACE, PLANE = (40, 24, 20), (1, 72, 64)
+# What the overlaps of the smooth waves here cause; half a cell's shift, which is less local.
+TOLERANCE, SHIFTED = 1e-3, 2e-3
+
+
+def smooth(shape: tuple[int, ...], width: float, at: float = 0.4) -> NDArray[np.float64]:
+    """A Gaussian of some points' width, off the middle of the grid."""
+    values = np.ones(())
+    for n in shape:
+        along = np.exp(-(((np.arange(n) - at * n) / width) ** 2) / 2) if n > 1 else np.ones(1)
+        values = values[..., None] * along
+    return values
+
+
+def example(shape: tuple[int, int, int], **more: Any) -> Example:
+    """Smooth waves in a smooth medium, and a line of sources across the middle."""
+    tissue = 1 + 0.1 * smooth(shape, 6.0, 0.6)
+    on_line = np.arange(shape[1] // 4, 3 * shape[1] // 4) * shape[2] + shape[2] // 2
+    line = on_line + shape[0] // 2 * shape[1] * shape[2]
+    signal = 1e-7 * np.sin(np.arange(30) / 3) * np.hanning(30)
+    points = np.random.default_rng(3).choice(int(np.prod(shape)), 50, replace=False)
+    content = {
+        "speed": 1500 * tissue,
+        "density": 1000 * tissue,
+        "absorbing": 1,
+        "nonlinearity": 6.0,
+        "p0": 1e5 * smooth(shape, 3.0),
+        "sources": [("p", line, signal[:, None] * np.hanning(len(line)), "uncorrected")],
+        "steps": 40,
+        "points": points,
+    }
+    return Example(shape, **(content | more))
+
+
+CASES = {
+    "space": example(SPACE, absorbing=2),
+    "plane": example(PLANE),
+    "cuboids": example(SPACE, absorbing=2, cuboids=[(2, 3, 4, 9, 20, 33), (5, 5, 30, 5, 5, 30)]),
+}
+
+
+def contents(path: Path) -> dict[str, NDArray[Any]]:
+    found: dict[str, NDArray[Any]] = {}
+
+    def add(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            found[name] = item[()]
+
+    with h5py.File(path) as file:
+        file.visititems(add)
+    return found
+
+
+def files(folder: Path) -> list[str]:
+    return ["-i", str(folder / "in.h5"), "-o", str(folder / "out.h5")]
+
+
+def on_ranks(ranks: int, *arguments: str) -> str:
+    """Run the command; returns what it prints on standard error."""
+    result = run_on_ranks(ranks, "-m", MODULE, *arguments)
+    assert result.returncode == 0, result.stderr
+    return str(result.stderr)
+
+
+@cache
+def alone(name: str) -> dict[str, NDArray[Any]]:
+    """The output file of one rank."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        CASES[name].write(Path(folder) / "in.h5")
+        assert main_omp([*files(Path(folder)), *FLAGS, "--copy_sensor_mask"]) == 0
+        return contents(Path(folder) / "out.h5")
+
+
+def assert_close(found: dict[str, NDArray[Any]], wanted: dict[str, NDArray[Any]]) -> None:
+    """Fields are close, relative to the largest pressure or velocity of all outputs."""
+    assert set(found) == set(wanted)
+    fields = {name: values for name, values in wanted.items() if FIELD.match(name)}
+    for name in set(wanted) - set(fields):
+        assert np.array_equal(found[name], wanted[name]), name
+    for name, values in fields.items():
+        largest = max(np.abs(each).max() for other, each in fields.items() if other[0] == name[0])
+        tolerance = SHIFTED if "non_staggered" in name else TOLERANCE
+        difference = np.abs(found[name] - values).max()
+        assert difference < tolerance * largest, (name, difference / largest)
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks"), [("space", 2), ("plane", 2), ("plane", 3), ("cuboids", 2)]
+)
+def test_ranks_write_one_file_that_is_close_to_that_of_one_rank(
+    tmp_path: Path, name: str, ranks: int
+) -> None:
+    CASES[name].write(tmp_path / "in.h5")
+    on_ranks(ranks, *files(tmp_path), *FLAGS, "--copy_sensor_mask")
+    assert {path.name for path in tmp_path.iterdir()} == {"in.h5", "out.h5"}
+    assert_close(contents(tmp_path / "out.h5"), alone(name))
+
+
+def test_legs_on_ranks_change_no_bit_and_other_ranks_continue_them(tmp_path: Path) -> None:
+    CASES["plane"].write(tmp_path / "in.h5")
+    arguments = [*files(tmp_path), *FLAGS, "-s", "3"]
+    on_ranks(2, *arguments)
+    wanted = contents(tmp_path / "out.h5")
+    state = tmp_path / "state.h5"
+    legs = [*arguments, "--checkpoint_file", str(state), "--checkpoint_timesteps", "15"]
+    for done in (15, 30, 40):
+        on_ranks(2, *legs)
+        found = contents(tmp_path / "out.h5")
+        assert found["t_index"].item() == done and state.exists() == (done < 40)
+    assert all(np.array_equal(found[name], values) for name, values in wanted.items())
+    on_ranks(2, *legs)
+    for _ in range(2):
+        assert main_omp(legs) == 0
+    assert not state.exists()
+    assert_close(contents(tmp_path / "out.h5"), wanted)
+
+
+def test_an_error_of_all_ranks_is_told_once(tmp_path: Path) -> None:
+    CASES["plane"].write(tmp_path / "in.h5")
+    for arguments, words in (
+        ([*files(tmp_path), "-s", "41"], "samples must start at one of the steps 1 to 40"),
+        (["-i", str(tmp_path / "no.h5"), "-o", "out.h5"], "no.h5 does not exist"),
+        (["-i", "in.h5"], "the following arguments are required: -o"),
+        ([*files(tmp_path), "--overlap_accuracy", "1e-9"], "accept --overlap_accuracy"),
+    ):
+        result = run_on_ranks(2, "-m", MODULE, *arguments)
+        assert result.returncode == 1 and result.stderr.count(words) == 1, result.stderr
+        assert "Traceback" not in result.stderr and "run.processes" not in result.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"in.h5"}
+
+
+def test_a_nan_on_one_rank_is_an_error_of_all(tmp_path: Path) -> None:
+    """Each rank checks some planes of the medium; the last one finds the value."""
+    speed = np.full(SPACE, 1500.0)
+    speed[-1, 3, 4] = np.nan
+    example(SPACE, speed=speed).write(tmp_path / "in.h5")
+    result = run_on_ranks(2, "-m", MODULE, *files(tmp_path))
+    assert result.returncode == 1
+    assert result.stderr.count("c0 contains values that are not finite") == 1, result.stderr
+
+
+# --- groundswell run ------------------------------------------------------------------------------
+
+
+def test_a_run_writes_what_the_command_writes(tmp_path: Path) -> None:
+    CASES["plane"].write(tmp_path / "in.h5")
+    assert main_omp([*files(tmp_path), "--p_raw", "--p_max_all"]) == 0
+    result = groundswell.run(tmp_path / "in.h5")
+    assert result.folder == tmp_path / "results"
+    found, wanted = contents(result.folder / "output.h5"), contents(tmp_path / "out.h5")
+    assert set(found) == set(wanted)
+    assert all(np.array_equal(found[name], values) for name, values in wanted.items())
+    samples = result.samples
+    assert set(samples) == {"p", "p_max_all"}
+    assert np.array_equal(samples["p"], wanted["p"][0]) and samples["p"].shape == (40, 50)
+    assert result.summary["steps"] == 39  # the initial pressure counts as one
+
+
+def test_a_run_on_ranks_is_close_to_one_rank(tmp_path: Path) -> None:
+    CASES["plane"].write(tmp_path / "in.h5")
+    result = run_on_ranks(2, "-m", "groundswell", "run", tmp_path / "in.h5", "--quiet")
+    assert result.returncode == 0, result.stderr
+    wanted = alone("plane")
+    found = contents(tmp_path / "results" / "output.h5")
+    assert_close(found, {name: values for name, values in wanted.items() if name in found})
