@@ -116,8 +116,10 @@ def _of_case(
 
     def steps() -> Steps:
         setup = prepare(DgWaveCase.from_dict(content))
-        fastest = setup.unrelaxed(np.arange(setup.count)).vp
-        return dg_step(setup.edges, fastest, DEGREE), _pairs(setup.elements(1, 0))
+        fastest = setup.materials.unrelaxed(np.arange(setup.geometry.count)).vp
+        return dg_step(setup.geometry.edges, fastest, DEGREE), _pairs(
+            setup.partition.elements(1, 0)
+        )
 
     return steps
 
