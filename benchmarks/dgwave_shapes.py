@@ -36,7 +36,7 @@ def build(kind: str, degree: int, fluid: bool, precision: str) -> Discretisation
     cells = max(4, round(NODES ** (1 / 3) / (degree + 1)))
     content = features(cells, degree, fluid=fluid)[KINDS[kind]]
     setup = set_up(content | {"run": {"precision": precision}})
-    return discretise(setup, setup.elements(1, 0))
+    return discretise(setup, setup.partition.elements(1, 0))
 
 
 def candidates(degree: int) -> Iterator[KernelShape]:

@@ -115,8 +115,9 @@ def _of_case(
 
     def steps() -> Steps:
         setup = set_up(content)
-        fastest = setup.unrelaxed(np.arange(setup.count)).vp
-        return dg_step(setup.edges, fastest, DEGREE), _pairs(setup.elements(1, 0))
+        fastest = setup.materials.unrelaxed(np.arange(setup.geometry.count)).vp
+        elements = setup.partition.elements(1, 0)
+        return dg_step(setup.geometry.edges, fastest, DEGREE), _pairs(elements)
 
     return steps
 

@@ -17,7 +17,7 @@ from groundswell.seismology.formats.seismograms import (
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.seismology.receivers import RECORDED
 from groundswell.simulation.readers import FileReader, RecordReader
-from groundswell.solvers.dgwave.recording.records import RECORDABLE
+from groundswell.solvers.dgwave.recordable import RECORDABLE
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 

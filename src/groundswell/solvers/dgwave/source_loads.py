@@ -11,11 +11,10 @@ its integral and its centre where it meets a boundary, and the other moments nea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermevander
@@ -26,14 +25,12 @@ from threadpoolctl import threadpool_limits
 
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers, interpolate
-from groundswell.solvers.dgwave.places import are_in_region
+from groundswell.seismology.sources.point_sources import PointSource
+from groundswell.solvers.dgwave.geometry import Geometry
+from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 from groundswell.solvers.dgwave.source_reach import WIDEST, excites_stress, reach
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 from groundswell.spectral_elements.point_location import bounding_boxes, pairs_in_boxes, tangents_at
-
-if TYPE_CHECKING:
-    from groundswell.seismology.sources.point_sources import PointSource
-    from groundswell.solvers.dgwave.setup import Setup
 
 Floats = NDArray[np.float64]
 
@@ -98,39 +95,47 @@ class _Window:
         return np.asarray((1 - squares).clip(0) ** SHARPNESS)
 
 
-def point_loads(setup: Setup, own: NDArray[np.bool_]) -> Iterator[tuple[int, Load]]:
+def point_loads(
+    materials: ElementMaterials, sources: Sequence[PointSource], own: NDArray[np.bool_]
+) -> Iterator[tuple[int, Load]]:
     """Yield the loads of the sources that cover chosen elements, with the source's number.
 
     Args:
+        materials: of all elements.
         own: which elements are chosen, (elements of all ranks,).
     """
-    leaves, windows = _windows(setup)
-    near = _elements_near(setup, windows)
+    leaves, windows = _windows(materials, sources)
+    near = _elements_near(materials.geometry, windows)
     chosen = [n for n, elements in enumerate(near) if own[elements].any()]
     for first in range(0, len(chosen), BATCH):
         batch = chosen[first : first + BATCH]
-        there = _Elements.of(setup, np.unique(np.concatenate([near[n] for n in batch])))
+        there = _Elements.of(materials, np.unique(np.concatenate([near[n] for n in batch])))
         with threadpool_limits(1, "blas"):  # several threads factorise small matrices more slowly
             yield from [(n, _load(there, int(leaves[n]), near[n], windows[n])) for n in batch]
 
 
-def _windows(setup: Setup) -> tuple[Numbers, list[_Window]]:
+def _windows(
+    materials: ElementMaterials, sources: Sequence[PointSource]
+) -> tuple[Numbers, list[_Window]]:
     """The elements that hold the sources, and the windows of their loads."""
-    points = np.array([source.position for source in setup.sources]).reshape(-1, AXES)
-    leaves, places = setup.locate(points)
-    frames = tangents_at(setup.hexahedra, leaves, places)
-    of_source = zip(setup.sources, setup.place(points), frames, strict=True)
-    return leaves, [_window(setup, *found) for found in of_source]
+    geometry = materials.geometry
+    points = np.array([source.position for source in sources]).reshape(-1, AXES)
+    leaves, places = geometry.locate(points)
+    frames = tangents_at(geometry.hexahedra, leaves, places)
+    of_source = zip(sources, geometry.place(points), frames, strict=True)
+    return leaves, [_window(materials, *found) for found in of_source]
 
 
-def _window(setup: Setup, source: PointSource, centre: Floats, frame: Floats) -> _Window:
-    degree = setup.degree if excites_stress(setup, source) else WIDEST
-    return _Window(centre, frame, reach(setup, source), _slack(degree))
+def _window(
+    materials: ElementMaterials, source: PointSource, centre: Floats, frame: Floats
+) -> _Window:
+    degree = materials.geometry.degree if excites_stress(materials, source) else WIDEST
+    return _Window(centre, frame, reach(materials, source), _slack(degree))
 
 
-def _elements_near(setup: Setup, windows: list[_Window]) -> list[Numbers]:
+def _elements_near(geometry: Geometry, windows: list[_Window]) -> list[Numbers]:
     """The elements whose boxes meet the box of each window."""
-    low, high = bounding_boxes(setup.hexahedra, np.arange(setup.count))
+    low, high = bounding_boxes(geometry.hexahedra, np.arange(geometry.count))
     centres = np.array([window.centre for window in windows]).reshape(-1, AXES)
     spans = np.array([window.span for window in windows]).reshape(-1, AXES)
     largest = spans.max(axis=0, initial=0)
@@ -166,20 +171,20 @@ class _Elements:
     volumes: Floats
 
     @classmethod
-    def of(cls, setup: Setup, numbers: Numbers) -> _Elements:
-        material = setup.material_at(numbers)
+    def of(cls, materials: ElementMaterials, numbers: Numbers) -> _Elements:
+        geometry, material = materials.geometry, materials.at(numbers)
         means = [getattr(material, name).mean(axis=1) for name in ("vp", "vs", "rho")]
         with np.errstate(divide="ignore"):
             logarithms = np.log(means)
         return cls(
             numbers,
-            setup.degree,
-            setup.is_curved,
-            are_in_region(setup, numbers),
+            geometry.degree,
+            geometry.is_curved,
+            geometry.in_region(numbers),
             logarithms,
-            setup.hexahedra.geometry_nodes(numbers),
-            element_nodes(setup.hexahedra, setup.degree, numbers),
-            _volumes(setup, numbers),
+            geometry.hexahedra.geometry_nodes(numbers),
+            element_nodes(geometry.hexahedra, geometry.degree, numbers),
+            _volumes(geometry, numbers),
         )
 
     def similar(self, rows: Numbers, own: int) -> Floats:
@@ -238,11 +243,11 @@ def _distances(low: Floats, high: Floats) -> Floats:
     return np.linalg.norm(np.maximum(low, -high).clip(0), axis=1)
 
 
-def _volumes(setup: Setup, elements: Numbers) -> Floats:
+def _volumes(geometry: Geometry, elements: Numbers) -> Floats:
     """Jacobians at the nodes of elements, (elements, nodes or 1), m^3."""
-    if setup.is_curved:
-        return jacobians(np.asarray(setup.shapes.metrics(elements, "float64"), np.float64))
-    return np.prod(setup.edges[elements] / 2, axis=1, keepdims=True)
+    if geometry.is_curved:
+        return jacobians(np.asarray(geometry.shapes.metrics(elements, "float64"), np.float64))
+    return np.prod(geometry.edges[elements] / 2, axis=1, keepdims=True)
 
 
 def _tests(places: Floats, degree: int, is_curved: bool) -> Floats:

@@ -49,7 +49,7 @@ def _measured(backend: Backend, content: Content, precision: str) -> Row:
     solver = DgWave(setup, backend)
     fill(backend, solver.propagation.u, solver.elements.numbers)
     seconds = alone(backend, solver.propagation.step) / SCHEME.stages
-    counted = {"elements": setup.count, "bytes": bytes_per_update(setup)}
+    counted = {"elements": setup.geometry.count, "bytes": bytes_per_update(setup)}
     return {**counted, "seconds": seconds, "GDOFS": setup.unknowns / seconds / 1e9}
 
 

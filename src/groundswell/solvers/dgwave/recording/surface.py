@@ -107,8 +107,9 @@ class SurfaceSeries:
 
     def __init__(self, solver: DgWave) -> None:
         self._setup, self._comm = solver.setup, solver.comm
-        setup, stride = solver.setup, solver.setup.case.output.surface.stride
-        self._lattice = Lattice.of(setup, solver.elements.numbers, stride)
+        setup, section = solver.setup, solver.setup.case.output.surface
+        assert section is not None  # otherwise, there are no samples
+        self._lattice = Lattice.of(setup, solver.elements.numbers, section.stride)
         every, sample = surface_stride(setup), sample_bytes(setup)
         shape = (len(VELOCITIES), len(self._lattice.mine))
         self._ring = Ring(solver.backend, shape, every, ring_slots(sample, every), setup.dtype)

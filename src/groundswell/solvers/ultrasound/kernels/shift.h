@@ -20,8 +20,7 @@ KERNEL shift_y(Complex* values, const Complex* factors) { shift<1>(values, facto
 
 KERNEL shift_z(Complex* values, const Complex* factors) { shift<2>(values, factors); }
 
-template <int AXIS>
-INLINE void taper(real* RESTRICT values, const real* RESTRICT bell) {
+template <int AXIS> INLINE void taper(real* RESTRICT values, const real* RESTRICT bell) {
   FOR_CELLS(i, NX, j, NY, k, NZ) {
     const index_t n = (static_cast<index_t>(k) * NY + j) * NX + i;
     values[n] *= bell[AXIS == 0 ? i : AXIS == 1 ? j : k];

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from groundswell.case.quantities import Quantity
 from groundswell.solvers.dgwave.mesh.topography import Surface
-
-if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.setup import Setup
 
 MISFIT = 0.02  # of the surface, over the shortest wavelength: a shift of phase by 7 degrees
 
@@ -30,16 +26,17 @@ def terrain_quantities(surface: Surface, group: str) -> Iterator[Quantity]:
     yield Quantity("terrain_misfit", gap, "surface of elements", "m", text, group)
 
 
-def terrain_warnings(setup: Setup) -> Iterator[str]:
-    """A surface of elements that is too far from the topography for the shortest waves."""
-    if setup.surface is None:
-        return
-    gap, x, y = setup.surface.misfit
-    wave = setup.statistics.speed_min / min(setup.resolved_frequency, setup.source_frequency)
-    if gap > MISFIT * wave:
+def terrain_warnings(surface: Surface, wavelength: float) -> Iterator[str]:
+    """A surface of elements that is too far from the topography for the shortest waves.
+
+    Args:
+        wavelength: of these waves, m.
+    """
+    gap, x, y = surface.misfit
+    if gap > MISFIT * wavelength:
         yield (
             f"between its nodes, the surface of the elements is up to {gap:.3g} m away from the "
-            f"topography, at x = {x:.6g} m, y = {y:.6g} m; that is {gap / wave:.2g} of the "
-            f"shortest wavelength, {wave:.3g} m, and should be at most {MISFIT:g} of it; use "
+            f"topography, at x = {x:.6g} m, y = {y:.6g} m; that is {gap / wavelength:.2g} of the "
+            f"shortest wavelength, {wavelength:.3g} m, and should be at most {MISFIT:g} of it; use "
             "smaller elements in [grid], raise method.degree, or smooth the topography"
         )
