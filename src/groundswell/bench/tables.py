@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from groundswell.bench import Session
+from groundswell.bench.rows import Row as Row
 
 KIB, MIB = 1 << 10, 1 << 20
 GAP = "  "  # between columns
 
-Row = dict[str, Any]
 Measured = Mapping[str, Any]  # metadata, and the rows of each table by its name
 
 
@@ -90,7 +88,7 @@ class Table:
     name: str
     title: str | Callable[[Measured], str]
     columns: Sequence[Column]
-    measure: Callable[[Session], Iterable[Row]]
+    measure: Callable[[Any], Iterable[Row]]
     spread: Spread | None = None
     ranks: str = "any"
     seconds: float = 0.0
