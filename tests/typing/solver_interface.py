@@ -26,6 +26,9 @@ from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.poisson.outputs import Outputs as PoissonOutputs
 from groundswell.solvers.poisson.setup import Setup as PoissonSetup
 from groundswell.solvers.poisson.solver import Poisson
+from groundswell.solvers.ultrasound.kwave.outputs import KWaveOutputs
+from groundswell.solvers.ultrasound.kwave.setup import KWaveSetup
+from groundswell.solvers.ultrasound.kwave.solver import KWaveSolver
 from groundswell.solvers.ultrasound.outputs import Outputs as UltrasoundOutputs
 from groundswell.solvers.ultrasound.setup import Setup as UltrasoundSetup
 from groundswell.solvers.ultrasound.solver import Ultrasound
@@ -38,6 +41,7 @@ setups: list[type[Setup]] = [
     DgWaveSetup,
     EarthquakeSetup,
     PoissonSetup,
+    KWaveSetup,
     UltrasoundSetup,
 ]
 outputs: list[type[Outputs]] = [
@@ -45,9 +49,10 @@ outputs: list[type[Outputs]] = [
     DgWaveOutputs,
     EarthquakeOutputs,
     PoissonOutputs,
+    KWaveOutputs,
     UltrasoundOutputs,
 ]
-steppers: list[type[TimeStepper]] = [Acoustics, Cavity, DgWave, Earthquake, Ultrasound]
+steppers: list[type[TimeStepper]] = [Acoustics, Cavity, DgWave, Earthquake, KWaveSolver, Ultrasound]
 timed: list[type[TimeDependent]] = [Acoustics, DgWave, Earthquake, Ultrasound]
 direct: list[type[DirectSolver]] = [Poisson]
 converging: list[type[Converging]] = [Cavity]

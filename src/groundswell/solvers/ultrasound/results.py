@@ -93,7 +93,7 @@ def samples(folder: Path) -> dict[str, NDArray[np.float32]]:
     """
     path = folder / OUTPUT_FILE
     if not path.exists():
-        raise InputError(f"{path} does not exist; run an input file of k-Wave")
+        raise InputError(f"{path} does not exist; run the case with an input file of k-Wave (.h5)")
     return read_samples(path)
 
 
