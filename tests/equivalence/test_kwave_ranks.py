@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ import numpy as np
 import pytest
 from kwave_files import Example
 from numpy.typing import NDArray
-from ranks import run_on_ranks
+from ranks import run_on_ranks, start_on_ranks
 
 import groundswell
-from groundswell.solvers.ultrasound.kwave.case import OUTPUTS
+from groundswell.errors import InputError, Interrupted, RunFailed
+from groundswell.solvers.ultrasound.kwave.case import OUTPUTS, KWaveCase
 from groundswell.solvers.ultrasound.kwave.command import main_omp
 
 pytestmark = pytest.mark.timeout(600)
@@ -142,6 +144,28 @@ def test_legs_on_ranks_change_no_bit_and_other_ranks_continue_them(tmp_path: Pat
     assert_close(contents(tmp_path / "out.h5"), wanted)
 
 
+def test_a_signal_on_ranks_writes_a_checkpoint(tmp_path: Path) -> None:
+    """mpiexec forwards SIGUSR1; without a checkpoint file, nothing is left."""
+    state = tmp_path / "state.h5"
+    example(PLANE, steps=20_000).write(tmp_path / "in.h5")
+    resumable = ["--checkpoint_file", str(state), "--checkpoint_timesteps", "20000"]
+    for more, advice in (([], ""), (resumable, " to continue from the checkpoint")):
+        process = start_on_ranks(2, "-m", MODULE, *files(tmp_path), "-r", "1", *more)
+        assert process.stdout is not None
+        while "left" not in process.stdout.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGUSR1)
+        _, error = process.communicate(timeout=120)
+        assert process.returncode == 1
+        assert (
+            len(re.findall(rf"stopped by SIGUSR1 after step \d+; start it again{advice}\n", error))
+            == 1
+        )
+        assert state.exists() == (tmp_path / "out.h5").exists() == bool(more)
+    on_ranks(2, *files(tmp_path), "--checkpoint_file", str(state), "--checkpoint_interval", "1")
+    assert 0 < contents(tmp_path / "out.h5")["t_index"].item() < 20_000
+
+
 def test_an_error_of_all_ranks_is_told_once(tmp_path: Path) -> None:
     CASES["plane"].write(tmp_path / "in.h5")
     for arguments, words in (
@@ -181,6 +205,56 @@ def test_a_run_writes_what_the_command_writes(tmp_path: Path) -> None:
     assert set(samples) == {"p", "p_max_all"}
     assert np.array_equal(samples["p"], wanted["p"][0]) and samples["p"].shape == (40, 50)
     assert result.summary["steps"] == 39  # the initial pressure counts as one
+
+
+def stop(live: Any) -> None:
+    live.stop()
+
+
+def test_a_run_that_is_resumed_changes_no_bit(tmp_path: Path) -> None:
+    CASES["plane"].write(tmp_path / "in.h5")
+    content = {"file": tmp_path / "in.h5", "output": {"datasets": sorted(OUTPUTS), "start": 3}}
+    case = KWaveCase.from_dict(content, tmp_path)
+    wanted = contents(groundswell.run(case, folder=tmp_path / "whole").folder / "output.h5")
+    folder = tmp_path / "parts"
+    with pytest.raises(Interrupted):
+        groundswell.run(case, folder=folder, callbacks=[groundswell.every(15, stop)])
+    assert not (folder / "output.h5").exists() and (folder / "output.h5.part").exists()
+    found = contents(groundswell.run(case, folder=folder, resume=True).folder / "output.h5")
+    assert set(found) == set(wanted)
+    assert all(np.array_equal(found[name], values) for name, values in wanted.items())
+    assert {path.name for path in folder.iterdir()} == {"output.h5", "summary.json"}
+
+
+def test_a_changed_output_file_is_not_continued(tmp_path: Path) -> None:
+    CASES["plane"].write(tmp_path / "in.h5")
+    folder = tmp_path / "results"
+    with pytest.raises(Interrupted):
+        groundswell.run(tmp_path / "in.h5", callbacks=[groundswell.every(15, stop)])
+    with h5py.File(folder / "output.h5.part", "r+") as file:
+        file["p"][0, 3, 7] += 1
+    with pytest.raises(InputError, match="was changed after the checkpoint was written"):
+        groundswell.run(tmp_path / "in.h5", resume=True)
+
+
+def test_a_run_without_series_writes_its_file_at_the_end(tmp_path: Path) -> None:
+    CASES["plane"].write(tmp_path / "in.h5")
+    content = {"file": tmp_path / "in.h5", "output": {"datasets": ["u_rms", "p_final"]}}
+    result = groundswell.run(KWaveCase.from_dict(content, tmp_path))
+    wanted = alone("plane")
+    assert set(result.samples) == {"ux_rms", "uy_rms", "p_final"}
+    for name, values in result.samples.items():
+        assert np.array_equal(values.ravel(), wanted[name].ravel()), name
+    with pytest.raises(InputError, match="use samples"):
+        _ = result.fields
+
+
+def test_a_run_stops_when_the_pressure_is_not_finite(tmp_path: Path) -> None:
+    """The commands go on, as k-Wave does."""
+    unstable = {"dt": np.float32(1e-5), "c_ref": np.float32(500)}
+    example(PLANE, steps=300).write(tmp_path / "in.h5", unstable)
+    with pytest.raises(RunFailed, match="the run is unstable"):
+        groundswell.run(tmp_path / "in.h5")
 
 
 def test_a_run_on_ranks_is_close_to_one_rank(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.timeout(120)
 Write = Callable[..., Path]
 Capture = pytest.CaptureFixture[str]
 
-COMMANDS = ("run", "check", "new", "verify", "bench", "info", "report")
+COMMANDS = ("run", "check", "new", "convert", "verify", "bench", "info", "report")
 HEAVY = ("numpy", "h5py", "xarray", "matplotlib", "obspy", "scipy", "pyproj")
 
 

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kwave_files import Example, as_dataset, write_datasets
-from ranks import run_on_ranks
 from small_disk import small_disk
 
 from groundswell.solvers.ultrasound.kwave import leg
@@ -85,6 +84,7 @@ def test_help_and_version(main: Any, capsys: Captured) -> None:
         (["-i", "a", "-o", "b", "-c", "10"], "argument -c: invalid choice: 10"),
         (["-i", "a", "-o", "b", "-s", "0"], "argument -s: 0 must be at least 1"),
         (["-i", "a", "-o", "b", "-t", "two"], "argument -t: invalid number value: 'two'"),
+        (["-i", "a", "-o", "b", "--overlap_accuracy", "2"], "2 must be above 0 and below 1"),
         (["-i", "a", "-o", "b", "-g", "0"], "unrecognized arguments: -g 0"),
         (["-i", "a", "-o", "a"], "must be different files"),
         (["-i", "a", "-o", "b", "--checkpoint_file", "c"], "--checkpoint_file needs"),
@@ -116,13 +116,6 @@ def test_a_missing_gpu_is_an_error(source: Path, capsys: Captured, monkeypatch: 
     error = capsys.readouterr().err
     assert "error: the CUDA backend was requested" in error
     assert "or use kspaceFirstOrder-OMP" in error and "backend =" not in error
-
-
-def test_several_processes_are_refused_with_one_message(source: Path) -> None:
-    result = run_on_ranks(2, "-m", MODULE, *files(source))
-    assert result.returncode == 1 and result.stdout == ""
-    assert result.stderr.count("this command runs on one process, but 2 were started") == 1
-    assert not source.with_name("out.h5").exists() and "Traceback" not in result.stderr
 
 
 def test_samples_after_the_last_step(source: Path, capsys: Captured) -> None:

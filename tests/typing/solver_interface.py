@@ -44,6 +44,9 @@ from groundswell.solvers.poisson.setup import prepare as prepare_poisson
 from groundswell.solvers.poisson.solver import Poisson
 from groundswell.solvers.ultrasound import check as ultrasound_check
 from groundswell.solvers.ultrasound import cost as ultrasound_cost
+from groundswell.solvers.ultrasound.kwave.outputs import KWaveOutputs
+from groundswell.solvers.ultrasound.kwave.setup import KWaveSetup
+from groundswell.solvers.ultrasound.kwave.solver import KWaveSolver
 from groundswell.solvers.ultrasound.outputs import Outputs as UltrasoundOutputs
 from groundswell.solvers.ultrasound.setup import Setup as UltrasoundSetup
 from groundswell.solvers.ultrasound.setup import prepare as prepare_ultrasound
@@ -83,6 +86,7 @@ setups: list[type[Setup]] = [
     DgWaveSetup,
     EarthquakeSetup,
     PoissonSetup,
+    KWaveSetup,
     UltrasoundSetup,
 ]
 outputs: list[type[Outputs]] = [
@@ -90,9 +94,10 @@ outputs: list[type[Outputs]] = [
     DgWaveOutputs,
     EarthquakeOutputs,
     PoissonOutputs,
+    KWaveOutputs,
     UltrasoundOutputs,
 ]
-steppers: list[type[TimeStepper]] = [Acoustics, Cavity, DgWave, Earthquake, Ultrasound]
+steppers: list[type[TimeStepper]] = [Acoustics, Cavity, DgWave, Earthquake, KWaveSolver, Ultrasound]
 timed: list[type[TimeDependent]] = [Acoustics, DgWave, Earthquake, Ultrasound]
 direct: list[type[DirectSolver]] = [Poisson]
 converging: list[type[Converging]] = [Cavity]

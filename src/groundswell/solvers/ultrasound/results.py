@@ -30,7 +30,7 @@ medium = FileReader(
 # Samples, statistics and final fields of a run of an input file of k-Wave, NumPy arrays by dataset.
 # A time series of points is (steps, points), a statistic (points,). Those of cuboids have names
 # such as "p/1" and the axes (steps, z, y, x) and (z, y, x). Fields of the whole grid are (z, y, x).
-samples = FileReader(OUTPUT_FILE, read_samples, "run an input file of k-Wave")
+samples = FileReader(OUTPUT_FILE, read_samples, "run the case with an input file of k-Wave (.h5)")
 
 
 def fields(folder: Path) -> xarray.Dataset:

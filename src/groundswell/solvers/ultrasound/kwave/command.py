@@ -20,11 +20,8 @@ from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.formats.atomic import resource_error
 from groundswell.simulation.signals import stop_request
 from groundswell.solvers.ultrasound.kwave.arguments import in_options, parse
-from groundswell.solvers.ultrasound.kwave.leg import OMP, Leg
+from groundswell.solvers.ultrasound.kwave.leg import CUDA, OMP, run_leg
 from groundswell.version import __version__
-
-CUDA = "kspaceFirstOrder-CUDA"
-BACKENDS = {OMP: "cpu", CUDA: "cuda"}
 
 
 def main_omp(arguments: Sequence[str] | None = None) -> int:
@@ -44,7 +41,7 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
         with _quiet_unless_first(job), stop_request() as stop, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about values that are not finite; `Leg` reports them
             options = parse(program, f"{program} of Groundswell {__version__}", arguments)
-            Leg(program, BACKENDS[program], options, job).run(stop)
+            run_leg(program, options, job, stop)
     except SystemExit as end:  # --help, --version or invalid arguments
         return end.code if isinstance(end.code, int) else 1
     except KeyboardInterrupt:

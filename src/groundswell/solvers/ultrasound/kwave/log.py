@@ -23,22 +23,20 @@ class Log:
         verbose: 0 for progress only, 1 to add the medium and sources, 2 to add the device and the
             outputs.
         percent: interval between progress messages, percent of all steps.
-        talks: whether this rank prints.
     """
 
-    def __init__(self, verbose: int, percent: int, *, talks: bool = True) -> None:
-        self._verbose, self._percent, self._talks = verbose, percent, talks
+    def __init__(self, verbose: int, percent: int) -> None:
+        self._verbose, self._percent = verbose, percent
 
     def say(self, text: str, level: int = 0) -> None:
         """Print a message if the run is at least as verbose as `level`."""
-        if self._talks and self._verbose >= level:
+        if self._verbose >= level:
             with suppress(OSError):  # a closed log must not stop the run
                 print(text, flush=True)
 
     def warn(self, text: str) -> None:
         """Print a warning on standard error."""
-        if self._talks:
-            print(f"warning: {text}", file=sys.stderr)
+        print(f"warning: {text}", file=sys.stderr)
 
     def describe(self, program: str, backend: Backend, setup: KWaveSetup, options: Options) -> None:
         """Print a description of the simulation."""
