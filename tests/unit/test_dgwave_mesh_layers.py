@@ -20,6 +20,7 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import positions
 from groundswell.simulation.preparation import prepare
 from groundswell.solvers.dgwave.discretisation import discretise
+from groundswell.solvers.dgwave.setup.meshes import require_physical
 
 pytestmark = pytest.mark.each_value
 
@@ -90,6 +91,29 @@ def test_layers_are_those_of_a_grid(tmp_path: Path) -> None:
     )
     time = {"duration": 0.3, "step": 0.003}
     require_equal_motion(tmp_path, *cases, time=time, method=NODES, source=[SHOT])
+
+
+def test_models_without_quality_factors_have_no_attenuation(tmp_path: Path) -> None:
+    axes = {"depth": [0.0, 600], "y": [0.0, 800], "x": [0.0, 800]}
+    values = {name: np.full((2, 2, 2), float(value)) for name, value in ROCK.items()}
+    data = xr.Dataset({n: (tuple(axes), v) for n, v in values.items()}, coords=axes)
+    data.to_netcdf(tmp_path / "model.nc", engine="h5netcdf")
+    medium = {"kind": "netcdf", "file": "model.nc"}
+    mesh = on_mesh(save_box(tmp_path / "a.msh", REGION), medium)
+    with pytest.raises(InputError, match="but the medium has no quality factors"):
+        prepare(build(tmp_path, **mesh, attenuation={"model": "constant", "band": [1, 20]}))
+
+
+def test_unphysical_averages_are_named_by_their_element(tmp_path: Path) -> None:
+    mesh = on_mesh(save_box(tmp_path / "a.msh", REGION), {"kind": "homogeneous", **ROCK})
+    found: Any = prepare(build(tmp_path, **mesh))
+    averages = found.materials.elements.average(np.arange(found.geometry.count))
+    require_physical(averages, found.geometry)
+    place = np.array([[430.0, 450.0, 310.0]])
+    averages.vs[found.geometry.locate(place)[0]] = 2900
+    message = r"around x = 500 m, y = 500 m, depth = 300 m has vp = 3000, vs = 2900, .*: vp must"
+    with pytest.raises(InputError, match=message):
+        require_physical(averages, found.geometry)
 
 
 def test_models_are_those_of_a_grid(tmp_path: Path) -> None:

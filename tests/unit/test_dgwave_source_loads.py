@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 
 from groundswell.meshes.gll import gll
 from groundswell.solvers.dgwave.discretisation import discretise
-from groundswell.solvers.dgwave.source_loads import (
-    MOMENTS,
-    Load,
-    _tests,
-    point_loads,
-    smoothing,
-)
+from groundswell.solvers.dgwave.source_loads import Load, point_loads
+from groundswell.solvers.dgwave.source_moments import MOMENTS, moment_polynomials, smoothing
 from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 
@@ -191,5 +186,5 @@ def test_lines_of_bricks_give_what_all_nodes_give(degree: int) -> None:
     shape = (7, *[degree + 1] * 3)
     cube = (x[:, None, None, :], y[:, None, :, None], z[:, :, None, None])
     places = np.stack([np.broadcast_to(c, shape) for c in cube], axis=-1).reshape(7, -1, 3)
-    found, expected = (_tests(places, degree, is_curved) for is_curved in (False, True))
+    found, expected = (moment_polynomials(places, degree, is_curved) for is_curved in (False, True))
     assert np.allclose(found, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())

@@ -42,8 +42,9 @@ def bytes_per_update(setup: Setup) -> float:
 
 def _memory_variables(setup: Setup) -> float:
     """Memory variables of attenuation and layers per node, averaged over all elements."""
-    sets = int(setup.absorption.layer_axes.sum()) / setup.geometry.count
-    return setup.equations.stretched * sets + setup.equations.strains * setup.materials.mechanisms
+    sets = int(setup.absorption.layer_axes.sum())
+    of_layers = setup.equations.stretched * sets / setup.geometry.count
+    return of_layers + setup.equations.strains * setup.materials.mechanisms
 
 
 def _files(setup: Setup) -> int:

@@ -37,7 +37,7 @@ def on_mesh(case: Any, comm: Communicator | None = None) -> Ground:
     geometry = read_mesh(case)
     media, surfaces = _media(case, geometry), case.boundary.surfaces
     require_groups("boundary.surfaces", surfaces, geometry.groups.sides, "surface")
-    _require_physical(media.averages, geometry)
+    require_physical(media.averages, geometry)
     is_nodal = case.method.material == "node" and media.varies
     elements = ElementMaterials(geometry, media, is_nodal)
     materials = read_materials(case, elements, comm)
@@ -108,7 +108,12 @@ def _media_sections(case: Any, geometry: MeshGeometry) -> tuple[list[Any], Numbe
     return [medium.volumes[v] for v in names.values()], np.searchsorted([*names], groups.volumes)
 
 
-def _require_physical(averages: Material, geometry: MeshGeometry) -> None:
+def require_physical(averages: Material, geometry: MeshGeometry) -> None:
+    """Check the average material of elements, arrays (elements,).
+
+    Raises:
+        InputError: that of an element is unphysical.
+    """
     if unphysical := find_unphysical(averages):
         raise InputError(
             f"medium: the element around {position(geometry, unphysical.entry[0])} has "
