@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TextIO
-
-from rich.console import Console
+from typing import TYPE_CHECKING, TextIO
 
 from groundswell.processes import started_ranks
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 ENDLESS = 100_000  # characters: lines of plain text are not wrapped
 
@@ -24,6 +25,8 @@ def is_terminal(stream: TextIO) -> bool:
 
 def open_console(stream: TextIO | None = None) -> Console:
     """A console for a stream, by default standard output; plain text if it is no terminal."""
+    from rich.console import Console
+
     stream = stream or sys.stdout
     if is_terminal(stream) or "FORCE_COLOR" in os.environ:
         return Console(file=stream, highlight=False)

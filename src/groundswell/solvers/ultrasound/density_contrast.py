@@ -25,7 +25,6 @@ from math import pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
@@ -187,6 +186,8 @@ def _largest_eigenvalue(
     medium: AcousticMedium, operators: SpectralOperators, window: Window
 ) -> float:
     """The largest eigenvalue of A, among pressures in the block of a window, 1/s^2."""
+    from scipy.sparse.linalg import LinearOperator, eigsh  # takes long to import
+
     shape, axes = operators.grid.shape, range(_axes(operators.grid))
     root = np.zeros(shape)
     root[window.own] = np.broadcast_to(np.sqrt(_stiffness(medium)), shape)[window.own]

@@ -23,7 +23,6 @@ from math import pi
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import jv
 
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.point_source import PointSource
@@ -164,6 +163,8 @@ def harmonic_amplitudes(medium: AcousticMedium, wave: Wave) -> tuple[float, ...]
     sigma = min(rate * wave.distance, 1.0) if medium.is_nonlinear else 0.0
     if not sigma:
         return ()
+    from scipy.special import jv  # takes long to import
+
     amplitudes = [float(2 / (n * sigma) * jv(n, n * sigma)) for n in (1, *HARMONICS)]
     return tuple(amplitude / amplitudes[0] for amplitude in amplitudes[1:])
 

@@ -13,7 +13,6 @@ from math import ceil, log10, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf
 
 from groundswell.grids.cartesian import Triple
 
@@ -103,6 +102,8 @@ def bell(overlap: int, shape: float | None = None) -> NDArray[np.float64]:
     Args:
         shape: the parameter L; by default that of `bell_shape`.
     """
+    from scipy.special import erf  # takes long to import
+
     xi = 1 - 2 * np.arange(1, overlap + 1) / (overlap + 1)
     steepness = bell_shape(overlap) if shape is None else shape
     values: NDArray[np.float64] = (1 + erf(steepness * xi / np.sqrt(1 - xi**2))) / 2

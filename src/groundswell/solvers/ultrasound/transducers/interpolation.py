@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from scipy.special import i0
 
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.transducers.surface import (
@@ -186,6 +185,8 @@ def _kernel(cells: Floats, first: int, count: int, half_width: int) -> Floats:
         first, count: index of the first grid point, and their number.
         half_width: distance at which the kernel ends, cells.
     """
+    from scipy.special import i0  # takes long to import
+
     distance = first + np.arange(count) - cells[:, None]
     squared = 1 - (distance / half_width) ** 2
     weights = np.sinc(distance) * i0(KAISER * np.sqrt(np.maximum(squared, 0)))

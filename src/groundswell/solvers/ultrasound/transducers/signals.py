@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicSpline
 
 from groundswell.errors import InputError
 
@@ -147,6 +146,8 @@ class SampledSignal(Signal):
 
     @cached_property
     def _splines(self) -> list[Any]:
+        from scipy.interpolate import CubicSpline  # takes long to import
+
         samples = np.asarray(self.samples, float).reshape(len(self.samples), -1)
         times = self.interval * np.arange(len(samples))
         return [CubicSpline(times, column) for column in samples.T]
