@@ -16,13 +16,11 @@ from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import GroundswellError
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.solvers.dgwave.benchmarks.features import BRICKS, CURVED, NODAL, features
+from groundswell.solvers.dgwave.benchmarks.features import BRICKS, CURVED, NODAL, features, set_up
 from groundswell.solvers.dgwave.benchmarks.problems import fill
-from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.discretisation import Discretisation, discretise
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape
 from groundswell.solvers.dgwave.propagation import Propagation, kernel_source
-from groundswell.solvers.dgwave.setup import prepare
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KINDS = {"bricks": BRICKS, "nodal": NODAL, "curved": CURVED}
@@ -37,8 +35,8 @@ def build(kind: str, degree: int, fluid: bool, precision: str) -> Discretisation
     """A problem whose elements are of one kind."""
     cells = max(4, round(NODES ** (1 / 3) / (degree + 1)))
     content = features(cells, degree, fluid=fluid)[KINDS[kind]]
-    setup = prepare(DgWaveCase.from_dict(content | {"run": {"precision": precision}}))
-    return discretise(setup, setup.elements(1, 0))
+    setup = set_up(content | {"run": {"precision": precision}})
+    return discretise(setup, setup.partition.elements(1, 0))
 
 
 def candidates(degree: int) -> Iterator[KernelShape]:

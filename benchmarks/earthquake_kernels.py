@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from groundswell.backends import cuda, open_backend
+from groundswell.backends import cuda_module, open_backend
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, measure_variant
 
 
@@ -30,9 +30,9 @@ def main() -> None:
     print(f"{backend.device}: {bandwidth / 1e9:.0f} GB/s, {args.cells}, {args.precision}")
     nx, ny, nz = args.cells
     variant = Variant("", (nx, ny, nz), not args.elastic, args.precision, args.sides, args.width)
-    for block in args.blocks or ["x".join(map(str, cuda.CELL_BLOCK))]:
+    for block in args.blocks or ["x".join(map(str, cuda_module.CELL_BLOCK))]:
         bx, by, bz = map(int, block.split("x"))
-        cuda.CELL_BLOCK = (bx, by, bz)
+        cuda_module.CELL_BLOCK = (bx, by, bz)
         row = measure_variant(backend, variant, bandwidth, args.times)
         velocity, stress = row["kernels"].values()
         print(

@@ -11,6 +11,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from groundswell.version import __version__
+
 if TYPE_CHECKING:
     from groundswell import errors, exchange
     from groundswell.backends import open_backend
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from groundswell.simulation.run import run
     from groundswell.simulation.simulation import Simulation
 
-__version__ = "0.1.0"
 __all__ = [
     "Case",
     "LiveRun",

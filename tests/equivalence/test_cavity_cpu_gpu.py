@@ -9,8 +9,8 @@ import pytest
 from gpu import gpu_count
 
 from groundswell.backends import open_backend
-from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.setup import FIELDS, prepare
+from groundswell.solvers.cavity.case import FIELDS, CavityCase
+from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.solver import Cavity
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(gpu_count() < 1, reason="needs a GPU")]

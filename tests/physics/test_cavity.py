@@ -13,7 +13,7 @@ from variants import short_and_long
 from groundswell.backends import open_backend
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.flow import Flow
-from groundswell.solvers.cavity.setup import ALONE, Setup, prepare
+from groundswell.solvers.cavity.setup import ALONE, prepare
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.steady import bring_to_steady_state
 from groundswell.solvers.cavity.verification.lid import extrapolated
@@ -152,7 +152,7 @@ LONG = [name for name in FLOWS if name != "below, metal"]
 def test_defaults_reach_a_steady_flow(name: str) -> None:
     """By cycles, without trying again on the finest grid alone, and without a warning before."""
     solver = bring_to_steady_state(FLOWS[name], open_backend("cpu"))[1]
-    assert solver.convergence_summary()["steady"] and solver.stage != ALONE
+    assert solver.history.convergence()["steady"] and solver.stage != ALONE
     assert [text for text in warnings_of(solver.setup) if "steady" in text] == []
 
 
@@ -165,7 +165,7 @@ def test_defaults_reach_a_steady_flow(name: str) -> None:
     ],
 )
 def test_flows_that_may_not_become_steady_are_named_before(case: CavityCase, text: str) -> None:
-    assert any(text in warning for warning in warnings_of(Setup(case)))
+    assert any(text in warning for warning in warnings_of(prepare(case)))
 
 
 def test_the_finest_grid_alone_replaces_cycles_that_fail(

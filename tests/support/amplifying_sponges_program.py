@@ -9,13 +9,13 @@ import sys
 from typing import Any
 
 from groundswell.cli import main
-from groundswell.solvers.dgwave.setup import geometry
+from groundswell.solvers.dgwave.boundaries.layer_absorption import LayerAbsorption
 from groundswell.solvers.earthquake import absorbing_layers
 
 
 def amplify() -> None:
     """Turn the damping of both seismic solvers around."""
-    sponge, damping = absorbing_layers.sponge, geometry.field_damping
+    sponge, damping = absorbing_layers.sponge, LayerAbsorption.damping
 
     def growing(*arguments: Any) -> Any:
         return 1 + (1 - sponge(*arguments)) / 10
@@ -24,7 +24,8 @@ def amplify() -> None:
         rows, rates = damping(*arguments)
         return rows, -rates / 10
 
-    absorbing_layers.sponge, geometry.field_damping = growing, gain  # type: ignore[assignment]
+    absorbing_layers.sponge = growing  # type: ignore[assignment]
+    LayerAbsorption.damping = gain  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":

@@ -10,141 +10,143 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.level_grid import LevelGrid
 
 Floats = NDArray[np.float64]
 NAMES = ("p", "u", "v", "w", "T")
 
 
-def padded(setup: Setup, axis: int, name: str, f: Floats) -> Floats:
+def padded(grid: LevelGrid, axis: int, name: str, f: Floats) -> Floats:
     """A field with two more values at each end of an axis, which is put first."""
     f = np.moveaxis(f, 2 - axis, 0)
-    low, high = setup.case.walls.pair(axis)
+    low, high = grid.case.walls.pair(axis)
     if low.kind == "periodic":
         return np.concatenate([f, f, f, f, f])[2 * len(f) - 2 : 3 * len(f) + 2]
-    below, above = (beyond(setup, axis, side, name, g) for side, g in ((low, f), (high, f[::-1])))
+    below, above = (beyond(grid, axis, side, name, g) for side, g in ((low, f), (high, f[::-1])))
     return np.concatenate([below[::-1], f, above])
 
 
-def beyond(setup: Setup, axis: int, side: Any, name: str, f: Floats) -> Floats:
+def beyond(grid: LevelGrid, axis: int, side: Any, name: str, f: Floats) -> Floats:
     """The two values beyond the first point, the nearer one first."""
     if side.kind == "symmetry":
         sign = -1 if name == "uvw"[axis] else 1
         return sign * (np.stack([f[0], f[1]]) if len(f) > 1 else np.stack([f[0], f[0]]))
     if name == "p":
         return np.stack([f[0] + n * (f[0] - f[1]) for n in (1, 2)])
-    return np.stack([on_wall(setup, axis, side, name, f), np.full_like(f[0], np.nan)])
+    return np.stack([on_wall(grid, axis, side, name, f), np.full_like(f[0], np.nan)])
 
 
-def on_wall(setup: Setup, axis: int, side: Any, name: str, f: Floats) -> Floats:
+def on_wall(grid: LevelGrid, axis: int, side: Any, name: str, f: Floats) -> Floats:
     if name in "uvw":
         return np.full_like(f[0], side.velocity["uvw".index(name)])
     if side.kind == "adiabatic":
         return (4 * f[0] - f[1]) / 3
     if side.kind == "fixed":
         return np.full_like(f[0], side.temperature)
-    (along, low, high), size = setup.scales.heat, setup.case.grid.size
-    s = (setup.offsets[along][0] + np.arange(setup.grid.cells[along])) * setup.grid.spacing[along]
+    (along, low, high), size = grid.scales.heat, grid.case.grid.size
+    s = (grid.offsets[along][0] + np.arange(grid.grid.cells[along])) * grid.grid.spacing[along]
     profile = low + (high - low) * s / size[along]
     shape = [1, 1, 1]
     shape[2 - along] = -1
-    whole = np.broadcast_to(profile.reshape(shape), setup.grid.shape)
+    whole = np.broadcast_to(profile.reshape(shape), grid.grid.shape)
     return np.moveaxis(whole, 2 - axis, 0)[0]
 
 
-def mass_outflow(setup: Setup, fields: dict[str, Floats]) -> Floats:
+def mass_outflow(grid: LevelGrid, fields: dict[str, Floats]) -> Floats:
     """Mass that leaves the cells per unit time and volume, as a balance of fluxes through faces.
 
     Cells of first points reach to the walls. The half cells there have the velocity of the wall.
     """
     total = np.zeros_like(fields["p"])
-    for axis in filter(setup.varies, range(3)):
-        h, name = setup.grid.spacing[axis], "uvw"[axis]
-        speed = np.moveaxis(fields[name] + wall_rows(setup, axis), 2 - axis, 0)
-        second = np.diff(padded(setup, axis, "p", fields["p"])[1:-1], 2, axis=0)
-        if setup.periodic[axis]:
+    for axis in filter(grid.varies, range(3)):
+        h, name = grid.grid.spacing[axis], "uvw"[axis]
+        speed = np.moveaxis(fields[name] + wall_rows(grid, axis), 2 - axis, 0)
+        second = np.diff(padded(grid, axis, "p", fields["p"])[1:-1], 2, axis=0)
+        if grid.periodic[axis]:
             speed, second = (np.concatenate([f[-1:], f, f[:1]]) for f in (speed, second))
-            flux = (speed[1:] + speed[:-1]) / 2 + setup.damping * np.diff(second, axis=0)
+            flux = (speed[1:] + speed[:-1]) / 2 + grid.damping * np.diff(second, axis=0)
         else:
-            inner = (speed[1:] + speed[:-1]) / 2 + setup.damping * np.diff(second, axis=0)
+            inner = (speed[1:] + speed[:-1]) / 2 + grid.damping * np.diff(second, axis=0)
             flux = np.concatenate([0 * speed[:1], inner, 0 * speed[:1]])
         total += np.moveaxis(np.diff(flux, axis=0), 0, 2 - axis) / h
     return total
 
 
-def wall_rows(setup: Setup, axis: int) -> Floats:
+def wall_rows(grid: LevelGrid, axis: int) -> Floats:
     """Flux along an axis in half cells on walls across other axes, per area of a point's cell."""
-    out = np.zeros(setup.grid.shape)
+    out = np.zeros(grid.grid.shape)
     for other in range(3):
         rows = np.moveaxis(out, 2 - other, 0)
-        for row, side in zip((0, -1), setup.case.walls.pair(other), strict=True):
+        for row, side in zip((0, -1), grid.case.walls.pair(other), strict=True):
             if other != axis and side.kind not in ("symmetry", "periodic"):
                 rows[row] += side.velocity[axis] / 2
     return out
 
 
-def rates(setup: Setup, fields: dict[str, Floats]) -> tuple[dict[str, Floats], dict[str, Floats]]:
+def rates(
+    grid: LevelGrid, fields: dict[str, Floats]
+) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """Rates of change, and one over the longest stable steps of velocity and of heat."""
-    fluid = setup.fluid
+    fluid = grid.fluid
     velocity = [fields[name] for name in "uvw"]
-    beta2 = beta_squared(setup, fields)
+    beta2 = beta_squared(grid, fields)
     out = {name: np.zeros_like(fields[name]) for name in NAMES}
-    out["p"] = -beta2 * mass_outflow(setup, fields)
+    out["p"] = -beta2 * mass_outflow(grid, fields)
     for name, lift in zip("uvw", fluid.buoyancy, strict=True):
         out[name] += lift * (fields["T"] - fluid.neutral)
-    for axis in filter(setup.varies, range(3)):
-        h, speed = setup.grid.spacing[axis], velocity[axis]
-        lines = {n: padded(setup, axis, n, fields[n]) for n in NAMES}
+    for axis in filter(grid.varies, range(3)):
+        h, speed = grid.grid.spacing[axis], velocity[axis]
+        lines = {n: padded(grid, axis, n, fields[n]) for n in NAMES}
         back = {
             n: [np.moveaxis(q[s : len(q) - 2 + s], 0, 2 - axis) for s in range(3)]
             for n, q in ((n, q[1:-1]) for n, q in lines.items())
         }
         for name in "uvwT":
             b, c, d = back[name]
-            spread = fluid.diffusivity if name == "T" else setup.viscosity
+            spread = fluid.diffusivity if name == "T" else grid.viscosity
             out[name] += spread * (b - 2 * c + d) / h**2 - speed * (d - b) / (2 * h)
         b, c, d = back["p"]
         out["uvw"[axis]] -= (d - b) / (2 * h)
-    return out, step_limits(setup, fields)
+    return out, step_limits(grid, fields)
 
 
-def beta_squared(setup: Setup, fields: dict[str, Floats]) -> Floats:
-    return np.maximum(sum(fields[name] ** 2 for name in "uvw"), setup.least_beta2)
+def beta_squared(grid: LevelGrid, fields: dict[str, Floats]) -> Floats:
+    return np.maximum(sum(fields[name] ** 2 for name in "uvw"), grid.least_beta2)
 
 
-def crossings(setup: Setup, fields: dict[str, Floats]) -> tuple[Floats, Floats]:
+def crossings(grid: LevelGrid, fields: dict[str, Floats]) -> tuple[Floats, Floats]:
     """Spacings that the fastest wave crosses in unit time, and its speed."""
-    beta2 = beta_squared(setup, fields)
+    beta2 = beta_squared(grid, fields)
     fastest, crossing = np.zeros_like(beta2), np.zeros_like(beta2)
-    for axis in filter(setup.varies, range(3)):
+    for axis in filter(grid.varies, range(3)):
         speed = fields["uvw"[axis]]
         wave = (np.abs(speed) + np.sqrt(speed**2 + 4 * beta2)) / 2
         fastest = np.maximum(fastest, wave)
-        crossing = np.maximum(crossing, wave / setup.grid.spacing[axis])
+        crossing = np.maximum(crossing, wave / grid.grid.spacing[axis])
     return crossing, fastest
 
 
-def step_limits(setup: Setup, fields: dict[str, Floats]) -> dict[str, Floats]:
-    crossing, fastest = crossings(setup, fields)
-    waves = np.maximum(crossing, setup.undamped_limit * fastest**2)
-    diffusive = sum(2 / h**2 for a, h in enumerate(setup.grid.spacing) if setup.varies(a))
-    spreads = {"velocity": setup.viscosity, "heat": setup.fluid.diffusivity}
+def step_limits(grid: LevelGrid, fields: dict[str, Floats]) -> dict[str, Floats]:
+    crossing, fastest = crossings(grid, fields)
+    waves = np.maximum(crossing, grid.undamped_limit * fastest**2)
+    diffusive = sum(2 / h**2 for a, h in enumerate(grid.grid.spacing) if grid.varies(a))
+    spreads = {"velocity": grid.viscosity, "heat": grid.fluid.diffusivity}
     return {n: np.maximum(waves, spread * diffusive) for n, spread in spreads.items()}
 
 
-def local_steps(setup: Setup, fields: dict[str, Floats]) -> dict[str, Floats]:
+def local_steps(grid: LevelGrid, fields: dict[str, Floats]) -> dict[str, Floats]:
     """The longest stable steps of all fields: waves and damping limit those of pressure."""
-    velocity, heat = (1 / limit for limit in step_limits(setup, fields).values())
-    if not setup.scheme.is_stable_for_waves:
+    velocity, heat = (1 / limit for limit in step_limits(grid, fields).values())
+    if not grid.scheme.is_stable_for_waves:
         return {name: heat if name == "T" else velocity for name in NAMES}
-    by_waves = 0.5 / (velocity * crossings(setup, fields)[0] ** 2)
-    by_damping = setup.damped_step / beta_squared(setup, fields)
+    by_waves = 0.5 / (velocity * crossings(grid, fields)[0] ** 2)
+    by_damping = grid.damped_step / beta_squared(grid, fields)
     pressure = np.maximum(velocity, np.minimum(by_waves, by_damping))
     return {"p": pressure, "u": velocity, "v": velocity, "w": velocity, "T": heat}
 
 
 def step(
-    setup: Setup,
+    grid: LevelGrid,
     fields: dict[str, Floats],
     pace: float | None = None,
     forcing: dict[str, Floats] | None = None,
@@ -156,12 +158,12 @@ def step(
         forcing: more rates of change, that of pressure over beta squared.
     """
     latest = fields
-    for share in setup.scheme.stages:
-        change, _ = rates(setup, latest)
+    for share in grid.scheme.stages:
+        change, _ = rates(grid, latest)
         if forcing:
-            beta2 = beta_squared(setup, latest)
+            beta2 = beta_squared(grid, latest)
             change = {n: change[n] + (beta2 if n == "p" else 1.0) * forcing[n] for n in NAMES}
-        local = local_steps(setup, latest)
-        dt = {n: share * (setup.courant * local[n] if pace is None else pace) for n in NAMES}
+        local = local_steps(grid, latest)
+        dt = {n: share * (grid.courant * local[n] if pace is None else pace) for n in NAMES}
         latest = {n: fields[n] + dt[n] * change[n] for n in NAMES}
     return latest

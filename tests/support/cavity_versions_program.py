@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.bench.exchange.versions import VERSIONS
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.solvers.cavity.benchmarks.speed import exchange_as, make_case
+from groundswell.solvers.cavity.benchmarks.speed import make_case, make_solver
 from groundswell.solvers.cavity.case import FIELDS
-from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.solver import Cavity
+from groundswell_rivals.cavity import exchange_as
+from groundswell_rivals.exchange.versions import VERSIONS
 
 CELLS, STEPS = (20, 11, 13), 12
 PROCESSES = {2: (2, 1, 1), 4: (2, 1, 2)}  # along x, y and z: faces that versions pack, or copy
@@ -47,11 +47,11 @@ def main() -> None:
     name, *transports = sys.argv[1:]
     job = get_communicator()
     backend = open_device(name, job)
-    one = advanced(Cavity(prepare(make_case(CELLS)), backend))
+    one = advanced(make_solver(make_case(CELLS), backend))
     assert all(np.abs(one[name]).max() > 0 for name in ("p", "u", "T"))
     for transport in transports:
         case = make_case(CELLS, transport=transport, processes=PROCESSES[job.size])
-        solver = Cavity(prepare(case), backend, job)
+        solver = make_solver(case, backend, job)
         for version in VERSIONS:
             exchange_as(solver, version)
             assert same(one, advanced(solver)), (transport, version)

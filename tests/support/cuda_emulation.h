@@ -1,5 +1,5 @@
-// A GPU's blocks of threads on a CPU, one after the other, so that kernels which are written for a GPU
-// alone can be tried without one. Slow: every thread is one of the operating system's.
+// A GPU's blocks of threads on a CPU, one after the other, so that kernels which are written for a
+// GPU alone can be tried without one. Slow: every thread is one of the operating system's.
 #pragma once
 #include <algorithm>
 #include <barrier>
@@ -69,9 +69,9 @@ inline void emulated_mma(double (&c)[2], double a, double b) {
   __syncwarp();
 }
 
-// Emulates backends/include/bulk_copy.h. Every other copy is made at once, to detect copies that overwrite
-// values which are still needed. The rest is made when a thread waits for it, to detect reads without a
-// wait.
+// Emulates backends/include/bulk_copy.h. Every other copy is made at once, to detect copies that
+// overwrite values which are still needed. The rest is made when a thread waits for it, to detect
+// reads without a wait.
 #ifndef HAS_BULK_COPY
 #define HAS_BULK_COPY 1
 #endif
@@ -128,10 +128,8 @@ inline void bulk_copy(void* to, const void* from, int bytes, mbarrier_t* arrival
   const std::lock_guard<std::mutex> alone(one_at_a_time);
   const Copy copy{to, from, bytes, arrival};
   at_once = !at_once;
-  if (at_once)
-    make(copy);
-  else
-    late.push_back(copy);
+  if (at_once) make(copy);
+  else late.push_back(copy);
   anything.notify_all();
 }
 

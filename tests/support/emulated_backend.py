@@ -16,6 +16,7 @@ from typing import Any
 from groundswell.backends import Blocks, Source, cpu
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.cpu import CpuBackend
+from groundswell.backends.named_arguments import ParameterNames
 from groundswell.backends.source import digest
 
 EMULATED = Path(__file__).with_name("cuda_emulation.h")
@@ -78,13 +79,14 @@ class EmulatedBackend(CpuBackend):
 
     def compile(self, source: Source) -> Any:
         """Compile the kernels of a source, unless the cache has them."""
-        return EmulatedModule(source.text(), "" if self._bulk_copy else "-DHAS_BULK_COPY=0")
+        return EmulatedModule(source, "" if self._bulk_copy else "-DHAS_BULK_COPY=0")
 
 
 class EmulatedModule:
     """Compiled kernels."""
 
-    def __init__(self, text: str, option: str = "") -> None:
+    def __init__(self, source: Source, option: str = "") -> None:
+        text, self._names = source.text(), ParameterNames(source)
         names = [
             line.split()[1].split("(")[0] for line in text.splitlines() if "KERNEL " in line[:7]
         ]
@@ -101,8 +103,11 @@ class EmulatedModule:
         # A copy, because each module has its own constants and shared memory.
         self._library = cpu._load_copy(KernelCache(default_folder()).get(f"{key}.so", build))
 
-    def launch(self, name: str, extent: Any, *arguments: Any) -> Callable[[], None]:
+    def launch(
+        self, name: str, extent: Any, /, *arguments: Any, **named: Any
+    ) -> Callable[[], None]:
         """A launch of a kernel."""
+        arguments = self._names.in_order(name, arguments, named)
         size = (-(-extent.count // 32), 32, 0)
         if isinstance(extent, Blocks):
             size = (extent.count, extent.threads, extent.shared_bytes)

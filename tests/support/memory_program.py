@@ -29,7 +29,7 @@ def compared(comm: Communicator, narrow: str | None) -> tuple[int, int]:
         Counted(),
         prepare(build(run={"narrow": narrow}, output__shaking_map=False), comm),
     )
-    elements = setup.elements(comm.size, comm.rank)
+    elements = setup.partition.elements(comm.size, comm.rank)
     found = Propagation(backend, comm, discretise(setup, elements), Choice("mpi"))
     _ = found.step, found.prepare
     return backend.now, decomposed(setup, comm.size).memory[comm.rank]

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from gpu import turn_on_gpus
 
-SOURCE = Path(__file__).parents[2] / "src"
+ROOT = Path(__file__).parents[2]
+SOURCE, BENCHMARKS = ROOT / "src", ROOT / "benchmarks"
 CASES_PROGRAM = Path(__file__).with_name("cases_program.py")
 
 # Containers run as root, which Open MPI otherwise refuses; its ranks must not spin for each other.
@@ -38,7 +39,8 @@ def launcher() -> str:
 
 def environment(**given: str) -> dict[str, str]:
     """Variables of one mpiexec, whose ranks find the package and run one thread each."""
-    searched = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
+    given_paths = filter(None, [os.environ.get("PYTHONPATH")])
+    searched = os.pathsep.join([str(SOURCE), *given_paths, str(BENCHMARKS)])
     own = {
         "PYTHONPATH": searched,
         "OMP_NUM_THREADS": "1",

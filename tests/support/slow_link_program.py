@@ -13,12 +13,12 @@ import numpy as np
 from halo_program import device_of
 
 from groundswell.backends import open_backend
-from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.pattern import Ghosts
+from groundswell_rivals.exchange.slow_link import Link, LinkedBackend
 
 EACH = 1000  # points of a rank
 LINKS = {  # and seconds that two messages of one value of 8 bytes to each of two neighbours take

@@ -12,6 +12,8 @@ import numpy as np
 
 from groundswell.backends import Source
 from groundswell.backends.cpu import CpuBackend
+from groundswell.backends.named_arguments import ParameterNames
+from groundswell.backends.signature import signature
 from groundswell.backends.sliced_ellpack import Rows
 from groundswell.exchange.gather_scatter.rows import Values, reduce_rows
 from groundswell.exchange.gather_scatter.tiles import reduce_in_place
@@ -44,11 +46,23 @@ class SourceCollector(CpuBackend):
 
     def compile(self, source: Source) -> Any:
         self.sources.append(source)
-        return self
+        return CollectedModule(source)
 
     def build_all(self, sources: Any) -> None: ...
 
-    def launch(self, *_: Any) -> Any:
+
+class CollectedModule:
+    """Kernels that do nothing, but whose launches need the arguments that the source declares."""
+
+    def __init__(self, source: Source) -> None:
+        self._text, self._names = source.text(), ParameterNames(source)
+
+    def launch(self, name: str, extent: Any, /, *arguments: Any, **named: Any) -> Any:
+        given = self._names.in_order(name, arguments, named)
+        parameters = signature(self._text, name)
+        assert parameters is not None, f"the parameters of {name} are unclear"
+        for argument, parameter in zip(given, parameters, strict=True):
+            assert isinstance(argument, np.ndarray) == bool(parameter.access), parameter
         return lambda: None
 
 

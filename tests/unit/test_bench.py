@@ -11,8 +11,29 @@ import pytest
 
 from groundswell import registry
 from groundswell.backends import open_backend
-from groundswell.bench import Benchmark, Recorder, Session, benchmark, measure, run_bench, subjects
-from groundswell.bench.tables import Row, Table, field, show, size_of, time_of
+from groundswell.bench import (
+    Benchmark,
+    Recorder,
+    Session,
+    benchmark,
+    installed,
+    measure,
+    run_bench,
+    subjects,
+)
+from groundswell.bench.rivals import find_rivals
+from groundswell.bench.tables import (
+    Column,
+    Row,
+    Table,
+    field,
+    milliseconds,
+    percent,
+    show,
+    size_of,
+    time_of,
+    times,
+)
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import SerialCommunicator
 
@@ -86,6 +107,27 @@ def test_tables_say_how_many_ranks_they_need() -> None:
     assert bench(RISING, ONE, SEVERAL).tables_of("tides", 4) == [RISING, SEVERAL]
 
 
+def test_what_needs_a_clone_is_told_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each benchmark that has rivals names them where it is installed without these."""
+    with_rivals = {name for name in subjects() if find_rivals(name)}
+    assert with_rivals == {name for name in subjects() if installed(name).missing}
+    assert len(with_rivals) == 5 and not any(benchmark(name).missing for name in subjects())
+    monkeypatch.setattr("groundswell.bench.rivals.FOLDER", Path("nowhere"))
+    assert not any(find_rivals(name) for name in subjects())
+    for name in with_rivals:
+        [gap] = benchmark(name).gaps
+        assert "only in a clone of the repository" in gap
+    with pytest.raises(InputError, match=r"without mpiexec; codecs over slower links.*clone"):
+        benchmark("earthquake").tables_of("earthquake", 2)
+
+
+def test_rivals_add_to_the_tables_that_are_installed() -> None:
+    for name in subjects():
+        extended = [table.name for table in benchmark(name).tables]
+        own = [table.name for table in installed(name).tables]
+        assert [each for each in extended if each in own] == own
+
+
 def test_subjects() -> None:
     assert set(subjects()) == {*registry.names(), "exchange"}
     names = [table.name for subject in subjects() for table in benchmark(subject).tables]
@@ -95,6 +137,24 @@ def test_subjects() -> None:
         assert len(tables) == len(set(tables))
     with pytest.raises(InputError, match=r'no benchmark of "exchagne".*did you mean "exchange"'):
         run_bench("exchagne")
+
+
+@pytest.mark.parametrize(
+    ("column", "row", "text"),
+    [
+        (Column("", "rate", "{:.3g} GB/s", unit=1e9), {"rate": 2.345e9}, "2.35 GB/s"),
+        (Column("", "share", percent), {"share": 0.456}, "46 %"),
+        (Column("", "share", percent), {"share": None}, ""),
+        (Column("", "share", percent), {}, ""),
+        (Column("", lambda row: row["a"] / row["b"], "{:.1f}x"), {"a": 3, "b": 2}, "1.5x"),
+        (Column("", lambda row: None, "{:.1f}"), {}, ""),
+        (milliseconds("a step"), {"seconds": 0.0123456}, "12.35"),
+        (times("gain", "gain"), {"gain": 1.234}, "1.23x"),
+        (Column("", "zero", "{:d}"), {"zero": 0}, "0"),
+    ],
+)
+def test_cells(column: Column, row: Row, text: str) -> None:
+    assert column.cell(row) == text
 
 
 @pytest.mark.parametrize(

@@ -10,21 +10,21 @@ from ranks import run_to_json
 from variants import long_variants
 
 from groundswell.backends import open_backend
-from groundswell.bench import Session, measure
-from groundswell.bench.exchange import published
+from groundswell.bench import Session, benchmark, measure
 from groundswell.bench.tables import show
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.solvers.cavity.benchmarks import BENCHMARK, Sizes, draw
+from groundswell.solvers.cavity.benchmarks import Sizes, draw, published
 
+BENCHMARK = benchmark("cavity")
 SMALL = Sizes(edges=(12, 16), edge=12, large=0, steady=(23, 1e4))
 ON_RANKS = """
 import json, sys
 from groundswell.backends import open_backend
-from groundswell.bench import Session, measure
+from groundswell.bench import Session, benchmark, measure
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.solvers.cavity.benchmarks import BENCHMARK, Sizes
+from groundswell.solvers.cavity.benchmarks import Sizes
 sizes = Sizes(edges=(), edge=12, large=14, steady=(0, 0))
-found = measure(BENCHMARK, Session(open_backend("cpu"), get_communicator(), sizes))
+found = measure(benchmark("cavity"), Session(open_backend("cpu"), get_communicator(), sizes))
 if get_communicator().first:
     json.dump(found, open(sys.argv[1], "w"))
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -14,25 +15,30 @@ from groundswell.backends import open_backend
 from groundswell.bench import Session, benchmark, measure, rig
 from groundswell.bench.tables import show
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.solvers.dgwave.benchmarks import BENCHMARK, Sizes, draw, features, speed
+from groundswell.solvers.dgwave.benchmarks import BENCHMARK as INSTALLED
+from groundswell.solvers.dgwave.benchmarks import Sizes, draw, features, speed
 from groundswell.solvers.dgwave.benchmarks.features import BRICKS, CURVED, NODAL
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2
-from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Element
+from groundswell.solvers.dgwave.benchmarks.traffic import Element
+from groundswell.solvers.dgwave.benchmarks.versions import SOLVER, costs_of
+from groundswell_rivals.dgwave.ladder import VERSIONS as RIVALS
 
 ALL_FEATURES = features.features
+BENCHMARK = benchmark("dgwave")
+COSTS = costs_of([*RIVALS, SOLVER])
 FEW = (2, 1, 1)
 SMALL = Sizes(FEW, FEW, 512, 2, FEW, FEW, TABLE_2[:1])
 VERSIONS = ["base", "f1", "f1s", "solver"]
 ON_RANKS = """
 import json, sys
 from groundswell.backends import open_backend
-from groundswell.bench import Session, measure
+from groundswell.bench import Session, benchmark, measure
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.solvers.dgwave.benchmarks import BENCHMARK, Sizes
+from groundswell.solvers.dgwave.benchmarks import Sizes
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2
 few = (2, 2, 2)
 sizes = Sizes(few, few, 512, 2, few, few, TABLE_2[:1])
-found = measure(BENCHMARK, Session(open_backend("cpu"), get_communicator(), sizes))
+found = measure(benchmark("dgwave"), Session(open_backend("cpu"), get_communicator(), sizes))
 if get_communicator().first:
     json.dump(found, open(sys.argv[1], "w"))
 """
@@ -62,8 +68,22 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def test_it_is_registered() -> None:
-    assert benchmark("dgwave") is BENCHMARK
+def test_without_a_clone_it_measures_the_solver_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its own kernel has no base version to be compared with, but a roofline."""
+    tables = [table for table in INSTALLED.tables if table.name in ("kernels", "degrees")]
+    tables += [table for table in INSTALLED.tables if table.name == "rooflines"]
+    session = Session(open_backend("cpu"), SerialCommunicator(), SMALL)
+    with (
+        patch.object(rig, "ALONE_SECONDS", 1e-3),
+        patch.object(speed, "TABLE_2", TABLE_2[:1]),
+    ):
+        found = measure(replace(INSTALLED, tables=tables), session)
+    [row] = found["kernels"]
+    assert (row["version"], row["over_base"], row["over_cpu"]) == ("solver", None, 1)
+    assert {row["version"] for row in found["degrees"] + found["rooflines"]} == {"solver"}
+    assert ["GAPS" in note and "clone" in note for note in found["notes"]] == [True]
+    show(tables, found)
+    assert "V100" not in capsys.readouterr().out
 
 
 def test_features_of_the_mesh_and_the_medium(alone: dict[str, Any]) -> None:

@@ -11,16 +11,18 @@ from ranks import run_on_ranks
 from variants import long_variants
 
 from groundswell.backends import open_backend
+from groundswell.bench import benchmark
 from groundswell.bench.tables import show
 from groundswell.solvers.earthquake.benchmarks import draw
-from groundswell.solvers.earthquake.benchmarks.slow_links import pays
-from groundswell.solvers.earthquake.benchmarks.tables import TABLES
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, measure_variant
+from groundswell_rivals.earthquake.slow_links import pays
 
 Capture = pytest.CaptureFixture[str]
+TABLES = benchmark("earthquake").tables
 
 ALONE = {
     "devices": ["Abacus 9000"],
+    "ranks": 1,
     "bandwidth": 2e9,
     "throughput": [
         {
@@ -88,7 +90,7 @@ def test_whether_a_code_pays() -> None:
 TINY = """
 import sys
 from groundswell.bench import rig, run_bench
-from groundswell.solvers.earthquake.benchmarks import slow_links
+from groundswell_rivals.earthquake import slow_links
 rig.REPEATS, rig.REPEAT_SECONDS = 2, 1e-4
 slow_links.SIZES["cpu"] = slow_links.Sizes(cells=(44, 24, 24), links=(0.0, 1e6), steps=(2, 9))
 run_bench("earthquake", backend="cpu", output=sys.argv[1])

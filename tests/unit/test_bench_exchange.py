@@ -12,13 +12,17 @@ from exchange_measurement import SLOWDOWNS, empty_measurement, fake_measurement
 from ranks import run_on_ranks
 
 from groundswell.backends import Backend, open_backend
-from groundswell.bench.exchange import draw, published
+from groundswell.bench import benchmark
+from groundswell.bench.exchange import BENCHMARK as INSTALLED
 from groundswell.bench.exchange.assembly import box_ids
-from groundswell.bench.exchange.tables import ENDS, TABLES
 from groundswell.bench.tables import Printer, show
 from groundswell.cli import main
+from groundswell.solvers.cavity.benchmarks import published
+from groundswell_rivals.exchange import draw
+from groundswell_rivals.exchange.tables import ENDS
 
 Capture = pytest.CaptureFixture[str]
+TABLES = benchmark("exchange").tables
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +100,14 @@ def test_picture(measured: dict[str, Any], tmp_path: Path) -> None:
     assert inked > (0.1 if measured["links"] else 0.005)
 
 
+def test_without_a_clone_it_draws_the_links(tmp_path: Path, capsys: Capture) -> None:
+    found = fake_measurement()
+    show(INSTALLED.tables, found)
+    assert "Cavity" not in (said := capsys.readouterr().out) and "2 million" in said
+    assert INSTALLED.draw is not None
+    assert INSTALLED.draw(found, tmp_path / "bench.png").stat().st_size > 10_000
+
+
 # --- what others published ------------------------------------------------------------------------
 
 
@@ -123,10 +135,11 @@ def test_one_rank_is_told_what_to_do(capsys: Capture) -> None:
 TINY = """
 import sys
 from groundswell.bench import exchange, rig, run_bench
+from groundswell_rivals.exchange import MORE
 rig.REPEATS, rig.REPEAT_SECONDS = 2, 1e-4
+MORE["cpu"] = {"cavity": 8, "cube": 8, "overlaps": (2, 4)}
 exchange.SIZES["cpu"] = exchange.Sizes(
-    faces=(4096, 8192), shifts=(4096,), blocks=((8, 2),), cavity=8, cube=8, overlaps=(2, 4),
-    messages=(65536,), elements=(2, 1),
+    faces=(4096, 8192), shifts=(4096,), blocks=((8, 2),), messages=(65536,), elements=(2, 1),
 )
 run_bench("exchange", backend="cpu", output=sys.argv[1], shown=True)
 """

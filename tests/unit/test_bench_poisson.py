@@ -162,7 +162,7 @@ def test_tables_and_picture(
     more = alone | {"ranks": 2, "devices": alone["devices"] * 2}
     (tmp_path / "bench_poisson_2_ranks.json").write_text(json.dumps(more))
     module = sys.modules[draw.__module__]
-    with patch.object(module, "_merit", wraps=module._merit) as merit:
+    with patch.object(module, "_sweep", wraps=module._sweep) as sweep:
         draw(json.loads(json.dumps(alone)), tmp_path / "bench.png")
-    assert [run["ranks"] for run in merit.call_args.args[1]] == [1, 2]
+    assert [run["ranks"] for run in sweep.call_args.args[1]] == [1, 2]
     assert (tmp_path / "bench.png").stat().st_size > 20_000

@@ -99,7 +99,7 @@ def test_boxes_beyond_floating_point_numbers_are_refused(size: float) -> None:
     ):
         gs.cavity.build_case((13, 1, 11), AIR, FLAT, size=(size, 1, 1))
     setup = prepare(gs.cavity.build_case((13, 1, 11), AIR, FLAT, size=(1e-30, 1e30, 1)))
-    assert np.isfinite([setup.scales.rayleigh, setup.layer, setup.dt]).all()
+    assert np.isfinite([setup.scales.rayleigh, setup.finest.layer, setup.dt]).all()
 
 
 def test_a_flow_of_another_box_is_refused(result: Any) -> None:

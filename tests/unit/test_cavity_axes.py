@@ -13,7 +13,7 @@ from groundswell.backends import open_backend
 from groundswell.solvers.cavity.case import AXES, FIELDS, CavityCase
 from groundswell.solvers.cavity.flow import Flow
 from groundswell.solvers.cavity.plots import _middle
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.steady import bring_to_steady_state
 
 pytestmark = pytest.mark.each_value
@@ -71,12 +71,12 @@ def random_flow(content: dict[str, Any]) -> dict[str, np.ndarray]:
 
 
 def flow_of(content: dict[str, Any], inside: dict[str, np.ndarray]) -> Flow:
-    return Flow.of(Setup(CavityCase(**content)), inside)
+    return Flow.of(prepare(CavityCase(**content)).finest, inside)
 
 
 def assert_turned(found: Flow, original: Flow, turn: Turn, exactness: float) -> None:
     """The numbers of a flow are those of the original; positions and directions are turned."""
-    size = original.setup.case.grid.size
+    size = original.grid.case.grid.size
     got, wanted = found.summary(), original.summary()
     peaks, turned = got.pop("peaks"), wanted.pop("peaks")
     assert got == pytest.approx(wanted, rel=exactness, abs=exactness)
@@ -125,7 +125,7 @@ def test_numbers_and_pictures_do_not_depend_on_the_axes(name: str, tmp_path: Pat
         turned = picture(found, (turn.to[2], turn.to[0]), tmp_path)
         for got, wanted in zip(turned, shown, strict=True):
             np.testing.assert_allclose(got, wanted, atol=1e-9, err_msg=str(turn))
-        if original.setup.scales.heat is not None:
+        if original.grid.scales.heat is not None:
             lines = (nusselt_lines(flow, tmp_path) for flow in (found, original))
             np.testing.assert_allclose(*lines, atol=1e-8, err_msg=str(turn))
 

@@ -10,7 +10,7 @@ import pytest
 
 from groundswell.solvers.cavity.case import FIELDS, CavityCase
 from groundswell.solvers.cavity.flow import Flow
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.setup import prepare
 
 PAIRS = (("west", "east"), ("south", "north"), ("bottom", "top"))
 
@@ -27,14 +27,14 @@ def heated_flow(axis: int, hot: int) -> Flow:
         grid={"size": [1.0, 1.2, 0.8], "points": [9, 7, 11]},
         walls=walls,
     )
-    setup = Setup(case)
-    x = [setup.interior_positions(a) / case.grid.size[a] for a in range(3)]
+    grid = prepare(case).finest
+    x = [grid.interior_positions(a) / case.grid.size[a] for a in range(3)]
     share = x[axis] if hot == 0 else 1 - x[axis]
     shape = [1, 1, 1]
     shape[2 - axis] = -1
     values = (0.5 - 2 * share + share**2).reshape(shape)
-    fields = {name: np.zeros(setup.grid.shape) for name in FIELDS}
-    return Flow.of(setup, fields | {"T": np.broadcast_to(values, setup.grid.shape)})
+    fields = {name: np.zeros(grid.grid.shape) for name in FIELDS}
+    return Flow.of(grid, fields | {"T": np.broadcast_to(values, grid.grid.shape)})
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

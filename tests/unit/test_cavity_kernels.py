@@ -16,7 +16,8 @@ from groundswell.backends import Backend, open_backend
 from groundswell.errors import RunFailed
 from groundswell.simulation import checkpoint
 from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.setup import Setup, prepare
+from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.solver import Cavity
 
 pytestmark = pytest.mark.each_value
@@ -50,7 +51,7 @@ def make(box: str, points: tuple[int, int, int] = (9, 7, 8), **changes: Any) -> 
 def random_flow(solver: Cavity, seed: int = 5) -> dict[str, np.ndarray]:
     """Values that a kernel has to find at the right place; what lies around them is NaN."""
     rng = np.random.default_rng(seed)
-    flow = {name: rng.normal(size=solver.setup.grid.shape) for name in NAMES}
+    flow = {name: rng.normal(size=solver.setup.finest.grid.shape) for name in NAMES}
     flow = {n: f.astype(solver.setup.dtype).astype(float) for n, f in flow.items()}
     for copy in solver.levels[0].copies:
         for field in copy.values():
@@ -61,17 +62,18 @@ def random_flow(solver: Cavity, seed: int = 5) -> dict[str, np.ndarray]:
     return flow
 
 
-def largest_limit(setup: Setup, flow: dict[str, np.ndarray]) -> float:
-    return max(limit.max() for limit in rates(setup, flow)[1].values())
+def largest_limit(grid: LevelGrid, flow: dict[str, np.ndarray]) -> float:
+    return max(limit.max() for limit in rates(grid, flow)[1].values())
 
 
 def advanced(case: CavityCase, backend: Backend) -> tuple[Cavity, dict[str, np.ndarray]]:
     """A solver after what `step` makes, and what it should have come to."""
     solver = Cavity(prepare(case), backend)
     flow = random_flow(solver)
-    pace = None if case.time.local else solver.setup.courant / largest_limit(solver.setup, flow)
+    grid = solver.setup.finest
+    pace = None if case.time.local else grid.courant / largest_limit(grid, flow)
     for _ in range(solver.steps_at_once):
-        flow = step(solver.setup, flow, pace)
+        flow = step(solver.setup.finest, flow, pace)
     solver.step()
     return solver, flow
 
@@ -96,7 +98,7 @@ def test_pressure_goes_ahead_where_diffusion_limits_steps() -> None:
     solver, expected = advanced(case, open_backend("cpu"))
     assert all(np.abs(solver.snapshot(name) - expected[name]).max() < 1e-11 for name in NAMES)
     flow = random_flow(solver)
-    steps = local_steps(solver.setup, flow)
+    steps = local_steps(solver.setup.finest, flow)
     lead = steps["p"] / steps["u"]
     assert lead.max() > 3 * lead.min() >= 3
 
@@ -120,10 +122,10 @@ def test_any_size_and_any_direction_of_gravity(points: tuple[int, int, int], dow
 def test_one_layer_is_a_flow_in_two_dimensions() -> None:
     case = make("mirrors", (9, 1, 8), time={"courant": 0.05})
     solver = Cavity(prepare(case), open_backend("cpu"))
-    flow = random_flow(solver) | {"v": np.zeros(solver.setup.grid.shape)}
+    flow = random_flow(solver) | {"v": np.zeros(solver.setup.finest.grid.shape)}
     solver.fill({"v": flow["v"]})
     solver.step()
-    expected = step(solver.setup, flow)
+    expected = step(solver.setup.finest, flow)
     assert not solver.snapshot("v").any()
     assert all(np.abs(solver.snapshot(name) - expected[name]).max() < 1e-11 for name in NAMES)
 
@@ -131,8 +133,8 @@ def test_one_layer_is_a_flow_in_two_dimensions() -> None:
 def test_residuals_are_those_of_the_equations() -> None:
     solver = Cavity(prepare(make("cavity")), open_backend("cpu"))
     flow = random_flow(solver)
-    change, _ = rates(solver.setup, flow)
-    change["p"] /= beta_squared(solver.setup, flow)
+    change, _ = rates(solver.setup.finest, flow)
+    change["p"] /= beta_squared(solver.setup.finest, flow)
     solver.history.is_bounded = lambda norms: True
     solver.check_convergence(solver.check_every)
     expected = [np.sqrt(np.mean(change[name] ** 2)) for name in NAMES]

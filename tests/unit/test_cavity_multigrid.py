@@ -19,7 +19,8 @@ from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.decomposition import decompose_grids
 from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
 from groundswell.solvers.cavity.level import Level
-from groundswell.solvers.cavity.setup import Setup, prepare
+from groundswell.solvers.cavity.level_grid import LevelGrid
+from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.steady import bring_to_steady_state
 
@@ -42,8 +43,8 @@ def cavity(points: tuple[int, int, int], walls: dict[str, Any], **time: Any) -> 
     )
 
 
-def two_grids(points: int, sides: str) -> tuple[Setup, Setup]:
-    fine = Setup(cavity((11, 11, points), SIDES[sides], levels=2))
+def two_grids(points: int, sides: str) -> tuple[LevelGrid, LevelGrid]:
+    fine = prepare(cavity((11, 11, points), SIDES[sides], levels=2)).finest
     assert fine.coarser is not None
     return fine, fine.coarser
 
@@ -126,17 +127,18 @@ def test_a_blocks_part_of_a_band_reads_its_ghosts_at_most(
 
 def test_a_coarse_grid_is_forced() -> None:
     """A step along the rates that NumPy finds, and what the finer grid adds to them."""
-    setup = Setup(cavity((9, 7, 8), {}, scheme="rk3", courant=0.05))
+    case = cavity((9, 7, 8), {}, scheme="rk3", courant=0.05)
+    grid = LevelGrid(case, case.grid.points, depth=1)
     backend, rng = open_backend("cpu"), np.random.default_rng(3)
-    cut = decompose_grids(setup, 1)[0]
-    level = Level(setup, backend, SerialCommunicator(), cut, Choice("auto"), coarse=True)
-    flow, more = ({n: rng.normal(size=setup.grid.shape) for n in NAMES} for _ in range(2))
+    cut = decompose_grids([grid], 1)[0]
+    level = Level(grid, backend, SerialCommunicator(), cut, Choice("auto"), 1)
+    flow, more = ({n: rng.normal(size=grid.grid.shape) for n in NAMES} for _ in range(2))
     level.fill(flow)
     level.set_step_sizes()
     for name in NAMES:
         backend.assign(level.forcing[name].interior, more[name])
-    change, _ = rates(setup, flow)
-    beta2 = beta_squared(setup, flow)
+    change, _ = rates(grid, flow)
+    beta2 = beta_squared(grid, flow)
     for forced in (False, True):
         level.compute_rates(level.copies[1], forced=forced)()
         for name in NAMES:
@@ -144,7 +146,7 @@ def test_a_coarse_grid_is_forced() -> None:
             expected = change[name] / scale + (more[name] if forced else 0.0)
             found = backend.to_host(level.copies[1][name].interior)
             assert np.abs(found - expected).max() < 1e-10, name
-    expected_flow = step(setup, flow, forcing=more)
+    expected_flow = step(grid, flow, forcing=more)
     for launch in level.steps(1):
         launch()
     for name in NAMES:
@@ -161,7 +163,7 @@ def steady(case: CavityCase) -> Cavity:
 
 def fields(solver: Cavity) -> dict[str, np.ndarray]:
     found = {name: solver.snapshot(name) for name in NAMES}
-    return found | {"p": found["p"] - found["p"][solver.setup.centre[::-1]]}
+    return found | {"p": found["p"] - found["p"][solver.setup.finest.centre[::-1]]}
 
 
 @pytest.mark.parametrize("points", [(23, 1, 31), (22, 1, 25)])
@@ -202,14 +204,14 @@ def test_a_flow_begins_on_the_coarsest_grid() -> None:
 def test_grids_that_do_not_resolve_the_flow_are_left_out() -> None:
     fluid = {"kind": "rayleigh", "rayleigh": 1e6}
     case = CavityCase(fluid=fluid, grid={"points": [127, 127, 127]})
-    assert [s.grid.cells[0] for s in Setup(case).grids] == [127, 63, 31]
+    assert [s.grid.cells[0] for s in prepare(case).grids] == [127, 63, 31]
     euler = CavityCase(fluid=fluid, grid={"points": [127] * 3}, time={"scheme": "euler"})
-    assert len(Setup(euler).grids) == 1
+    assert len(prepare(euler).grids) == 1
 
 
 def test_ranks_that_a_coarse_grid_is_too_small_for() -> None:
-    wide = Setup(cavity((40, 40, 16), {}, levels=2))
+    wide = prepare(cavity((40, 40, 16), {}, levels=2))
     run = wide.case.run.model_copy(update={"processes": (1, 1, 8)})
-    crowded = Setup(wide.case.model_copy(update={"run": run}))
+    crowded = prepare(wide.case.model_copy(update={"run": run}))
     with pytest.raises(InputError, match=r"20 x 20 x 8 points leaves some of 8 blocks along z"):
-        decompose_grids(crowded, 8)
+        decompose_grids(crowded.grids, 8)

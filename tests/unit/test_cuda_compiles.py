@@ -47,7 +47,6 @@ from variants import long_variants, short_and_long
 
 import groundswell
 from groundswell.backends import Source
-from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.compression.mpc import mpc_source
 from groundswell.compression.zfp import zfp_source
 from groundswell.exchange.boxes import SOURCE as EXCHANGE
@@ -58,8 +57,6 @@ from groundswell.linear.chebyshev import chebyshev_source
 from groundswell.linear.operators import convert_source
 from groundswell.outputs.launches import recorder_source
 from groundswell.simulation.finite_check import search_source
-from groundswell.solvers.dgwave.benchmarks.ghosts import pack_source
-from groundswell.solvers.dgwave.benchmarks.ladder import F1S, VERSIONS, ladder_source
 from groundswell.solvers.dgwave.benchmarks.problems import (
     TABLE_2,
     Configuration,
@@ -86,6 +83,10 @@ from groundswell.solvers.poisson.roofline import CYCLE
 from groundswell.solvers.poisson.schwarz import schwarz_source
 from groundswell.solvers.ultrasound.kwave.velocities import shift_source
 from groundswell.spectral_elements.element_kernels import multiply_source
+from groundswell_rivals.dgwave.ghost_exchange import pack_source
+from groundswell_rivals.dgwave.ladder import F1S, VERSIONS, ladder_source
+from groundswell_rivals.exchange.slow_link import Link, LinkedBackend
+from waiting_blocks import SOURCE as WAITING
 
 nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
 pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
@@ -312,6 +313,10 @@ def test_the_kernels_of_the_dg_waves_benchmark(
         check(ladder_source(problem, version, blocks), precision, LIMITS, spills)
     for whole in (True, False):
         check(pack_source(configuration.dtype, 9 * problem.nodes, 3, whole), precision)
+
+
+def test_blocks_that_wait(check: Check) -> None:
+    check(Source(WAITING, {}), "double", {"wait_a_while": (0, 32)})
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])

@@ -71,7 +71,7 @@ def test_elements_have_the_speeds_and_q_of_the_medium(reference: float, mechanis
     section = {"model": "constant", "reference": reference}
     changes = {"medium": LAYERS, "attenuation": section, "method__mechanisms": mechanisms}
     found = setup(source=[EXPLOSION], **changes)
-    elements = found.elements(1, 0)
+    elements = found.partition.elements(1, 0)
     problem = discretise(found, elements)
     fluid = problem.material.vs == 0
     assert problem.bodies is not None and problem.mechanisms == mechanisms
@@ -82,19 +82,19 @@ def test_elements_have_the_speeds_and_q_of_the_medium(reference: float, mechanis
         slowness = 1 / (unrelaxed[~fluid] * np.sqrt(ratio[~fluid]))
         assert 1 / slowness.real == pytest.approx(ROCK[f"v{kind}"], rel=1e-6)
         q = ratio[~fluid].real / ratio[~fluid].imag
-        assert q == pytest.approx(ROCK[f"q{kind}"], rel=found.relaxation.error + 1e-3)
+        assert q == pytest.approx(ROCK[f"q{kind}"], rel=found.materials.relaxation.error + 1e-3)
     beyond = problem.sides.beyond
     assert {*beyond.vp.ravel()} == {*problem.material.vp}
 
 
 def test_without_attenuation_quality_factors_are_ignored() -> None:
     lossless, plain = setup(**{**LOSSY, "attenuation": {"model": "none"}}), setup()
-    assert lossless.relaxation is None and lossless.dt == plain.dt
+    assert lossless.materials.relaxation is None and lossless.dt == plain.dt
     assert (
         cost(lossless).memory == cost(plain).memory
         and cost(lossless).bytes_per_update == cost(plain).bytes_per_update
     )
-    problems = [discretise(s, s.elements(1, 0)) for s in (lossless, plain)]
+    problems = [discretise(s, s.partition.elements(1, 0)) for s in (lossless, plain)]
     assert problems[0].bodies is None and problems[0].mechanisms == 0
     assert (problems[0].material.vp == problems[1].material.vp).all()
 
@@ -119,14 +119,14 @@ def test_quality_factors_below_all_fits_are_refused() -> None:
 
 def test_steps_resolve_unrelaxed_waves_and_the_fastest_relaxation() -> None:
     slow = setup(**LOSSY, **OPEN)
-    [fastest] = {*slow.unrelaxed(np.arange(slow.forest.count)).vp}
+    [fastest] = {*slow.materials.unrelaxed(np.arange(slow.geometry.forest.count)).vp}
     assert 3000 < fastest < 3300
-    assert slow.stability_limit == dg_step((200, 200, 200), fastest, 2)
+    assert slow.step_limit.seconds == dg_step((200, 200, 200), fastest, 2)
     high = {"model": "constant", "band": (10, 1000), "reference": 10}
     fast = setup(**{**LOSSY, "attenuation": high}, **OPEN)
-    longest = LARGEST_DECAY * fast.relaxation.tau.min()
-    assert 0.8 * longest < fast.stability_limit < longest
-    assert fast.stability_limit < slow.stability_limit / 5
+    longest = LARGEST_DECAY * fast.materials.relaxation.tau.min()
+    assert 0.8 * longest < fast.step_limit.seconds < longest
+    assert fast.step_limit.seconds < slow.step_limit.seconds / 5
     assert decay_step(0.0) == np.inf
 
 
@@ -165,7 +165,7 @@ def test_costs_of_memory_variables(fluid: bool, strains: int, fields: int) -> No
     constants = 4 * (1 if fluid else 2)
     assert (
         cost(lossy).memory - cost(plain).memory
-        == plain.count * (2 * variables * 27 + constants) * 4
+        == plain.geometry.count * (2 * variables * 27 + constants) * 4
     )
     more = (4 - 1 / 5) * 4 * variables / fields
     assert cost(lossy).bytes_per_update == pytest.approx(cost(plain).bytes_per_update + more)
@@ -174,7 +174,7 @@ def test_costs_of_memory_variables(fluid: bool, strains: int, fields: int) -> No
 def test_checkpoints_hold_the_memory_variables() -> None:
     with gs.Simulation(build(**LOSSY)) as simulation:
         solver: Any = simulation.solver
-        count, memory = solver.setup.forest.count, solver.state()["memory_variables"]
+        count, memory = solver.setup.geometry.forest.count, solver.state()["memory_variables"]
         assert memory.shape == (count, 3, 6, 27) and memory.array is solver.propagation.memory
     with gs.Simulation(build()) as simulation:
         plain: Any = simulation.solver

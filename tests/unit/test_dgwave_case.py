@@ -16,16 +16,16 @@ import groundswell as gs
 from groundswell.errors import CaseError, InputError, RunFailed
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.octree_faces import FaceKind, find_faces
+from groundswell.seismology.time_steps import StableSteps
 from groundswell.solvers.dgwave.boundaries.layers import add_profiles, sponge_damping
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.element_costs import (
     CURVED_MORTAR,
     MATCHED_LAYER,
     MORTAR,
-    element_costs,
 )
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
-from groundswell.solvers.dgwave.recording.records import RECORDABLE
+from groundswell.solvers.dgwave.recordable import RECORDABLE
 from groundswell.solvers.dgwave.recording.volumes import final_field_bytes
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.time_integration.step_limits import dg_step
@@ -159,7 +159,7 @@ SLOPE = {"kind": "formula", "elevation": "0.05 * x"}
 @pytest.mark.parametrize("changes", [{}, {"topography": SLOPE}, {"refinement": {"frequency": 9}}])
 def test_records_outside_the_mesh_are_refused_before_a_run(where: Any, changes: Any) -> None:
     """With the message of the run's own elements, also where the check uses coarser ones."""
-    bare = setup(**changes)
+    bare = setup(**changes).geometry
     elements = np.arange(bare.count)
     domain = ElementDomain(SerialCommunicator(), bare.hexahedra, bare.degree, elements)
     section = build(**record(where=where)).output.record[0]
@@ -240,24 +240,24 @@ def test_shear_below_the_sea_is_allowed() -> None:
 
 def test_layers_lie_outside_the_region() -> None:
     found = setup(boundary__top="sponge")
-    assert found.grid.cells == (8, 8, 7) and found.grid.region == (4, 4, 3)
-    assert found.forest.count == 8 * 8 * 7
-    assert [line[0] for line in found.forest.edges] == [-400, -400, -400]
-    assert found.extent == (800, 800, 600)
+    assert found.geometry.grid.cells == (8, 8, 7) and found.geometry.grid.region == (4, 4, 3)
+    assert found.geometry.forest.count == 8 * 8 * 7
+    assert [line[0] for line in found.geometry.forest.edges] == [-400, -400, -400]
+    assert found.geometry.extent == (800, 800, 600)
     reflecting = setup(boundary__sides="absorbing", boundary__bottom="rigid")
-    assert reflecting.grid.cells == (4, 4, 3)
+    assert reflecting.geometry.grid.cells == (4, 4, 3)
 
 
 def test_damping_rises_into_the_layers() -> None:
     found = setup(boundary__sides="sponge", boundary__bottom="sponge")
-    everyone = found.elements(1, 0)
-    rows, profiles = sponge_damping(found, everyone)
-    cells = found.cells(everyone.numbers)
+    everyone = found.partition.elements(1, 0)
+    rows, profiles = sponge_damping(found.geometry, everyone, found.materials.statistics.vp_max)
+    cells = found.geometry.cells(everyone.numbers)
     assert profiles.shape == (2 * 5, 3)
     assert (rows[:, 2] >= 0).tolist() == (cells[:, 2] >= 3).tolist()
     assert (rows[:, 0] >= 0).tolist() == ((cells[:, 0] < 2) | (cells[:, 0] > 5)).tolist()
     for axis in range(3):
-        for cell in range(found.grid.cells[axis]):
+        for cell in range(found.geometry.grid.cells[axis]):
             assert len(np.unique(rows[cells[:, axis] == cell, axis])) == 1  # for a whole layer
     west, east = profiles[:2], profiles[2:4]
     assert west[0, -1] == west.min() == east[0, 0] == 0 and (np.diff(east.ravel()) >= 0).all()
@@ -268,11 +268,11 @@ def test_the_time_step_divides_the_sampling_interval() -> None:
     open_sides = {"boundary": {"sides": "absorbing", "bottom": "absorbing"}}
     found = setup(output__seismograms={"interval": 0.02}, **open_sides)
     limit = dg_step((200, 200, 200), 3000, 2)
-    assert found.stability_limit == limit and found.dt <= limit
-    assert found.dt * found.sampling_stride == pytest.approx(0.02, rel=1e-12)
+    assert found.step_limit.seconds == limit and found.dt <= limit
+    assert found.dt * found.time_step.stride == pytest.approx(0.02, rel=1e-12)
     assert found.steps == round(0.1 / found.dt)
     longer = setup(method__flux="central", **open_sides)
-    assert longer.stability_limit == dg_step((200, 200, 200), 3000, 2, 0.0) > limit
+    assert longer.step_limit.seconds == dg_step((200, 200, 200), 3000, 2, 0.0) > limit
 
 
 @pytest.mark.parametrize(("degree", "width"), [(1, 1), (1, 6), (3, 1), (5, 1)])
@@ -295,30 +295,35 @@ def test_strong_damping_is_stable(degree: int, width: int, flux: Any) -> None:
 
 def test_updates_and_variables_of_layers() -> None:
     found = setup()
-    layers = discretise(found, found.elements(1, 0)).layers
-    assert layers is not None and layers.total == (layers.sets >= 0).sum() == found.layer_sets > 0
-    assert cost(found).updates_per_step == found.count * 9 * 27 * 5
+    layers = discretise(found, found.partition.elements(1, 0)).layers
+    assert (
+        layers is not None
+        and layers.total == (layers.sets >= 0).sum() == found.absorption.layer_axes.sum() > 0
+    )
+    assert cost(found).updates_per_step == found.geometry.count * 9 * 27 * 5
 
 
 def test_what_elements_cost() -> None:
     """Elements in a corner are in three layers; one with four finer faces has four mortars."""
     case = {"medium": LAYERS, "source": [EXPLOSION], "refinement": {"frequency": 3.2, "levels": 1}}
     found = setup(**case)
-    lower, upper = found.forest.boxes()
+    lower, upper = found.geometry.forest.boxes()
     middles = (lower + upper) / 2
     in_layers = ((middles < [0, 0, -np.inf]) | (middles > [800, 800, 600])).sum(axis=1)
-    finer = (find_faces(found.forest).kinds == FaceKind.FINER).sum(axis=1)
+    finer = (find_faces(found.geometry.forest).kinds == FaceKind.FINER).sum(axis=1)
     assert set(in_layers) == {0, 1, 2, 3} and finer.max() > 0
-    assert np.allclose(element_costs(found), 1 + MATCHED_LAYER * in_layers + MORTAR * finer)
+    assert np.allclose(found.partition.costs, 1 + MATCHED_LAYER * in_layers + MORTAR * finer)
     flat = setup(**case, topography={"kind": "formula", "elevation": "0"})
     expected = 1 + MATCHED_LAYER * in_layers + CURVED_MORTAR * finer
-    assert np.allclose(element_costs(flat), expected)
+    assert np.allclose(flat.partition.costs, expected)
 
 
 def test_ranks_share_the_work_evenly() -> None:
     found = setup()
-    starts, costs = found.starts(7), element_costs(found)
-    assert starts[0] == 0 and starts[-1] == found.forest.count and np.ptp(np.diff(starts)) > 1
+    starts, costs = found.partition.starts(7), found.partition.costs
+    assert (
+        starts[0] == 0 and starts[-1] == found.geometry.forest.count and np.ptp(np.diff(starts)) > 1
+    )
     shares = np.add.reduceat(costs, starts[:-1])
     assert np.abs(shares - costs.sum() / 7).max() <= costs.max()
     summary = decomposed(found, 7)
@@ -394,7 +399,7 @@ def test_a_value_that_is_not_finite_ends_the_run(degree: int) -> None:
         solver: Any = simulation.solver
         leaf = int(solver.elements.numbers[17])
         solver.propagation.u[17, 3, 5] = np.nan
-        lower, upper = solver.setup.forest.boxes(np.array([leaf]))
+        lower, upper = solver.setup.geometry.forest.boxes(np.array([leaf]))
         x, y, z = ((lower + upper) / 2)[0]
         solver.enqueue_finite_check()
         place = f"the element around x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m"
@@ -406,8 +411,8 @@ def test_a_value_that_is_not_finite_ends_the_run(degree: int) -> None:
 def test_an_exploding_run_ends_with_a_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = build(tmp_path, time__duration=20, time__step=0.0118, method__degree=2)
-    monkeypatch.setattr("groundswell.solvers.dgwave.setup.Setup.dt", 0.04)
+    case = build(tmp_path, time__duration=20, time__step=0.04, method__degree=2)
+    monkeypatch.setattr(StableSteps, "choose", lambda _, given, interval: given)
     with pytest.raises(RunFailed, match="the run is unstable, or its input is invalid"):
         gs.run(case, folder=tmp_path / "results")
 

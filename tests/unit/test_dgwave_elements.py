@@ -188,24 +188,26 @@ def test_sources_are_found_by_element() -> None:
     one, other = history([1, 2]), history([4, 5, 6])
     sources = [ElementSource(e, np.full(27, e), h) for e, h in ((1, one), (1, other), (3, one))]
     terms = Terms(2, 4, 5, sources)
-    first, loads, numbers, factors, times, starts, samples, damped, decay = terms.tables("float32")
+    found = terms.tables("float32")
+    first, loads, times = found["first_part"], found["loads"], found["times"]
     assert terms.has_sources and not terms.has_damping
     assert first.tolist() == [0, 0, 2, 2, 3, 3] and first.dtype == np.int64
     assert loads[:81:27].tolist() == [1, 1, 3] and loads.dtype == np.float32
-    assert numbers.tolist() == [0, 1, 0] and factors.shape == (2, 4)
+    assert found["numbers"].tolist() == [0, 1, 0] and found["factors"].shape == (2, 4)
     assert times.tolist() == [[0.5, 0.1]] * 2 and times.dtype == np.float64
-    assert starts.tolist() == [0, 2, 5] and samples.tolist() == [1, 2, 4, 5, 6]
-    assert damped.size and decay.size  # no table is empty
+    assert found["first_samples"].tolist() == [0, 2, 5]
+    assert found["samples"].tolist() == [1, 2, 4, 5, 6]
+    assert all(table.size for table in found.values())
 
 
 def test_tables_without_sources() -> None:
     damped = np.array([1, -1], np.int32)
     terms = Terms(2, 9, 2, (), damped, np.arange(54.0).reshape(2, 27))
-    first, *_, rows, decay = terms.tables("float64")
+    found = terms.tables("float64")
     assert terms.has_damping and not terms.has_sources
-    assert first.tolist() == [0, 0, 0]
-    assert rows is damped and decay.tolist()[:54] == list(range(54))
-    assert all(table.size for table in terms.tables("float64"))
+    assert found["first_part"].tolist() == [0, 0, 0]
+    assert found["damped"] is damped and found["decay"].tolist()[:54] == list(range(54))
+    assert all(table.size for table in found.values())
 
 
 # --- shapes of blocks -----------------------------------------------------------------------------

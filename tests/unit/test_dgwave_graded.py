@@ -43,22 +43,22 @@ def layers(*tops: float, **more: Any) -> dict[str, Any]:
 
 def test_elements_have_the_edges_of_the_case() -> None:
     found = setup(**GRADED, boundary={"sides": "rigid", "bottom": "rigid"})
-    assert found.grid.region == found.grid.cells == (4, 3, 4)
-    assert found.extent == (800, 800, 600) and found.count == 4 * 3 * 4
-    lower, upper = found.forest.boxes()
+    assert found.geometry.grid.region == found.geometry.grid.cells == (4, 3, 4)
+    assert found.geometry.extent == (800, 800, 600) and found.geometry.count == 4 * 3 * 4
+    lower, upper = found.geometry.forest.boxes()
     assert {*map(tuple, (upper - lower).tolist())} == {*itertools.product(X, Y, Z)}
-    assert found.smallest == 50 and found.longest.max() == 400
+    assert found.geometry.smallest == 50 and found.geometry.longest.max() == 400
 
 
 def test_layers_continue_the_outermost_elements() -> None:
     found = setup(**GRADED, boundary__top="sponge")
-    assert [(line[0], line[-1]) for line in found.forest.edges] == [
+    assert [(line[0], line[-1]) for line in found.geometry.forest.edges] == [
         (-200, 1300),
         (-800, 1200),
         (-100, 1200),
     ]
     metres = setup(**GRADED, boundary={"top": "pml", "width": "450 m"})
-    assert metres.grid.before == (5, 2, 9) and metres.grid.after == (2, 3, 2)
+    assert metres.geometry.grid.before == (5, 2, 9) and metres.geometry.grid.after == (2, 3, 2)
 
 
 def test_check_tells_the_range_of_edges() -> None:
@@ -105,10 +105,12 @@ def test_unstable_steps_are_those_of_the_limiting_element() -> None:
 
 def test_layers_that_end_on_faces_fill_their_elements() -> None:
     found = setup(**GRADED, medium=layers(50, 100, 300))
-    middle = np.mean(found.forest.boxes(), axis=0)[:, 2]
+    middle = np.mean(found.geometry.forest.boxes(), axis=0)[:, 2]
     hard = np.searchsorted([0, 50, 100, 300], middle) % 2 == 0
     expected = np.where(hard, ROCK["vp"], SOFT["vp"])
-    assert np.array_equal(found.material(np.arange(found.count)).vp, expected)
+    assert np.array_equal(
+        found.materials.elements.average(np.arange(found.geometry.count)).vp, expected
+    )
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
@@ -119,7 +121,10 @@ def test_averages_are_those_of_the_smaller_elements_in_an_element(level: int) ->
         setup(medium=medium, grid__spacing=h, refinement={"frequency": 1, "levels": level or 1})
         for h in (GRADED["grid__spacing"], [200, 200, 50])
     )
-    rows, fine = graded.media[level], even.media[level]
+    rows, fine = (
+        graded.materials.elements.medium.media[level],
+        even.materials.elements.medium.media[level],
+    )
     faces = np.cumsum([0, *np.repeat(Z, 2**level)]) // 50
     for k, (first, end) in enumerate(itertools.pairwise(faces)):
         found = rows.plane(k)
@@ -134,11 +139,11 @@ def test_nodes_have_the_medium_of_their_depths() -> None:
     gradient = {"kind": "layered", "interpolation": "linear", "layers": ends}
     method = {"degree": 3, "material": "node"}
     found = setup(**GRADED, medium=gradient, method=method, refinement={"frequency": 3})
-    lower, upper = found.forest.boxes()
+    lower, upper = found.geometry.forest.boxes()
     inside = np.repeat((gll(3).points + 1) / 2, 16)
     depths = np.clip(lower[:, 2:] + (upper - lower)[:, 2:] * inside, 0, 600)
-    nodes = found.unrelaxed_nodes(np.arange(found.count))
-    assert found.count > found.grid.count
+    nodes = found.materials.unrelaxed_nodes(np.arange(found.geometry.count))
+    assert found.geometry.count > found.geometry.grid.count
     assert np.allclose(nodes.vp, SOFT["vp"] + depths / 600 * (ROCK["vp"] - SOFT["vp"]), rtol=1e-6)
 
 
@@ -146,9 +151,11 @@ def test_arrays_have_a_value_for_each_element() -> None:
     vp = 2000 + np.arange(48.0).reshape(4, 3, 4)
     medium = {"kind": "arrays", "vp": vp, "vs": vp / 2, "rho": 0 * vp + 2000}
     found = setup(**GRADED, medium=medium, boundary={"sides": "rigid", "bottom": "rigid"})
-    x, y, z = found.cells(np.arange(found.count)).T
-    assert np.array_equal(found.material(np.arange(found.count)).vp, vp[z, y, x])
-    assert found.rigidity(250.0, 450.0, 120.0) == 2000 * (vp[2, 1, 1] / 2) ** 2
+    x, y, z = found.geometry.cells(np.arange(found.geometry.count)).T
+    assert np.array_equal(
+        found.materials.elements.average(np.arange(found.geometry.count)).vp, vp[z, y, x]
+    )
+    assert found.materials.elements.rigidity(250.0, 450.0, 120.0) == 2000 * (vp[2, 1, 1] / 2) ** 2
 
 
 def test_models_in_python_may_be_graded() -> None:
@@ -171,7 +178,7 @@ def test_models_in_python_may_be_graded() -> None:
 def test_soft_ground_is_that_of_even_elements() -> None:
     """The resonance of soft rows; the surface layer of 100 m has two of 50 m, or four of 25 m."""
     graded, even = (
-        setup(medium=LAYERS, grid__spacing=h).soft_ground
+        setup(medium=LAYERS, grid__spacing=h).absorption.soft_ground
         for h in (GRADED["grid__spacing"], [200, 200, 25])
     )
     assert graded is not None and even is not None
@@ -183,18 +190,18 @@ def test_soft_ground_of_halved_elements_is_that_of_small_ones() -> None:
     """A soft layer of half an element, which only halved elements resolve."""
     halved = setup(medium=LAYERS, grid__spacing=[200, 200, 200], refinement={"frequency": 3})
     even = setup(medium=LAYERS, grid__spacing=[200, 200, 50])
-    found, wanted = halved.soft_ground, even.soft_ground
+    found, wanted = halved.absorption.soft_ground, even.absorption.soft_ground
     assert found is not None and wanted is not None
     assert found.resonance == pytest.approx(wanted.resonance, rel=1e-12)
     assert found.contrast.max() == pytest.approx(wanted.contrast.max(), rel=1e-12)
-    everyone = halved.elements(1, 0)
-    ratio = found.damping_ratio(halved.grid.before[0] * halved.degree)
+    everyone = halved.partition.elements(1, 0)
+    ratio = found.damping_ratio(halved.geometry.grid.before[0] * halved.degree)
     faces = np.append(0.0, np.cumsum(found.spacing))
-    tops = halved.forest.boxes(everyone.numbers)[0][:, 2]
+    tops = halved.geometry.forest.boxes(everyone.numbers)[0][:, 2]
     in_soft_row = tops < faces[1:][ratio > 0].max() - 1e-6
-    rows, decay = halved.damping(everyone)
+    rows, decay = halved.absorption.damping(everyone)
     assert rows is not None and (decay >= 0).all() and (decay > 0).any(axis=1).all()
-    beside = (halved.matched_layers(everyone).sets[:, :2] >= 0).any(axis=1)
+    beside = (halved.absorption.matched_layers(everyone).sets[:, :2] >= 0).any(axis=1)
     assert np.array_equal(rows >= 0, beside & in_soft_row)
 
 
@@ -232,15 +239,15 @@ def test_grid_that_needs_far_too_much_memory() -> None:
 
 def test_halved_elements_have_halves_of_their_own_edges() -> None:
     found = setup(**GRADED, medium=LAYERS, refinement={"frequency": 3, "levels": 2})
-    lower, upper = found.forest.boxes()
-    levels = found.forest.levels
+    lower, upper = found.geometry.forest.boxes()
+    levels = found.geometry.forest.levels
     assert {*levels.tolist()} == {0, 1, 2}
-    cells, first = found.cells(np.arange(found.count)), found.grid.before
+    cells, first = found.geometry.cells(np.arange(found.geometry.count)), found.geometry.grid.before
     for axis, edges in enumerate((X, Y, Z)):
         own = np.take(edges, cells[:, axis] - first[axis], mode="clip")
         assert np.array_equal((upper - lower)[:, axis], own / 2.0**levels)
     hard = (lower + upper)[:, 2] / 2 > 100
-    material = found.material(np.arange(found.count))
+    material = found.materials.elements.average(np.arange(found.geometry.count))
     assert np.array_equal(material.vs, np.where(hard, ROCK["vs"], SOFT["vs"]))
     # Elements whose waves are too short are halved as often as allowed, and no others.
     points = 2 * material.vs / 3 / (upper - lower).max(axis=1)
@@ -253,21 +260,25 @@ def test_halved_elements_have_halves_of_their_own_edges() -> None:
 def test_damping_follows_the_thickness_of_each_layer() -> None:
     """Outer profiles of sponges, in the order of axes and ends."""
     found = setup(**GRADED, boundary={"sides": "sponge", "bottom": "sponge", "width": 2})
-    _, profiles = sponge_damping(found, found.elements(1, 0))
+    _, profiles = sponge_damping(
+        found.geometry, found.partition.elements(1, 0), found.materials.statistics.vp_max
+    )
     ends = [2 * edge for edges in (X, Y) for edge in (edges[0], edges[-1])] + [2 * Z[-1]]
     outer = [profiles[2 * n : 2 * n + 2].max() for n in range(5)]
     assert np.allclose(outer, 9 * 3000 / np.array(ends))
-    assert found.decay == pytest.approx(outer[0] + outer[3] + outer[4])  # the thinnest of each axis
+    assert found.absorption.decay == pytest.approx(
+        outer[0] + outer[3] + outer[4]
+    )  # the thinnest of each axis
 
 
 def test_matched_layers_follow_their_thickness() -> None:
     found = setup(**GRADED, boundary__width=3)
-    layers = discretise(found, found.elements(1, 0)).layers
+    layers = discretise(found, found.partition.elements(1, 0)).layers
     assert layers is not None
     damping = layers.profiles[:, 0].reshape(5, 3, -1).max(axis=(1, 2))
     ends = np.array([X[0], X[-1], Y[0], Y[-1], Z[-1]])
     assert np.allclose(damping / damping[0], ends[0] / ends, rtol=1e-12)
-    assert damping.max() <= found.decay
+    assert damping.max() <= found.absorption.decay
 
 
 @pytest.mark.parametrize("kind", ["sponge", "pml"])
@@ -292,10 +303,10 @@ def test_depths_count_from_the_surface_of_the_elements() -> None:
         topography={"kind": "formula", "elevation": "50 + 30 * sin(x / 120) * cos(y / 140)"},
     )
     points = np.random.default_rng(0).uniform(0, [800, 800, 500], (40, 3))
-    places, (elements, inside) = found.place(points), found.locate(points)
+    places, (elements, inside) = found.geometry.place(points), found.geometry.locate(points)
     n = gll(found.degree).interpolation
     for element, at, place in zip(elements, inside, places, strict=True):
-        nodes = found.hexahedra.geometry_nodes([element])[0].reshape(3, 3, 3, 3)
+        nodes = found.geometry.hexahedra.geometry_nodes([element])[0].reshape(3, 3, 3, 3)
         r, s, t = (n([a])[0] for a in at)
         assert np.allclose(np.einsum("k,j,i,kjix->x", t, s, r, nodes), place, atol=1e-9)
 

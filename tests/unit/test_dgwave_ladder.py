@@ -12,15 +12,6 @@ from ranks import run_to_json
 
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
-from groundswell.solvers.dgwave.benchmarks.ghosts import GHOST, LOCAL, Ghosts
-from groundswell.solvers.dgwave.benchmarks.ladder import (
-    BASE,
-    VERSIONS,
-    Ladder,
-    SolverSteps,
-    Version,
-    faces_of_nodes,
-)
 from groundswell.solvers.dgwave.benchmarks.problems import (
     CHUNK,
     TABLE_2,
@@ -29,11 +20,22 @@ from groundswell.solvers.dgwave.benchmarks.problems import (
     discretise,
     fill,
 )
-from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Element, total
+from groundswell.solvers.dgwave.benchmarks.traffic import Element, total
+from groundswell.solvers.dgwave.benchmarks.versions import SOLVER, SolverSteps, costs_of
 from groundswell.solvers.dgwave.discretisation import Discretisation
+from groundswell_rivals.dgwave.ghosts import GHOST, LOCAL, Ghosts
+from groundswell_rivals.dgwave.ladder import (
+    BASE,
+    VERSIONS,
+    Ladder,
+    Version,
+    faces_of_nodes,
+)
+from groundswell_rivals.dgwave.traffic import surface_of
 
 pytestmark = pytest.mark.each_value
 
+COSTS = costs_of([*VERSIONS, SOLVER])
 ACOUSTIC, CENTRAL, RIEMANN, *_, SINGLE = TABLE_2
 TOLERANCE = {"double": 2e-15, "single": 1e-6}
 STEPS = 2
@@ -43,8 +45,8 @@ import numpy as np
 from groundswell.backends import open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.solvers.dgwave.benchmarks.ghosts import REDUCED, WHOLE, GhostExchange
-from groundswell.solvers.dgwave.benchmarks.ladder import F1S, Ladder
+from groundswell_rivals.dgwave.ghost_exchange import REDUCED, WHOLE, GhostExchange
+from groundswell_rivals.dgwave.ladder import F1S, Ladder
 from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2, cubes, discretise, fill
 from groundswell.solvers.dgwave.benchmarks.trace_exchange import TraceExchange
 
@@ -209,7 +211,7 @@ def test_costs_of_high_degree() -> None:
 def test_operations_of_an_element() -> None:
     """Of degree 1, where every node lies on three faces, by hand."""
     element = Element(RIEMANN, 1)
-    assert (element.unknowns, element.face_nodes, element.surface) == (72, 24, 8)
+    assert (element.unknowns, element.face_nodes, surface_of(element)) == (72, 24, 8)
     flops = {name: round(72 * cost(element).flops, 6) for name, cost in COSTS.items()}
     assert flops["volume"] == 8 * (3 * 2 * 12 + 18)
     assert flops["flux"] == 24 * (18 + 12 + 18 + 9)

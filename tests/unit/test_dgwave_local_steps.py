@@ -7,8 +7,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from groundswell.solvers.dgwave.benchmarks import local_steps
-from groundswell.solvers.dgwave.benchmarks.local_steps import best_clusters, find_clusters
+from groundswell_rivals.dgwave import local_steps
+from groundswell_rivals.dgwave.local_steps import best_clusters, find_clusters
 
 LINE = np.stack([np.arange(5), np.arange(1, 6)], axis=1)  # six elements in a row
 

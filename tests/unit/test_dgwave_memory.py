@@ -87,7 +87,7 @@ def allocated(found: Any, elements: RankElements) -> int:
 def test_it_is_what_a_run_allocates(name: str) -> None:
     found = setup(**CASES[name], **NO_MAP)
     assert cost(found).memory == pytest.approx(
-        allocated(found, found.elements(1, 0)), rel=TOLERANCE
+        allocated(found, found.partition.elements(1, 0)), rel=TOLERANCE
     )
     assert decomposed(found, 1).memory == [cost(found).memory]
 
@@ -105,7 +105,7 @@ def test_it_is_that_of_meshes(tmp_path: Path) -> None:
         **NO_MAP,
     )
     assert cost(found).memory == pytest.approx(
-        allocated(found, found.elements(1, 0)), rel=TOLERANCE
+        allocated(found, found.partition.elements(1, 0)), rel=TOLERANCE
     )
 
 
@@ -127,7 +127,7 @@ def test_outputs_of_the_surface_and_snapshots_count(output: dict[str, Any]) -> N
 
 
 def allocated_by_outputs(found: Any) -> int:
-    backend, comm, elements = Counted(), SerialCommunicator(), found.elements(1, 0)
+    backend, comm, elements = Counted(), SerialCommunicator(), found.partition.elements(1, 0)
     solver: Any = SimpleNamespace(setup=found, backend=backend, comm=comm, elements=elements)
     solver.propagation = Propagation(backend, comm, discretise(found, elements))
     before = int(backend.now)
@@ -140,10 +140,10 @@ def test_it_is_that_of_the_elements_of_each_rank(name: str) -> None:
     """Matched layers and finer neighbours are unevenly distributed."""
     found = setup(**CASES[name], **NO_MAP)
     memory = decomposed(found, 5).memory
-    per_element = np.array(memory) / np.diff(found.starts(5))
+    per_element = np.array(memory) / np.diff(found.partition.starts(5))
     assert np.ptp(per_element) > 0.05 * per_element.mean()
     for rank in range(5):
-        elements = found.elements(5, rank)
+        elements = found.partition.elements(5, rank)
         shared = sum(faces.sends.count for faces in elements.shared.values())
         buffers = 2 * 3 * shared * found.trace.bytes
         assert memory[rank] == device_memory(found, elements)

@@ -20,6 +20,7 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import positions
 from groundswell.simulation.preparation import prepare
 from groundswell.solvers.dgwave.discretisation import discretise
+from groundswell.solvers.dgwave.setup.meshes import require_physical
 
 pytestmark = pytest.mark.each_value
 
@@ -92,6 +93,29 @@ def test_layers_are_those_of_a_grid(tmp_path: Path) -> None:
     require_equal_motion(tmp_path, *cases, time=time, method=NODES, source=[SHOT])
 
 
+def test_models_without_quality_factors_have_no_attenuation(tmp_path: Path) -> None:
+    axes = {"depth": [0.0, 600], "y": [0.0, 800], "x": [0.0, 800]}
+    values = {name: np.full((2, 2, 2), float(value)) for name, value in ROCK.items()}
+    data = xr.Dataset({n: (tuple(axes), v) for n, v in values.items()}, coords=axes)
+    data.to_netcdf(tmp_path / "model.nc", engine="h5netcdf")
+    medium = {"kind": "netcdf", "file": "model.nc"}
+    mesh = on_mesh(save_box(tmp_path / "a.msh", REGION), medium)
+    with pytest.raises(InputError, match="but the medium has no quality factors"):
+        prepare(build(tmp_path, **mesh, attenuation={"model": "constant", "band": [1, 20]}))
+
+
+def test_unphysical_averages_are_named_by_their_element(tmp_path: Path) -> None:
+    mesh = on_mesh(save_box(tmp_path / "a.msh", REGION), {"kind": "homogeneous", **ROCK})
+    found: Any = prepare(build(tmp_path, **mesh))
+    averages = found.materials.elements.average(np.arange(found.geometry.count))
+    require_physical(averages, found.geometry)
+    place = np.array([[430.0, 450.0, 310.0]])
+    averages.vs[found.geometry.locate(place)[0]] = 2900
+    message = r"around x = 500 m, y = 500 m, depth = 300 m has vp = 3000, vs = 2900, .*: vp must"
+    with pytest.raises(InputError, match=message):
+        require_physical(averages, found.geometry)
+
+
 def test_models_are_those_of_a_grid(tmp_path: Path) -> None:
     rng, shape = np.random.default_rng(1), (3, 3, 3)
     vs = rng.uniform(1000, 2000, shape)
@@ -137,18 +161,18 @@ def test_elements_have_volume_averages(tmp_path: Path) -> None:
         save_box(tmp_path / "b.msh", box, bend),
     ):
         found: Any = prepare(build(tmp_path, **on_mesh(path, GRADIENT)))
-        volumes = found.volume_media._weights(np.arange(found.count))
+        volumes = found.materials.elements.medium._weights(np.arange(found.geometry.count))
         assert np.allclose(volumes.sum(axis=1), 1)
-        depths = positions(found.mesh, 4, np.arange(found.count))[..., 2]
+        depths = positions(found.geometry.mesh, 4, np.arange(found.geometry.count))[..., 2]
         rho = (volumes * (ROCK["rho"] + 200 * depths / 600)).sum(axis=1)
-        material = found.material(np.arange(found.count))
+        material = found.materials.elements.average(np.arange(found.geometry.count))
         assert np.allclose(material.rho, rho, rtol=1e-9) and np.ptp(rho) > 100
         stiffness = material.rho * material.vs**2
         grid = setup(medium=GRADIENT, boundary={"sides": "rigid", "bottom": "rigid"})
-        expected = grid.material(np.arange(grid.count))
+        expected = grid.materials.elements.average(np.arange(grid.geometry.count))
         if path.stem == "a":  # harmonic means, of which both have quadratures
-            order = np.lexsort(found.mesh.nodes.mean(axis=1).T)
-            lower, upper = grid.forest.boxes()
+            order = np.lexsort(found.geometry.mesh.nodes.mean(axis=1).T)
+            lower, upper = grid.geometry.forest.boxes()
             of_grid = np.lexsort((lower + upper).T)
             mu = (expected.rho * expected.vs**2)[of_grid]
             assert np.allclose(stiffness[order], mu, rtol=1e-7)
@@ -158,8 +182,13 @@ def test_uniform_volumes_have_no_nodal_material(tmp_path: Path) -> None:
     path = save_box(tmp_path / "a.msh", REGION)
     for medium in ({"kind": "homogeneous", **ROCK}, {"kind": "volumes", "volumes": {"all": ROCK}}):
         found: Any = prepare(build(tmp_path, **on_mesh(path, medium), method=NODES))
-        assert not found.is_nodal and discretise(found, found.elements(1, 0)).nodal is None
-        assert (found.material(np.arange(found.count)).vp == ROCK["vp"]).all()
+        assert (
+            not found.materials.is_nodal
+            and discretise(found, found.partition.elements(1, 0)).nodal is None
+        )
+        assert (
+            found.materials.elements.average(np.arange(found.geometry.count)).vp == ROCK["vp"]
+        ).all()
 
 
 def test_nodes_above_the_datum_have_the_material_at_its_depth(tmp_path: Path) -> None:
@@ -167,9 +196,12 @@ def test_nodes_above_the_datum_have_the_material_at_its_depth(tmp_path: Path) ->
     raised = Box((4, 4, 3), low=(0.0, 0.0, -200.0), high=(800.0, 800.0, 400.0))
     mesh = on_mesh(save_box(tmp_path / "a.msh", raised), GRADIENT)
     found: Any = prepare(build(tmp_path, **mesh, method=NODES, source__0__depth=300))
-    z = np.maximum(positions(found.mesh, 3, np.arange(found.count))[..., 2], 0)
+    everyone = np.arange(found.geometry.count)
+    z = np.maximum(positions(found.geometry.mesh, 3, everyone)[..., 2], 0)
     expected = ROCK["vp"] + (DEEP["vp"] - ROCK["vp"]) * z / 600
-    assert np.allclose(found.material_at(np.arange(found.count)).vp, expected, rtol=1e-7)
+    assert np.allclose(
+        found.materials.elements.at(np.arange(found.geometry.count)).vp, expected, rtol=1e-7
+    )
     upside_down = {**mesh, "grid": {**mesh["grid"], "vertical": "up"}}
     low = Box((4, 4, 3), low=(0.0, 0.0, 0.0), high=(800.0, 800.0, 600.0))
     save_box(tmp_path / "a.msh", low)
@@ -205,8 +237,8 @@ def test_sponges_are_those_of_a_grid(
     common = {"time": {"duration": 0.3, "step": 0.002}, "method": method, **attenuation}
     require_equal_motion(tmp_path, grid, mesh, **common)
     of_grid, of_mesh = (prepare(build(tmp_path, **case, **common)) for case in (grid, mesh))
-    assert of_mesh.decay == pytest.approx(of_grid.decay, rel=1e-12)
-    assert of_mesh.stability_limit == pytest.approx(of_grid.stability_limit, rel=1e-9)
+    assert of_mesh.absorption.decay == pytest.approx(of_grid.absorption.decay, rel=1e-12)
+    assert of_mesh.step_limit.seconds == pytest.approx(of_grid.step_limit.seconds, rel=1e-9)
 
 
 def test_damping_rises_towards_the_surface(tmp_path: Path) -> None:
@@ -220,15 +252,18 @@ def test_damping_rises_towards_the_surface(tmp_path: Path) -> None:
     path = save_box(tmp_path / "a.msh", box, bend)
     mesh = on_mesh(path, {"kind": "homogeneous", **ROCK}, bottom={**SPONGE, "width": 250})
     found: Any = prepare(build(tmp_path, **mesh, method__degree=4))
-    rows, decay = found.damping(found.elements(1, 0))
-    numbers = found.elements(1, 0).numbers
-    everywhere = np.zeros((found.count, 125))
+    rows, decay = found.absorption.damping(found.partition.elements(1, 0))
+    numbers = found.partition.elements(1, 0).numbers
+    everywhere = np.zeros((found.geometry.count, 125))
     everywhere[numbers[rows >= 0]] = decay[rows[rows >= 0]]
     depth = np.clip(
-        1 - (600 - positions(found.mesh, 4, np.arange(found.count))[..., 2]) / 250, 0, 1
+        1
+        - (600 - positions(found.geometry.mesh, 4, np.arange(found.geometry.count))[..., 2]) / 250,
+        0,
+        1,
     )
     strongest = 9 * ROCK["vp"] / 250
-    assert decay.max() == pytest.approx(strongest) == found.decay
+    assert decay.max() == pytest.approx(strongest) == found.absorption.decay
     # Distances are those of nodes, which do not lie above each other.
     expected = strongest * (depth**2 + depth**10) / 2
     assert np.abs(everywhere - expected).max() < 0.03 * strongest
@@ -238,11 +273,11 @@ def test_damping_rises_towards_the_surface(tmp_path: Path) -> None:
 def test_ranks_have_the_damping_of_their_elements(tmp_path: Path) -> None:
     mesh = on_mesh(save_box(tmp_path / "a.msh", AROUND), {"kind": "homogeneous", **ROCK}, **SPONGES)
     found: Any = prepare(build(tmp_path, **mesh))
-    everyone = found.elements(1, 0)
-    all_rows, all_decay = found.damping(everyone)
+    everyone = found.partition.elements(1, 0)
+    all_rows, all_decay = found.absorption.damping(everyone)
     for rank in range(3):
-        elements = found.elements(3, rank)
-        rows, decay = found.damping(elements)
+        elements = found.partition.elements(3, rank)
+        rows, decay = found.absorption.damping(elements)
         same = all_rows[everyone.place(elements.numbers)]
         assert np.array_equal(rows >= 0, same >= 0)
         assert np.array_equal(decay[rows[rows >= 0]], all_decay[same[same >= 0]])

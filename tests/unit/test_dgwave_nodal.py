@@ -19,8 +19,8 @@ from groundswell.backends import open_backend
 from groundswell.errors import CaseError, InputError
 from groundswell.meshes.gll import gll
 from groundswell.solvers.dgwave.discretisation import discretise
+from groundswell.solvers.dgwave.materials import elements as element_materials
 from groundswell.solvers.dgwave.mesh.elements import face_nodes
-from groundswell.solvers.dgwave.setup import element_materials
 
 pytestmark = pytest.mark.each_value
 
@@ -42,13 +42,13 @@ def layers(*materials: dict[str, Any], thickness: float = 200) -> dict[str, Any]
 
 def depths(found: Any) -> Floats:
     """Of the nodes of all elements, (elements, nodes), clipped to the region."""
-    lower, upper = found.forest.boxes()
+    lower, upper = found.geometry.forest.boxes()
     inside = np.repeat((gll(found.degree).points + 1) / 2, (found.degree + 1) ** 2)
-    return np.clip(lower[:, 2:] + (upper - lower)[:, 2:] * inside, 0, found.extent[2])
+    return np.clip(lower[:, 2:] + (upper - lower)[:, 2:] * inside, 0, found.geometry.extent[2])
 
 
 def everywhere(found: Any) -> Any:
-    return found.unrelaxed_nodes(np.arange(found.count))
+    return found.materials.unrelaxed_nodes(np.arange(found.geometry.count))
 
 
 # --- the medium at the nodes ----------------------------------------------------------------------
@@ -68,10 +68,12 @@ def test_interfaces_on_faces_are_sharp() -> None:
     """Also below the region, where a layer begins at its bottom."""
     hard = {"vp": 5000, "vs": 2900, "rho": 2700}
     found = setup(medium=layers(WATER, ROCK, ROCK, hard), method=NODES)
-    middle = np.mean(found.forest.boxes(), axis=0)[:, 2]
+    middle = np.mean(found.geometry.forest.boxes(), axis=0)[:, 2]
     expected = np.where(middle < 200, WATER["vp"], ROCK["vp"])[:, None]
-    assert np.array_equal(everywhere(found).vp, np.broadcast_to(expected, (found.count, 64)))
-    assert found.statistics.mixed == 0
+    assert np.array_equal(
+        everywhere(found).vp, np.broadcast_to(expected, (found.geometry.count, 64))
+    )
+    assert found.materials.statistics.mixed == 0
 
 
 def test_models_of_netcdf_files_are_interpolated_at_nodes(tmp_path: Path) -> None:
@@ -83,8 +85,10 @@ def test_models_of_netcdf_files_are_interpolated_at_nodes(tmp_path: Path) -> Non
     data.to_netcdf(tmp_path / "model.nc", engine="h5netcdf")
     medium = {"kind": "netcdf", "file": "model.nc"}
     found = setup(tmp_path, medium=medium, method=NODES, boundary__sides="rigid")
-    lower, upper = found.forest.boxes()
-    x, y, z = np.moveaxis(lower[:, None] + (upper - lower)[:, None] * (1 + found._nodes) / 2, -1, 0)
+    lower, upper = found.geometry.forest.boxes()
+    x, y, z = np.moveaxis(
+        lower[:, None] + (upper - lower)[:, None] * (1 + found.materials.elements._nodes) / 2, -1, 0
+    )
     at = {"x": x, "y": y, "depth": np.minimum(z, 600)}
     places = {name: xr.DataArray(position.ravel()) for name, position in at.items()}
     for name, nodes in everywhere(found).given().items():
@@ -98,12 +102,12 @@ def test_bounds_hold_at_nodes() -> None:
 
 def test_elements_of_fluid_and_solid_have_their_average() -> None:
     found = setup(medium=layers(WATER, ROCK, thickness=150), method=NODES, source=[EXPLOSION])
-    first = np.flatnonzero(found.forest.boxes()[1][:, 2] <= 200)
+    first = np.flatnonzero(found.geometry.forest.boxes()[1][:, 2] <= 200)
     uniform = setup(medium=layers(WATER, ROCK, thickness=150), source=[EXPLOSION])
-    nodes, averages = everywhere(found), uniform.material(first)
+    nodes, averages = everywhere(found), uniform.materials.elements.average(first)
     assert (nodes.vs[first] == 0).all()
     assert np.array_equal(nodes.vp[first], np.repeat(averages.vp[:, None], 64, axis=1))
-    assert found.statistics.mixed == len(first)
+    assert found.materials.statistics.mixed == len(first)
     assert any("both fluid and solid" in warning for warning in warnings_of(found))
 
 
@@ -111,14 +115,17 @@ def test_elements_of_fluid_and_solid_are_counted_with_both_materials() -> None:
     """One metre of water makes an element a fluid; edges that end at the sea floor cure it."""
     medium = layers(WATER, ROCK, thickness=201)
     found = [setup(medium=medium, method=m, source=[EXPLOSION]) for m in (NODES, {"degree": 3})]
-    below = np.isclose(found[0].forest.boxes()[0][:, 2], 200)
+    below = np.isclose(found[0].geometry.forest.boxes()[0][:, 2], 200)
     for each in found:
-        assert np.array_equal(each.statistics.is_mixed, below)
+        assert np.array_equal(each.materials.statistics.is_mixed, below)
         (told,) = (warning for warning in warnings_of(each) if "both fluid and solid" in warning)
         assert "1 of 201 m down to 201 m, 2 of 199.5 m down to 600 m" in told
     edges = [200, 200, [201, 199.5, 199.5]]
     cured = setup(medium=medium, grid__spacing=edges, source=[EXPLOSION])
-    assert cured.statistics.mixed == 0 and 0 < cured.statistics.fluid < cured.count
+    assert (
+        cured.materials.statistics.mixed == 0
+        and 0 < cured.materials.statistics.fluid < cured.geometry.count
+    )
 
 
 @pytest.mark.parametrize("kind", ["arrays", "awp"])
@@ -142,19 +149,25 @@ def test_steps_and_resolution_are_those_of_the_extremes_at_nodes() -> None:
     fast = setup(medium={"kind": "homogeneous", **_only(BOTTOM)}, method=NODES)
     slow = setup(medium={"kind": "homogeneous", **_only(TOP)}, method=NODES)
     uniform = setup(medium=GRADIENT, method={"degree": 3})
-    assert found.fastest.max() == pytest.approx(fast.fastest.max(), rel=1e-7)
-    assert found.resolved_frequency == pytest.approx(slow.resolved_frequency, rel=1e-7)
-    assert found.stability_limit < uniform.stability_limit
-    assert found.resolved_frequency < uniform.resolved_frequency
+    assert found.materials.fastest.max() == pytest.approx(fast.materials.fastest.max(), rel=1e-7)
+    assert found.materials.resolved_frequency == pytest.approx(
+        slow.materials.resolved_frequency, rel=1e-7
+    )
+    assert found.step_limit.seconds < uniform.step_limit.seconds
+    assert found.materials.resolved_frequency < uniform.materials.resolved_frequency
 
 
 def test_extremes_do_not_depend_on_how_many_places_are_sampled_at_a_time() -> None:
     with patch.object(element_materials, "SAMPLES", 5 * 64):
         few = setup(medium=GRADIENT, method=NODES)
     found = setup(medium=GRADIENT, method=NODES)
-    assert found.count > 5 and np.ptp(found.fastest) > 0 and np.ptp(found.statistics.slowest) > 0
-    for name, values in vars(found.statistics).items():
-        assert np.array_equal(getattr(few.statistics, name), values)
+    assert (
+        found.geometry.count > 5
+        and np.ptp(found.materials.fastest) > 0
+        and np.ptp(found.materials.statistics.slowest) > 0
+    )
+    for name, values in vars(found.materials.statistics).items():
+        assert np.array_equal(getattr(few.materials.statistics, name), values)
 
 
 def _only(layer: dict[str, float]) -> dict[str, float]:
@@ -165,15 +178,15 @@ def test_rates_of_sources_have_the_material_of_their_place() -> None:
     found = setup(medium=GRADIENT, method=NODES)
     share = 310 / 600
     rho, vs = 2000 + 600 * share, 1000 + 1000 * share
-    assert found.density(430, 450, 310) == pytest.approx(rho, rel=1e-7)
-    assert found.rigidity(430, 450, 310) == pytest.approx(rho * vs**2, rel=1e-7)
+    assert found.materials.elements.density(430, 450, 310) == pytest.approx(rho, rel=1e-7)
+    assert found.materials.elements.rigidity(430, 450, 310) == pytest.approx(rho * vs**2, rel=1e-7)
     push = {"kind": "force", "force": [0, 0, rho], "x": 430, "y": 450, "depth": 310}
     pushed = setup(medium=GRADIENT, method=NODES, source=[{**push, "time_function": _pulse()}])
     momentum = 0.0  # that one unit of the time function adds
-    for part in discretise(pushed, pushed.elements(1, 0)).terms.sources:
+    for part in discretise(pushed, pushed.partition.elements(1, 0)).terms.sources:
         element = np.array([part.element])
-        mass = pushed.material_at(element).rho * gll(pushed.degree).cube_weights
-        volume = np.prod(pushed.edges[element] / 2)
+        mass = pushed.materials.elements.at(element).rho * gll(pushed.degree).cube_weights
+        volume = np.prod(pushed.geometry.edges[element] / 2)
         momentum += float((part.load * mass).sum()) * volume * part.history.rates[-1]
     assert momentum == pytest.approx(rho, rel=1e-9)
 
@@ -187,9 +200,11 @@ def test_quality_factors_are_those_of_elements() -> None:
     medium = {**GRADIENT, "layers": [{**TOP, **Q}, {**BOTTOM, "qp": 200, "qs": 100}]}
     attenuation = {"model": "constant", "band": [1, 20]}
     found = setup(medium=medium, method=NODES, attenuation=attenuation)
-    everyone = np.arange(found.count)
-    ratio = everywhere(found).vs / found.material_at(everyone).vs
-    expected = found.unrelaxed(everyone).vs / found.material(everyone).vs
+    everyone = np.arange(found.geometry.count)
+    ratio = everywhere(found).vs / found.materials.elements.at(everyone).vs
+    expected = (
+        found.materials.unrelaxed(everyone).vs / found.materials.elements.average(everyone).vs
+    )
     assert np.allclose(ratio, expected[:, None], rtol=1e-12) and np.ptp(expected) > 1e-3
 
 
@@ -204,18 +219,18 @@ def test_traffic_includes_the_material(medium: Any) -> None:
 
 
 def tables(found: Any, ranks: int = 1, rank: int = 0) -> Any:
-    nodal = discretise(found, found.elements(ranks, rank)).nodal
+    nodal = discretise(found, found.partition.elements(ranks, rank)).nodal
     return nodal.tables(open_backend("cpu"), "float64")
 
 
 def test_impedances_beyond_faces_are_those_of_the_neighbours_nodes() -> None:
     """On several ranks too: each finds those beyond its faces from the medium."""
     found = setup(medium=GRADIENT, method=NODES, boundary__sides="periodic")
-    whole, everyone = tables(found), found.elements(1, 0)
+    whole, everyone = tables(found), found.partition.elements(1, 0)
     faces = face_nodes(3)
     own = found.equations.impedances_of(everywhere(found))
     for rank in range(3):
-        elements = found.elements(3, rank)
+        elements = found.partition.elements(3, rank)
         moduli, beyond = tables(found, 3, rank)
         rows = everyone.place(elements.numbers)
         assert np.array_equal(beyond, whole[1][rows])
@@ -229,7 +244,7 @@ def test_impedances_beyond_faces_are_those_of_the_neighbours_nodes() -> None:
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_tables_do_not_depend_on_how_many_nodes_are_computed_at_a_time(ranks: int) -> None:
     found = setup(medium=GRADIENT, method=NODES, refinement={"frequency": 5, "levels": 1})
-    nodal = discretise(found, found.elements(ranks, 0)).nodal
+    nodal = discretise(found, found.partition.elements(ranks, 0)).nodal
     backend = open_backend("cpu")
     whole = [*nodal.tables(backend, "float32"), nodal.quarters("float32")]
     with patch("groundswell.solvers.dgwave.materials.nodal.PART", 7 * 64):
@@ -267,7 +282,7 @@ def test_unphysical_points_of_a_model_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"vp = 10.*at its node depth = 0, .*correct the model"):
         _ = setup(
             tmp_path, medium={"kind": "netcdf", "file": "model.nc"}, method=NODES
-        ).stability_limit
+        ).step_limit.seconds
 
 
 def test_gaps_of_a_model_at_corners_of_fluid_elements_do_no_harm(tmp_path: Path) -> None:
@@ -284,5 +299,10 @@ def test_gaps_of_a_model_at_corners_of_fluid_elements_do_no_harm(tmp_path: Path)
         axes = {"depth": at, "y": at - 10, "x": at - 10}  # rock reaches into the next elements
         xr.Dataset(data, axes).to_netcdf(tmp_path / f"{gap}.nc", engine="h5netcdf")
         found.append(setup(tmp_path, medium={"kind": "netcdf", "file": f"{gap}.nc"}))
-    assert 0 < found[0].statistics.mixed < found[0].statistics.fluid < found[0].count
-    assert np.array_equal(*(each.statistics.is_mixed for each in found))
+    assert (
+        0
+        < found[0].materials.statistics.mixed
+        < found[0].materials.statistics.fluid
+        < found[0].geometry.count
+    )
+    assert np.array_equal(*(each.materials.statistics.is_mixed for each in found))

@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 
 from groundswell.meshes.gll import gll
 from groundswell.solvers.dgwave.discretisation import discretise
-from groundswell.solvers.dgwave.source_loads import (
-    MOMENTS,
-    Load,
-    _tests,
-    point_loads,
-    smoothing,
-)
+from groundswell.solvers.dgwave.source_loads import Load, point_loads
+from groundswell.solvers.dgwave.source_moments import MOMENTS, moment_polynomials, smoothing
 from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 
@@ -38,19 +33,21 @@ def ready(places: list[Any], **changes: Any) -> Any:
 
 
 def loads(prepared: Any) -> list[Load]:
-    every = np.ones(prepared.count, bool)
-    return [load for _, load in point_loads(prepared, every)]
+    every = np.ones(prepared.geometry.count, bool)
+    return [
+        load for _, load in point_loads(prepared.materials.elements, prepared.survey.sources, every)
+    ]
 
 
 def moments(prepared: Any, load: Load, place: Any, powers: Any) -> Any:
     """Integrals of the load times monomials about the source, in units of their largest terms."""
-    nodes = element_nodes(prepared.hexahedra, prepared.degree, load.elements)
-    if prepared.is_curved:
-        volumes = jacobians(prepared.shapes.metrics(load.elements, "float64"))
+    nodes = element_nodes(prepared.geometry.hexahedra, prepared.degree, load.elements)
+    if prepared.geometry.is_curved:
+        volumes = jacobians(prepared.geometry.shapes.metrics(load.elements, "float64"))
     else:
-        volumes = np.prod(prepared.edges[load.elements] / 2, axis=1)[:, None]
+        volumes = np.prod(prepared.geometry.edges[load.elements] / 2, axis=1)[:, None]
     shares = load.values * volumes * gll(prepared.degree).cube_weights
-    offsets = (nodes - prepared.place(np.array([place]))[0]) / 200
+    offsets = (nodes - prepared.geometry.place(np.array([place]))[0]) / 200
     terms = shares[..., None] * np.prod(offsets[:, :, None] ** powers, axis=-1)
     return terms.sum(axis=(0, 1))
 
@@ -64,8 +61,8 @@ def test_moments_are_those_of_a_delta_function(mesh: dict[str, Any], place: Any)
     powers = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (2, 0, 0), (0, 1, 2)])
     found = moments(prepared, load, place, powers)
     assert abs(found[0] - 1) < ROUNDING
-    assert np.abs(found[1:4]).max() < (0.02 if prepared.is_curved else ROUNDING)
-    assert np.abs(found[4:]).max() < (0.02 if prepared.is_curved else HIGHER)
+    assert np.abs(found[1:4]).max() < (0.02 if prepared.geometry.is_curved else ROUNDING)
+    assert np.abs(found[4:]).max() < (0.02 if prepared.geometry.is_curved else HIGHER)
 
 
 @settings(max_examples=12, deadline=None)
@@ -108,7 +105,7 @@ def test_loads_end_at_contrasts_and_in_the_region() -> None:
     """A source on an interface is in the element that holds it, and so is its load."""
     prepared = ready([(430, 450, 190)], medium={"kind": "layered", "layers": LAYERS})
     [load] = loads(prepared)
-    lower, upper = prepared.forest.boxes(load.elements)
+    lower, upper = prepared.geometry.forest.boxes(load.elements)
     assert (upper[:, 2] <= 200 + 1e-9).all() and (lower >= -1e-9).all()
     assert len(load.elements) > 4
     [alone] = loads(ready([(430, 450, 190)]))
@@ -119,22 +116,22 @@ def test_loads_end_at_the_sea_floor() -> None:
     sea = [{"top": 0, "vp": 1500, "vs": 0, "rho": 1000}, LAYERS[1]]
     prepared = ready([(430, 450, 205)], medium={"kind": "layered", "layers": sea})
     [load] = loads(prepared)
-    assert (prepared.material(load.elements).vs > 0).all()
+    assert (prepared.materials.elements.average(load.elements).vs > 0).all()
 
 
 def test_ranks_have_the_same_loads() -> None:
     """Bit for bit, also of a source whose load spans all ranks."""
     prepared = ready([PLACES["corner"], PLACES["odd"]])
-    [whole] = [discretise(prepared, prepared.elements(1, 0)).terms.sources]
+    [whole] = [discretise(prepared, prepared.partition.elements(1, 0)).terms.sources]
     start, found = 0, []
     for rank in range(3):
-        elements = prepared.elements(3, rank)
+        elements = prepared.partition.elements(3, rank)
         found += [
             (int(elements.numbers[part.element]), part.load.tobytes())
             for part in discretise(prepared, elements).terms.sources
         ]
         start += elements.count
-    assert start == prepared.count
+    assert start == prepared.geometry.count
     assert sorted(found) == sorted((part.element, part.load.tobytes()) for part in whole)
 
 
@@ -146,13 +143,15 @@ def test_forces_are_divided_by_density() -> None:
     prepared = setup(
         source=[source], method__degree=5, medium={"kind": "layered", "layers": layers}
     )
-    elements = prepared.elements(1, 0)
+    elements = prepared.partition.elements(1, 0)
     momentum = 0.0
     for part in discretise(prepared, elements).terms.sources:
         leaf = elements.numbers[[part.element]]
-        volume = np.prod(prepared.edges[leaf] / 2)
+        volume = np.prod(prepared.geometry.edges[leaf] / 2)
         share = float((part.load * gll(5).cube_weights).sum()) * volume
-        momentum += share * float(prepared.material(leaf).rho[0]) * part.history.rates[-1]
+        momentum += (
+            share * float(prepared.materials.elements.average(leaf).rho[0]) * part.history.rates[-1]
+        )
     assert abs(momentum / 1e9 - 1) < ROUNDING
 
 
@@ -164,7 +163,8 @@ def test_receivers_in_the_load_are_named(kind: Any, distance: float, warns: bool
     """Elements have edges of 200 m; loads of moments reach 1.25 edges, of forces 1."""
     receiver = {"name": "NEAR", "x": 430 + distance, "y": 450, "depth": 310}
     source = {**kind, "x": 430, "y": 450, "depth": 310}
-    found = [*reach_warnings(setup(source=[source], receiver=[receiver], method__degree=5))]
+    prepared = setup(source=[source], receiver=[receiver], method__degree=5)
+    found = [*reach_warnings(prepared.materials.elements, prepared.survey)]
     assert len(found) == warns and all("NEAR" in text for text in found)
 
 
@@ -186,5 +186,5 @@ def test_lines_of_bricks_give_what_all_nodes_give(degree: int) -> None:
     shape = (7, *[degree + 1] * 3)
     cube = (x[:, None, None, :], y[:, None, :, None], z[:, :, None, None])
     places = np.stack([np.broadcast_to(c, shape) for c in cube], axis=-1).reshape(7, -1, 3)
-    found, expected = (_tests(places, degree, is_curved) for is_curved in (False, True))
+    found, expected = (moment_polynomials(places, degree, is_curved) for is_curved in (False, True))
     assert np.allclose(found, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())

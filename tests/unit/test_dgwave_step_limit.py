@@ -51,7 +51,7 @@ def test_check_and_the_error_name_the_cause(changes: dict[str, Any], cause: str,
 
 
 def test_a_warning_suggests_an_interval_that_needs_fewer_steps() -> None:
-    interval = 2.01 * setup().stability_limit
+    interval = 2.01 * setup().step_limit.seconds
     found = setup(output={"seismograms": {"interval": interval}})
     [warning] = [text for text in warnings_of(found) if "shortens" in text]
     better = [
@@ -59,12 +59,12 @@ def test_a_warning_suggests_an_interval_that_needs_fewer_steps() -> None:
     ]
     for each in better:
         finer = setup(output={"seismograms": {"interval": each}})
-        assert finer.dt > 0.98 * finer.stability_limit
+        assert finer.dt > 0.98 * finer.step_limit.seconds
 
 
 def test_without_receivers_the_interval_has_no_effect() -> None:
     found = setup(receiver=[], output={"seismograms": {"interval": 0.01}, "final_fields": True})
-    assert found.dt == found.stability_limit
+    assert found.dt == found.step_limit.seconds
     assert not any("step" in text for text in warnings_of(found))
 
 
@@ -72,7 +72,9 @@ def test_without_receivers_the_interval_has_no_effect() -> None:
 def test_depths_in_messages_are_below_the_surface(elevation: str) -> None:
     found = setup(topography={"kind": "formula", "elevation": elevation})
     x, y, depth = 300.0, 300.0, 150.0
-    element = int(found.locate(np.array([[x, y, depth]]))[0][0])
-    middle = found.hexahedra.geometry_nodes(np.array([element]))[0].mean(axis=0)
-    assert f"depth = {middle[2] + float(elevation):.6g} m" in position(found, element)
-    assert np.allclose(found.below_surface(found.place(np.array([[x, y, depth]]))), [x, y, depth])
+    element = int(found.geometry.locate(np.array([[x, y, depth]]))[0][0])
+    middle = found.geometry.hexahedra.geometry_nodes(np.array([element]))[0].mean(axis=0)
+    assert f"depth = {middle[2] + float(elevation):.6g} m" in position(found.geometry, element)
+    assert np.allclose(
+        found.geometry.below_surface(found.geometry.place(np.array([[x, y, depth]]))), [x, y, depth]
+    )

@@ -27,7 +27,7 @@ SEA = {
 def top_values(solver: Any, name: str, x: Any, y: Any) -> np.ndarray:
     """A field at points of the surface, (ny, nx), from Legendre polynomials of an element's top."""
     setup, degree = solver.setup, solver.setup.degree
-    lower, upper = setup.forest.boxes(solver.elements.numbers)
+    lower, upper = setup.geometry.forest.boxes(solver.elements.numbers)
     field = solver.propagation.fields[name].reshape(-1, *[degree + 1] * 3)
     to_modes = np.linalg.inv(legvander(gll(degree).points, degree))
     found = np.empty((len(y), len(x)))

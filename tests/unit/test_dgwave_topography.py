@@ -33,9 +33,13 @@ MEAN = float(hills((np.arange(4000) + 0.5)[:, None] / 5, (np.arange(4000) + 0.5)
 def test_nodes_follow_the_surface() -> None:
     """To a flat bottom below the mean elevation; layers beside the region continue its edge."""
     found = setup(topography=HILLS, method__degree=5)
-    assert found.surface.mean == pytest.approx(MEAN, abs=1e-4)
-    x, y, z = found.hexahedra.geometry_nodes(np.arange(found.forest.count)).reshape(-1, 3).T
-    lower = np.isclose(z + found.surface.mean, 600, atol=1e-9)
+    assert found.geometry.surface.mean == pytest.approx(MEAN, abs=1e-4)
+    x, y, z = (
+        found.geometry.hexahedra.geometry_nodes(np.arange(found.geometry.forest.count))
+        .reshape(-1, 3)
+        .T
+    )
+    lower = np.isclose(z + found.geometry.surface.mean, 600, atol=1e-9)
     assert lower.sum() == (8 * 8) * 6**2 * 2 and z.max() == pytest.approx(1000 - MEAN)
     tops = z[np.isclose(z, -hills(np.clip(x, 0, 800), np.clip(y, 0, 800)))]
     assert tops.size >= 8 * 8 * 6**2 and z.min() == tops.min()
@@ -43,20 +47,20 @@ def test_nodes_follow_the_surface() -> None:
 
 def test_depths_count_from_the_surface_of_the_elements() -> None:
     found = setup(topography=HILLS)
-    assert found.surface is not None
+    assert found.geometry.surface is not None
     rng = np.random.default_rng(0)
     points = rng.uniform(0, [800, 800, 500], (40, 3))
     points[::4, 2] = 0
-    places = found.place(points)
-    heights = found.surface.height(*points[:, :2].T)
+    places = found.geometry.place(points)
+    heights = found.geometry.surface.height(*points[:, :2].T)
     assert (
         np.allclose(places[:, 2], points[:, 2] - heights) and (places[:, :2] == points[:, :2]).all()
     )
     assert 0 < np.abs(heights - hills(*points[:, :2].T)).max() < 2  # a polynomial on each element
-    elements, inside = found.locate(points)
+    elements, inside = found.geometry.locate(points)
     n = gll(found.degree).interpolation
     for element, at, place in zip(elements, inside, places, strict=True):
-        nodes = found.hexahedra.geometry_nodes([element])[0].reshape(3, 3, 3, 3)
+        nodes = found.geometry.hexahedra.geometry_nodes([element])[0].reshape(3, 3, 3, 3)
         r, s, t = (n([a])[0] for a in at)
         assert np.allclose(np.einsum("k,j,i,kjix->x", t, s, r, nodes), place, atol=1e-9)
 
@@ -66,8 +70,8 @@ def test_volume() -> None:
     found = setup(
         topography=HILLS, method__degree=4, boundary={"sides": "rigid", "bottom": "rigid"}
     )
-    curved = CurvedElements(found.hexahedra, 4)
-    metrics = curved.metrics(np.arange(found.forest.count), "float64")
+    curved = CurvedElements(found.geometry.hexahedra, 4)
+    metrics = curved.metrics(np.arange(found.geometry.forest.count), "float64")
     volume = (jacobians(metrics) * gll(4).cube_weights).sum()
     assert volume == pytest.approx(800**2 * 600, rel=1e-6)
 
@@ -127,17 +131,20 @@ HALVED = {"medium": LAYERS, "refinement": {"frequency": 1.5, "levels": 1}}
 def test_refined_elements_follow_the_polynomials_of_the_grid() -> None:
     """Positions that are given by their depths are found in them; neighbours meet."""
     whole, found = setup(topography=HILLS), setup(topography=HILLS, **HALVED)
-    assert np.ptp(found.forest.levels) == 1 and found.count > 1.3 * whole.count
+    assert (
+        np.ptp(found.geometry.forest.levels) == 1
+        and found.geometry.count > 1.3 * whole.geometry.count
+    )
     rng = np.random.default_rng(0)
     points = rng.uniform(0, [800, 800, 500], (40, 3))
     points[::4, 2] = 0
-    places = found.place(points)
-    assert np.array_equal(places, whole.place(points))
-    elements, inside = found.locate(points)
-    assert {*found.forest.levels[elements]} == {0, 1}
+    places = found.geometry.place(points)
+    assert np.array_equal(places, whole.geometry.place(points))
+    elements, inside = found.geometry.locate(points)
+    assert {*found.geometry.forest.levels[elements]} == {0, 1}
     n = gll(found.degree).interpolation
     for element, at, place in zip(elements, inside, places, strict=True):
-        nodes = found.hexahedra.geometry_nodes([element])[0].reshape(3, 3, 3, 3)
+        nodes = found.geometry.hexahedra.geometry_nodes([element])[0].reshape(3, 3, 3, 3)
         r, s, t = (n([a])[0] for a in at)
         assert np.allclose(np.einsum("k,j,i,kjix->x", t, s, r, nodes), place, atol=1e-9)
 
@@ -149,8 +156,8 @@ def test_elements_that_are_stretched_are_halved_sooner() -> None:
         slope = {"kind": "formula", "elevation": f"{rise} * x / 800"}
         section = {"frequency": frequency, "levels": 1}
         found = setup(topography=slope, refinement=section, **case)
-        assert (found.count > found.grid.count) is is_halved
-        assert found.resolved_frequency > frequency
+        assert (found.geometry.count > found.geometry.grid.count) is is_halved
+        assert found.materials.resolved_frequency > frequency
 
 
 def test_refined_elements_below_a_flat_surface_are_bricks(tmp_path: Path) -> None:
@@ -213,16 +220,16 @@ def test_files_have_true_coordinates(tmp_path: Path) -> None:
 def test_periodic_sides(tmp_path: Path) -> None:
     sides = {"boundary": {"sides": "periodic", "width": 2}}
     found = setup(topography=PERIODIC, **sides)
-    assert found.is_curved
+    assert found.geometry.is_curved
     with pytest.raises(InputError, match=r"topography differs by .* at opposite sides"):
         setup(topography=HILLS, **sides)
 
 
 def test_steps_and_frequencies_follow_the_elements() -> None:
     bricks, found = setup(), setup(topography=HILLS)
-    assert found.stability_limit < bricks.stability_limit
-    assert found.resolved_frequency < bricks.resolved_frequency
-    assert cost(found).memory - cost(bricks).memory == found.forest.count * 9 * 27 * 4
+    assert found.step_limit.seconds < bricks.step_limit.seconds
+    assert found.materials.resolved_frequency < bricks.materials.resolved_frequency
+    assert cost(found).memory - cost(bricks).memory == found.geometry.forest.count * 9 * 27 * 4
     absorbing = {"sides": "absorbing", "bottom": "absorbing"}  # layers' own traffic is in neither
     for medium in ({}, {"medium": WATER, "source": [EXPLOSION]}):
         flat, curved = (
@@ -327,10 +334,12 @@ def test_misfit_is_that_between_the_nodes() -> None:
     """Of a polynomial of one degree more, that of its interpolation, known in closed form."""
     cubic = {"kind": "formula", "elevation": "2 * ((x - 500) / 100)**3"}
     found = setup(topography=cubic)
-    gap, x, y = found.surface.misfit  # of s^3 - s at s = 1/2, in elements of half width 100 m
+    gap, x, y = (
+        found.geometry.surface.misfit
+    )  # of s^3 - s at s = 1/2, in elements of half width 100 m
     middles = np.array([n + d for n in (100, 300, 500, 700) for d in (-50, 50)])
     assert gap == pytest.approx(2 * 0.375) and np.isclose(middles, x).any() and 0 < y < 800
-    assert setup(topography=cubic, method__degree=3).surface.misfit[0] < 1e-9
+    assert setup(topography=cubic, method__degree=3).geometry.surface.misfit[0] < 1e-9
 
 
 @pytest.mark.parametrize(

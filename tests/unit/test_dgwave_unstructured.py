@@ -102,7 +102,7 @@ def test_bent_elements(tmp_path: Path) -> None:
     outputs = {"output__final_fields": True, "output__record": [record]}
     case = build(tmp_path, **on_mesh(path), **outputs, time__duration=0.4, method__degree=3)
     setup: Any = prepare(case)
-    place = setup.place(np.array([[400.0, 300.0, 0.0], [400.0, 300.0, 55.0]]))
+    place = setup.geometry.place(np.array([[400.0, 300.0, 0.0], [400.0, 300.0, 55.0]]))
     assert np.allclose(place, [[400, 300, -40], [400, 300, 15]], atol=1.0)
     result = gs.run(case, folder=tmp_path / "r")
     assert float(np.abs(result.seismograms).max()) > 0
@@ -187,7 +187,7 @@ def test_meshes_of_ground_have_a_map(tmp_path: Path) -> None:
 
 def test_ranks_share_the_points_of_the_surface(tmp_path: Path) -> None:
     found: Any = prepare(build(tmp_path, **on_mesh(write(tmp_path / "a.msh", 2, hill))))
-    parts = [Lattice.of(found, found.elements(3, rank).numbers) for rank in range(3)]
+    parts = [Lattice.of(found, found.partition.elements(3, rank).numbers) for rank in range(3)]
     together = np.concatenate([part.mine for part in parts])
     assert sorted(together) == [*range(parts[0].count)] and len(parts[0].mine) < len(together)
 

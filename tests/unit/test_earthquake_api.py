@@ -199,7 +199,7 @@ def test_a_model_on_earth_takes_longitude_and_latitude(tiny: Callable[..., Any])
     attenuation = {"model": "constant"}
     case = gs.earthquake.build_case(model, [places], duration=1.0, attenuation=attenuation)
     assert gs.check(case)["cells"] == (44, 44, 34)
-    (found,) = prepare(case).sources
+    (found,) = prepare(case).survey.sources
     assert found.position == pytest.approx((1200.0, 1200.0, 810.0), abs=1e-3)
 
 

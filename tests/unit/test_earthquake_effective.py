@@ -17,7 +17,7 @@ from groundswell.grids.cartesian import GHOSTS, Grid, Layout, Part
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered
 from groundswell.seismology.problems import tables
-from groundswell.solvers.earthquake import setup as earthquake_setup
+from groundswell.solvers.earthquake import ground
 from groundswell.solvers.earthquake.effective import UNCORRECTED, Rows, effective_rows, mean_of_two
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.moduli import properties
@@ -307,7 +307,7 @@ def growth(materials: list[Any], fraction: float, **sections: Any) -> float:
         "source": [tables.SILENCE],
     }
     setup = prepare(sim.make_case(time={"duration": 1.0}, **sections))
-    step = fraction * setup.stability_limit
+    step = fraction * setup.stable.limit
     case = sim.make_case(time={"duration": 1e4 * step, "step": step}, **sections)
     found = sim.build(case, open_backend("cpu"), closed=True)
     rng = np.random.default_rng(1)
@@ -324,7 +324,7 @@ def test_waves_bound_to_interfaces_limit_the_time_step(
 ) -> None:
     """At the limit itself, motion grows linearly."""
     assert growth(BINDING[name], 0.99) < 100
-    monkeypatch.setattr(earthquake_setup, "equivalent_speed", lambda rows, spacing: 0.0)
+    monkeypatch.setattr(ground, "equivalent_speed", lambda rows, spacing: 0.0)
     with np.errstate(all="ignore"):
         assert not growth(BINDING[name], 0.99) < 1e6
 
@@ -334,7 +334,7 @@ def test_rows_of_extreme_contrast_and_low_q_lose_energy(monkeypatch: pytest.Monk
     materials = [mud, (7.5, ROCK | {"qp": 200.0, "qs": 100.0})]
     attenuation = {"model": "constant"}
     assert growth(materials, 0.9, attenuation=attenuation) < 1
-    monkeypatch.setattr(earthquake_setup, "make_passive", lambda rows, relaxation: rows)
+    monkeypatch.setattr(ground, "make_passive", lambda rows, relaxation: rows)
     with np.errstate(all="ignore"):
         assert not growth(materials, 0.9, attenuation=attenuation) < 1e6
 
@@ -348,7 +348,7 @@ def test_ordinary_layers_keep_their_q() -> None:
         attenuation={"model": "constant"},
         source=[tables.SILENCE],
     )
-    rows = prepare(case).rows
+    rows = prepare(case).ground.rows
     assert rows is not None
     shares = np.clip(np.arange(16) - 6.6, 0, 1)  # of the rock
     inverse_q = rows.properties["inverse_qs"][GHOSTS : GHOSTS + 16]
@@ -364,7 +364,7 @@ def test_ordinary_layers_allow_the_step_of_the_fastest_of_them() -> None:
         source=[tables.SILENCE],
     )
     found = prepare(case)
-    assert found.limiting_speed == found.max_wave_speed == ROCK["vp"]
+    assert found.ground.limiting_speed == found.ground.max_wave_speed == ROCK["vp"]
 
 
 # --- ranks ----------------------------------------------------------------------------------------
@@ -393,6 +393,6 @@ def test_a_rank_has_its_part_of_the_rows() -> None:
 
 def _materials(setup: Setup, part: Part) -> Materials:
     backend = open_backend("cpu")
-    found = Materials(setup, backend, part, Layout(part.cells, 8))
+    found = Materials(setup.ground, setup.dtype, backend, part, Layout(part.cells, 8))
     found.load()
     return found

@@ -186,10 +186,12 @@ class Bench:
         setup, grid = self.solver.setup, self.grid
         ends = zip(AXES, grid.before, grid.after, grid.spacing, strict=True)
         if setup.case.boundary.sides == "sponge":
-            return Scheme(SPACING, setup.dt, {}, self.sponge(), setup.free_surface, self.rows())
+            return Scheme(
+                SPACING, setup.dt, {}, self.sponge(), setup.ground.free_surface, self.rows()
+            )
         # A run of 1 s shows waves above 1 Hz.
-        shift = 2 * np.pi * min(2.0, 0.1 * setup.resolved_frequency)
-        fastest, factor = setup.max_wave_speed, 1.0
+        shift = 2 * np.pi * min(2.0, 0.1 * setup.ground.resolved_frequency)
+        fastest, factor = setup.ground.max_wave_speed, 1.0
         uniform = dict.fromkeys(AXES, 0.0)
         if self.is_soft:
             uniform = {"x": SOFT_SHIFT, "y": SOFT_SHIFT, "z": 0.2 * SOFT_SHIFT}
@@ -200,7 +202,7 @@ class Bench:
             if before + after
         }
         keep = 1 - self.loss_beside_soft_ground(layers)
-        return Scheme(SPACING, setup.dt, layers, keep, setup.free_surface, self.rows())
+        return Scheme(SPACING, setup.dt, layers, keep, setup.ground.free_surface, self.rows())
 
     def rows(self) -> NDArray[np.float64]:
         """Random corrections of the depth rows, if any; a float64 copy of those of the solver."""
@@ -239,7 +241,7 @@ class Bench:
 
     @property
     def is_soft(self) -> bool:
-        return self.solver.setup.statistics.vs_min == VS["soft"]
+        return self.solver.setup.ground.statistics.vs_min == VS["soft"]
 
     def assert_fields(self, wanted: dict[str, NDArray[Any]], precision: str) -> None:
         """The interiors are as wanted; around them nothing was written."""
@@ -286,7 +288,7 @@ def before_stresses(bench: Bench) -> Any:
 
 
 def relaxing_of(bench: Bench) -> Relaxing:
-    relaxation = bench.solver.setup.relaxation
+    relaxation = bench.solver.setup.ground.relaxation
     assert relaxation is not None
     inverse_qp = bench.material("inverse_qp", 0, 0.1)
     inverse_qs = bench.material("inverse_qs", 0, 0.1, shears=True)

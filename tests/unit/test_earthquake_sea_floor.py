@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,12 +12,11 @@ from numpy.typing import NDArray
 from groundswell.backends import open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError
-from groundswell.grids.cartesian import Grid
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.api import Model, build_case
-from groundswell.solvers.earthquake.matched_layers import side_damping_ratios
 from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
+from groundswell.solvers.earthquake.verification.simulation import without_layers
 
 pytestmark = pytest.mark.each_value
 
@@ -65,9 +63,7 @@ def box(top: str, share: float, seed: int = 3) -> Earthquake:
         boundary={"top": top, "sides": "periodic", "width": 1},
         output={"shaking_map": False},
     )
-    found = prepare(case)
-    found = replace(found, grid=Grid(found.grid.region, found.grid.spacing))
-    return Earthquake(found, open_backend("cpu"))
+    return Earthquake(without_layers(prepare(case)), open_backend("cpu"))
 
 
 def mean(values: NDArray[Any], axis: int) -> NDArray[Any]:
@@ -90,7 +86,7 @@ def edge_stiffness(solver: Earthquake) -> dict[str, NDArray[Any]]:
     found = {}
     for name, (a, b) in SHEAR_CELLS.items():
         found[name] = 1 / mean(mean(compliance, a), b)
-    if solver.setup.free_surface:
+    if solver.setup.ground.free_surface:
         found["sxz"][0] = found["syz"][0] = 0
     return found
 
@@ -147,7 +143,7 @@ def test_stresses_of_the_solid_do_not_push_the_fluid(share: float) -> None:
 
 def test_media_without_fluid_have_no_additional_kernels() -> None:
     rock = Earthquake(setup([{"top": 0.0, **ROCK}]), open_backend("cpu"))
-    assert rock.setup.phases is None and not rock._sea_floor
+    assert rock.setup.ground.phases is None and not rock._sea_floor
     wet = Earthquake(sea(), open_backend("cpu"))
     assert len(wet.timed_step()) == len(rock.timed_step()) + 2
 
@@ -157,7 +153,7 @@ def test_media_without_fluid_have_no_additional_kernels() -> None:
 
 def rows_of(found: Any, depth: float) -> list[set[int]]:
     """Rows with weights in the stencils of vx, vy and vz."""
-    stencils = found.interpolation.velocity_stencils((777.0, 555.0, depth))
+    stencils = found.ground.interpolation.velocity_stencils((777.0, 555.0, depth))
     return [{k for (_, _, k), _ in stencil.points()} for stencil in stencils]
 
 
@@ -178,7 +174,7 @@ def test_fields_that_are_linear_in_a_phase_are_interpolated_exactly() -> None:
         position = (777.0, 555.0, depth * H)
         for offset, stencil in zip(
             ((0, 0.5, 0.5), (0.5, 0, 0.5), (0.5, 0.5, 0)),
-            found.interpolation.velocity_stencils(position),
+            found.ground.interpolation.velocity_stencils(position),
             strict=True,
         ):
             x, y, z = found.grid.indices(position, offset)
@@ -192,14 +188,14 @@ def test_fields_that_are_linear_in_a_phase_are_interpolated_exactly() -> None:
 
 
 def test_the_surface_of_water_has_no_horizontal_motion() -> None:
-    x, y, z = sea().interpolation.velocity_stencils((777.0, 555.0, 0.0))
+    x, y, z = sea().ground.interpolation.velocity_stencils((777.0, 555.0, 0.0))
     assert not list(x.points()) and not list(y.points()) and list(z.points())
 
 
 def test_axes_are_alike() -> None:
     found = sea()
-    x, y, z = found.interpolation.velocity_stencils((730.0, 530.0, FLOOR * H + 40))
-    other_x, other_y, other_z = found.interpolation.velocity_stencils(
+    x, y, z = found.ground.interpolation.velocity_stencils((730.0, 530.0, FLOOR * H + 40))
+    other_x, other_y, other_z = found.ground.interpolation.velocity_stencils(
         (530.0, 730.0, FLOOR * H + 40)
     )
     for one, other in ((x, other_y), (y, other_x), (z, other_z)):
@@ -218,9 +214,9 @@ def test_shear_moments_in_water_are_refused() -> None:
     with pytest.raises(InputError, match="not isotropic"):
         sea(source={**DOUBLE_COUPLE, **place, "depth": 300.0})
     explosion = {"kind": "explosion", "moment": 1e15, **place, "depth": 300.0}
-    assert sea(source=explosion).sources
+    assert sea(source=explosion).survey.sources
     for depth in (FLOOR * H, FLOOR * H + 1):
-        assert sea(source={**DOUBLE_COUPLE, **place, "depth": depth}).sources
+        assert sea(source={**DOUBLE_COUPLE, **place, "depth": depth}).survey.sources
 
 
 @pytest.mark.parametrize("below", [0.0, 0.3, 0.5, 1.2, 2.9])
@@ -244,6 +240,6 @@ def test_layers_beside_ice_on_water_damp_along_all_axes() -> None:
     found = setup(
         [{"top": 0.0, **ICE}, {"top": 300.0, **WATER}, {"top": 700.0, **ROCK}],
     )
-    ratios = side_damping_ratios(found)
+    ratios = found.absorption.side_damping_ratios
     assert (ratios[:7] >= 0.03).all() and not ratios[7:].any()
-    assert side_damping_ratios(sea()).max() < 0.001
+    assert sea().absorption.side_damping_ratios.max() < 0.001

@@ -18,6 +18,7 @@ from groundswell.errors import CaseError, InputError
 from groundswell.seismology.formats.srf import Plane
 from groundswell.seismology.sources import moment
 from groundswell.seismology.sources.event import event_attributes, outline
+from groundswell.seismology.survey import Survey
 from groundswell.simulation.preparation import check
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup, prepare
@@ -55,6 +56,11 @@ def case(**sections: Any) -> EarthquakeCase:
 
 def setup(**sections: Any) -> Setup:
     return prepare(case(**sections))
+
+
+def attributes(found: Setup) -> dict[str, Any]:
+    survey = Survey(found.survey.entries, found.survey.receivers)
+    return event_attributes(found.case, found.geography, survey)
 
 
 def sampled(**intervals: float) -> dict[str, Any]:
@@ -193,7 +199,7 @@ def test_ranks_take_what_their_parts_do(sides: str) -> None:
 
 
 def test_a_double_couple_names_its_angles_and_magnitude() -> None:
-    found = event_attributes(setup(title="T"))
+    found = attributes(setup(title="T"))
     assert found["focal_mechanism"] == [239.0, 70.0, 38.0]
     assert found["magnitude"] == 5.1
     assert (found["event_x"], found["event_y"]) == pytest.approx((1300.0, 1700.0))
@@ -204,7 +210,7 @@ def test_a_double_couple_names_its_angles_and_magnitude() -> None:
 
 def test_the_case_has_the_last_word_on_the_event() -> None:
     event = {"name": "La Habra", "magnitude": 5.2, "origin_time": "2014-03-28T21:09:42.97-07:00"}
-    found = event_attributes(setup(event=event))
+    found = attributes(setup(event=event))
     assert found["magnitude"] == 5.2
     assert found["event_name"] == "La Habra"
     assert found["origin_time"] == "2014-03-29T04:09:42.970000Z"
@@ -229,7 +235,7 @@ def test_several_sources_have_a_centroid_a_net_tensor_and_a_beginning() -> None:
         for place, angle, m, onset in zip(places, angles, moments, onsets, strict=True)
     ]
     made = setup(source=sources, grid={"geography": GEOGRAPHY})
-    found = event_attributes(made)
+    found = attributes(made)
     centroid = np.average(places, axis=0, weights=moments)
     assert [found[f"event_{c}"] for c in ("x", "y", "depth")] == pytest.approx(centroid, rel=1e-6)
     assert (found["epicentre_x"], found["epicentre_y"]) == tuple(places[onsets.argmin(), :2])
@@ -247,14 +253,14 @@ def test_forces_and_moment_that_is_given_back_have_no_magnitude() -> None:
     force = {"kind": "force", "force": [0, 0, 1e9], "x": 1500.0, "y": 100.0, "depth": 0.0}
     force["time_function"] = {"kind": "gaussian", "sigma": 0.1}
     for source in (ricker, force):
-        found = event_attributes(setup(source=[source]))
+        found = attributes(setup(source=[source]))
         assert found["magnitude"] is None
         assert found["event_x"] == source["x"]
-    assert event_attributes(setup(source=[force]))["focal_mechanism"] is None
+    assert attributes(setup(source=[force]))["focal_mechanism"] is None
 
 
 def test_a_rupture_has_its_outline_and_its_moment() -> None:
-    found = event_attributes(prepare(_example("finite_fault")))
+    found = attributes(prepare(_example("finite_fault")))
     assert found["magnitude"] == 6.0
     # The case's grid runs along the fault, which is 12 km long, vertical, in the middle of x.
     assert found["fault_x"] == pytest.approx(np.full(5, 10e3), abs=1)
@@ -267,14 +273,14 @@ def test_a_rupture_has_its_outline_and_its_moment() -> None:
 
 def test_a_rupture_without_geography_has_the_same_outline_and_moment() -> None:
     original = prepare(_example("finite_fault"))
-    wanted = event_attributes(original)
+    wanted = attributes(original)
     content = original.case
     source = content.source[0].model_copy(
         update={"x": wanted["epicentre_x"], "y": wanted["epicentre_y"], "azimuth": 30.0}
     )
     grid = content.grid.model_copy(update={"geography": None})
     placed = content.model_copy(update={"source": (source,), "grid": grid, "receivers": None})
-    found = event_attributes(prepare(placed))
+    found = attributes(prepare(placed))
     for name in ("fault_x", "fault_y", "event_x", "event_y", "epicentre_x", "epicentre_y"):
         # North differs by 0.01 degrees between the epicentre and the centre of the region.
         assert found[name] == pytest.approx(wanted[name], abs=3), name

@@ -38,6 +38,7 @@ from groundswell.backends.source import INCLUDE
 from groundswell.backends.streams import Streams
 from groundswell.solvers.cavity.level import KERNELS as CAVITY
 from groundswell.solvers.earthquake.solver import KERNELS as EARTHQUAKE
+from groundswell_rivals.exchange.strided_copy import copy_box
 
 TRIAD = Source(INCLUDE / "triad.h", {})
 
@@ -112,7 +113,7 @@ def test_extents_are_words() -> None:
 def test_library_calls_have_names(cpu: CpuBackend) -> None:
     values, spectrum = cpu.zeros((4, 6), np.float32), cpu.zeros((4, 4), np.complex64)
     transform = cpu.real_transform((4, 6), np.float32)
-    box = cpu.copy_box((2, 3), (values.ctypes.data, (24, 4)), (spectrum.ctypes.data, (24, 4)))
+    box = copy_box(cpu, (2, 3), (values.ctypes.data, (24, 4)), (spectrum.ctypes.data, (24, 4)))
     copy = cpu.copy_bytes(values.ctypes.data, spectrum.ctypes.data, 24)
     calls = [transform.forward(values, spectrum), transform.inverse(spectrum, values), box, copy]
     in_order(calls)()

@@ -11,7 +11,6 @@ from checked import warnings_of
 from groundswell.errors import CaseError
 from groundswell.seismology.sources.spectra import radiated_energy_below
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.matched_layers import matched_layer, soft_ground_reflection
 from groundswell.solvers.earthquake.setup import Setup, prepare
 
 ROCK = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0}
@@ -50,30 +49,30 @@ def test_other_widths_are_refused(width: Any) -> None:
 
 
 def test_the_shift_follows_the_duration_down_from_a_tenth_of_what_the_grid_resolves() -> None:
-    assert matched_layer(setup(200.0), 0).shift == pytest.approx(4 * np.pi / 200)
+    assert setup(200.0).absorption.matched_layer(0).shift == pytest.approx(4 * np.pi / 200)
     resolved = 3464 / (6 * 100)
-    assert matched_layer(setup(0.1), 0).shift == pytest.approx(0.2 * np.pi * resolved)
+    assert setup(0.1).absorption.matched_layer(0).shift == pytest.approx(0.2 * np.pi * resolved)
 
 
 def test_only_soft_ground_at_the_sides_needs_a_uniform_shift() -> None:
     soft = layers({"top": 0.0, **ROCK, "vs": 1000.0}, {"top": 200.0, **ROCK})
-    assert matched_layer(setup(), 2).uniform_shift == 0
+    assert setup().absorption.matched_layer(2).uniform_shift == 0
     highest = 0.4 * 2 * np.pi * 1000 / (6 * 100)
     for axis, share in enumerate((1, 1, 0.2)):
-        found = matched_layer(setup(medium=soft), axis).uniform_shift
+        found = setup(medium=soft).absorption.matched_layer(axis).uniform_shift
         assert found == pytest.approx(share * highest)
     periodic = setup(medium=soft, boundary={"sides": "periodic"})
-    assert matched_layer(periodic, 2).uniform_shift == 0
-    assert matched_layer(setup(), 0).factor == 1
-    assert matched_layer(setup(medium=soft), 0).factor == pytest.approx(5.5 / 3.464)
+    assert periodic.absorption.matched_layer(2).uniform_shift == 0
+    assert setup().absorption.matched_layer(0).factor == 1
+    assert setup(medium=soft).absorption.matched_layer(0).factor == pytest.approx(5.5 / 3.464)
 
 
 def test_longer_runs_absorb_longer_waves() -> None:
-    bands = [setup(duration).absorbed_frequencies for duration in (2.0, 20.0)]
+    bands = [setup(duration).absorption.band for duration in (2.0, 20.0)]
     assert {band.reflection for band in bands if band} == {1e-3}
     lows = [band.lowest for band in bands if band]
     assert lows[1] < 0.2 * lows[0] < 0.2 / 2.0
-    assert setup(boundary={"sides": "sponge", "width": 20}).absorbed_frequencies is None
+    assert setup(boundary={"sides": "sponge", "width": 20}).absorption.band is None
 
 
 def test_sources_below_the_absorbed_band_raise_a_warning() -> None:
@@ -96,9 +95,9 @@ def test_layers_that_reflect_much_raise_a_warning() -> None:
 def test_the_reflection_of_multiaxial_damping_grows_with_the_contrast() -> None:
     def estimate(vs: float) -> float:
         soft = layers({"top": 0.0, **ROCK, "vs": vs}, {"top": 480.0, **ROCK})
-        return soft_ground_reflection(setup(medium=soft))
+        return setup(medium=soft).absorption.soft_ground_reflection
 
-    assert soft_ground_reflection(setup()) == 0
+    assert setup().absorption.soft_ground_reflection == 0
     assert 0 < estimate(2000.0) < estimate(1000.0) < 0.2
 
 

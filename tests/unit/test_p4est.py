@@ -207,10 +207,10 @@ def test_elements_are_halved_as_a_forest(tmp_path: Path, vertical: str) -> None:
     boxes_of_file = np.array(sorted(expected_boxes())) * 200
     if vertical == "up":
         boxes_of_file[:, [2, 5]] = 200 - boxes_of_file[:, [5, 2]]
-    forest, fine = found.forest, {*map(tuple, boxes_of_file.tolist())}
+    forest, fine = found.geometry.forest, {*map(tuple, boxes_of_file.tolist())}
     # One brick beside leaves of level 2 is divided to balance them.
     assert len(fine - boxes(forest)) == 2 and forest.count == 25 + 2 * 7
-    material = found.material(np.arange(found.count))
+    material = found.materials.elements.average(np.arange(found.geometry.count))
     assert material.vs.max() == 1700 and (material.vs.min() == 900) == (vertical == "down")
 
 
@@ -225,7 +225,7 @@ def test_parts_of_fluid_elements_may_be_solid(tmp_path: Path) -> None:
     found = setup(
         tmp_path, grid=GRID, medium=sea, source=source, refinement={"file": "forest.p8est"}
     )
-    assert found.material(np.arange(found.count)).vs.max() == 1700
+    assert found.materials.elements.average(np.arange(found.geometry.count)).vs.max() == 1700
     assert found.equations.elastic and not whole.equations.elastic
     with pytest.raises(InputError, match="but parts of the medium are solid"):
         setup(
@@ -247,8 +247,11 @@ def test_trees_may_have_the_sizes_of_graded_elements(tmp_path: Path, vertical: s
     found = setup(tmp_path, **graded, refinement=section)
     written(tmp_path, P8EST_FILE)
     even, same = (setup(tmp_path, **case, refinement=section) for case in (CASE, graded))
-    assert np.array_equal(found.forest.keys, even.forest.keys) and found.count == same.count
-    assert {*np.diff(found.forest.edges[0]).tolist()} == {100, 300}
+    assert (
+        np.array_equal(found.geometry.forest.keys, even.geometry.forest.keys)
+        and found.geometry.count == same.geometry.count
+    )
+    assert {*np.diff(found.geometry.forest.edges[0]).tolist()} == {100, 300}
     with pytest.raises(InputError, match=r"or sizes in proportion to the elements of \[grid\]"):
         written(tmp_path, with_uneven_trees())
         uneven = {"grid__spacing": [[100, 300], [300, 100], 200]}
@@ -264,10 +267,10 @@ def with_uneven_trees() -> bytes:
 def test_layers_are_halved_as_the_elements_beside_them(tmp_path: Path) -> None:
     written(tmp_path, P8EST_FILE)
     found = setup(tmp_path, **CASE, refinement={"file": "forest.p8est", "vertical": "down"})
-    lower, _ = found.forest.boxes()
+    lower, _ = found.geometry.forest.boxes()
     beside = (lower[:, 0] >= 400) & (lower[:, 0] < 600) & (lower[:, 1] >= 0) & (lower[:, 1] < 200)
-    assert (found.forest.levels[beside & (lower[:, 2] < 200)] == 1).all()
-    assert found.count > found.grid.count
+    assert (found.geometry.forest.levels[beside & (lower[:, 2] < 200)] == 1).all()
+    assert found.geometry.count > found.geometry.grid.count
 
 
 def test_mistakes_in_cases_with_forests(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_moments_in_dyn_cm_are_noticed(solver: str) -> None:
     warned = warnings_of(prepare(with_source(solver, tensor(lambda value: 5e23 * value))))
     assert any("more than any recorded earthquake" in warning for warning in warned)
     fine = prepare(with_source(solver, tensor(lambda value: f"{7e25 * value} dyn cm")))
-    assert fine.source_summary.magnitude == pytest.approx(6.4, abs=0.15)
+    assert fine.survey.summary.magnitude == pytest.approx(6.4, abs=0.15)
     assert not any("recorded earthquake" in warning for warning in warnings_of(fine))
 
 
@@ -115,7 +115,7 @@ def test_check_says_how_accurate_resolved_waves_are() -> None:
     """On a grid, differences of exp(i k x) against its derivative."""
     setup = prepare(case("earthquake"))
     told = {q.key: q for q in quantities_of(setup)}
-    k = 2 * np.pi * told["resolved_frequency"].value / setup.statistics.speed_min
+    k = 2 * np.pi * told["resolved_frequency"].value / setup.ground.statistics.speed_min
     h = max(setup.grid.spacing)
     places = np.array([-1.5, -0.5, 0.5, 1.5]) * h
     slope = np.exp(1j * k * places) @ [1 / 24, -9 / 8, 9 / 8, -1 / 24] / h

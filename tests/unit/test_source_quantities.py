@@ -18,9 +18,9 @@ from groundswell.seismology.formats.srf import write_srf
 from groundswell.seismology.sources import moment
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.entries import SourceEntry
-from groundswell.seismology.sources.event import SourceSummary
 from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.seismology.sources.quantities import source_quantities
+from groundswell.seismology.sources.summary import SourceSummary
 
 MU = 3e10
 PLACE = {"x": 1000.0, "y": 2000.0, "depth": 5000.0}

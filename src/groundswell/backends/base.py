@@ -15,15 +15,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from groundswell.arrays import Array as Array
 from groundswell.backends.compilation import CompilationQueue
 from groundswell.backends.launch import Extent, Items, Launch
 from groundswell.backends.listing import in_order as in_order  # solvers import it from here
 from groundswell.backends.source import INCLUDE, Source
-from groundswell.backends.strided_copy import StridedPointer
 from groundswell.backends.transforms import RealTransform
 from groundswell.errors import BackendError
-
-Array = Any  # a NumPy or CuPy array, depending on the backend
 
 ROW_ALIGNMENT = 128  # bytes: one cache line of a GPU, two of a CPU
 
@@ -36,10 +34,12 @@ def debugging() -> bool:
 class Module(Protocol):
     """A compiled and loaded source."""
 
-    def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
+    def launch(self, name: str, extent: Extent, /, *arguments: Any, **named: Any) -> Launch:
         """A `KernelLaunch` that enqueues kernel `name` over `extent` with these arguments.
 
         Arrays are passed as pointers to their first element, Python integers as 64-bit integers.
+        Like those of a Python function, arguments are given by position or by name: the names of
+        the parameters in the kernel's source.
         """
         ...
 
@@ -243,21 +243,6 @@ class Backend(ABC):
     @abstractmethod
     def copy_bytes(self, target: int, source: int, size: int) -> Launch:
         """A function that enqueues a copy of `size` bytes between two addresses."""
-
-    @abstractmethod
-    def copy_box(
-        self, shape: tuple[int, ...], target: StridedPointer, source: StridedPointer
-    ) -> Launch:
-        """A function that enqueues one strided copy of a box by a library call, not a kernel.
-
-        Args:
-            shape: number of values along each axis, at most 3 axes.
-            target, source: address, and stride along each axis in bytes. The last stride must be
-                the size of a value.
-
-        Raises:
-            BackendError: the rows of a box are not contiguous.
-        """
 
     @abstractmethod
     def allocate_shared(self, size: int) -> SharedMemory:

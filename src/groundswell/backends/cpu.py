@@ -31,9 +31,9 @@ from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.compilation import CompilationQueue, LazyFunction, compilations
 from groundswell.backends.host_memory import host_cache, host_memory
 from groundswell.backends.launch import Extent, HostCall, KernelLaunch, Launch
+from groundswell.backends.named_arguments import ParameterNames
 from groundswell.backends.shared_memory import CpuSharedMemory
 from groundswell.backends.source import Source, digest
-from groundswell.backends.strided_copy import StridedPointer, host_view, require_contiguous_rows
 from groundswell.backends.threads import default_threads, team_source, thread_team
 from groundswell.backends.transforms import CpuTransform
 from groundswell.errors import BackendError, counted
@@ -106,7 +106,7 @@ class CpuModule:
         threads: int,
     ) -> None:
         self._compiling, self._source, self._built = compiling, source, built
-        self._team = team
+        self._names, self._team = ParameterNames(source), team
         self._parameters = tuple(source.parameters.values()) if source.generic else ()
         self.threads = threads
 
@@ -130,9 +130,10 @@ class CpuModule:
         thread_team(self._team.result()).resize(self.threads)
         TEAM.size = self.threads
 
-    def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
+    def launch(self, name: str, extent: Extent, /, *arguments: Any, **named: Any) -> Launch:
         function = self._compiling.function(self._built, lambda: self._load(name))
-        return CpuLaunch(function, self, self._source, name, extent, arguments)
+        given = self._names.in_order(name, arguments, named)
+        return CpuLaunch(function, self, self._source, name, extent, given)
 
 
 class CpuEvent:
@@ -229,13 +230,6 @@ class CpuBackend(Backend):
     def copy_bytes(self, target: int, source: int, size: int) -> Launch:
         arguments = (target, source, size)
         return HostCall("copy_bytes", ctypes.memmove, *arguments, extent=f"{size:,} bytes")
-
-    def copy_box(
-        self, shape: tuple[int, ...], target: StridedPointer, source: StridedPointer
-    ) -> Launch:
-        require_contiguous_rows(shape, target, source)
-        to, values = host_view(shape, *target), host_view(shape, *source)
-        return HostCall("copy_box", np.copyto, to, values, reads=(values,), writes=(to,))
 
     def allocate_shared(self, size: int) -> CpuSharedMemory:
         try:

@@ -28,7 +28,6 @@ from groundswell.backends.ipc import CudaSharedMemory, IpcMemory
 from groundswell.backends.launch import Concurrent, Forked, HostCall, Launch
 from groundswell.backends.source import Source
 from groundswell.backends.streams import Streams
-from groundswell.backends.strided_copy import StridedPointer, cuda_copy, require_contiguous_rows
 from groundswell.backends.transforms import CudaTransform
 from groundswell.errors import BackendError, DeviceMissing, RunFailed
 
@@ -216,12 +215,6 @@ class CudaBackend(Backend):
     def _copy(self, target: int, source: int, size: int) -> None:
         runtime, stream = self._cupy.cuda.runtime, self._streams.current.ptr
         runtime.memcpyAsync(target, source, size, runtime.memcpyDefault, stream)
-
-    def copy_box(
-        self, shape: tuple[int, ...], target: StridedPointer, source: StridedPointer
-    ) -> Launch:
-        require_contiguous_rows(shape, target, source)
-        return cuda_copy(shape, target, source, lambda: int(self._streams.current.ptr))
 
     def allocate_shared(self, size: int) -> CudaSharedMemory:
         return self._ipc.allocate(size)

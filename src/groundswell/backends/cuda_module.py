@@ -12,6 +12,7 @@ import numpy as np
 from groundswell.backends.base import debugging
 from groundswell.backends.compilation import CompilationQueue, LazyFunction
 from groundswell.backends.launch import Blocks, Cells, Extent, KernelLaunch, Launch
+from groundswell.backends.named_arguments import ParameterNames
 from groundswell.backends.source import Source
 from groundswell.backends.streams import Streams
 from groundswell.errors import BackendError, RunFailed
@@ -68,6 +69,7 @@ class CudaModule:
         streams: Streams,
     ) -> None:
         self._cupy, self._compiling, self._source, self._built = cupy, compiling, source, built
+        self._names = ParameterNames(source)
         self.streams, self.checked = streams, debugging()
 
     @cached_property
@@ -84,9 +86,10 @@ class CudaModule:
         """A kernel with this amount of dynamic shared memory."""
         return self._compiling.function(self._built, lambda: self._load(name, shared_bytes))
 
-    def launch(self, name: str, extent: Extent, *arguments: Any) -> Launch:
+    def launch(self, name: str, extent: Extent, /, *arguments: Any, **named: Any) -> Launch:
         shared = extent.shared_bytes if isinstance(extent, Blocks) else 0
-        return CudaLaunch(self, shared, self._source, name, extent, arguments)
+        given = self._names.in_order(name, arguments, named)
+        return CudaLaunch(self, shared, self._source, name, extent, given)
 
     def check(self, name: str, stream: Any) -> None:
         """Wait for a kernel in a stream; raises RunFailed if it failed."""

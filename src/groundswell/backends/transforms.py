@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
+from groundswell.arrays import Array
 from groundswell.backends.launch import HostCall, Launch
 
 if TYPE_CHECKING:
-    from groundswell.backends.base import Array
     from groundswell.backends.streams import Streams
 
 

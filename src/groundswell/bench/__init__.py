@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from groundswell import registry
 from groundswell.backends import Backend
+from groundswell.bench.rivals import find_rivals
+from groundswell.bench.session import Benchmark as Benchmark
+from groundswell.bench.session import Progress
+from groundswell.bench.session import Session as Session
 from groundswell.bench.tables import Measured, Printer, Row, Table, say
 from groundswell.errors import BackendError, InputError, counted, did_you_mean, listed, quoted
 from groundswell.exchange.communicator import Communicator
@@ -23,73 +26,8 @@ from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.formats.atomic import atomic_write
 
-if TYPE_CHECKING:
-    from groundswell.bench.rig import Rig
-
 # Benchmarks of parts of Groundswell; a solver names its benchmark in its SolverInfo.
 PARTS = {"exchange": "groundswell.bench.exchange:BENCHMARK"}
-
-Progress = Callable[[str], None]
-
-
-@dataclass
-class Session:
-    """A run of a benchmark.
-
-    Args:
-        backend: the backend that is measured.
-        comm: the ranks that measure together.
-        sizes: problem sizes, as the benchmark defines them.
-        progress: called with the name of each table before it is measured.
-
-    Attributes:
-        measured: metadata, and the rows of each table so far.
-        rig: measures the time of exchanges between ranks; set by `prepare` where needed.
-    """
-
-    backend: Backend
-    comm: Communicator
-    sizes: Any
-    progress: Progress = lambda what: None
-    measured: dict[str, Any] = field(default_factory=dict)
-    rig: Rig = field(init=False, repr=False)
-
-
-@dataclass(frozen=True)
-class Benchmark:
-    """A list of tables that are measured together.
-
-    Args:
-        sizes: problem sizes by name of the backend.
-        prepare: measures what all tables share and returns metadata; all ranks call it.
-        tables: tables in the order of measurement.
-        draw: plots the results to a file; None for no plot.
-        full: larger problem sizes by name of the backend; None if there are none.
-    """
-
-    sizes: Mapping[str, Any]
-    prepare: Callable[[Session], dict[str, Any]]
-    tables: Sequence[Table]
-    draw: Callable[[dict[str, Any], Path], Any] | None = None
-    full: Mapping[str, Any] | None = None
-
-    def tables_of(self, subject: str, ranks: int) -> list[Table]:
-        """The tables that are measured on this number of ranks.
-
-        Raises:
-            InputError: there are none.
-        """
-        found = [table for table in self.tables if table.fits(ranks)]
-        if not found and ranks == 1:
-            raise InputError(
-                f"{subject!r} is measured between ranks and needs at least 2; start it with "
-                f"`mpiexec -n 2 groundswell bench {subject}`"
-            )
-        if not found:
-            raise InputError(
-                f"{subject!r} is measured on one process, not on {ranks}; start it without mpiexec"
-            )
-        return found
 
 
 class Recorder:
@@ -168,6 +106,7 @@ def measure(
         "notes": [],
     }
     measured |= benchmark.prepare(session)
+    measured["notes"] += benchmark.gaps
     recorder.begin(measured)
     for table in tables:
         session.progress(table.name)
@@ -236,7 +175,7 @@ def subjects() -> list[str]:
 
 
 def benchmark(subject: str) -> Benchmark:
-    """The benchmark of a solver or of a part of Groundswell.
+    """The benchmark of a solver or of a part of Groundswell, in a clone with its rivals.
 
     Raises:
         InputError: there is no benchmark of this name.
@@ -247,13 +186,17 @@ def benchmark(subject: str) -> Benchmark:
             f"there is no benchmark of {quoted(subject)}; use {listed(known)}"
             f"{did_you_mean(subject, known)}"
         )
-    found: Benchmark
+    found, rivals = installed(subject), find_rivals(subject)
+    return rivals.extend(found) if rivals else found
+
+
+def installed(subject: str) -> Benchmark:
+    """The benchmark of a subject without its rivals."""
     if subject not in PARTS:
-        found = registry.find(subject).load("benchmarks")
-    else:
-        module, _, name = PARTS[subject].partition(":")
-        found = getattr(import_module(module), name)
-    return found
+        found: Benchmark = registry.find(subject).load("benchmarks")
+        return found
+    module, _, name = PARTS[subject].partition(":")
+    return getattr(import_module(module), name)
 
 
 def fastest(ranks: Communicator) -> Backend:

@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike
 
 from groundswell.backends import Array, Backend, Graph, Launch
 from groundswell.backends.base import in_order
-from groundswell.bench.tables import Row
+from groundswell.bench.rows import Row
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 from groundswell.exchange.waiting import timeout_of, timeout_seconds
 

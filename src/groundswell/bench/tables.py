@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from groundswell.bench import Session
+from groundswell.bench.rows import Row as Row
 
 KIB, MIB = 1 << 10, 1 << 20
 GAP = "  "  # between columns
 
-Row = dict[str, Any]
 Measured = Mapping[str, Any]  # metadata, and the rows of each table by its name
 
 
@@ -22,13 +20,25 @@ class Column:
 
     Args:
         head: the heading.
-        cell: function that returns the text for a row.
+        value: key of rows, or function of a row; the cell is empty if there is no value, or None.
+        form: the text of a value: a format such as "{:.3g} GB/s", or a function of the value.
         width: minimum width in characters.
+        unit: the unit of the text, in that of the value: 1e9 for GB/s and bytes/s.
     """
 
     head: str
-    cell: Callable[[Row], str]
+    value: str | Callable[[Row], Any]
+    form: str | Callable[[Any], str] = "{}"
     width: int = 0
+    unit: float = 1
+
+    def cell(self, row: Row) -> str:
+        """The text for a row."""
+        value = row.get(self.value) if isinstance(self.value, str) else self.value(row)
+        if value is None:
+            return ""
+        value = value if self.unit == 1 else value / self.unit
+        return self.form.format(value) if isinstance(self.form, str) else self.form(value)
 
     @property
     def room(self) -> int:
@@ -56,7 +66,7 @@ class Spread:
 
     def columns(self, measured: Measured) -> list[Column]:
         """The columns of the values, and the columns after them."""
-        names = [Column(name, self.cell, self.width) for name in self.names(measured)]
+        names = [Column(name, self.cell, width=self.width) for name in self.names(measured)]
         return [*names, *self.after]
 
 
@@ -78,7 +88,7 @@ class Table:
     name: str
     title: str | Callable[[Measured], str]
     columns: Sequence[Column]
-    measure: Callable[[Session], Iterable[Row]]
+    measure: Callable[[Any], Iterable[Row]]
     spread: Spread | None = None
     ranks: str = "any"
     seconds: float = 0.0
@@ -86,11 +96,16 @@ class Table:
 
     def fits(self, ranks: int) -> bool:
         """Whether it is measured on this number of ranks."""
-        return {"any": True, "one": ranks == 1, "several": ranks > 1}[self.ranks]
+        return fit(self.ranks, ranks)
 
     def heading(self, measured: Measured) -> str:
         """The title."""
         return self.title if isinstance(self.title, str) else self.title(measured)
+
+
+def fit(wanted: str, ranks: int) -> bool:
+    """Whether something for "one", "several" or "any" number of ranks is for this number."""
+    return {"any": True, "one": ranks == 1, "several": ranks > 1}[wanted]
 
 
 class Printer:
@@ -180,6 +195,21 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def yes_or_no(value: bool) -> str:
+    """A truth value in words."""
+    return "yes" if value else "no"
+
+
 def field(name: str, width: int = 0, head: str | None = None) -> Column:
-    """A column with the value of one key of a row."""
-    return Column(name if head is None else head, lambda row: str(row[name]), width)
+    """A column with the value of one key of a row, as it is."""
+    return Column(name if head is None else head, name, width=width)
+
+
+def times(head: str, key: str) -> Column:
+    """A column with a ratio."""
+    return Column(head, key, "{:.2f}x", 7)
+
+
+def milliseconds(head: str, key: str = "seconds", width: int = 0) -> Column:
+    """A column with times in ms."""
+    return Column(head, key, "{:.4g}", width, 1e-3)

@@ -230,7 +230,8 @@ def verify(
 @app.command(
     help=f"""Benchmark a solver, or the exchange between ranks, and show published figures.
 
-    Rows are printed and written to the folder as they are measured. For example
+    Rows are printed and written to the folder as they are measured. Other programs' kernels and
+    exchanges are measured only in a clone of the repository. For example
 
         groundswell bench {EXAMPLE} --output measured
 

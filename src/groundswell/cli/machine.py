@@ -6,7 +6,7 @@ import platform
 from dataclasses import asdict
 from typing import Any
 
-from groundswell import __version__, registry
+from groundswell import registry
 from groundswell.backends import open_backend
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.links import read_links
@@ -24,6 +24,7 @@ from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.probing import ONE_PROCESS, find_obstacles
 from groundswell.processes import find_mpiexec
 from groundswell.simulation.summary import library_versions
+from groundswell.version import __version__
 
 EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy")
 BACKENDS = ("cpu", "cuda")

@@ -168,8 +168,7 @@ INLINE void for_each_chunk(index_t chunks, bits64* begins, const Measure& measur
 
 // Encodes `count` values; `used` becomes the length of the stream, in bytes. `state` has three
 // numbers and one per chunk; it must be zero before the first launch.
-KERNEL mpc_compress(const Strip* table, index_t count, word* stream, index_t* used,
-                    bits64* state) {
+KERNEL mpc_compress(const Strip* table, index_t count, word* stream, index_t* used, bits64* state) {
   const mpc::Layout layout{static_cast<bits32>(count)};
   word* const nonzero = stream + layout.begin();
   mpc::for_each_chunk(

@@ -5,7 +5,7 @@
 namespace mpc {
 
 constexpr bits32 ALL = 0xffffffff;
-constexpr int TURNS = CHUNK / 128;  // turns of a warp per chunk
+constexpr int TURNS = CHUNK / 128;                     // turns of a warp per chunk
 constexpr int WARPS = 32768 / (CHUNK * sizeof(word));  // largest number per block: 32 KiB of chunks
 
 INLINE int lane_number() { return threadIdx.x % 32; }
@@ -264,8 +264,8 @@ INLINE bits32 exclusive_prefix(const Scan& scan, bits64 epoch, index_t tile, bit
   return prefix;
 }
 
-// Replaces each warp's number by the sum of all earlier numbers, also of other tiles; the last entry
-// becomes the sum of all so far. `begins`, (WARPS + 1,), is shared.
+// Replaces each warp's number by the sum of all earlier numbers, also of other tiles; the last
+// entry becomes the sum of all so far. `begins`, (WARPS + 1,), is shared.
 INLINE void scan_numbers(const Scan& scan, bits64 epoch, index_t tile, bits32* begins) {
   BARRIER();
   if (threadIdx.x < 32) {
@@ -279,8 +279,8 @@ INLINE void scan_numbers(const Scan& scan, bits64 epoch, index_t tile, bits32* b
   BARRIER();
 }
 
-// The next tile, for all threads of a block. A block takes a tile only when it can begin immediately,
-// because other blocks will wait for its aggregate.
+// The next tile, for all threads of a block. A block takes a tile only when it can begin
+// immediately, because other blocks will wait for its aggregate.
 INLINE index_t take_tile(const Scan& scan, bits32& shared) {
   BARRIER();
   if (threadIdx.x == 0) shared = static_cast<bits32>(atomicAdd(scan.next, 1ull));

@@ -1,5 +1,5 @@
-// The values that codecs encode: boxes in memory, divided into strips of 1024 values; the last strip
-// of a box may be shorter. Codecs pack values while encoding, and unpack them while decoding.
+// The values that codecs encode: boxes in memory, divided into strips of 1024 values; the last
+// strip of a box may be shorter. Codecs pack values while encoding, and unpack them while decoding.
 #pragma once
 #include "portable.h"
 
@@ -17,7 +17,7 @@ typedef bits32 word;
 struct Strip {
   long long address, plane, row, step;  // address of the first value; distances in bytes
   long long rows, length, first;        // extents of the box; index of the strip's first value
-  int count, first_block;  // values; blocks of four values in all earlier strips
+  int count, first_block;               // values; blocks of four values in all earlier strips
 };
 
 namespace strips {

@@ -1,8 +1,8 @@
 // ZFP at a fixed rate, along one axis: Lindstrom, Fixed-rate compressed floating-point arrays, IEEE
 // TVCG 20, 2014. Streams are those of libzfp 1.0, bit for bit. A block of four values becomes
-// integers with a common exponent, which are transformed. The highest bit planes of the coefficients
-// are kept, as many as fit into the ZFP_BITS of a block (zfp_planes.h). A thread encodes a block in
-// registers.
+// integers with a common exponent, which are transformed. The highest bit planes of the
+// coefficients are kept, as many as fit into the ZFP_BITS of a block (zfp_planes.h). A thread
+// encodes a block in registers.
 //
 // libzfp leaves blocks whose values are below 2^-97 (float) or 2^-961 (double) undefined, because
 // their scale is infinite. Here, as there on x86, all their integers become the most negative one.
@@ -22,14 +22,22 @@ constexpr int HEADER = 1 + EXPONENT;  // bits: a one, unless all values are zero
 
 // --- streams of bits -----------------------------------------------------------------------------
 
-// A thread writes whole units of 8 to 64 bits, so that no two threads write to the same unit. At odd
-// rates, only every other block ends at a byte boundary, so a thread encodes two blocks.
+// A thread writes whole units of 8 to 64 bits, so that no two threads write to the same unit. At
+// odd rates, only every other block ends at a byte boundary, so a thread encodes two blocks.
 constexpr int BLOCKS = ZFP_BITS % 8 ? 2 : 1;
 constexpr int LOWEST_BIT = (ZFP_BITS | 64) & -(ZFP_BITS | 64);
-template <int BITS> struct UnitOf { typedef unsigned char Type; };
-template <> struct UnitOf<16> { typedef unsigned short Type; };
-template <> struct UnitOf<32> { typedef bits32 Type; };
-template <> struct UnitOf<64> { typedef bits64 Type; };
+template <int BITS> struct UnitOf {
+  typedef unsigned char Type;
+};
+template <> struct UnitOf<16> {
+  typedef unsigned short Type;
+};
+template <> struct UnitOf<32> {
+  typedef bits32 Type;
+};
+template <> struct UnitOf<64> {
+  typedef bits64 Type;
+};
 typedef UnitOf<LOWEST_BIT>::Type Unit;
 constexpr int UNIT = 8 * sizeof(Unit);
 

@@ -16,7 +16,6 @@ from itertools import product
 from math import inf
 from pathlib import Path
 
-from groundswell import __version__
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.backends.cache import KernelCache, default_folder
@@ -28,6 +27,7 @@ from groundswell.exchange.gather_scatter.pattern import ROUTES
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.messages import Operation
 from groundswell.exchange.probing import find_obstacles
+from groundswell.version import __version__
 
 REPEATS = 5
 REPEAT_SECONDS = 0.02  # shortest duration of a repeat

@@ -49,15 +49,15 @@ struct Step {
   double alpha, beta;
 };
 
-// The square of the relative tolerance, u.r, the number of iterations so far, and the last steps, newest
-// first.
+// The square of the relative tolerance, u.r, the number of iterations so far, and the last steps,
+// newest first.
 struct State {
   double tolerance, product, count;
   Step steps[STEPS];
 };
 
-// Computes the next step from the global sums and appends r.r to `history`. Once r is small enough, and
-// after `max_iterations`, steps are 0.
+// Computes the next step from the global sums and appends r.r to `history`. Once r is small enough,
+// and after `max_iterations`, steps are 0.
 INLINE void take_step(const double* sums, State* state, double* history, index_t max_iterations) {
   const State& old = *state;
   const double product = sums[0];

@@ -1,5 +1,5 @@
-// The next step of conjugate gradients on ranks with access to each other's memory: one launch, or two with
-// a host-side wait in between.
+// The next step of conjugate gradients on ranks with access to each other's memory: one launch, or
+// two with a host-side wait in between.
 #pragma once
 #include "../exchange/signals.h"
 #include "cg.h"

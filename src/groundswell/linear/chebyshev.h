@@ -12,8 +12,8 @@ KERNEL subtract_values(const real* minuend, const real* RESTRICT subtrahend, rea
 }
 
 // Step n: d = a d + b z, and c d is added to the solution; `coefficients`, (steps, 3), are a, b, c.
-// Between steps `x` holds d, to which the operator is applied next, and `total` the solution. The first
-// step finds the initial solution in x (FROM_X), and the last one leaves the solution there.
+// Between steps `x` holds d, to which the operator is applied next, and `total` the solution. The
+// first step finds the initial solution in x (FROM_X), and the last one leaves the solution there.
 KERNEL advance_smoothing(const real* RESTRICT z, real* RESTRICT x, real* RESTRICT total,
                          const real* RESTRICT coefficients, index_t n, index_t begin, index_t last,
                          index_t count) {

@@ -22,6 +22,8 @@ SOURCE = Path(__file__).parent / "kernels" / "record.h"
 # Bits for the destinations of a value, as in kernels/record.h.
 RAW = 1
 WANTED = {"max": 2, "min": 4, "mean": 8, "rms": 16}
+# The arrays from which statistics follow, as parameters of the kernels.
+ARRAYS = {"max": "largest", "min": "smallest", "mean": "sum", "rms": "squares"}
 
 
 def recorder_source(dtype: str, *, harmonics: bool = False) -> Source:
@@ -89,60 +91,81 @@ class RecordLaunches:
             return []
         addresses = np.array([self.backend.address(array) for array in arrays], np.int64)
         added = np.array(shifts or [0.0] * len(arrays), self._dtype)
-        common = (*self._targets(targets), *map(self.backend.to_device, (addresses, added)))
-        fitted = targets.sums is not None
-        harmonics = self._harmonics(targets)
-        when = (self.clock, targets.begin, targets.every, targets.ring.slots if targets.ring else 1)
+        given = {
+            **self._targets(targets),
+            **self._harmonics(targets),
+            "addresses": self.backend.to_device(addresses),
+            "shifts": self.backend.to_device(added),
+            "clock": self.clock,
+        }
         steps = [stride // arrays[0].itemsize for stride in arrays[0].strides]
-        given = (*common, *harmonics, *when, targets.wanted)
         if isinstance(selection, BoxSelection):
             name, extent, where = self._box(selection, len(arrays), steps)
         else:
             assert isinstance(selection, PointSelection)
             name, extent, where = self._points(selection, len(arrays), steps)
-        module = self._module_with_harmonics if fitted else self._module
-        return [module.launch(name, extent, *given, *where)]
+        module = self._module if targets.sums is None else self._module_with_harmonics
+        return [module.launch(name, extent, **given, **where)]
 
     def advance_clock(self, steps: int) -> Launch:
         """The launch that advances the clock, for solvers that do not advance it themselves."""
         return self._module.launch("advance_clock", Items(1), self.clock, steps)
 
-    def _targets(self, targets: Targets) -> list[Array]:
-        """Ring, maximum, minimum, sum and sum of squares; kernels ignore those not wanted."""
+    def _targets(self, targets: Targets) -> dict[str, Any]:
+        """What is recorded, and when; kernels ignore arrays that are not wanted."""
         nothing = self.backend.zeros((1,), self._dtype)
-        ring = nothing if targets.ring is None else targets.ring.buffer
-        return [ring, *(targets.statistics.get(name, nothing) for name in WANTED)]
+        ring = targets.ring
+        return {
+            "ring": nothing if ring is None else ring.buffer,
+            **{array: targets.statistics.get(name, nothing) for name, array in ARRAYS.items()},
+            "begin": targets.begin,
+            "every": targets.every,
+            "slots": 1 if ring is None else ring.slots,
+            "wanted": targets.wanted,
+        }
 
-    def _harmonics(self, targets: Targets) -> tuple[Any, ...]:
+    def _harmonics(self, targets: Targets) -> dict[str, Any]:
         """Sums, basis functions, and the numbers of terms and of samples."""
         if targets.sums is None or targets.basis is None:
             nothing = self.backend.zeros((1,), self._dtype)
-            return nothing, nothing, 0, 0
+            return {"sums": nothing, "basis": nothing, "terms": 0, "samples": 0}
         samples, terms = targets.basis.shape
-        return targets.sums, targets.basis, terms, samples
+        return {"sums": targets.sums, "basis": targets.basis, "terms": terms, "samples": samples}
 
     def _box(
         self, selection: BoxSelection, fields: int, steps: Sequence[int]
-    ) -> tuple[str, Extent, tuple[Any, ...]]:
+    ) -> tuple[str, Extent, dict[str, Any]]:
         """Kernel, extent and arguments for a box."""
         nz, ny, nx = selection.count
-        start = int(np.dot(selection.first, steps))
-        dz, dy, dx = (a * b for a, b in zip(selection.step, steps, strict=True))
-        where = (start, dx, dy, dz, nx, ny, nz, fields)
+        where = {
+            "start": int(np.dot(selection.first, steps)),
+            **_by_axis("n", selection.count),
+            **_by_axis("step_", [a * b for a, b in zip(selection.step, steps, strict=True)]),
+            "fields": fields,
+        }
         return "record_box", Cells(nx, ny, nz * fields), where
 
     def _points(
         self, selection: PointSelection, fields: int, steps: Sequence[int]
-    ) -> tuple[str, Extent, tuple[Any, ...]]:
+    ) -> tuple[str, Extent, dict[str, Any]]:
         """Kernel, extent and arguments for points."""
         places = selection.cells @ np.array(steps)
         weights = np.zeros(1) if selection.weights is None else selection.weights
-        tables = (places.astype(np.int64), np.ascontiguousarray(weights, self._dtype))
-        points = selection.count[0]
-        taps, steps_of_taps = _three_axes(selection.taps, 1), _three_axes(steps, 0)
-        sizes = (*taps, *steps_of_taps, points, points * fields)
-        on_device = map(self.backend.to_device, tables)
-        return "record_points", Items(points * fields), (*on_device, *sizes)
+        points, to_device = selection.count[0], self.backend.to_device
+        where = {
+            "places": to_device(places.astype(np.int64)),
+            "weights": to_device(np.ascontiguousarray(weights, self._dtype)),
+            **_by_axis("n", _three_axes(selection.taps, 1)),
+            **_by_axis("step_", _three_axes(steps, 0)),
+            "points": points,
+            "items": points * fields,
+        }
+        return "record_points", Items(points * fields), where
+
+
+def _by_axis(prefix: str, values: Sequence[int]) -> dict[str, int]:
+    """Arguments whose names end with z, y and x."""
+    return {f"{prefix}{axis}": value for axis, value in zip("zyx", values, strict=True)}
 
 
 def _three_axes(values: Sequence[int], missing: int) -> tuple[int, ...]:

@@ -12,11 +12,11 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
 
-from groundswell import __version__
 from groundswell.case.quantities import byte_size, duration
 from groundswell.formats.atomic import atomic_write, exists
 from groundswell.report.pictures import Warn, draw_pictures, pictures_of
 from groundswell.simulation.summary import describe_bandwidth, read_summary
+from groundswell.version import __version__
 
 Row = tuple[str, str]  # label and value
 

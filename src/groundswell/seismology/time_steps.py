@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.case.common import TimeSection
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
 from groundswell.seismology.sources.point_sources import PointSource
@@ -18,6 +19,86 @@ MIN_SAMPLING = 0.1  # sampling interval over the stable step; a smaller one is t
 MAX_STEPS = 1e9  # no run takes as many; source functions alone would fill the memory
 STABLER = "shorten time.step, or use sponges instead of matched layers"
 STEP_RATIO = 1.3  # longest stable step over the chosen one, above which there is a warning
+
+
+@dataclass(frozen=True)
+class StableSteps:
+    """Which time steps of a solver are stable.
+
+    Args:
+        limit: the longest one, s.
+        reason: what follows the limit in the message that a step exceeds it: what limits the step,
+            and a remedy.
+        share: longest automatic step over the limit.
+    """
+
+    limit: float
+    reason: str
+    share: float = 1.0
+
+    @property
+    def longest(self) -> float:
+        """Longest automatic step, s."""
+        return self.share * self.limit
+
+    def choose(self, given: float | str, interval: float | None) -> float:
+        """The step that a case gives, or the longest automatic one that divides an interval, s.
+
+        Raises:
+            InputError: the given step is unstable, or the interval is far too short.
+        """
+        if isinstance(given, str):  # "auto"
+            return dividing_step(self.longest, interval)
+        if given > self.limit:
+            raise InputError(
+                f"time.step = {given:g} s is unstable: the limit is {self.limit:.6g} s "
+                f"{self.reason}"
+            )
+        return float(given)
+
+
+@dataclass(frozen=True)
+class TimeStep:
+    """The time step of a run.
+
+    Args:
+        dt: the step, s.
+        stride: number of steps between samples of seismograms.
+    """
+
+    dt: float
+    stride: int
+
+    @classmethod
+    def choose(cls, time: TimeSection, stable: StableSteps, interval: float | None) -> Self:
+        """The step of a case: `time.step`, or the longest one that divides the sampling interval.
+
+        Args:
+            interval: between samples of seismograms, s; None for every step.
+
+        Raises:
+            InputError: the step of the case is unstable or far too short, or the interval is too
+                short or not a whole number of steps.
+        """
+        dt = stable.choose(time.step, interval)
+        require_feasible_steps(dt, time.duration)
+        step = cls(dt, whole_steps(interval, dt))
+        if interval is not None and abs(step.sampling - interval) > 1e-6 * interval:
+            raise InputError(
+                f"output.seismograms.interval = {interval:g} s is not a whole number of steps of "
+                f'{dt:.9g} s; use a multiple, or time.step = "auto"'
+            )
+        return step
+
+    @property
+    def sampling(self) -> float:
+        """Interval between samples of seismograms, s."""
+        return self.stride * self.dt
+
+
+def whole_steps(interval: float | None, dt: float) -> int:
+    """The number of steps of `dt` (s) nearest to an interval (s), at least 1; 1 for no interval."""
+    return 1 if interval is None else max(1, round(interval / dt))
 
 
 @dataclass(frozen=True)

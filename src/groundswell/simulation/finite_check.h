@@ -3,12 +3,13 @@
 
 constexpr int LANES = COALESCED ? 256 : 1;  // threads of a block
 
-// Writes the offset of a value that is not finite to `found`, if there is one, and each block's sum of the
-// squares of its rows' values to `squares`, weighted by row if there are `weights`. The field points to the
-// first of nx * ny * nz values; rows and planes are `row` and `plane` values apart.
+// Writes the offset of a value that is not finite to `found`, if there is one, and each block's sum
+// of the squares of its rows' values to `squares`, weighted by row if there are `weights`. The
+// field points to the first of nx * ny * nz values; rows and planes are `row` and `plane` values
+// apart.
 KERNEL find_nonfinite(const real* RESTRICT field, long long* found, double* RESTRICT squares,
-                      const double* RESTRICT weights, index_t row, index_t plane, index_t nx, index_t ny,
-                      index_t nz, index_t blocks) {
+                      const double* RESTRICT weights, index_t row, index_t plane, index_t nx,
+                      index_t ny, index_t nz, index_t blocks) {
   FOR_BLOCKS(b, blocks) {
     const auto [first, count] = block_range(ny * nz, b, blocks);
     double sum[1] = {0};

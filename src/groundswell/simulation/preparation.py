@@ -10,7 +10,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from groundswell import __version__, registry
+from groundswell import registry
 from groundswell.backends import Backend
 from groundswell.case import Case, as_case
 from groundswell.case.common import RunSection
@@ -23,6 +23,7 @@ from groundswell.simulation.progress import compilation_progress
 from groundswell.simulation.resources import SMALLER, estimate_resources, require_memory
 from groundswell.simulation.results_folder import folder_of
 from groundswell.simulation.solver import Check, CostModel, Setup, Solver, Tunable
+from groundswell.version import __version__
 
 Phases = Callable[[str], AbstractContextManager[None]]  # measures the wall time of a phase
 

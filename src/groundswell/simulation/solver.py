@@ -95,7 +95,7 @@ class Setup(Protocol):
 class Prepare(Protocol):
     """Reads the data of a case; ranks may share the reading of large files."""
 
-    def __call__(self, case: Any, communicator: Communicator | None = None) -> Setup:
+    def __call__(self, case: Any, communicator: Communicator | None = None, /) -> Setup:
         """Prepare a case.
 
         Raises:

@@ -9,13 +9,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from groundswell import __version__
 from groundswell.backends import Backend
 from groundswell.case.quantities import byte_size
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
 from groundswell.formats.text import read_json, write_json
 from groundswell.simulation.preparation import OpenSolver, cost_of
+from groundswell.version import __version__
 
 NAME = "summary.json"
 _ABOVE_MEASURED = 1.005  # share of the measured bandwidth that would round to more than 100 %

@@ -7,11 +7,11 @@ struct Box {
   int i, j, k, ni, nj, nk;
 };
 
-#define BOX_ARGUMENTS                                                                        \
-  index_t first_i, index_t first_j, index_t first_k, index_t count_i, index_t count_j,       \
+#define BOX_ARGUMENTS                                                                  \
+  index_t first_i, index_t first_j, index_t first_k, index_t count_i, index_t count_j, \
       index_t count_k
-#define BOX                                                                                  \
-  Box {                                                                                      \
-    static_cast<int>(first_i), static_cast<int>(first_j), static_cast<int>(first_k),         \
-        static_cast<int>(count_i), static_cast<int>(count_j), static_cast<int>(count_k)      \
+#define BOX                                                                             \
+  Box {                                                                                 \
+    static_cast<int>(first_i), static_cast<int>(first_j), static_cast<int>(first_k),    \
+        static_cast<int>(count_i), static_cast<int>(count_j), static_cast<int>(count_k) \
   }

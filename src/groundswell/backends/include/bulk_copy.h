@@ -1,18 +1,20 @@
-// Asynchronous bulk copies from global to shared memory, for GPUs since sm_90 (PTX cp.async.bulk). One
-// thread starts a copy of any size. The copy needs no registers, and an mbarrier in shared memory counts
-// the bytes that have arrived.
+// Asynchronous bulk copies from global to shared memory, for GPUs since sm_90 (PTX cp.async.bulk).
+// One thread starts a copy of any size. The copy needs no registers, and an mbarrier in shared
+// memory counts the bytes that have arrived.
 //
-//   HAS_BULK_COPY                           1 where the functions below exist, else 0
-//   mbarrier_t                              type of the mbarrier, declared in shared memory
-//   init_mbarrier(barrier)                  called by one thread; then the block has to synchronise
-//   expect_bytes(barrier, bytes)            called by one thread, before or after it starts the copies
-//   bulk_copy(to, from, bytes, barrier)     starts a copy; size and addresses are multiples of 16 bytes
-//   bulk_prefetch(from, bytes)              prefetches into the second-level cache; as for bulk_copy
-//   fence_async_proxy()                     orders this thread's reads and writes of shared memory before
-//                                           the bulk copies that follow
-//   wait_mbarrier(barrier, parity)          waits for all bytes; parity is 0 the first time, then 1, 0, ..
-//   is_last_arrival(counter, count)         true for the last of `count` threads that call it; `counter`
-//                                           starts at 0, and is 0 again afterwards
+//   HAS_BULK_COPY                        1 where the functions below exist, else 0
+//   mbarrier_t                           type of the mbarrier, declared in shared memory
+//   init_mbarrier(barrier)               called by one thread; then the block has to synchronise
+//   expect_bytes(barrier, bytes)         called by one thread, before or after it starts the copies
+//   bulk_copy(to, from, bytes, barrier)  starts a copy; size and addresses are multiples of 16
+//                                        bytes
+//   bulk_prefetch(from, bytes)           prefetches into the second-level cache; as for bulk_copy
+//   fence_async_proxy()                  orders this thread's reads and writes of shared memory
+//                                        before the bulk copies that follow
+//   wait_mbarrier(barrier, parity)       waits for all bytes; parity is 0 the first time, then 1,
+//                                        0, ..
+//   is_last_arrival(counter, count)      true for the last of `count` threads that call it;
+//                                        `counter` starts at 0, and is 0 again afterwards
 #pragma once
 #include "portable.h"
 
@@ -34,14 +36,16 @@ INLINE void init_mbarrier(mbarrier_t* barrier) {
 
 INLINE void expect_bytes(mbarrier_t* barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-               ::"r"(shared_address(barrier)), "r"(bytes)
+               :
+               : "r"(shared_address(barrier)), "r"(bytes)
                : "memory");
 }
 
 INLINE void bulk_copy(void* to, const void* from, int bytes, mbarrier_t* barrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-      ::"r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier))
+      :
+      : "r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier))
       : "memory");
 }
 

@@ -1,4 +1,5 @@
-// Floating-point numbers of 16 bits, converted without hardware support, with the same results on every device.
+// Floating-point numbers of 16 bits, converted without hardware support, with the same results on
+// every device.
 #pragma once
 #include "portable.h"
 
@@ -27,15 +28,15 @@ struct Brain {
   METHOD explicit operator float() const { return float_of(static_cast<bits32>(bits) << 16); }
 };
 
-// IEEE binary16, rounded to nearest even, without hardware support. Adding a power of two lets the float unit round at
-// the right place; another power of two rescales the exponent.
+// IEEE binary16, rounded to nearest even, without hardware support. Adding a power of two lets the
+// float unit round at the right place; another power of two rescales the exponent.
 struct Half {
   bits16 bits;
   Half() = default;
   METHOD explicit Half(float x) {
     const bits32 sign = bits_of(x) >> 31 << 15, b = bits_of(x) & 0x7fffffff;
-    if (b > 0x7f800000) bits = 0x7e00;                                       // NaN
-    else if (b >= 0x477ff000) bits = 0x7c00;                                 // beyond 65,504
+    if (b > 0x7f800000) bits = 0x7e00;                                         // NaN
+    else if (b >= 0x477ff000) bits = 0x7c00;                                   // beyond 65,504
     else if (b < 0x38800000) bits = bits_of(float_of(b) + 0.5f) - 0x3f000000;  // below 2^-14
     else bits = (b - 0x38000000 + 0xfff + (b >> 13 & 1)) >> 13;
     bits |= sign;

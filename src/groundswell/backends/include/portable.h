@@ -1,52 +1,53 @@
 // Macros that compile one kernel source both as an OpenMP loop nest and as a CUDA grid.
 //
-//   KERNEL name(arguments)                       a function that a backend can launch
-//   FOR_CELLS(i, ni, j, nj, k, nk) { ... }       loop over independent grid points, i fastest
-//   FOR_ITEMS(n, count) { ... }                  loop over independent list entries
-//   FOR_BLOCKS(e, count) { ... }                 loop over independent thread blocks, such as elements.
-//                                                Within a block:
-//     SHARED(type, name, extents)                  an array in shared memory
-//     DYNAMIC_SHARED(type, name)                   dynamic shared memory, GPU only, aligned to 128 bytes;
-//                                                  its size is Blocks.shared_bytes of the launch
-//     FOR_THREADS(t, count) { ... }                loop divided among the threads of the block
-//     FOR_EXACT_THREADS(t, count) { ... }          the same if the block has exactly `count` threads
-//     FOR_WARPS(w, count) { ... }                  loop divided among the warps of the block
-//     FOR_LANES(n, count) { ... }                  loop divided among the lanes of a warp
-//     BARRIER();                                   synchronises the threads of the block
-//   COALESCED                                    true on a GPU: neighbouring threads should access
-//                                                neighbouring values. False on a CPU, where each thread
-//                                                should access values that are contiguous
-//   ONE_THREAD { ... }                           executed by one thread of the launch
-//   INLINE, METHOD                               function or member function called from kernels
-//   TABLE, UNIFORM_TABLE                         constant array; in a UNIFORM_TABLE all threads of a warp
-//                                                read the same entry at a time (CUDA __constant__)
-//   real, REAL(x)                                floating-point type of the case, literal of that type
-//   RECIPROCAL(x)                                1 / x, to two units in the last place
-//   FAST_SQRT(x)                                 square root of x > 0, to a relative error of some 1e-12
-//                                                in double precision
-//   INVERSE_SQRT(x)                              1 / sqrt(x), to two units in the last place
-//   fabs, fmax, fmin, sqrt                       of real; no other function of <cmath> exists on a CPU
-//   FMA(a, b, c)                                 a * b + c, rounded once on a GPU
-//   ALLOW_FP_CONTRACT                            lets a CPU fuse products and sums from here on
-//   VECTOR_BYTES                                 width of the CPU's vector registers
-//   RESTRICT                                     for pointers that do not alias
-//   MAY_ALIAS                                    for structs that access memory of other types
-//   UNROLL                                       unrolls the loop that follows
-//   prefetch(addresses...)                       prefetches cache lines into the second-level cache
-//   forget(n)                                    (GPUs) the same int; the compiler computes anew what depends
-//                                                on it instead of keeping it in registers
+//   KERNEL name(arguments)                  a function that a backend can launch
+//   FOR_CELLS(i, ni, j, nj, k, nk) { ... }  loop over independent grid points, i fastest
+//   FOR_ITEMS(n, count) { ... }             loop over independent list entries
+//   FOR_BLOCKS(e, count) { ... }            loop over independent thread blocks, such as elements.
+//                                           Within a block:
+//     SHARED(type, name, extents)             an array in shared memory
+//     DYNAMIC_SHARED(type, name)              dynamic shared memory, GPU only, aligned to 128
+//                                             bytes; its size is Blocks.shared_bytes of the launch
+//     FOR_THREADS(t, count) { ... }           loop divided among the threads of the block
+//     FOR_EXACT_THREADS(t, count) { ... }     the same if the block has exactly `count` threads
+//     FOR_WARPS(w, count) { ... }             loop divided among the warps of the block
+//     FOR_LANES(n, count) { ... }             loop divided among the lanes of a warp
+//     BARRIER();                              synchronises the threads of the block
+//   COALESCED                               true on a GPU: neighbouring threads should access
+//                                           neighbouring values. False on a CPU, where each thread
+//                                           should access values that are contiguous
+//   ONE_THREAD { ... }                      executed by one thread of the launch
+//   INLINE, METHOD                          function or member function called from kernels
+//   TABLE, UNIFORM_TABLE                    constant array; in a UNIFORM_TABLE all threads of a
+//                                           warp read the same entry at a time (CUDA __constant__)
+//   real, REAL(x)                           floating-point type of the case, literal of that type
+//   RECIPROCAL(x)                           1 / x, to two units in the last place
+//   FAST_SQRT(x)                            square root of x > 0, to a relative error of some 1e-12
+//                                           in double precision
+//   INVERSE_SQRT(x)                         1 / sqrt(x), to two units in the last place
+//   fabs, fmax, fmin, sqrt                  of real; no other function of <cmath> exists on a CPU
+//   FMA(a, b, c)                            a * b + c, rounded once on a GPU
+//   ALLOW_FP_CONTRACT                       lets a CPU fuse products and sums from here on
+//   VECTOR_BYTES                            width of the CPU's vector registers
+//   RESTRICT                                for pointers that do not alias
+//   MAY_ALIAS                               for structs that access memory of other types
+//   UNROLL                                  unrolls the loop that follows
+//   prefetch(addresses...)                  prefetches cache lines into the second-level cache
+//   forget(n)                               (GPUs) the same int; the compiler computes anew what
+//                                           depends on it instead of keeping it in registers
 //
 // The backend prepends preprocessor constants: sizes, physics switches, and for a GPU optionally
-// MAX_THREADS_PER_BLOCK and MIN_BLOCKS_PER_SM (__launch_bounds__). docs/kernels.md explains how each loop
-// maps to CPUs and GPUs.
+// MAX_THREADS_PER_BLOCK and MIN_BLOCKS_PER_SM (__launch_bounds__). docs/kernels.md explains how
+// each loop maps to CPUs and GPUs.
 #pragma once
 
 #if !defined(__CUDACC__)
-// Parsing <cmath> takes longer than compiling most kernels, so we declare the four functions that kernels
-// use. A kernel must not include <cmath> after this header.
+// Parsing <cmath> takes longer than compiling most kernels, so we declare the four functions that
+// kernels use. A kernel must not include <cmath> after this header.
 #include <stdint.h>
 #include <string.h>
-extern "C" {  // declared first; after the float overloads GCC would call the library instead of inlining
+// Declared first; after the float overloads GCC would call the library instead of inlining.
+extern "C" {
 double fabs(double) noexcept;
 double fmax(double, double) noexcept;
 double fmin(double, double) noexcept;
@@ -79,7 +80,8 @@ typedef float real;
 #endif
 // The number of blocks that must fit on a multiprocessor limits the registers of a thread.
 #ifdef MIN_BLOCKS_PER_SM
-#define KERNEL extern "C" __global__ void __launch_bounds__(MAX_THREADS_PER_BLOCK, MIN_BLOCKS_PER_SM)
+#define KERNEL \
+  extern "C" __global__ void __launch_bounds__(MAX_THREADS_PER_BLOCK, MIN_BLOCKS_PER_SM)
 #else
 #define KERNEL extern "C" __global__ void __launch_bounds__(MAX_THREADS_PER_BLOCK)
 #endif
@@ -94,8 +96,9 @@ typedef float real;
 #define UNIFORM_TABLE __constant__ const
 #define BARRIER() __syncthreads()
 constexpr bool COALESCED = true;
-// NVRTC must not fuse products and sums by itself: its choice depends on the constants, so the result at
-// a point would depend on the block that contains the point. Kernels fuse explicitly with FMA.
+// NVRTC must not fuse products and sums by itself: its choice depends on the constants, so the
+// result at a point would depend on the block that contains the point. Kernels fuse explicitly with
+// FMA.
 #ifdef DOUBLE_PRECISION
 #define RECIPROCAL(x) (1.0 / (x))
 #define FMA(a, b, c) __fma_rn(a, b, c)
@@ -109,8 +112,8 @@ constexpr bool COALESCED = true;
 #endif
 
 #ifdef DOUBLE_PRECISION
-// One Newton step from the hardware's estimate, which is accurate to 20 bits. sqrt takes more steps and
-// branches.
+// One Newton step from the hardware's estimate, which is accurate to 20 bits. sqrt takes more steps
+// and branches.
 INLINE double fast_sqrt(double x) {
   double estimate;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(x));
@@ -128,18 +131,18 @@ INLINE int forget(int n) {
   return n;
 }
 
-#define ONE_THREAD                                                                \
+#define ONE_THREAD \
   if (blockIdx.x + blockIdx.y + blockIdx.z + threadIdx.x + threadIdx.y + threadIdx.z == 0)
-#define FOR_CELLS(i, ni, j, nj, k, nk)                                            \
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;                            \
-  const int j = blockIdx.y * blockDim.y + threadIdx.y;                            \
-  const int k = blockIdx.z * blockDim.z + threadIdx.z;                            \
+#define FOR_CELLS(i, ni, j, nj, k, nk)                 \
+  const int i = blockIdx.x * blockDim.x + threadIdx.x; \
+  const int j = blockIdx.y * blockDim.y + threadIdx.y; \
+  const int k = blockIdx.z * blockDim.z + threadIdx.z; \
   if (i < (ni) && j < (nj) && k < (nk))
-#define FOR_ITEMS(n, count)                                                       \
-  const index_t n = static_cast<index_t>(blockIdx.x) * blockDim.x + threadIdx.x;  \
+#define FOR_ITEMS(n, count)                                                      \
+  const index_t n = static_cast<index_t>(blockIdx.x) * blockDim.x + threadIdx.x; \
   if (n < (count))
-#define FOR_BLOCKS(e, count)                                                      \
-  const index_t e = blockIdx.x;                                                   \
+#define FOR_BLOCKS(e, count)    \
+  const index_t e = blockIdx.x; \
   if (e < (count))
 #define FOR_THREADS(t, count) for (int t = threadIdx.x; t < (count); t += blockDim.x)
 #define FOR_WARPS(w, count) for (int w = threadIdx.x / 32; w < (count); w += blockDim.x / 32)
@@ -190,8 +193,9 @@ struct RunOnce {
   }
 };
 
-// Decaying waves leave denormal numbers, which slow a CPU down a hundredfold. While an object of this type
-// exists, its thread treats denormals as zero. The destructor restores the caller's setting.
+// Decaying waves leave denormal numbers, which slow a CPU down a hundredfold. While an object of
+// this type exists, its thread treats denormals as zero. The destructor restores the caller's
+// setting.
 #if defined(__SSE__)
 #include <xmmintrin.h>
 struct FlushDenormals : RunOnce {
@@ -203,16 +207,18 @@ struct FlushDenormals : RunOnce {
 using FlushDenormals = RunOnce;
 #endif
 
-// GCC compiles a parallel loop into a call of GOMP_parallel. These definitions, which other libraries do not see, lead to
-// the threads of thread_team.h, or of OpenMP itself. Without either, a kernel runs in the calling thread.
+// GCC compiles a parallel loop into a call of GOMP_parallel. These definitions, which other
+// libraries do not see, lead to the threads of thread_team.h, or of OpenMP itself. Without either,
+// a kernel runs in the calling thread.
 #if defined(_OPENMP) && !defined(__clang__)
 struct ThreadTeam {
   void (*parallel)(void (*body)(void*), void* data, unsigned threads, unsigned flags);
   int (*size)();    // number of threads that run the present loop
   int (*number)();  // of this thread among them
 };
-static ThreadTeam thread_team = {[](void (*body)(void*), void* data, unsigned, unsigned) { body(data); },
-                                 [] { return 1; }, [] { return 0; }};
+static ThreadTeam thread_team = {
+    [](void (*body)(void*), void* data, unsigned, unsigned) { body(data); }, [] { return 1; },
+    [] { return 0; }};
 #define HIDDEN extern "C" __attribute__((visibility("hidden")))
 HIDDEN void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned flags) {
   thread_team.parallel(body, data, threads, flags);
@@ -222,25 +228,27 @@ HIDDEN int omp_get_thread_num() { return thread_team.number(); }
 extern "C" void set_thread_team(const ThreadTeam* team) { thread_team = *team; }
 #endif
 
-// Loops up to these lengths take less time on one thread than it takes to start several. An item may be as much work
-// as many cells, and a block is always worth a thread.
+// Loops up to these lengths take less time on one thread than it takes to start several. An item
+// may be as much work as many cells, and a block is always worth a thread.
 constexpr index_t SHORT_CELLS = 512, SHORT_ITEMS = 64;
 
 // Each core gets a contiguous range of rows (k, j), so it sweeps a slab of planes and finds the
 // neighbouring rows in its cache. The loop over i is vectorised.
-#define FOR_CELLS(i, ni, j, nj, k, nk)                                            \
-  PRAGMA(omp parallel for collapse(2) schedule(static)                            \
-         if (SHORT_CELLS < static_cast<index_t>(ni) * (nj) * (nk)))               \
-  for (int k = 0; k < (nk); ++k)                                                  \
-    for (int j = 0; j < (nj); ++j)                                                \
-      for (FlushDenormals flush; flush.first();)                                  \
-        PRAGMA(omp simd)                                                          \
+// clang-format off
+#define FOR_CELLS(i, ni, j, nj, k, nk)                              \
+  PRAGMA(omp parallel for collapse(2) schedule(static)              \
+         if (SHORT_CELLS < static_cast<index_t>(ni) * (nj) * (nk))) \
+  for (int k = 0; k < (nk); ++k)                                    \
+    for (int j = 0; j < (nj); ++j)                                  \
+      for (FlushDenormals flush; flush.first();)                    \
+        PRAGMA(omp simd)                                            \
         for (int i = 0; i < (ni); ++i)
-#define FOR_ITEMS(n, count)                                                       \
-  PRAGMA(omp parallel for schedule(static) if (SHORT_ITEMS < (count)))            \
+// clang-format on
+#define FOR_ITEMS(n, count)                                            \
+  PRAGMA(omp parallel for schedule(static) if (SHORT_ITEMS < (count))) \
   for (index_t n = 0; n < (count); ++n)
-#define FOR_BLOCKS(e, count)                                                      \
-  PRAGMA(omp parallel for schedule(static) if (1 < (count)))                      \
+#define FOR_BLOCKS(e, count)                                 \
+  PRAGMA(omp parallel for schedule(static) if (1 < (count))) \
   for (index_t e = 0; e < (count); ++e)
 #define FOR_THREADS(t, count) for (int t = 0; t < (count); ++t)
 #define FOR_WARPS(w, count) FOR_THREADS(w, count)

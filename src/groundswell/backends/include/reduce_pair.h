@@ -6,9 +6,15 @@ enum Reduction { SUM, PRODUCT, MINIMUM, MAXIMUM };  // as in rows.py
 typedef VALUE value_t;
 
 // Integers wrap around, which is defined for unsigned types only.
-template <class Value> struct Wrapping { typedef Value type; };
-template <> struct Wrapping<int> { typedef unsigned int type; };
-template <> struct Wrapping<long long> { typedef unsigned long long type; };
+template <class Value> struct Wrapping {
+  typedef Value type;
+};
+template <> struct Wrapping<int> {
+  typedef unsigned int type;
+};
+template <> struct Wrapping<long long> {
+  typedef unsigned long long type;
+};
 
 // NaN if any value is NaN.
 INLINE value_t reduced(value_t a, value_t b) {

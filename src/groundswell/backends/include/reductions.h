@@ -3,8 +3,8 @@
 #include "portable.h"
 
 #if defined(__CUDACC__)
-// The sum of `value` over a block; only thread 0 gets it. All threads of the block must call this, and
-// their number must be a multiple of 32.
+// The sum of `value` over a block; only thread 0 gets it. All threads of the block must call this,
+// and their number must be a multiple of 32.
 INLINE double block_sum(double value) {
   SHARED(double, warps, [32]);
   UNROLL

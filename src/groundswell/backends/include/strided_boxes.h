@@ -1,17 +1,29 @@
-// Copies of boxes of values in memory, any number of consecutive values at once, with conversion to other types.
+// Copies of boxes of values in memory, any number of consecutive values at once, with conversion to
+// other types.
 #pragma once
 #include "address.h"
 #include "narrow_floats.h"
 
 // Source type and target type of a value.
 enum Kind {
-  BYTES_1, BYTES_2, BYTES_4, BYTES_8, BYTES_16,
-  DOUBLE_TO_FLOAT, FLOAT_TO_DOUBLE, FLOAT_TO_HALF, HALF_TO_FLOAT, FLOAT_TO_BRAIN, BRAIN_TO_FLOAT,
-  PAIR_4, PAIR_8  // complex numbers with the alignment of one part
+  BYTES_1,
+  BYTES_2,
+  BYTES_4,
+  BYTES_8,
+  BYTES_16,
+  DOUBLE_TO_FLOAT,
+  FLOAT_TO_DOUBLE,
+  FLOAT_TO_HALF,
+  HALF_TO_FLOAT,
+  FLOAT_TO_BRAIN,
+  BRAIN_TO_FLOAT,
+  // Complex numbers with the alignment of one part:
+  PAIR_4,
+  PAIR_8
 };
 
-// Address of a box, and distances in bytes between its planes, rows and values. Odd epochs are offset by `flip` bytes,
-// which is how double buffers alternate.
+// Address of a box, and distances in bytes between its planes, rows and values. Odd epochs are
+// offset by `flip` bytes, which is how double buffers alternate.
 struct StridedBox {
   long long address, plane, row, step, flip;
 };
@@ -34,14 +46,16 @@ template <class Number> struct Pair {
   Number first, second;
 };
 
-INLINE long long begin_of(const StridedBox& p, index_t epoch) { return p.address + (epoch & 1) * p.flip; }
+INLINE long long begin_of(const StridedBox& p, index_t epoch) {
+  return p.address + (epoch & 1) * p.flip;
+}
 
 #if defined(__CUDACC__)
 
 constexpr int IN_FLIGHT = 4;  // number of values of a thread that are in flight together
 
-// Byte offset of value n of a box. Arguments are passed by value: through a reference, they would be reloaded after
-// every store, which might have changed them.
+// Byte offset of value n of a box. Arguments are passed by value: through a reference, they would
+// be reloaded after every store, which might have changed them.
 struct Offsets {
   index_t plane, row, step;
   bits32 rows, length;

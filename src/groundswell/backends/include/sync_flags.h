@@ -1,12 +1,14 @@
-// Flags in memory that several processes and devices see, atomic counters and fences. A reader that has
-// waited for a flag sees everything that the writer stored before system_fence() and set_flag().
+// Flags in memory that several processes and devices see, atomic counters and fences. A reader that
+// has waited for a flag sees everything that the writer stored before system_fence() and
+// set_flag().
 //
-//   set_flag(flag, value)                stores the flag where every process and device of the host sees
-//                                        it; call system_fence() before, if other stores must be visible
+//   set_flag(flag, value)                stores the flag where every process and device of the host
+//                                        sees it; call system_fence() before, if other stores must
+//                                        be visible
 //   read_flag(flag)                      loads the flag; later loads are not moved before it
 //   wait_for_flag(flag, value, timeout)  waits until flag >= value; returns false after the timeout
 //   fetch_add(counter, value)            adds atomically and returns the old value
-//   compare_and_swap(word, old, next)    stores `next` if the word is `old`; returns what the word was
+//   compare_and_swap(word, old, next)    stores `next` if the word is `old`; returns what it was
 //   system_fence()                       orders all earlier stores before all later ones
 //   yield_thread()                       lets other threads of a CPU run
 #pragma once
@@ -49,7 +51,8 @@ INLINE long long nanoseconds_now() {
   return now;
 }
 INLINE void yield_thread() {}
-// Whether a wait checks the clock and `stop` in this turn. Both are slow: `stop` may lie behind a bus.
+// Whether a wait checks the clock and `stop` in this turn. Both are slow: `stop` may lie behind a
+// bus.
 INLINE bool is_check_due(int turn) { return turn % 1024 == 0; }
 
 #else
@@ -57,7 +60,9 @@ INLINE bool is_check_due(int turn) { return turn % 1024 == 0; }
 INLINE void set_flag(long long* flag, long long value) {
   __atomic_store_n(flag, value, __ATOMIC_RELEASE);
 }
-INLINE long long read_flag(const long long* flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
+INLINE long long read_flag(const long long* flag) {
+  return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+}
 INLINE void system_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 INLINE long long fetch_add(long long* counter, long long value) {
   return __atomic_fetch_add(counter, value, __ATOMIC_ACQ_REL);
@@ -72,8 +77,9 @@ INLINE long long nanoseconds_now() {
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-// After a yield, another thread may keep the core for some milliseconds. If this has happened, threads sleep for some
-// time instead: the system wakes a sleeper at once, as it has used less than its share of the core.
+// After a yield, another thread may keep the core for some milliseconds. If this has happened,
+// threads sleep for some time instead: the system wakes a sleeper at once, as it has used less than
+// its share of the core.
 constexpr long long LONG_YIELD = 300000, NAP = 20000;  // ns
 constexpr int NAPS = 2000;
 

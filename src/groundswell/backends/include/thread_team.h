@@ -1,10 +1,11 @@
 // The threads that run the parallel loops of kernels, in place of OpenMP's own.
 //
-// OpenMP's threads either spin at barriers, which wastes the time slices of a busy machine, or sleep, which doubles the
-// time of short loops on an idle one. These threads spin as long as no other thread wants their cores. Linux
-// counts how long a runnable thread has waited for a core.
+// OpenMP's threads either spin at barriers, which wastes the time slices of a busy machine, or
+// sleep, which doubles the time of short loops on an idle one. These threads spin as long as no
+// other thread wants their cores. Linux counts how long a runnable thread has waited for a core.
 //
-// This file is a library of its own. Kernels reach it by the three pointers of ThreadTeam in portable.h.
+// This file is a library of its own. Kernels reach it by the three pointers of ThreadTeam in
+// portable.h.
 #if defined(__clang__)  // its parallel loops call functions of its own OpenMP
 #include "openmp_team.h"
 #else
@@ -27,10 +28,11 @@ namespace {
 typedef void (*Body)(void*);
 typedef std::atomic<uint32_t> Word;
 
-constexpr long long MILLISECOND = 1000000;
-constexpr long long LONGEST_SPIN = 5 * MILLISECOND;  // ns; to sleep and wake up takes a hundredth of it
-// A thread is crowded if it waited for a core for a quarter of an interval. It then sleeps instead of spinning for some
-// intervals, twice as many each time, as spinning may have lowered its priority.
+constexpr long long MILLISECOND = 1000000;           // ns
+constexpr long long LONGEST_SPIN = 5 * MILLISECOND;  // to sleep and wake up takes a hundredth of it
+// A thread is crowded if it waited for a core for a quarter of an interval. It then sleeps instead
+// of spinning for some intervals, twice as many each time, as spinning may have lowered its
+// priority.
 constexpr long long INTERVAL = 20 * MILLISECOND, TOO_LONG = INTERVAL / 4;
 constexpr int MOST_INTERVALS = 64;
 constexpr int PAUSES = 32;  // between two readings of the clock
@@ -41,7 +43,8 @@ inline long long nanoseconds() {
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-// How long this thread has waited for a core until now, ns; see proc_pid_schedstat(5). 0 if unknown.
+// How long this thread has waited for a core until now, ns; see proc_pid_schedstat(5). 0 if
+// unknown.
 inline long long waited_for_core() {
   char text[64] = {0};
   const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -62,11 +65,13 @@ inline void pause_core() {
 }
 
 inline void sleep_while(Word& word, uint32_t value) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_PRIVATE, value, nullptr,
+          nullptr, 0);
 }
 
 inline void wake(Word& word, int count) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, count, nullptr,
+          nullptr, 0);
 }
 
 // A word that threads wait for.
@@ -79,8 +84,8 @@ struct alignas(64) Awaited {
   }
 };
 
-// How one thread waits. The threads of a team share the number of those that are crowded: a thread that spins on a free
-// core keeps it from a crowded one.
+// How one thread waits. The threads of a team share the number of those that are crowded: a thread
+// that spins on a free core keeps it from a crowded one.
 class Waiter {
  public:
   explicit Waiter(std::atomic<int>& crowded) : crowded_(crowded) {}
@@ -116,7 +121,8 @@ class Waiter {
     const long long passed = now - since_;
     if (passed < INTERVAL * (is_crowded_ ? intervals_ : 1)) return;
     const long long waited = waited_for_core();
-    const bool crowded = since_ && !is_crowded_ && (waited - waited_) * INTERVAL > TOO_LONG * passed;
+    const bool crowded =
+        since_ && !is_crowded_ && (waited - waited_) * INTERVAL > TOO_LONG * passed;
     if (crowded) intervals_ = intervals_ < MOST_INTERVALS ? 2 * intervals_ : MOST_INTERVALS;
     else if (!is_crowded_ && intervals_ > 1) intervals_ /= 2;
     set(crowded);
@@ -136,7 +142,7 @@ class Waiter {
 };
 
 thread_local int wanted = 1;               // threads of the loops that this thread launches
-thread_local int number = 0, threads = 1;  // of this thread in the present loop, and all of that loop
+thread_local int number = 0, threads = 1;  // of this thread in the loop, and all of that loop
 std::atomic<int> forks{0};                 // a forked process has none of its parent's threads
 
 struct Place {
@@ -171,7 +177,8 @@ class Team {
     begin();
     const Place place(0, size());
     body(data);
-    while (const uint32_t left = running_.value.load(std::memory_order_acquire)) waiter_.wait(running_, left);
+    while (const uint32_t left = running_.value.load(std::memory_order_acquire))
+      waiter_.wait(running_, left);
   }
 
  private:
@@ -237,6 +244,5 @@ void team_parallel(Body body, void* data, unsigned asked, unsigned) {
 int team_size() { return threads; }
 int team_number() { return number; }
 void team_resize(int count) { wanted = count; }
-
 }
 #endif

@@ -1,4 +1,5 @@
-// The STREAM triad (McCalpin 1995), which measures memory bandwidth, and a first touch of its arrays.
+// The STREAM triad (McCalpin 1995), which measures memory bandwidth, and a first touch of its
+// arrays.
 #include "portable.h"
 
 KERNEL triad(real* RESTRICT a, const real* RESTRICT b, const real* RESTRICT c, index_t count) {

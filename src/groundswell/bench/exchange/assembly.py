@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from groundswell.backends import Launch
 from groundswell.backends.base import in_order
-from groundswell.bench.exchange.slow_link import Link, LinkedBackend
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.gather_scatter import GatherScatter
@@ -25,8 +24,6 @@ from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 
 DEGREE = 7
-BANDWIDTH, LATENCY = 25e9, 2e-6  # of a fast network, bytes/s and s
-GAPS = (0.0, 1e-6, 5e-6, 20e-6)  # cost of a message, s: from none to that of GPU-aware MPI
 
 
 def box_ids(elements: int, degree: int, rank: int) -> NDArray[np.int64]:
@@ -104,36 +101,13 @@ def measure_routes(rig: Rig, elements: int) -> Iterator[Row]:
     pairs = [(name, route) for name in rig.transports for route in ("pairwise", "crystal")]
     pairs += [("mpi", "alltoall")] * ("mpi" in rig.transports)
     for transport, route in pairs:
-        make = partial(_route, rig, rig.backend, sharing, Connection(transport, route))
+        make = partial(measure_route, rig, rig.backend, sharing, Connection(transport, route))
         if row := rig.attempt(f"{transport}, {route}", make):
             yield row
 
 
-def measure_all_pairs(rig: Rig) -> Iterator[Row]:
-    """Measure routes between ranks that all share values, with increasing cost of a message.
-
-    The crystal router sends the fewest messages, so it should be fastest at the highest cost.
-
-    Yields:
-        Rows: `gap`, the cost of a message, and the keys of `measure_routes`.
-    """
-    rank = rig.comm.rank
-    others = np.delete(np.arange(rig.comm.size), rank)
-    ids = np.minimum(others, rank) * rig.comm.size + np.maximum(others, rank)
-    sharing = find_sharing(rig.comm, ids)
-    for gap in GAPS:
-        for route in ("pairwise", "crystal"):
-            make = partial(_slow, rig, sharing, route, gap)
-            if row := rig.attempt(f"{route} with a gap of {gap:g} s", make):
-                yield {"gap": gap, **row}
-
-
-def _slow(rig: Rig, sharing: Sharing, route: str, gap: float) -> Row:
-    linked = LinkedBackend(rig.backend, Link(BANDWIDTH, LATENCY, gap))
-    return _route(rig, linked, sharing, Connection(FASTEST[rig.backend.name], route))
-
-
-def _route(rig: Rig, backend: Any, sharing: Sharing, connection: Connection) -> Row:
+def measure_route(rig: Rig, backend: Any, sharing: Sharing, connection: Connection) -> Row:
+    """Measure a gather-scatter of one value for each id; a row as in `measure_routes`."""
     values = rig.filled((len(sharing.indices),), "float64")
     arrays = (values, values)
     operation = GatherScatter(backend, sharing, "gather-scatter", arrays, connection=connection)

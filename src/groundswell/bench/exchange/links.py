@@ -178,3 +178,19 @@ def torus(ranks: int, edge: int) -> Decomposition:
     """A cube for each rank, periodic along three axes, in the most cubic process grid."""
     processes = most_even(process_grids(ranks, 3))
     return Decomposition(tuple(edge * p for p in processes), processes, (True,) * 3)
+
+
+def grids(ranks: int) -> list[Index]:
+    """Process grids along each axis alone, and the most even ones along two and three axes."""
+    every = list(process_grids(ranks, 3))
+    alone = [grid for grid in every if _divided_axes(grid) == 1]
+    even = [
+        most_even(grid for grid in every if _divided_axes(grid) == n)
+        for n in (2, 3)
+        if any(_divided_axes(grid) == n for grid in every)
+    ]
+    return sorted(alone, reverse=True) + even
+
+
+def _divided_axes(grid: Index) -> int:
+    return sum(n > 1 for n in grid)

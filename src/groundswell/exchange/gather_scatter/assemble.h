@@ -1,6 +1,6 @@
-// Row operations: the values at the source indices of a row are reduced, and the result is stored at all target
-// indices of the row. They pack, unpack, gather and scatter values with several copies. MAX_IN_FLIGHT limits the
-// concurrent loads of a thread.
+// Row operations: the values at the source indices of a row are reduced, and the result is stored
+// at all target indices of the row. They pack, unpack, gather and scatter values with several
+// copies. MAX_IN_FLIGHT limits the concurrent loads of a thread.
 #pragma once
 #include "reduce_pair.h"
 #include "sliced_ellpack.h"
@@ -36,10 +36,11 @@ INLINE void reduce_narrow(const value_t* old, const SliceIndices& from, value_t*
         targets[u] = IN_PLACE || row >= from.count ? indices[u][0] : to.at(row, 0);
       }
       UNROLL
-      for (int u = 0; u < AT_ONCE; ++u)
+      for (int u = 0; u < AT_ONCE; ++u) {
         UNROLL
         for (int n = 0; n < WIDTH; ++n)
           if (indices[u][n] >= 0) loaded[u][n] = old[indices[u][n]];
+      }
       UNROLL
       for (int u = 0; u < AT_ONCE; ++u) {
         if (indices[u][0] < 0) continue;
@@ -84,11 +85,12 @@ INLINE void reduce_slice(const Slice& slice, const stored_index_t* indices, cons
   }
 }
 
-// Components of values are `pitch` values apart. The values of a row are loaded before its result is stored, and rows
-// are disjoint, so `from` and `to` may be the same array. IN_PLACE means that source and target indices are also equal.
+// Components of values are `pitch` values apart. The values of a row are loaded before its result
+// is stored, and rows are disjoint, so `from` and `to` may be the same array. IN_PLACE means that
+// source and target indices are also equal.
 KERNEL assemble(const value_t* from, index_t from_pitch, index_t from_first, value_t* to,
-                index_t to_pitch, index_t to_first, const Slice* slices, const stored_index_t* indices,
-                index_t count, index_t components) {
+                index_t to_pitch, index_t to_first, const Slice* slices,
+                const stored_index_t* indices, index_t count, index_t components) {
   FOR_BLOCKS(b, count * components) {
     const index_t component = components > 1 ? b / count : 0;
     const Slice slice = slices[b - component * count];

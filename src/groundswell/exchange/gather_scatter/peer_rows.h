@@ -1,12 +1,12 @@
-// Row operations directly into the mailboxes of other ranks, and from those of this rank: one launch packs and sends,
-// and another waits and unpacks. Indices in all mailboxes count values from one address; in odd epochs, they are
-// shifted by `flip` values.
+// Row operations directly into the mailboxes of other ranks, and from those of this rank: one
+// launch packs and sends, and another waits and unpacks. Indices in all mailboxes count values from
+// one address; in odd epochs, they are shifted by `flip` values.
 #pragma once
 #include "../signals.h"
 #include "assemble.h"
 
-#define ROW_ARGUMENTS                                                                        \
-  index_t from_first, index_t to_first, const Slice *slices, const stored_index_t *indices,   \
+#define ROW_ARGUMENTS                                                                       \
+  index_t from_first, index_t to_first, const Slice *slices, const stored_index_t *indices, \
       index_t count, index_t flip
 
 // Fills mailboxes. `shares` lists the messages to which blocks contribute: all that are not empty.
@@ -23,8 +23,8 @@ KERNEL send_rows(const value_t* values, value_t* boxes, ROW_ARGUMENTS, const lon
   }
 }
 
-// Only waits, in one block: waiting blocks on all multiprocessors would slow down concurrent kernels
-// (benchmarks/waiting_blocks.py).
+// Only waits, in one block: waiting blocks on all multiprocessors would slow down concurrent
+// kernels (benchmarks/waiting_blocks.py).
 KERNEL wait_for_rows(SIGNAL_ARGUMENTS) {
   const Signals signals SIGNALS;
   FOR_BLOCKS(b, 1) wait_for_messages(signals, *epoch + 1);

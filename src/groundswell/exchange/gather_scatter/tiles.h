@@ -1,14 +1,14 @@
 // Row operations in place, as in assemble.h, for arrays that are too large for caches.
 //
-// A GPU moves memory in sectors. Most sectors of a mesh contain one or two values with copies. Processing such values
-// one by one moves sectors twice and stores parts of sectors, which is slower (docs/performance/exchange.md). A tile is
-// a set of sectors and all rows with values in them: a block loads the sectors, reduces the rows, and stores whole
-// sectors.
+// A GPU moves memory in sectors. Most sectors of a mesh contain one or two values with copies.
+// Processing such values one by one moves sectors twice and stores parts of sectors, which is
+// slower (docs/performance/exchange.md). A tile is a set of sectors and all rows with values in
+// them: a block loads the sectors, reduces the rows, and stores whole sectors.
 #pragma once
 #include "reduce_pair.h"
 
-// Limits of a tile; must agree with tiles.py. Larger tiles would be slower, because unused shared memory serves as
-// cache.
+// Limits of a tile; must agree with tiles.py. Larger tiles would be slower, because unused shared
+// memory serves as cache.
 constexpr int THREADS = 128, SECTORS = 192, PAIRS = SECTORS * 16 / sizeof(value_t);
 constexpr int PIECES = 2 * SECTORS / THREADS;  // pieces that a thread loads concurrently
 static_assert(PIECES * THREADS == 2 * SECTORS, "each piece belongs to one thread");
@@ -22,16 +22,17 @@ struct Pair {
   unsigned short indices[2];
 } MAY_ALIAS;
 
-// The sectors of a tile, and the indices of its rows among the values of the sectors: first all rows of two values,
-// then rows of three and four, then rows of up to eight; column by column. Indices are loaded in pairs. Must agree
-// with tiles.py.
+// The sectors of a tile, and the indices of its rows among the values of the sectors: first all
+// rows of two values, then rows of three and four, then rows of up to eight; column by column.
+// Indices are loaded in pairs. Must agree with tiles.py.
 struct Tile {
   int first, sectors, indices, pairs, rows[3], spare;
 };
 
 // Reduces `count` rows of at most WIDTH values; returns the end of their indices.
 template <int WIDTH>
-INLINE const unsigned short* reduce_rows(value_t* values, const unsigned short* indices, int count) {
+INLINE const unsigned short* reduce_rows(value_t* values, const unsigned short* indices,
+                                         int count) {
   FOR_THREADS(row, count) {
     unsigned index[WIDTH];
     UNROLL
@@ -47,8 +48,8 @@ INLINE const unsigned short* reduce_rows(value_t* values, const unsigned short* 
   return indices + WIDTH * count;
 }
 
-// Tiles, (count,), of each component of the values; components are `pitch` values apart. `sectors` are indices of
-// sectors in a component.
+// Tiles, (count,), of each component of the values; components are `pitch` values apart. `sectors`
+// are indices of sectors in a component.
 KERNEL assemble_tiles(value_t* values, index_t pitch, const Tile* tiles, const int* sectors,
                       const Pair* indices, index_t count, index_t components) {
   FOR_BLOCKS(b, count * components) {

@@ -1,8 +1,9 @@
-// Recorders: when a sample is due, they read fields, and put the values into the next slot of a ring
-// or add them to running statistics.
+// Recorders: when a sample is due, they read fields, and put the values into the next slot of a
+// ring or add them to running statistics.
 //   ring [slots][fields][count]; largest, smallest, sum, squares [fields][count]
 //   addresses [fields] of the fields' first values; shifts [fields], added to values unless 0
-//   sums [terms][fields][count] of values times basis functions; basis [samples][terms], for HARMONICS
+//   for HARMONICS: sums [terms][fields][count] of values times basis functions;
+//   basis [samples][terms]
 #pragma once
 #include "address.h"
 #include "schedule.h"
@@ -44,8 +45,8 @@ INLINE real shifted(real value, real shift) { return shift != 0 ? value + shift 
 
 // Points of a box, `step` values apart along each axis, from value `start` of each field on.
 KERNEL record_box(real* ring, real* largest, real* smallest, double* sum, double* squares,
-                  const long long* RESTRICT addresses, const real* RESTRICT shifts,
-                  real* sums, const real* RESTRICT basis, index_t terms, index_t samples,
+                  const long long* RESTRICT addresses, const real* RESTRICT shifts, real* sums,
+                  const real* RESTRICT basis, index_t terms, index_t samples,
                   const long long* RESTRICT clock, index_t begin, index_t every, index_t slots,
                   index_t wanted, index_t start, index_t step_x, index_t step_y, index_t step_z,
                   index_t nx, index_t ny, index_t nz, index_t fields) {
@@ -53,8 +54,8 @@ KERNEL record_box(real* ring, real* largest, real* smallest, double* sum, double
   const index_t slot = due ? sample_slot(clock, begin, every, slots) : 0;
   const int ni = static_cast<int>(nx), nj = static_cast<int>(ny), planes = static_cast<int>(nz);
   const int all = static_cast<int>(nz * fields);
-  const Record record = {wanted, clock[0] == begin, ring + slot * nx * ny * all,
-                         largest, smallest, sum, squares};
+  const Record record = {
+      wanted, clock[0] == begin, ring + slot * nx * ny * all, largest, smallest, sum, squares};
   const Harmonics harmonics = {sums, basis, terms, samples, nx * ny * all};
   const index_t sample = due && HARMONICS ? (clock[0] - begin) / every : 0;
   FOR_CELLS(i, ni, j, nj, k, all) {
@@ -74,8 +75,8 @@ struct alignas(16) FourWeights {
   real values[4];
 } MAY_ALIAS;
 
-// Sums of nz x ny x nx weighted values from `field` on, `step` values apart, x fastest. The constant
-// size lets all loads be under way at once: one by one, each would wait for the memory.
+// Sums of nz x ny x nx weighted values from `field` on, `step` values apart, x fastest. The
+// constant size lets all loads be under way at once: one by one, each would wait for the memory.
 struct Taps {
   index_t nz, ny, nx, step_z, step_y, step_x;
 
@@ -93,7 +94,7 @@ struct Taps {
     const FourWeights* rows = reinterpret_cast<const FourWeights*>(weights);
     real total = 0;
     UNROLL
-    for (int k = 0; k < 4; ++k)
+    for (int k = 0; k < 4; ++k) {
       UNROLL
       for (int j = 0; j < 4; ++j) {
         const FourWeights row = rows[4 * k + j];
@@ -101,6 +102,7 @@ struct Taps {
         for (int i = 0; i < 4; ++i)
           total += row.values[i] * field[k * step_z + j * step_y + i * step_x];
       }
+    }
     return total;
   }
 };
@@ -108,17 +110,16 @@ struct Taps {
 // Weighted sums of values around each point; a single value is taken as it is.
 //   places [fields][points] of the first of them; weights [fields][points][nz][ny][nx]
 KERNEL record_points(real* ring, real* largest, real* smallest, double* sum, double* squares,
-                     const long long* RESTRICT addresses, const real* RESTRICT shifts,
-                     real* sums, const real* RESTRICT basis, index_t terms, index_t samples,
+                     const long long* RESTRICT addresses, const real* RESTRICT shifts, real* sums,
+                     const real* RESTRICT basis, index_t terms, index_t samples,
                      const long long* RESTRICT clock, index_t begin, index_t every, index_t slots,
-                     index_t wanted, const long long* RESTRICT places,
-                     const real* RESTRICT weights, index_t nz, index_t ny, index_t nx,
-                     index_t step_z, index_t step_y, index_t step_x, index_t points,
-                     index_t items) {
+                     index_t wanted, const long long* RESTRICT places, const real* RESTRICT weights,
+                     index_t nz, index_t ny, index_t nx, index_t step_z, index_t step_y,
+                     index_t step_x, index_t points, index_t items) {
   const bool due = sample_due(clock, begin, every);
   const index_t slot = due ? sample_slot(clock, begin, every, slots) : 0;
-  const Record record = {wanted, clock[0] == begin, ring + slot * items,
-                         largest, smallest, sum, squares};
+  const Record record = {wanted, clock[0] == begin, ring + slot * items, largest, smallest, sum,
+                         squares};
   const Harmonics harmonics = {sums, basis, terms, samples, items};
   const index_t sample = due && HARMONICS ? (clock[0] - begin) / every : 0;
   const Taps taps = {nz, ny, nx, step_z, step_y, step_x};

@@ -1,4 +1,5 @@
-// Peaks of the horizontal motion at points: of velocity, and of acceleration from differences between steps.
+// Peaks of the horizontal motion at points: of velocity, and of acceleration from differences
+// between steps.
 #pragma once
 #include "portable.h"
 

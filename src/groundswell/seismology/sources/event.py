@@ -3,105 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.grids.geography import Geography
-from groundswell.seismology.case.sources import Airgun, EventSection, as_date
+from groundswell.seismology.case.sources import EventSection, Source, as_date
 from groundswell.seismology.formats.srf_content import Plane
 from groundswell.seismology.sources.entries import SourceEntry
-from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment, to_rtp
-from groundswell.seismology.sources.point_sources import (
-    PointSource,
-    final_moments,
-    total_moments,
-)
+from groundswell.seismology.sources.moment import to_rtp
+from groundswell.seismology.sources.summary import SourceSummary as SourceSummary
+from groundswell.seismology.survey import Survey
 
 Array = NDArray[np.float64]
-_ROUNDING = 1e-6  # net moment over total moment below which the net moment is taken as zero
 
 
-@dataclass(frozen=True, eq=False)
-class SourceSummary:
-    """Net moment, magnitude and position of the sources of a case, or of one of them.
-
-    Attributes:
-        moment: net moment tensor in the frame of the grid, (6,), N m; zero for forces.
-        scalar_moment: M0 of the net moment tensor, N m.
-        magnitude: Mw of the net moment tensor, to 0.01; None if the net moment is zero.
-        summed_moment: sum of the scalar moments of all points and subfaults, N m. It exceeds
-            `scalar_moment` where mechanisms differ.
-        centroid: centroid of the moment (x, y, depth), m; of forces, the mean position.
-        centroid_time: centroid of the magnitude of the moment rate, s; of forces, the mean time.
-        hypocentre: position (x, y, depth), m, of the source that starts first.
-    """
-
-    moment: Array
-    scalar_moment: float
-    magnitude: float | None
-    summed_moment: float
-    centroid: tuple[float, float, float]
-    centroid_time: float
-    hypocentre: tuple[float, float, float]
-
-    @classmethod
-    def from_entries(cls, entries: Sequence[SourceEntry]) -> Self:
-        """Summarise one or more sources."""
-        points = [point for entry in entries for point in _points(entry)]
-        net, totals = final_moments(points).sum(axis=0), total_moments(points)
-        size, summed = float(scalar_moment(net)), sum(map(_summed_moment, entries))
-        rounding = _ROUNDING * totals.sum()
-        is_permanent = size > rounding
-        positions = np.array([point.position for point in points])
-        x, y, z = np.average(positions, axis=0, weights=totals if totals.any() else None)
-        sizes = [total_moments(_points(entry)).sum() for entry in entries]
-        times = [entry.centroid_time for entry in entries]
-        return cls(
-            moment=net if is_permanent else np.zeros(6),
-            scalar_moment=size if is_permanent else 0.0,
-            magnitude=round(magnitude_from_moment(size), 2) if is_permanent else None,
-            summed_moment=summed if summed > rounding else 0.0,
-            centroid=(float(x), float(y), float(z)),
-            centroid_time=float(np.average(times, weights=sizes if any(sizes) else None)),
-            hypocentre=min(entries, key=lambda entry: entry.start).hypocentre,
-        )
-
-
-def _points(entry: SourceEntry) -> list[PointSource]:
-    """The points of a source; those of airguns without moments, which are not of an earthquake."""
-    if isinstance(entry.section, Airgun):
-        return [replace(point, moment=None) for point in entry.points]
-    return entry.points
-
-
-def _summed_moment(entry: SourceEntry) -> float:
-    """Sum of the scalar moments of the points of a source, N m.
-
-    The tensors of all components of a point are added first.
-    """
-    points = _points(entry)
-    numbers = np.array([point.number for point in points])
-    tensors = np.zeros((numbers.max() + 1, 6))
-    np.add.at(tensors, numbers, final_moments(points))
-    return float(scalar_moment(tensors).sum())
-
-
-def date_attributes(setup: Any) -> dict[str, str | None]:
+def date_attributes(case: Any, survey: Survey) -> dict[str, str | None]:
     """The title, and the dates of time 0 and of the event, which all files have as attributes."""
-    event = setup.case.event
+    event = case.event
     return {
-        "title": setup.case.title,
-        "reference_time": reference_time(event, setup.source_summary.centroid_time),
+        "title": case.title,
+        "reference_time": reference_time(event, survey.summary.centroid_time),
         "origin_time": event.origin_time,
         "centroid_time": event.centroid_time,
     }
 
 
-def event_attributes(setup: Any) -> dict[str, Any]:
+def event_attributes(case: Any, geography: Geography | None, survey: Survey) -> dict[str, Any]:
     """Attributes of output files; see `SeismogramWriter` and `write_shaking_map`.
 
     `event_x`, `event_y`, `event_depth` (m) and `event_time` (s) are the centroid, with
@@ -109,15 +39,16 @@ def event_attributes(setup: Any) -> dict[str, Any]:
     epicentre `epicentre_x`, `epicentre_y` (m), and rupture files the outlines of their segments.
     `reference_time` is the date of time 0; `origin_time` and `centroid_time` are those of the case.
     """
-    event, geography, summary = setup.case.event, setup.geography, setup.source_summary
+    event, summary = case.event, survey.summary
+    azimuth = geography.true_azimuth if geography else None
     return {
-        **date_attributes(setup),
+        **date_attributes(case, survey),
         "event_name": event.name or None,
-        "azimuth": geography.true_azimuth if geography else None,
+        "azimuth": azimuth,
         "magnitude": summary.magnitude if event.magnitude is None else event.magnitude,
-        "focal_mechanism": _mechanism(setup),
-        **_positions(summary, geography, several=len(setup.sources) > 1),
-        **_outlines(setup),
+        "focal_mechanism": _mechanism(case.source, summary, azimuth or 0.0),
+        **_positions(summary, geography, several=len(survey.sources) > 1),
+        **_outlines(survey.entries),
     }
 
 
@@ -151,15 +82,20 @@ def centroid_warnings(event: EventSection, centroid: float, dt: float) -> Iterat
         )
 
 
-def _mechanism(setup: Any) -> list[float] | None:
-    """Strike, dip and rake of a single double couple (degrees), or a tensor rr ... tp (N m)."""
-    first, *others = setup.case.source
+def _mechanism(
+    sections: Sequence[Source], summary: SourceSummary, azimuth: float
+) -> list[float] | None:
+    """Strike, dip and rake of a single double couple (degrees), or a tensor rr ... tp (N m).
+
+    Args:
+        azimuth: of the y axis, degrees.
+    """
+    first, *others = sections
     if first.kind == "double-couple" and not others:
         return [first.strike, first.dip, first.rake]
-    if setup.source_summary.magnitude is None:
+    if summary.magnitude is None:
         return None
-    azimuth = setup.geography.true_azimuth if setup.geography else 0.0
-    return [float(component) for component in to_rtp(setup.source_summary.moment, azimuth)]
+    return [float(component) for component in to_rtp(summary.moment, azimuth)]
 
 
 def _positions(
@@ -176,17 +112,17 @@ def _positions(
     return attributes
 
 
-def _outlines(setup: Any) -> dict[str, Array]:
+def _outlines(entries: Sequence[SourceEntry]) -> dict[str, Array]:
     """Outlines of the segments of rupture files in map view, m, separated by NaN."""
-    outlines = list(_segments(setup))
+    outlines = list(_segments(entries))
     if not outlines:
         return {}
     x, y = np.concatenate(outlines, axis=1)[:, :-1]
     return {"fault_x": x, "fault_y": y}
 
 
-def _segments(setup: Any) -> Iterator[Array]:
-    for entry in setup.source_entries:
+def _segments(entries: Sequence[SourceEntry]) -> Iterator[Array]:
+    for entry in entries:
         if entry.fault:
             yield from (outline(plane, entry.fault.frame) for plane in entry.fault.planes)
 

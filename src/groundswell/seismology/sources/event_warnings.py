@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.receivers import Receiver
 from groundswell.seismology.sources.entries import SourceEntry
-from groundswell.seismology.sources.event import SourceSummary, centroid_warnings
+from groundswell.seismology.sources.event import centroid_warnings
+from groundswell.seismology.sources.summary import SourceSummary
+from groundswell.seismology.survey import Survey
 
 MAGNITUDE_ERROR = 0.1
 LARGEST_RECORDED = 9.6  # Mw; Chile 1960, Kanamori (1977), J. Geophys. Res. 82, 2981-2987: 9.5
@@ -19,17 +21,17 @@ RELEASED = 0.99  # fraction of a moment that is released within the run
 _SHOWN = 5  # number of receivers that are named
 
 
-def source_warnings(setup: Any, speed: float) -> Iterator[str]:
+def source_warnings(case: Any, survey: Survey, dt: float, speed: float) -> Iterator[str]:
     """Sources that contradict the event or do not fit into the run, and receivers out of reach.
 
     Args:
-        setup: that of a case.
+        dt: the time step, s.
         speed: that of the fastest wave, m/s.
     """
-    entries, end = setup.source_entries, setup.case.time.duration
-    yield from event_warnings(setup.case.event, setup.source_summary, entries, setup.dt)
+    entries, end = survey.entries, case.time.duration
+    yield from event_warnings(case.event, survey.summary, entries, dt)
     yield from unfinished_sources(entries, end)
-    yield from unreached_receivers(setup.receivers, entries, speed, end)
+    yield from unreached_receivers(survey.receivers, entries, speed, end)
 
 
 def event_warnings(

@@ -12,8 +12,9 @@ from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.seismology.case.sources import AwpRupture, EventSection, SrfRupture
 from groundswell.seismology.sources.entries import Fault, SourceEntry
-from groundswell.seismology.sources.event import SourceSummary, reference_time
+from groundswell.seismology.sources.event import reference_time
 from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment
+from groundswell.seismology.sources.summary import SourceSummary
 
 _NAMES = {
     "double-couple": "double couple",

@@ -8,7 +8,7 @@ from typing import Any
 from groundswell.backends import Parameter
 from groundswell.grids.cartesian import Part
 from groundswell.solvers.cavity.case import ConductingWall, FixedWall, Wall
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.level_grid import LevelGrid
 
 VELOCITY = ("U", "V", "W")
 
@@ -29,25 +29,25 @@ class Heat(IntEnum):
     LINEAR = 2
 
 
-def boundary_parameters(setup: Setup, part: Part) -> dict[str, Parameter]:
+def boundary_parameters(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
     """Parameters of the six sides, such as LOW_X_BEYOND; a side at another block is open."""
     parameters: dict[str, Parameter] = {
-        "HEAT_AXIS": setup.scales.heat.axis if setup.scales.heat else 0
+        "HEAT_AXIS": grid.scales.heat.axis if grid.scales.heat else 0
     }
     for axis, name in enumerate("XYZ"):
-        low, high = setup.case.walls.pair(axis)
+        low, high = grid.case.walls.pair(axis)
         at_low = part.start[axis] == 0
         at_high = part.start[axis] + part.cells[axis] == part.grid.cells[axis]
-        parameters |= _side(setup, f"LOW_{name}", low if at_low else None)
-        parameters |= _side(setup, f"HIGH_{name}", high if at_high else None)
+        parameters |= _side(grid, f"LOW_{name}", low if at_low else None)
+        parameters |= _side(grid, f"HIGH_{name}", high if at_high else None)
     return parameters
 
 
-def _side(setup: Setup, name: str, side: Any) -> dict[str, Parameter]:
+def _side(grid: LevelGrid, name: str, side: Any) -> dict[str, Parameter]:
     """The members of a `Side` of kernels/lines.h; `side` is None next to another block."""
     is_wall = isinstance(side, Wall)
     velocity = side.velocity if is_wall else (0.0, 0.0, 0.0)
-    heat, temperature = _thermal(setup, side) if is_wall else (Heat.FIXED, 0.0)
+    heat, temperature = _thermal(grid, side) if is_wall else (Heat.FIXED, 0.0)
     return {
         f"{name}_BEYOND": int(_beyond(side)),
         f"{name}_HEAT": int(heat),
@@ -62,10 +62,10 @@ def _beyond(side: Any) -> Beyond:
     return Beyond.OPEN if side is None or side.kind == "periodic" else Beyond.MIRROR
 
 
-def _thermal(setup: Setup, wall: Wall) -> tuple[Heat, float]:
+def _thermal(grid: LevelGrid, wall: Wall) -> tuple[Heat, float]:
     """A wall's thermal condition, and its temperature less the neutral one, K."""
     if isinstance(wall, ConductingWall):
-        return Heat.LINEAR, setup.conducting_temperature()[0] - setup.fluid.neutral
+        return Heat.LINEAR, grid.conducting_temperature()[0] - grid.fluid.neutral
     if isinstance(wall, FixedWall):
-        return Heat.FIXED, wall.temperature - setup.fluid.neutral
+        return Heat.FIXED, wall.temperature - grid.fluid.neutral
     return Heat.ADIABATIC, 0.0

@@ -36,7 +36,7 @@ def quantities(setup: Setup) -> list[Quantity]:
 
 
 def _grid(setup: Setup) -> Iterator[Quantity]:
-    grid, grids = setup.grid, [each.grid.cells for each in setup.grids]
+    grid, grids = setup.finest.grid, [each.grid.cells for each in setup.grids]
     length = _unit(setup, "m")
     points = describe_grid(grid.cells, grid.spacing, f"points, {{}} {length}".rstrip() + " apart")
     yield Quantity("cells", grid.cells, "grid", text=points, group=GRID)
@@ -52,7 +52,7 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
 
 
 def _flow(setup: Setup) -> Iterator[Quantity]:
-    fluid, layer, unit = setup.fluid, setup.layer, _unit(setup, "m^2/s")
+    fluid, layer, unit = setup.fluid, setup.finest.layer, _unit(setup, "m^2/s")
     numbers = {
         "rayleigh": setup.scales.rayleigh,
         "prandtl": fluid.viscosity / fluid.diffusivity,
@@ -82,11 +82,11 @@ def warnings(setup: Setup) -> list[str]:
 
 def remedy(setup: Setup) -> str:
     """What helps if a run is unstable."""
-    is_coarse = setup.cell_reynolds > MAX_STEADY_CELL_REYNOLDS or 0 < setup.layer < MIN_LAYER
-    if setup.courant > setup.scheme.courant:
-        return f"set time.courant to {setup.scheme.courant:g}, not {setup.courant:g}"
-    if is_coarse:
-        return f"use more points: the cell Reynolds number is {setup.cell_reynolds:.2g}"
+    grid, courant = setup.finest, setup.scheme.courant
+    if grid.courant > courant:
+        return f"set time.courant to {courant:g}, not {grid.courant:g}"
+    if grid.cell_reynolds > MAX_STEADY_CELL_REYNOLDS or 0 < grid.layer < MIN_LAYER:
+        return f"use more points: the cell Reynolds number is {grid.cell_reynolds:.2g}"
     return f"set time.compressibility to {10 * setup.case.time.compressibility:g}"
 
 
@@ -101,10 +101,10 @@ def _rounding(setup: Setup) -> Iterator[str]:
 
 
 def _resolution(setup: Setup) -> Iterator[str]:
-    cell = setup.cell_reynolds
-    if 0 < setup.layer < MIN_LAYER:
+    cell, layer = setup.finest.cell_reynolds, setup.finest.layer
+    if 0 < layer < MIN_LAYER:
         yield (
-            f"the thinnest boundary layer spans {setup.layer:.2g} points; {MIN_LAYER:g} or more "
+            f"the thinnest boundary layer spans {layer:.2g} points; {MIN_LAYER:g} or more "
             "give heat fluxes and velocities there to a few per cent; use more points"
         )
     if cell > MAX_STEADY_CELL_REYNOLDS:
@@ -116,7 +116,7 @@ def _resolution(setup: Setup) -> Iterator[str]:
 
 
 def _stability(setup: Setup) -> Iterator[str]:
-    limit = UNSTEADY_LID.get(setup.dimensions, np.inf)
+    limit = UNSTEADY_LID.get(setup.finest.dimensions, np.inf)
     if setup.scales.heat is None and setup.scales.reynolds > limit:
         yield (
             f"lid-driven flow is unsteady above a Reynolds number of about {limit:,.0f}, so that "

@@ -13,6 +13,7 @@ from groundswell.grids.cartesian import Layout, Part
 from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS, decompose_grids, local_parts
+from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.recording import recording
 from groundswell.solvers.cavity.setup import Setup
 
@@ -31,22 +32,22 @@ def _bytes_per_update(setup: Setup) -> float:
     return float(len(FIELDS) * size * (3 * len(setup.scheme.stages) - 1))
 
 
-def _memory(parts: Sequence[tuple[Setup, Part]]) -> int:
+def _memory(parts: Sequence[tuple[LevelGrid, Part]]) -> int:
     """Device memory of a rank's parts of the grids, finest first, bytes."""
     records = recording(*parts[0]).device_bytes(parts[0][0].case.output.record)
-    return records + sum(_of_part(*part, coarse=n > 0) for n, part in enumerate(parts))
+    return records + sum(_of_part(*part) for part in parts)
 
 
-def _of_part(grid: Setup, part: Part, *, coarse: bool) -> int:
+def _of_part(grid: LevelGrid, part: Part) -> int:
     layout = Layout(part.cells, np.dtype(grid.dtype).itemsize)
-    copies = grid.scheme.copies + (COARSE_COPIES if coarse else 0)
+    copies = grid.scheme.copies + (COARSE_COPIES if grid.depth else 0)
     return copies * len(FIELDS) * layout.size * layout.itemsize
 
 
 def _files(setup: Setup) -> int:
     """Size of the output files, bytes."""
     size = np.dtype(setup.dtype).itemsize
-    fields = setup.grid.count * len(FIELDS) * size if setup.case.output.fields else 0
+    fields = setup.finest.grid.count * len(FIELDS) * size if setup.case.output.fields else 0
     return fields + setup.recording.file_bytes(setup.case.output.record, setup.steps)
 
 
@@ -56,7 +57,7 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
     Raises:
         InputError: a grid is too small for this number of ranks.
     """
-    decompositions = decompose_grids(setup, ranks)
+    decompositions = decompose_grids(setup.grids, ranks)
     largest = [_largest(decomposition) for decomposition in decompositions]
     return DecompositionSummary(
         ranks=ranks,
@@ -65,7 +66,7 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
         updates_per_step=sum(
             n * prod(block) for n, block in zip(setup.cycle(), largest, strict=True)
         ),
-        memory=[_memory(local_parts(setup, decompositions, rank)) for rank in range(ranks)],
+        memory=[_memory(local_parts(setup.grids, decompositions, rank)) for rank in range(ranks)],
         traffic=_traffic(setup, decompositions),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,31 +12,30 @@ from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.pattern import uniform
 from groundswell.grids.cartesian import Part, format_extent
 from groundswell.solvers.cavity.case import AXES, FIELDS
-
-if TYPE_CHECKING:
-    from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.level_grid import LevelGrid
 
 MIN_BLOCK = 2  # points: a one-sided fourth difference at a wall reads three more points
 # Layers that a step reads: two for the fourth difference of pressure, one for all else.
 STENCIL_GHOSTS = {name: uniform(2 if name == "p" else 1) for name in FIELDS}
 
 
-def decompose_grids(setup: Setup, ranks: int) -> list[Decomposition]:
+def decompose_grids(grids: Sequence[LevelGrid], ranks: int) -> list[Decomposition]:
     """Decompose all grids, finest first; `run.processes` sets the process grid if given.
 
     Raises:
         InputError: a grid is too small for this number of ranks.
     """
-    processes = setup.case.run.processes
+    finest = grids[0]
+    processes = finest.case.run.processes
     process_grid = tuple(processes)[::-1] if processes else None
-    periodic, least = setup.periodic[::-1], (MIN_BLOCK,) * 3
-    decompositions = [decompose(setup.grid.shape, ranks, periodic, process_grid, least)]
-    for fine, coarse in zip(setup.grids, setup.grids[1:], strict=False):
+    periodic, least = finest.periodic[::-1], (MIN_BLOCK,) * 3
+    decompositions = [decompose(finest.grid.shape, ranks, periodic, process_grid, least)]
+    for fine, coarse in pairwise(grids):
         decompositions.append(_match(decompositions[-1], fine, coarse))
     return decompositions
 
 
-def _match(finer: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
+def _match(finer: Decomposition, fine: LevelGrid, coarse: LevelGrid) -> Decomposition:
     """Decompose a coarser grid into blocks that cover the same parts of the box.
 
     Raises:
@@ -58,11 +57,11 @@ def _match(finer: Decomposition, fine: Setup, coarse: Setup) -> Decomposition:
 
 
 def local_parts(
-    setup: Setup, decompositions: Sequence[Decomposition], rank: int
-) -> list[tuple[Setup, Part]]:
+    grids: Sequence[LevelGrid], decompositions: Sequence[Decomposition], rank: int
+) -> list[tuple[LevelGrid, Part]]:
     """Each grid, and the part of it that a rank owns."""
     blocks = [
         (grid, decomposition.block(rank))
-        for grid, decomposition in zip(setup.grids, decompositions, strict=True)
+        for grid, decomposition in zip(grids, decompositions, strict=True)
     ]
     return [(grid, Part.from_block(grid.grid, block.start, block.shape)) for grid, block in blocks]

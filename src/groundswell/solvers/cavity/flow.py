@@ -25,9 +25,9 @@ from groundswell.solvers.cavity.case import (
     FixedWall,
     Wall,
 )
+from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.middle_plane import MiddlePlane, middle_plane
 from groundswell.solvers.cavity.recording import RECORDABLE
-from groundswell.solvers.cavity.setup import Setup
 
 Floats = NDArray[Any]
 
@@ -37,38 +37,38 @@ class Flow:
     """Fields on all points, walls included.
 
     Args:
-        setup: the prepared case.
+        grid: its points.
         fields: by name, (nz, ny, nx).
         axes: positions along x, y and z, m.
     """
 
-    setup: Setup
+    grid: LevelGrid
     fields: dict[str, Floats]
     axes: tuple[Floats, Floats, Floats]
 
     @classmethod
-    def of(cls, setup: Setup, inside: Mapping[str, Floats]) -> Flow:
+    def of(cls, grid: LevelGrid, inside: Mapping[str, Floats]) -> Flow:
         """Add values on walls to the fields inside, (nz, ny, nx); pressure is 0 at the centre."""
-        pressure = inside["p"] - inside["p"][setup.centre[::-1]]
+        pressure = inside["p"] - inside["p"][grid.centre[::-1]]
         fields = {name: inside[name] for name in FIELDS} | {"p": pressure}
-        for axis in _slowest_first(setup):
-            fields = {name: _between_walls(setup, axis, name, f) for name, f in fields.items()}
-        x, y, z = (setup.positions(axis) for axis in range(3))
-        return cls(setup, fields, (x, y, z))
+        for axis in _slowest_first(grid):
+            fields = {name: _between_walls(grid, axis, name, f) for name, f in fields.items()}
+        x, y, z = (grid.positions(axis) for axis in range(3))
+        return cls(grid, fields, (x, y, z))
 
     def wall_flux(self, axis: int, high: bool) -> Floats:
         """Heat flux along an axis through one of its walls, over k dT / L; axes as in `fields`."""
         t = np.moveaxis(self.fields["T"], 2 - axis, 0).astype(float)
         near, sign = (t[::-1], -1.0) if high else (t, 1.0)
-        slope = sign * (4 * near[1] - 3 * near[0] - near[2]) / (2 * self.setup.grid.spacing[axis])
+        slope = sign * (4 * near[1] - 3 * near[0] - near[2]) / (2 * self.grid.grid.spacing[axis])
         return np.asarray(
-            -slope * self.setup.scales.length / self.setup.scales.temperature_difference
+            -slope * self.grid.scales.length / self.grid.scales.temperature_difference
         )
 
     def wall_fluxes(self) -> tuple[Floats, Floats]:
         """Local Nusselt numbers on the hot and on the cold wall; axes as in `fields`."""
-        assert self.setup.scales.heat is not None
-        axis, low, high = self.setup.scales.heat
+        assert self.grid.scales.heat is not None
+        axis, low, high = self.grid.scales.heat
         sign = 1.0 if low > high else -1.0
         at_low, at_high = (sign * self.wall_flux(axis, high=end) for end in (False, True))
         return (at_low, at_high) if low > high else (at_high, at_low)
@@ -76,14 +76,14 @@ class Flow:
     @cached_property
     def plane(self) -> MiddlePlane:
         """The plane of the main motion."""
-        return middle_plane(self.setup)
+        return middle_plane(self.grid)
 
     def summary(self) -> dict[str, Any]:
         """Nusselt numbers and peak velocities; lengths and speeds in the units of the case."""
         summary: dict[str, Any] = {"peaks": self.peaks()}
-        if self.setup.scales.heat is None:
+        if self.grid.scales.heat is None:
             return summary
-        axis, (hot, cold) = self.setup.scales.heat.axis, self.wall_fluxes()
+        axis, (hot, cold) = self.grid.scales.heat.axis, self.wall_fluxes()
         middle = self._middle_line(hot, axis)
         return summary | {
             "nusselt": self._mean(hot, axis),
@@ -102,7 +102,7 @@ class Flow:
         across, up, normal = self.plane.across, self.plane.up, self.plane.normal
         peaks: dict[str, dict[str, Any]] = {}
         for along, line in ((across, up), (up, across), (normal, across)):
-            if self.setup.varies(line.axis):
+            if self.grid.varies(line.axis):
                 name = "uvw"[along.axis]
                 speeds = along.sign * self.centre_line(name, line.axis)
                 position, value = _peak(self.axes[line.axis], speeds)
@@ -130,8 +130,8 @@ class Flow:
 
     def write_nusselt(self, path: Path) -> Path:
         """Write the local Nusselt numbers along the mid-lines of both walls as a CSV table."""
-        assert self.setup.scales.heat is not None
-        axis = self.setup.scales.heat.axis
+        assert self.grid.scales.heat is not None
+        axis = self.grid.scales.heat.axis
         along = self.plane.other(axis)
         lines = [self._middle_line(flux, axis) for flux in self.wall_fluxes()]
         names = (AXES[along], "hot", "cold")
@@ -152,7 +152,7 @@ class Flow:
 
     def _attributes(self) -> dict[str, str]:
         """The title, the axes of the middle plane, and the direction of gravity."""
-        case, plane = self.setup.case, self.plane
+        case, plane = self.grid.case, self.plane
         axes = f"{AXES[plane.across.axis]} {AXES[plane.up.axis]}"
         down = {} if isinstance(case.fluid, Driven) else {"down": case.fluid.down}
         return {"title": case.title, "middle_plane": axes, **down}
@@ -178,24 +178,24 @@ def _axis_attributes(name: str) -> dict[str, str]:
     return {"units": "m", "axis": name.upper()}
 
 
-def _slowest_first(setup: Setup) -> list[int]:
+def _slowest_first(grid: LevelGrid) -> list[int]:
     """The axes by the speed of their fastest wall: where two walls meet, the faster one counts."""
-    sides = (setup.case.walls.pair(axis) for axis in range(3))
+    sides = (grid.case.walls.pair(axis) for axis in range(3))
     speeds = [max(hypot(*s.velocity) if isinstance(s, Wall) else 0.0 for s in p) for p in sides]
     return sorted(range(3), key=speeds.__getitem__)
 
 
-def _between_walls(setup: Setup, axis: int, name: str, inside: Floats) -> Floats:
+def _between_walls(grid: LevelGrid, axis: int, name: str, inside: Floats) -> Floats:
     """A field with the values at both ends of an axis added."""
     f = np.moveaxis(inside, 2 - axis, 0)
-    if setup.periodic[axis]:
+    if grid.periodic[axis]:
         return np.moveaxis(np.concatenate([f, f[:1]]), 0, 2 - axis)
-    low, high = setup.case.walls.pair(axis)
-    ends = [_at_side(setup, axis, low, name, f), _at_side(setup, axis, high, name, f[::-1])]
+    low, high = grid.case.walls.pair(axis)
+    ends = [_at_side(grid, axis, low, name, f), _at_side(grid, axis, high, name, f[::-1])]
     return np.moveaxis(np.concatenate([ends[0][None], f, ends[1][None]]), 0, 2 - axis)
 
 
-def _at_side(setup: Setup, axis: int, side: Any, name: str, f: Floats) -> Floats:
+def _at_side(grid: LevelGrid, axis: int, side: Any, name: str, f: Floats) -> Floats:
     """The values on a side, extrapolated from `f`, whose first axis leads away from it."""
     if not isinstance(side, Wall):
         changes_sign = name in "uvw" and "uvw".index(name) == axis
@@ -209,17 +209,17 @@ def _at_side(setup: Setup, axis: int, side: Any, name: str, f: Floats) -> Floats
     if isinstance(side, AdiabaticWall):
         return np.asarray((4 * f[0] - f[1]) / 3)
     if isinstance(side, ConductingWall):
-        return _conducting_temperature(setup, axis, f[0])
+        return _conducting_temperature(grid, axis, f[0])
     assert isinstance(side, FixedWall)
     return np.full_like(f[0], side.temperature)
 
 
-def _conducting_temperature(setup: Setup, axis: int, like: Floats) -> Floats:
+def _conducting_temperature(grid: LevelGrid, axis: int, like: Floats) -> Floats:
     """Temperature of a conducting wall normal to `axis`, K, in the shape of `like`."""
-    assert setup.scales.heat is not None
-    along, low, high = setup.scales.heat
+    assert grid.scales.heat is not None
+    along, low, high = grid.scales.heat
     dim = [a for a in (2, 1, 0) if a != axis].index(along)  # in an array without `axis`
-    fraction = setup.positions(along) / setup.case.grid.size[along]
+    fraction = grid.positions(along) / grid.case.grid.size[along]
     if fraction.size != like.shape[dim]:
         fraction = fraction[1:-1]  # the ends are added later
     shape = [1, 1]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from groundswell.backends import Array, Backend
 from groundswell.grids.cartesian import GHOSTS
 from groundswell.solvers.cavity.case import AdiabaticWall, Side, Wall
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.level_grid import LevelGrid
 
 Floats = NDArray[np.float64]
 BEYOND = 3  # points assumed beyond each end of an axis
@@ -66,12 +66,12 @@ class Band:
         return cls(np.arange(points), np.ones((points, 1)))
 
 
-def interpolation(source: Setup, target: Setup, axis: int, name: str) -> Band:
+def interpolation(source: LevelGrid, target: LevelGrid, axis: int, name: str) -> Band:
     """Linear interpolation of a field along one axis, from one grid to another."""
     return _band(source, target, axis, name, source.grid.spacing[axis])
 
 
-def restriction(source: Setup, target: Setup, axis: int, name: str) -> Band:
+def restriction(source: LevelGrid, target: LevelGrid, axis: int, name: str) -> Band:
     """Restriction of rates of change to a coarser grid: the scaled transpose of interpolation.
 
     That of pressure conserves mass: the first point also receives the share of the wall.
@@ -82,7 +82,7 @@ def restriction(source: Setup, target: Setup, axis: int, name: str) -> Band:
 
 
 def _band(
-    source: Setup, target: Setup, axis: int, name: str, reach: float, *, closed: bool = True
+    source: LevelGrid, target: LevelGrid, axis: int, name: str, reach: float, *, closed: bool = True
 ) -> Band:
     """Weights that fall linearly to zero over the distance `reach`, m.
 

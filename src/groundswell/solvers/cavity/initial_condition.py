@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,56 +13,54 @@ from numpy.typing import NDArray
 from groundswell.errors import InputError
 from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Part, format_extent
-from groundswell.solvers.cavity.case import AXES, FIELDS
-
-if TYPE_CHECKING:
-    from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.case import AXES, FIELDS, CavityCase
+from groundswell.solvers.cavity.level_grid import LevelGrid
 
 ROUNDING = 1e-6  # relative difference allowed between box sizes
 DISTURBANCE = 0.02  # of temperature in fluid heated from below, over the difference of the walls
 WEAKER = 0.6  # ratio of the disturbances along the two horizontal axes, to break their symmetry
 
 
-def fluid_at_rest(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
+def fluid_at_rest(grid: LevelGrid, part: Part) -> dict[str, NDArray[np.float64]]:
     """Fluid at rest on a part of the grid, (nz, ny, nx) each; temperature less the neutral one, K.
 
     Without disturbance, fluid heated from below would stay at rest however large the Rayleigh
     number. Rolls as wide as they are high disturb it.
     """
     fields = {name: np.zeros(part.shape) for name in FIELDS}
-    if setup.scales.is_heated_from_below:
-        assert setup.scales.heat is not None
-        up, scale = setup.scales.heat.axis, DISTURBANCE * setup.scales.temperature_difference
-        across = [axis for axis in range(3) if axis != up and setup.varies(axis)]
+    if grid.scales.is_heated_from_below:
+        assert grid.scales.heat is not None
+        up, scale = grid.scales.heat.axis, DISTURBANCE * grid.scales.temperature_difference
+        across = [axis for axis in range(3) if axis != up and grid.varies(axis)]
         weights = zip(across, (1.0, WEAKER), strict=False)
-        rolls = sum(weight * _rolls(setup, part, axis) for axis, weight in weights)
-        fields["T"] += scale * rolls * np.sin(np.pi * _fraction(setup, part, up))
+        rolls = sum(weight * _rolls(grid, part, axis) for axis, weight in weights)
+        fields["T"] += scale * rolls * np.sin(np.pi * _fraction(grid, part, up))
     return fields
 
 
-def _rolls(setup: Setup, part: Part, axis: int) -> NDArray[np.float64]:
+def _rolls(grid: LevelGrid, part: Part, axis: int) -> NDArray[np.float64]:
     """A wave along an axis whose half-length is about the distance between hot and cold walls."""
-    pair = 2 if setup.periodic[axis] else 1  # a period holds two rolls
-    rolls = pair * max(1, round(setup.case.grid.size[axis] / setup.scales.length / pair))
-    return np.asarray(np.cos(rolls * np.pi * _fraction(setup, part, axis)))
+    pair = 2 if grid.periodic[axis] else 1  # a period holds two rolls
+    rolls = pair * max(1, round(grid.case.grid.size[axis] / grid.scales.length / pair))
+    return np.asarray(np.cos(rolls * np.pi * _fraction(grid, part, axis)))
 
 
-def _fraction(setup: Setup, part: Part, axis: int) -> NDArray[np.float64]:
+def _fraction(grid: LevelGrid, part: Part, axis: int) -> NDArray[np.float64]:
     """Positions along an axis over the box's size, with the axes of a field."""
-    positions = setup.interior_positions(axis)[part.indices(axis)] / setup.case.grid.size[axis]
+    positions = grid.interior_positions(axis)[part.indices(axis)] / grid.case.grid.size[axis]
     shape = [1, 1, 1]
     shape[2 - axis] = -1
     return positions.reshape(shape)
 
 
-def check_initial_flow(setup: Setup) -> None:
+def check_initial_flow(case: CavityCase) -> None:
     """Check that the initial flow is complete and belongs to a box of this size.
 
     Raises:
         InputError: it cannot be read, lacks fields, or belongs to another box.
     """
-    assert setup.case.start is not None
-    path, size = setup.case.start.flow, setup.case.grid.size
+    assert case.start is not None
+    path, size = case.start.flow, case.grid.size
     with _opened(path) as file:
         missing = [name for name in (*AXES, *FIELDS) if name not in file]
         if missing:
@@ -75,7 +73,7 @@ def check_initial_flow(setup: Setup) -> None:
         )
 
 
-def read_initial_flow(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]]:
+def read_initial_flow(grid: LevelGrid, part: Part) -> dict[str, NDArray[np.float64]]:
     """The initial fields on a part of the grid by linear interpolation, (nz, ny, nx) each.
 
     Raises:
@@ -83,11 +81,11 @@ def read_initial_flow(setup: Setup, part: Part) -> dict[str, NDArray[np.float64]
     """
     from scipy.interpolate import RegularGridInterpolator
 
-    assert setup.case.start is not None
-    fields, path = {}, setup.case.start.flow
+    assert grid.case.start is not None
+    fields, path = {}, grid.case.start.flow
     with _opened(path) as file:
         axes = [np.asarray(file[axis]) for axis in AXES[::-1]]
-        target = [setup.interior_positions(axis)[part.indices(axis)] for axis in (2, 1, 0)]
+        target = [grid.interior_positions(axis)[part.indices(axis)] for axis in (2, 1, 0)]
         positions = np.meshgrid(
             *(np.clip(x, axis[0], axis[-1]) for x, axis in zip(target, axes, strict=True)),
             indexing="ij",

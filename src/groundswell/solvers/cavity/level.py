@@ -24,10 +24,11 @@ from groundswell.simulation.exchanging import boundary_first
 from groundswell.solvers.cavity.boundary_conditions import boundary_parameters
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS
+from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.recording import recording
-from groundswell.solvers.cavity.setup import SUMS, Setup
 from groundswell.solvers.cavity.tiles import Tile
 
+SUMS = 6  # in each partial sum, see kernels/step.h
 KERNELS = Path(__file__).parent / "kernels"
 LANES = 32
 MAX_PARTIAL_SUMS = 4096  # which the host adds up
@@ -45,7 +46,7 @@ class Level:
         comm: the ranks that share the grid.
         decomposition: which rank owns which points.
         choice: how ranks exchange ghosts.
-        coarse: whether a finer grid adds a forcing to the rates of change.
+        steps: number of steps of the run.
 
     Attributes:
         part: the points of this rank.
@@ -61,26 +62,25 @@ class Level:
 
     def __init__(
         self,
-        setup: Setup,
+        grid: LevelGrid,
         backend: Backend,
         comm: Communicator,
         decomposition: Decomposition,
         choice: Choice,
-        *,
-        coarse: bool,
+        steps: int,
     ) -> None:
-        self.setup, self.backend, self.comm = setup, backend, comm
-        self.decomposition, self.coarse = decomposition, coarse
+        self.grid, self.backend, self.comm = grid, backend, comm
+        self.decomposition, self.coarse = decomposition, grid.depth > 0
         block = decomposition.block(comm.rank)
-        self.part = Part.from_block(setup.grid, block.start, block.shape)
-        self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
-        self.copies = [self._new() for _ in range(setup.scheme.copies)]
+        self.part = Part.from_block(grid.grid, block.start, block.shape)
+        self.layout = Layout(self.part.cells, np.dtype(grid.dtype).itemsize)
+        self.copies = [self._new() for _ in range(grid.scheme.copies)]
         self.forcing, self.restricted = (
-            (self._new(), self._new()) if coarse else (self.copies[0],) * 2
+            (self._new(), self._new()) if self.coarse else (self.copies[0],) * 2
         )
         self.tile = Tile.of(self.part.cells, backend.processors)
-        self.module = backend.compile(kernel_source(setup, self.part, backend.processors, coarse))
-        self.step_sizes = backend.zeros((len(setup.scheme.stages),), setup.dtype)
+        self.module = backend.compile(kernel_source(grid, self.part, backend.processors, steps))
+        self.step_sizes = backend.zeros((len(grid.scheme.stages),), grid.dtype)
         parts = min(self.part.cells[1] * self.part.cells[2], MAX_PARTIAL_SUMS)
         self._sums = backend.zeros((parts, SUMS), np.float64)
         self.set_exchange(choice)
@@ -89,7 +89,7 @@ class Level:
 
     def steps(self, count: int) -> list[Launch]:
         """The launches of `count` steps, rounded up to whole cycles of the scheme."""
-        scheme = self.setup.scheme
+        scheme = self.grid.scheme
         sweeps = scheme.sweeps() * -(-count // scheme.steps_per_cycle)
         return [launch for sweep in sweeps for launch in self._sweep(*sweep)]
 
@@ -121,10 +121,10 @@ class Level:
             limit: one over the longest step that is stable at all points, 1/s; not needed with
                 local steps.
         """
-        limit = max(limit, self.setup.least_limit)
-        step = self.setup.courant / (1.0 if self.setup.case.time.local else limit)
-        stages = step * np.array(self.setup.scheme.stages)
-        self.backend.assign(self.step_sizes, stages.astype(self.setup.dtype))
+        limit = max(limit, self.grid.least_limit)
+        step = self.grid.courant / (1.0 if self.grid.case.time.local else limit)
+        stages = step * np.array(self.grid.scheme.stages)
+        self.backend.assign(self.step_sizes, stages.astype(self.grid.dtype))
 
     # --- rates of change --------------------------------------------------------------------------
 
@@ -148,7 +148,7 @@ class Level:
         sums = self.backend.to_host(self._sums)
         sums_of_ranks = self.comm.allgather((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
         squares = sum(squares for squares, _ in sums_of_ranks)
-        return np.sqrt(squares / self.setup.grid.count), max(limit for _, limit in sums_of_ranks)
+        return np.sqrt(squares / self.grid.grid.count), max(limit for _, limit in sums_of_ranks)
 
     # --- ghosts -----------------------------------------------------------------------------------
 
@@ -165,9 +165,9 @@ class Level:
         """The ghosts that recorders read of the flow; only the finest grid has recorders."""
         if self.coarse or copy is not self.copies[0]:
             return []
-        whole = recording(self.setup, Part.whole(self.setup.grid))
+        whole = recording(self.grid, Part.whole(self.grid.grid))
         return self._fields(
-            copy, ghosts_read(whole, self.setup.case.output.record, self.decomposition)
+            copy, ghosts_read(whole, self.grid.case.output.record, self.decomposition)
         )
 
     def exchange(
@@ -185,7 +185,7 @@ class Level:
         )
 
     def _fields(self, state: State, ghosts: Mapping[str, Ghosts]) -> list[GhostField]:
-        narrow = self.setup.case.run.narrow
+        narrow = self.grid.case.run.narrow
         return [
             GhostField(state[name].array, state[name].origin, of, narrow)
             for name, of in ghosts.items()
@@ -203,7 +203,7 @@ class Level:
     def fill(self, values: dict[str, NDArray[Any]]) -> None:
         """Set fields, each (nz, ny, nx), and their ghosts; temperature less the neutral one, K."""
         for name, inside in values.items():
-            self.backend.assign(self.copies[0][name].interior, inside.astype(self.setup.dtype))
+            self.backend.assign(self.copies[0][name].interior, inside.astype(self.grid.dtype))
         in_order(self.fill_ghosts())()
 
     def named_arrays(self) -> dict[str, Array]:
@@ -220,7 +220,7 @@ class Level:
         return {**fields, "step_sizes": self.step_sizes}
 
     def _new(self) -> State:
-        return {name: Field(self.backend, self.layout, self.setup.dtype) for name in FIELDS}
+        return {name: Field(self.backend, self.layout, self.grid.dtype) for name in FIELDS}
 
     @property
     def _thickness(self) -> tuple[int, ...]:
@@ -231,42 +231,42 @@ class Level:
         return self.module.launch(kernel, self.tile.cover(box), *arguments, *bounds)
 
 
-def kernel_source(setup: Setup, part: Part, processors: int, coarse: bool) -> Source:
+def kernel_source(grid: LevelGrid, part: Part, processors: int, steps: int) -> Source:
     """The kernels for a part of a grid."""
-    layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
+    layout = Layout(part.cells, np.dtype(grid.dtype).itemsize)
     constants: dict[str, Constant] = {
-        **precision(setup.dtype),
-        "FORCED": coarse,
-        "LOCAL_STEPS": setup.case.time.local,
-        "PRESSURE_LEADS": setup.pressure_leads,
+        **precision(grid.dtype),
+        "FORCED": grid.depth > 0,
+        "LOCAL_STEPS": grid.case.time.local,
+        "PRESSURE_LEADS": grid.pressure_leads,
     }
     parameters = {
         **layout.parameters(),
         **Tile.of(part.cells, processors).parameters(),
-        **boundary_parameters(setup, part),
-        **_coefficients(setup, part),
+        **boundary_parameters(grid, part),
+        **_coefficients(grid, part),
     }
-    generic = layout.is_short_run(setup.steps)
+    generic = layout.is_short_run(steps)
     return Source(KERNELS / "step.h", constants, parameters, generic=generic)
 
 
-def _coefficients(setup: Setup, part: Part) -> dict[str, Parameter]:
+def _coefficients(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
     coefficients: dict[str, Parameter] = {
-        "DAMPED_STEP": setup.damped_step,
-        "DAMPING": setup.damping,
-        "LEAST_BETA2": setup.least_beta2,
-        "VISCOSITY": setup.viscosity,
-        "DIFFUSIVITY": setup.fluid.diffusivity,
-        "VISCOUS_LIMIT": setup.diffusion_limit(setup.viscosity),
-        "THERMAL_LIMIT": setup.diffusion_limit(setup.fluid.diffusivity),
-        "UNDAMPED_LIMIT": setup.undamped_limit,
-        "HEAT_SLOPE": setup.conducting_temperature()[1],
+        "DAMPED_STEP": grid.damped_step,
+        "DAMPING": grid.damping,
+        "LEAST_BETA2": grid.least_beta2,
+        "VISCOSITY": grid.viscosity,
+        "DIFFUSIVITY": grid.fluid.diffusivity,
+        "VISCOUS_LIMIT": grid.diffusion_limit(grid.viscosity),
+        "THERMAL_LIMIT": grid.diffusion_limit(grid.fluid.diffusivity),
+        "UNDAMPED_LIMIT": grid.undamped_limit,
+        "HEAT_SLOPE": grid.conducting_temperature()[1],
     }
     for axis, name in enumerate("XYZ"):
         coefficients |= {
             f"START_{name}": part.start[axis],
-            f"SPACING_{name}": setup.grid.spacing[axis],
-            f"BUOYANCY_{name}": setup.fluid.buoyancy[axis],
+            f"SPACING_{name}": grid.grid.spacing[axis],
+            f"BUOYANCY_{name}": grid.fluid.buoyancy[axis],
         }
     return {
         name: value if isinstance(value, int) else float(value)

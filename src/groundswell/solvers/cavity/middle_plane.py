@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from groundswell.solvers.cavity.case import AXES, Wall
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.level_grid import LevelGrid
 
 
 class Direction(NamedTuple):
@@ -47,45 +47,45 @@ class MiddlePlane:
         return self.up.axis if axis == self.across.axis else self.across.axis
 
 
-def middle_plane(setup: Setup) -> MiddlePlane:
+def middle_plane(grid: LevelGrid) -> MiddlePlane:
     """The plane that contains the axes of heating and of gravity, or a moving wall's motion.
 
     Axes along which nothing varies come last. If the two axes coincide, the second one is the other
     axis with more points or, if both have as many, the next one in cyclic order.
     """
-    gravity, heat, lid = list(_up(setup)), list(_heating(setup)), list(_driving(setup))
+    gravity, heat, lid = list(_up(grid)), list(_heating(grid)), list(_driving(grid))
     signs = {each.axis: each.sign for each in (*lid, *heat, *gravity)}
     known = dict.fromkeys(each.axis for each in (*heat, *gravity, *lid))
     last = next(reversed(known), 2)
-    rest = sorted(((last + 1) % 3, (last + 2) % 3), key=lambda axis: -setup.grid.cells[axis])
-    order = sorted(dict.fromkeys([*known, *rest, last]), key=lambda axis: not setup.varies(axis))
+    rest = sorted(((last + 1) % 3, (last + 2) % 3), key=lambda axis: -grid.grid.cells[axis])
+    order = sorted(dict.fromkeys([*known, *rest, last]), key=lambda axis: not grid.varies(axis))
     pair = order[:2]
     up = gravity[0].axis if gravity and gravity[0].axis in pair else max(pair)
     across = pair[0] if pair[1] == up else pair[1]
     return MiddlePlane(*(Direction(axis, signs.get(axis, 1)) for axis in (across, up)))
 
 
-def _up(setup: Setup) -> Iterator[Direction]:
+def _up(grid: LevelGrid) -> Iterator[Direction]:
     """Against gravity, in a fluid with buoyancy."""
-    for axis, lift in enumerate(setup.fluid.buoyancy):
+    for axis, lift in enumerate(grid.fluid.buoyancy):
         if lift:
             yield Direction(axis, 1 if lift > 0 else -1)
 
 
-def _heating(setup: Setup) -> Iterator[Direction]:
+def _heating(grid: LevelGrid) -> Iterator[Direction]:
     """From the hot to the cold wall."""
-    if setup.scales.heat is not None:
+    if grid.scales.heat is not None:
         yield Direction(
-            setup.scales.heat.axis, 1 if setup.scales.heat.low > setup.scales.heat.high else -1
+            grid.scales.heat.axis, 1 if grid.scales.heat.low > grid.scales.heat.high else -1
         )
 
 
-def _driving(setup: Setup) -> Iterator[Direction]:
+def _driving(grid: LevelGrid) -> Iterator[Direction]:
     """Along the motion of the fastest wall, and towards this wall."""
     sides = [
         (side.velocity, Direction(axis, sign))
         for axis in range(3)
-        for side, sign in zip(setup.case.walls.pair(axis), (-1, 1), strict=True)
+        for side, sign in zip(grid.case.walls.pair(axis), (-1, 1), strict=True)
         if isinstance(side, Wall) and any(side.velocity)
     ]
     if sides:

@@ -16,7 +16,7 @@ from groundswell.grids.cartesian import Field
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
 from groundswell.solvers.cavity.level import KERNELS, TRANSFER_GHOSTS, Level, State
-from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.level_grid import LevelGrid
 
 REPLACE, ADD, SUBTRACT = 0, 1, -1  # the previous values, see kernels/interpolate.h
 
@@ -30,7 +30,7 @@ class GridTransfer:
 
     def __init__(self, fine: Level, coarse: Level) -> None:
         self.fine, self.coarse = fine, coarse
-        real = precision(fine.setup.dtype)
+        real = precision(fine.grid.dtype)
         source = Source(KERNELS / "interpolate.h", real)
         self._module: Module = fine.backend.compile(source)
         self._flow, self._rates, self._restricted = self.exchanges = [
@@ -70,7 +70,7 @@ class GridTransfer:
 
     def _transfer(
         self,
-        weights: Callable[[Setup, Setup, int, str], Band],
+        weights: Callable[[LevelGrid, LevelGrid, int, str], Band],
         level: Level,
         source: State,
         target: State,
@@ -85,7 +85,7 @@ class GridTransfer:
 
     def _interpolate(
         self,
-        weights: Callable[[Setup, Setup, int, str], Band],
+        weights: Callable[[LevelGrid, LevelGrid, int, str], Band],
         name: str,
         source: tuple[Level, Field],
         target: tuple[Level, Field],
@@ -95,18 +95,18 @@ class GridTransfer:
         bands: list[object] = []
         for axis in range(3):
             first, count = other.part.start[axis], other.part.cells[axis]
-            band = weights(level.setup, other.setup, axis, name)
+            band = weights(level.grid, other.grid, axis, name)
             rows = slice(first, first + count)
             start = level.part.start[axis]
             band = band.part(rows, start, start + level.part.cells[axis])
-            band = band.on(level.backend, level.setup.dtype)
+            band = band.on(level.backend, level.grid.dtype)
             bands += [band.first, band.weights, band.weights.shape[1], count]
         layouts = [(lv.layout.row, lv.layout.plane) for lv in (level, other)]
         arguments = (old.interior, *layouts[0], new.interior, *layouts[1], mode, *bands)
         return self._module.launch("interpolate", Cells(*other.part.cells), *arguments)
 
 
-def _identity(source: Setup, target: Setup, axis: int, name: str) -> Band:
+def _identity(source: LevelGrid, target: LevelGrid, axis: int, name: str) -> Band:
     return Band.identity(source.grid.cells[axis])
 
 

@@ -4,41 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.formats.text import write_json
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.ring_buffer import Output
-from groundswell.solvers.cavity.case import FIELDS
+from groundswell.solvers.cavity.case import FIELDS, CavityOutput
 from groundswell.solvers.cavity.flow import Flow
+from groundswell.solvers.cavity.level import Level
 from groundswell.solvers.cavity.recording import recording
-
-if TYPE_CHECKING:
-    from groundswell.solvers.cavity.solver import Cavity
+from groundswell.solvers.cavity.residual_history import ResidualHistory
 
 
 class Outputs:
     """Records during a run and gathers the flow of all ranks at its end.
 
+    Args:
+        wanted: the section of the case.
+        finest: the rank's part of the finest grid.
+
     Attributes:
         launches: what the recorders launch before each step.
     """
 
-    def __init__(self, solver: Cavity) -> None:
-        self._solver, backend, finest = solver, solver.backend, solver.levels[0]
-        self._recorders = Recorders(
-            solver.setup.case.output.record,
-            recording(solver.setup, finest.part),
-            {name: field.interior for name, field in finest.copies[0].items()},
-            backend,
-            solver.comm,
-        )
+    def __init__(self, wanted: CavityOutput, finest: Level, history: ResidualHistory) -> None:
+        self._wanted, self._finest, self._history = wanted, finest, history
+        fields = {name: field.interior for name, field in finest.copies[0].items()}
+        recordable = recording(finest.grid, finest.part)
+        self._recorders = Recorders(wanted.record, recordable, fields, finest.backend, finest.comm)
         at_once = ([launch] for launch in self._recorders.launches)
-        self.launches = [*backend.concurrently(*at_once), *self._recorders.tick]
+        self.launches = [*finest.backend.concurrently(*at_once), *self._recorders.tick]
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Open the files that recorders extend during the run."""
@@ -55,27 +53,27 @@ class Outputs:
             return []
         files = [
             *records,
-            self._solver.history.write(folder / "residuals.csv"),
+            self._history.write(folder / "residuals.csv"),
             flow.write_profiles(folder / "profiles.csv"),
-            write_json(folder / "heat.json", flow.summary() | self._solver.convergence_summary()),
+            write_json(folder / "heat.json", flow.summary() | self._history.convergence()),
         ]
-        if self._solver.setup.scales.heat is not None:
+        if flow.grid.scales.heat is not None:
             files.append(flow.write_nusselt(folder / "nusselt.csv"))
-        if self._solver.setup.case.output.fields:
+        if self._wanted.fields:
             files.append(flow.write(folder / "flow.nc"))
         return files
 
     def flow(self) -> Flow | None:
         """The whole flow on rank 0, None on the others; collective."""
-        whole_fields = {name: self._gather(name) for name in FIELDS}
-        if not self._solver.comm.first:
-            return None
-        return Flow.of(self._solver.setup, whole_fields)
+        whole = {name: self._gather(name) for name in FIELDS}
+        fields = {name: values for name, values in whole.items() if values is not None}
+        return Flow.of(self._finest.grid, fields) if fields else None
 
-    def _gather(self, name: str) -> NDArray[Any]:
-        solver = self._solver
-        block = solver.levels[0].decomposition.block(solver.comm.rank)
-        field = np.zeros(solver.setup.grid.shape, solver.setup.dtype)
-        for slices, part in solver.comm.gather((block.slices, solver.snapshot(name))):
-            field[slices] = part
-        return field
+    def _gather(self, name: str) -> NDArray[Any] | None:
+        """A field over the whole grid on rank 0, (nz, ny, nx); temperature in K."""
+        finest = self._finest
+        distributed = DistributedArray.of_region(finest.copies[0][name].interior, finest.part)
+        whole = distributed.gather(finest.backend, finest.comm)
+        if whole is not None and name == "T":
+            whole += whole.dtype.type(finest.grid.fluid.neutral)
+        return whole

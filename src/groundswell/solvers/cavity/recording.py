@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.recording import RecordableField, Recording
-
-if TYPE_CHECKING:
-    from groundswell.solvers.cavity.setup import Setup
+from groundswell.solvers.cavity.level_grid import LevelGrid
 
 RECORDABLE = {
     field.name: field
@@ -24,12 +21,12 @@ RECORDABLE = {
 }
 
 
-def recording(setup: Setup, part: Part) -> Recording:
+def recording(grid: LevelGrid, part: Part) -> Recording:
     """The recordable fields on a part of the finest grid; adds the neutral temperature to T."""
-    x, y, z = (float(setup.interior_positions(axis)[0]) for axis in range(3))
-    origin, size = (x, y, z), setup.case.grid.size
-    domain = CartesianDomain(part, origin, (0.0, 0.0, 0.0), size, periodic=setup.periodic)
-    fields = RECORDABLE | {"T": replace(RECORDABLE["T"], shift=setup.fluid.neutral)}
-    attrs = {"title": setup.case.title}
-    at_once = setup.scheme.steps_per_cycle
-    return Recording(domain, fields, setup.dtype, at_once=at_once, attrs=attrs)
+    x, y, z = (float(grid.interior_positions(axis)[0]) for axis in range(3))
+    origin, size = (x, y, z), grid.case.grid.size
+    domain = CartesianDomain(part, origin, (0.0, 0.0, 0.0), size, periodic=grid.periodic)
+    fields = RECORDABLE | {"T": replace(RECORDABLE["T"], shift=grid.fluid.neutral)}
+    attrs = {"title": grid.case.title}
+    at_once = grid.scheme.steps_per_cycle
+    return Recording(domain, fields, grid.dtype, at_once=at_once, attrs=attrs)

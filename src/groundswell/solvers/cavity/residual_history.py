@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ class ResidualHistory:
     """
 
     def __init__(self, backend: Backend, setup: Setup) -> None:
-        self._backend = backend
+        self._backend, self._tolerance = backend, setup.tolerance
         speed, size = setup.fluid.speed, setup.scales.length
         contrast = setup.scales.temperature_difference or 1.0
         self._scale = np.array([1.0, speed, speed, speed, contrast]) * speed / size
@@ -67,6 +68,14 @@ class ResidualHistory:
         largest = float(f"{self.latest.max():.{DIGITS - 1}e}")
         self.status = f"{self._grids[grid]} points, residual {largest:.1e}"
         return largest
+
+    def convergence(self) -> dict[str, Any]:
+        """The finest grid's last residual, and whether it meets the tolerance."""
+        rows = self.read()
+        finest = rows[rows[:, 1] == 0]
+        residual = float(finest[-1, 2:].max()) if len(finest) else None
+        steady = residual is not None and residual <= self._tolerance
+        return {"residual": residual, "steady": steady}
 
     def read(self) -> NDArray[np.float64]:
         """Step, grid and the five norms, one row for each check."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.errors import InputError
 from groundswell.formats import netcdf
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.text import read_json, read_table, read_text
+from groundswell.simulation.readers import FileReader
 from groundswell.solvers.cavity.case import AXES, FIELDS
 from groundswell.solvers.cavity.recording import RECORDABLE
 
@@ -18,16 +19,12 @@ if TYPE_CHECKING:
     import xarray
 
 
-def fields(folder: Path) -> xarray.Dataset:
-    """Pressure, velocity and temperature on all points, walls included, each (z, y, x).
-
-    Raises:
-        InputError: the run has not written them, or the file is damaged.
-    """
-    path = folder / "flow.nc"
-    if not path.exists():
-        raise InputError(f"{path} does not exist; run the case with output.fields = true")
-    return netcdf.read_netcdf(path, (*AXES, *FIELDS))
+# Pressure, velocity and temperature on all points, walls included, each (z, y, x).
+fields = FileReader(
+    "flow.nc",
+    partial(netcdf.read_netcdf, required=(*AXES, *FIELDS)),
+    "run the case with output.fields = true",
+)
 
 
 def profiles(folder: Path) -> dict[str, xarray.Dataset]:
@@ -52,32 +49,19 @@ def profiles(folder: Path) -> dict[str, xarray.Dataset]:
         }
 
 
-def residuals(folder: Path) -> xarray.Dataset:
-    """Root mean squares of the rates of change by step, and the grid in use (0 is the finest)."""
-    return _table(folder / "residuals.csv")
-
-
-def nusselt(folder: Path) -> xarray.Dataset:
-    """Local Nusselt numbers along the mid-lines of the hot and of the cold wall.
-
-    Raises:
-        InputError: the flow has no such walls.
-    """
-    path = folder / "nusselt.csv"
-    if not path.exists():
-        raise InputError(f"{path} does not exist: this case has no pair of heated walls")
-    return _table(path)
-
-
-def heat(folder: Path) -> dict[str, Any]:
-    """Mean Nusselt numbers, peak velocities on centre lines, and whether the flow is steady."""
-    summary: dict[str, Any] = read_json(folder / "heat.json")
-    return summary
-
-
 def _table(path: Path) -> xarray.Dataset:
     """A CSV table with its first column as coordinate."""
     import xarray
 
     (name, positions), *others = read_table(path).items()
     return xarray.Dataset({key: (name, column) for key, column in others}, {name: positions})
+
+
+# Root mean squares of the rates of change by step, and the grid in use (0 is the finest).
+residuals = FileReader("residuals.csv", _table)
+
+# Local Nusselt numbers along the mid-lines of the hot and of the cold wall.
+nusselt = FileReader("nusselt.csv", _table, "this case has no pair of heated walls")
+
+# Mean Nusselt numbers, peak velocities on centre lines, and whether the flow is steady.
+heat = FileReader("heat.json", read_json)

@@ -1,45 +1,26 @@
-"""Host-side preparation of a case: grids, fluid, steps, and estimates of memory."""
+"""Host-side preparation of a case: its grids, its steps, and when it ends."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from math import sqrt
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import ClassVar
 
 from groundswell.exchange.communicator import Communicator
-from groundswell.grids.cartesian import Grid, Part
+from groundswell.grids.cartesian import Part
 from groundswell.outputs.recording import Recording
-from groundswell.solvers.cavity.case import (
-    MIN_POINTS,
-    CavityCase,
-    Open,
-    Wall,
-)
+from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.fluid import Fluid
 from groundswell.solvers.cavity.initial_condition import check_initial_flow
+from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.recording import recording
 from groundswell.solvers.cavity.scales import Scales
-from groundswell.time_integration.runge_kutta import SCHEMES, Scheme
-
-SUMS = 6  # in each partial sum, see kernels/step.h
+from groundswell.time_integration.runge_kutta import Scheme
 
 # Defaults: maximum number of steps, and steps between checks; with several grids, of cycles.
 STEPS, CHECK_EVERY = 1_000_000, 100
 CYCLES, CHECK_EVERY_CYCLES = 10_000, 1
 TOLERANCES = {"double": 1e-8, "single": 1e-5}
-
-# Limits on coarse grids: cycles do not converge if the coarsest grid has, for example, 15 points
-# along an axis at Ra = 1e6, or 7 in a fluid heated from below at Ra = 1e4.
-MAX_LEVELS, COARSEST_POINTS, COARSEST_LAYER = 8, 11, 1.5
-
-# Coarse grids need more viscosity, which limits the cell Reynolds number (10 is too much for a
-# lid-driven cavity at Re = 400).
-MAX_CELL_REYNOLDS = 6.0
-DAMPED = 1.0  # largest part of the odd-even mode of pressure that a step of pressure removes
+MAX_LEVELS = 8
 
 # Smoothing steps before and after a correction, on the finest grid and on coarser ones, where a
 # step costs an eighth or less, and all steps on the coarsest. With 4 on the finest grid, cubes do
@@ -50,22 +31,26 @@ ALONE = -1  # the stage in which steps on the finest grid replace cycles that fa
 
 @dataclass(frozen=True)
 class Setup:
-    """A prepared case, and the quantities derived from it.
+    """A prepared case.
 
     Args:
-        case: the case.
-        depth: index of the grid: 0 for the finest, 1 for the next coarser one.
+        grids: those of multigrid, finest first.
     """
 
     has_fixed_steps: ClassVar[bool] = False  # a steady flow ends the run
 
     case: CavityCase
-    depth: int = 0
+    grids: tuple[LevelGrid, ...]
+
+    @property
+    def finest(self) -> LevelGrid:
+        """The grid of the case."""
+        return self.grids[0]
 
     @property
     def recording(self) -> Recording:
         """The recordable fields of the whole flow."""
-        return recording(self, Part.whole(self.grid))
+        return recording(self.finest, Part.whole(self.finest.grid))
 
     @property
     def dtype(self) -> str:
@@ -75,40 +60,17 @@ class Setup:
     @property
     def scheme(self) -> Scheme:
         """The time-stepping scheme."""
-        return SCHEMES[self.case.time.scheme]
+        return self.finest.scheme
 
     @property
-    def courant(self) -> float:
-        """The step as a fraction of the longest stable one."""
-        return self.case.time.courant or self.scheme.courant
-
-    @cached_property
-    def coarser(self) -> Setup | None:
-        """The same flow on half the points along each axis; None if these are too few."""
-        points = tuple(n if n == 1 else n // 2 for n in self.case.grid.points)
-        if max(points) == 1 or any(n != 1 and n < MIN_POINTS for n in points):
-            return None
-        grid = self.case.grid.model_copy(update={"points": points})
-        case = self.case.model_copy(update={"grid": grid})
-        return Setup(case, self.depth + 1)
-
-    @cached_property
-    def grids(self) -> list[Setup]:
-        """This grid and the coarser ones of multigrid, finest first."""
-        limit, grids = self.case.time.levels or MAX_LEVELS, [self]
-        if not self.case.time.multigrid:
-            return grids
-        while len(grids) < limit and (coarser := grids[-1].coarser) is not None:
-            if self.case.time.levels is None and not coarser.resolves_flow:
-                break
-            grids.append(coarser)
-        return grids
+    def scales(self) -> Scales:
+        """The scales of the flow."""
+        return self.finest.scales
 
     @property
-    def resolves_flow(self) -> bool:
-        """Whether a coarse grid resolves the flow well enough to accelerate a finer one."""
-        points = [n for axis, n in enumerate(self.grid.cells) if self.varies(axis)]
-        return min(points) >= COARSEST_POINTS and not 0 < self.layer < COARSEST_LAYER
+    def fluid(self) -> Fluid:
+        """The fluid, in the units of the case."""
+        return self.finest.fluid
 
     @property
     def check_every(self) -> int:
@@ -120,123 +82,6 @@ class Setup:
     def tolerance(self) -> float:
         """Residual at which the run ends; the default lies a little above the rounding level."""
         return self.case.time.tolerance or TOLERANCES[self.case.run.precision]
-
-    @property
-    def dimensions(self) -> int:
-        """Number of axes along which the flow can vary."""
-        return max(1, sum(map(self.varies, range(3))))
-
-    def interior_positions(self, axis: int) -> NDArray[np.float64]:
-        """Positions of the stored points along an axis, m."""
-        first = self.offsets[axis][0]
-        points = first + np.arange(self.grid.cells[axis])
-        return np.asarray(self.grid.spacing[axis] * points, np.float64)
-
-    @cached_property
-    def offsets(self) -> tuple[tuple[float, float], ...]:
-        """For each axis, the distances from both ends to the next stored point, in spacings.
-
-        A wall coincides with a point that is not stored; a plane of symmetry lies between points.
-        """
-        offsets = []
-        for axis in range(3):
-            low, high = self.case.walls.pair(axis)
-            is_periodic = isinstance(low, Open) and low.kind == "periodic"
-            offsets.append((0.0, 1.0) if is_periodic else (_offset(low), _offset(high)))
-        return tuple(offsets)
-
-    @cached_property
-    def grid(self) -> Grid:
-        """The stored points, as the centres of cells."""
-        axes = zip(self.case.grid.size, self.case.grid.points, self.offsets, strict=True)
-        x, y, z = (size / (n - 1 + sum(ends)) for size, n, ends in axes)
-        return Grid(self.case.grid.points, (x, y, z))
-
-    @property
-    def periodic(self) -> tuple[bool, bool, bool]:
-        """Whether x, y and z are periodic."""
-        x, y, z = (self.case.walls.pair(axis)[0].kind == "periodic" for axis in range(3))
-        return x, y, z
-
-    def positions(self, axis: int) -> NDArray[np.float64]:
-        """Positions of the points along an axis, with both ends, m."""
-        interior = self.interior_positions(axis)
-        end = interior[-1] + self.offsets[axis][1] * self.grid.spacing[axis]
-        return np.sort([*([] if self.periodic[axis] else [0.0]), *interior, end])
-
-    @cached_property
-    def scales(self) -> Scales:
-        """The scales of the flow."""
-        return Scales(self.case)
-
-    @property
-    def fluid(self) -> Fluid:
-        """The fluid, in the units of the case."""
-        return self.scales.fluid
-
-    def conducting_temperature(self) -> tuple[float, float]:
-        """Temperature of conducting walls: at the first point, and its change per spacing, K."""
-        if self.scales.heat is None:
-            return 0.0, 0.0
-        axis, low, high = self.scales.heat
-        slope = (high - low) * self.grid.spacing[axis] / self.case.grid.size[axis]
-        return low + slope * self.offsets[axis][0], slope
-
-    @property
-    def viscosity(self) -> float:
-        """Kinematic viscosity, m^2/s; on coarse grids at least what MAX_CELL_REYNOLDS requires."""
-        excess = self.cell_reynolds / MAX_CELL_REYNOLDS if self.depth else 1.0
-        return self.fluid.viscosity * max(1.0, excess)
-
-    @property
-    def least_beta2(self) -> float:
-        """Lower bound of beta squared, (m/s)^2."""
-        return self.case.time.compressibility * self.scales.wave_speed * self.scales.wave_speed
-
-    def diffusion_limit(self, diffusivity: float) -> float:
-        """One over the longest step that is stable for diffusion, 1/s."""
-        spacings = (h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
-        return 2 * diffusivity * sum(h**-2 for h in spacings)
-
-    @property
-    def least_limit(self) -> float:
-        """One over the longest step that is stable for diffusion of all fields, 1/s."""
-        return self.diffusion_limit(max(self.viscosity, self.fluid.diffusivity))
-
-    @property
-    def undamped_limit(self) -> float:
-        """One over the step that undamped waves allow, over the square of their speed, s/m^2."""
-        least = min(self.viscosity, self.fluid.diffusivity)
-        return 0.0 if self.scheme.is_stable_for_waves else 1 / (2 * least)
-
-    @property
-    def pressure_leads(self) -> bool:
-        """Whether pressure takes longer steps where diffusion limits the other fields."""
-        return self.case.time.local and self.scheme.is_stable_for_waves
-
-    @property
-    def damping(self) -> float:
-        """Coefficient of the fourth difference of pressure in the mass flux, s/m.
-
-        It is uniform, so that damping moves mass but creates none.
-        """
-        return self.case.time.dissipation / max(self.scales.wave_speed, sqrt(self.least_beta2))
-
-    @property
-    def damped_step(self) -> float:
-        """Step of pressure that damping allows, times beta squared, m^2/s."""
-        spacings = (h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
-        return DAMPED / (16 * self.damping * sum(1 / h for h in spacings))
-
-    def varies(self, axis: int) -> bool:
-        """Whether the flow can vary along an axis."""
-        return self.grid.cells[axis] > 1
-
-    @property
-    def centre(self) -> tuple[int, int, int]:
-        """The point (i, j, k) whose pressure is zero."""
-        i, j, k = (n // 2 for n in self.grid.cells)
-        return i, j, k
 
     @property
     def steps(self) -> int:
@@ -252,10 +97,7 @@ class Setup:
     @property
     def dt(self) -> float:
         """Estimate of a typical step, s."""
-        wave = 1.2 * sqrt(self.least_beta2)
-        crossing = max(wave / self.grid.spacing[axis] for axis in range(3) if self.varies(axis))
-        limits = (crossing, self.least_limit, self.undamped_limit * wave**2)
-        return self.courant / max(limits)
+        return self.finest.dt
 
     def grids_of(self, stage: int) -> slice:
         """The grids of a cycle in a stage: those from index `stage` on, or the finest alone."""
@@ -275,31 +117,6 @@ class Setup:
         grids = zip(self.cycle(stage), self.grids[self.grids_of(stage)], strict=True)
         return sum(steps * grid.grid.count for steps, grid in grids)
 
-    @property
-    def layer(self) -> float:
-        """Thickness of the thinnest boundary layer, in spacings; 0 without any.
-
-        Thermal layers on heated walls are about 2 L / Ra^(1/4) thick, those on moving walls about
-        3 L / Re^(1/2).
-        """
-        wide = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
-        scales = self.scales
-        layers = [3 * scales.length * scales.reynolds**-0.5 / wide] if scales.reynolds else []
-        if scales.heat is not None and scales.rayleigh:
-            spacing = self.grid.spacing[scales.heat.axis]
-            layers.append(2 * scales.length * scales.rayleigh**-0.25 / spacing)
-        return min(layers, default=0.0)
-
-    @property
-    def cell_reynolds(self) -> float:
-        """Reynolds number of a cell at the estimated peak speed."""
-        widest = max(h for axis, h in enumerate(self.grid.spacing) if self.varies(axis))
-        return self.scales.peak_speed * widest / self.fluid.viscosity
-
-
-def _offset(side: Any) -> float:
-    return 1.0 if isinstance(side, Wall) else 0.5
-
 
 def prepare(case: CavityCase, comm: Communicator | None = None) -> Setup:
     """Prepare a case, having checked the files that it names.
@@ -307,8 +124,20 @@ def prepare(case: CavityCase, comm: Communicator | None = None) -> Setup:
     Raises:
         InputError: the initial flow or a recorder cannot be used.
     """
-    setup = Setup(case)
+    setup = Setup(case, (*grids_of(case),))
     if case.start is not None:
-        check_initial_flow(setup)
+        check_initial_flow(case)
     setup.recording.require_samples(case.output.record, setup.steps)
     return setup
+
+
+def grids_of(case: CavityCase) -> list[LevelGrid]:
+    """The grid of a case and the coarser ones of multigrid, finest first."""
+    limit, grids = case.time.levels or MAX_LEVELS, [LevelGrid(case, case.grid.points)]
+    if not case.time.multigrid:
+        return grids
+    while len(grids) < limit and (coarser := grids[-1].coarser) is not None:
+        if case.time.levels is None and not coarser.resolves_flow:
+            break
+        grids.append(coarser)
+    return grids

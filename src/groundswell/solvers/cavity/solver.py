@@ -53,15 +53,15 @@ class Cavity(ExchangingSolver):
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
         self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
         self.choice = self.first_choice()
-        decompositions = decompose_grids(setup, self.comm.size)
+        decompositions = decompose_grids(setup.grids, self.comm.size)
         self.decomposition = decompositions[0]
         self.levels = [
-            Level(grid, backend, self.comm, decomposition, self.choice, coarse=n > 0)
-            for n, (grid, decomposition) in enumerate(zip(setup.grids, decompositions, strict=True))
+            Level(grid, backend, self.comm, decomposition, self.choice, setup.steps)
+            for grid, decomposition in zip(setup.grids, decompositions, strict=True)
         ]
         self._stage = backend.zeros((1,), np.int64)
         self.history = ResidualHistory(backend, setup)
-        self.outputs = Outputs(self)
+        self.outputs = Outputs(setup.case.output, self.levels[0], self.history)
         self._connect()
         self.restart()
 
@@ -147,7 +147,7 @@ class Cavity(ExchangingSolver):
         Where cycles have failed, steps on the finest grid alone start from rest.
         """
         if self._has_failed:
-            self.levels[0].fill(fluid_at_rest(self.setup, self.levels[0].part))
+            self.levels[0].fill(fluid_at_rest(self.setup.finest, self.levels[0].part))
             self._set_stage(ALONE)
             return True
         if self.stage <= 0:
@@ -174,12 +174,12 @@ class Cavity(ExchangingSolver):
         """Start from the flow that the case names, or from rest."""
         self._start_from_rest()
         if self.setup.case.start is not None:
-            self.fill(read_initial_flow(self.setup, self.levels[0].part))
+            self.fill(read_initial_flow(self.setup.finest, self.levels[0].part))
 
     def _start_from_rest(self) -> None:
         """Start on the coarsest grid, at rest and at the neutral temperature."""
         for level in self.levels:
-            level.fill(fluid_at_rest(level.setup, level.part))
+            level.fill(fluid_at_rest(level.grid, level.part))
             level.set_step_sizes(0.0 if self.setup.case.time.local else level.measure()[1])
         self._set_stage(len(self.levels) - 1)
 
@@ -256,7 +256,7 @@ class Cavity(ExchangingSolver):
     @property
     def warnings(self) -> Sequence[str]:
         """Warnings if cycles failed, or if the run ended before the flow was steady."""
-        found = self.convergence_summary()
+        found = self.history.convergence()
         alone = [ALONE_WARNING] * (self.stage == ALONE)
         if found["steady"]:
             return alone
@@ -272,16 +272,6 @@ class Cavity(ExchangingSolver):
             f"the flow is not steady: the residual is {residual} and time.tolerance is "
             f"{self.setup.tolerance:g}; {advice}",
         ]
-
-    def convergence_summary(self) -> dict[str, Any]:
-        """The finest grid's last residual, and whether it meets the tolerance."""
-        rows = self.history.read()
-        finest = rows[rows[:, 1] == 0]
-        residual = float(finest[-1, 2:].max()) if len(finest) else None
-        return {
-            "residual": residual,
-            "steady": residual is not None and residual <= self.setup.tolerance,
-        }
 
     def status(self, step: int) -> str:
         """The grid in use, and its residual."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,14 @@ from groundswell.solvers.dgwave.attenuation import MaxwellBodies
 from groundswell.solvers.dgwave.boundaries.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.equations import Equations, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelVariant
+from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
+from groundswell.solvers.dgwave.setup import Setup
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.source_loads import point_loads
 from groundswell.solvers.dgwave.terms import ElementSource, SourceHistory, Terms
 from groundswell.spectral_elements.point_location import NOWHERE
-
-if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.setup import Setup
 
 Floats = NDArray[np.float64]
 
@@ -125,52 +124,57 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
     Args:
         elements: the elements of the rank.
     """
+    degree, equations, materials = setup.degree, setup.equations, setup.materials
+    flux, numbers, shapes = float(setup.case.method.flux), elements.numbers, setup.geometry.shapes
+    reflection = setup.geometry.reflection(elements)
     return Discretisation(
-        setup.equations,
-        setup.degree,
+        equations,
+        degree,
         setup.dtype,
         setup.dt,
         elements,
-        setup.unrelaxed(elements.numbers),
-        _sides(setup, elements),
-        _mortar_sides(setup, elements),
+        materials.unrelaxed(numbers),
+        _sides(materials, elements, reflection, flux),
+        _mortar_sides(materials, elements, flux),
         Terms(
-            setup.degree,
-            len(setup.equations.fields),
+            degree,
+            len(equations.fields),
             elements.count,
             _sources(setup, elements),
-            *setup.damping(elements),
+            *setup.absorption.damping(elements),
         ),
-        setup.bodies(elements.numbers),
-        setup.matched_layers(elements),
-        setup.shapes.metrics(elements.numbers, setup.dtype) if setup.is_curved else None,
-        _nodal_material(setup, elements) if setup.is_nodal else None,
+        materials.bodies(numbers),
+        setup.absorption.matched_layers(elements),
+        shapes.metrics(numbers, setup.dtype) if setup.geometry.is_curved else None,
+        _nodal_material(setup, elements) if materials.is_nodal else None,
         setup.case.run.narrow,
     )
 
 
 def _nodal_material(setup: Setup, elements: RankElements) -> NodalMaterial:
-    return NodalMaterial(setup.equations, elements, setup.degree, setup.unrelaxed_nodes)
+    of_nodes = setup.materials.unrelaxed_nodes
+    return NodalMaterial(setup.equations, elements, setup.degree, of_nodes)
 
 
-def _sides(setup: Setup, elements: RankElements) -> FaceSides:
+def _sides(
+    materials: Materials, elements: RankElements, reflection: Floats, flux: float
+) -> FaceSides:
     beyond = elements.neighbours
-    outside, reflection = beyond == OUTSIDE, setup.reflection(elements)
-    material = _material(setup, np.where(outside, elements.numbers[:, None], beyond))
-    return FaceSides(material, outside, reflection, float(setup.case.method.flux))
+    outside = beyond == OUTSIDE
+    material = _material(materials, np.where(outside, elements.numbers[:, None], beyond))
+    return FaceSides(material, outside, reflection, flux)
 
 
-def _mortar_sides(setup: Setup, elements: RankElements) -> FaceSides:
+def _mortar_sides(materials: Materials, elements: RankElements, flux: float) -> FaceSides:
     links = elements.links.take(elements.links.quarter != WHOLE)  # by mortar, then by quarter
     beyond = links.beyond.reshape(-1, QUARTERS)
     nowhere = np.zeros(beyond.shape, bool)
-    flux = float(setup.case.method.flux)
-    return FaceSides(_material(setup, beyond), nowhere, nowhere.astype(float), flux)
+    return FaceSides(_material(materials, beyond), nowhere, nowhere.astype(float), flux)
 
 
-def _material(setup: Setup, leaves: Numbers) -> Material:
+def _material(materials: Materials, leaves: Numbers) -> Material:
     """The unrelaxed material of leaves, arrays of their shape."""
-    given = setup.unrelaxed(leaves.ravel()).given()
+    given = materials.unrelaxed(leaves.ravel()).given()
     return Material(**{name: values.reshape(leaves.shape) for name, values in given.items()})
 
 
@@ -179,18 +183,18 @@ def _material(setup: Setup, leaves: Numbers) -> Material:
 
 def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
     """The parts of the sources in a rank's elements."""
-    if not setup.sources:
+    sources, materials = setup.survey.sources, setup.materials.elements
+    if not sources:
         return []
-    rows = np.full(setup.count, NOWHERE)
+    rows = np.full(setup.geometry.count, NOWHERE)
     rows[elements.numbers] = np.arange(elements.count)
     found = []
-    for n, load in point_loads(setup, rows != NOWHERE):
-        source = setup.sources[n]
-        history = _history(setup.equations, source, setup.time_axis.start)
+    for n, load in point_loads(materials, sources, rows != NOWHERE):
+        history = _history(setup.equations, sources[n], setup.time_axis.start)
         mine = np.flatnonzero(rows[load.elements] != NOWHERE)
         values = load.values[mine]
-        if source.force is not None:
-            values = values / setup.material_at(load.elements[mine]).rho
+        if sources[n].force is not None:
+            values = values / materials.at(load.elements[mine]).rho
         for element, of_element in zip(rows[load.elements[mine]].tolist(), values, strict=True):
             found.append(ElementSource(element, of_element, history))
     return sorted(found, key=lambda source: source.element)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.meshes.hexahedra import Numbers
+from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.mesh.elements import RankElements
-
-if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.setup import Setup
 
 # Additional costs of an element relative to a brick, from measurements on a CPU and a GPU, see
 # docs/performance/dgwave.md. Attenuation and curved elements need no weight, because all elements
@@ -20,11 +17,15 @@ MORTAR = 1.0  # for each face with finer neighbours
 CURVED_MORTAR = 0.5  # the same, relative to an element that is not a brick
 
 
-def element_costs(setup: Setup) -> NDArray[np.float64]:
-    """Costs of all elements in their order, (elements,); without layers and mortars, 1."""
-    costs = 1 + MATCHED_LAYER * setup.layer_axes
-    everyone = RankElements(setup.connectivity, np.array([0, setup.count]), 0)
+def element_costs(geometry: Geometry, layer_axes: Numbers) -> NDArray[np.float64]:
+    """Costs of all elements in their order, (elements,); without layers and mortars, 1.
+
+    Args:
+        layer_axes: number of axes to which matched layers with an element are normal, (elements,).
+    """
+    costs = 1 + MATCHED_LAYER * layer_axes
+    everyone = RankElements(geometry.connectivity, np.array([0, geometry.count]), 0)
     if everyone.has_levels:
-        mortar = CURVED_MORTAR if setup.is_curved else MORTAR
-        costs += mortar * np.bincount(everyone.mortars[:, 0], minlength=setup.count)
+        mortar = CURVED_MORTAR if geometry.is_curved else MORTAR
+        costs += mortar * np.bincount(everyone.mortars[:, 0], minlength=geometry.count)
     return np.asarray(costs, float)

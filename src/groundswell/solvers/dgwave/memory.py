@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from groundswell.meshes.hexahedra import AXES
@@ -20,10 +18,8 @@ from groundswell.solvers.dgwave.recording.lattice import (
     surface_stride,
 )
 from groundswell.solvers.dgwave.recording.volumes import snapshot_bytes, volume_stride
+from groundswell.solvers.dgwave.setup import Setup
 from groundswell.solvers.dgwave.traces import BUFFERS
-
-if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.setup import Setup
 
 REGISTERS = 2  # values per variable: the variable and its Runge-Kutta register
 COPIES = 2  # of traces, for even and odd stages; of buffers, to send and to receive
@@ -40,24 +36,25 @@ def device_memory(setup: Setup, elements: RankElements) -> int:
     """
     mortars = len(elements.mortars) if elements.has_levels else 0
     first, end = elements.starts[elements.rank : elements.rank + 2]
-    sets = int(setup.layer_axes[first:end].sum())
+    sets = int(setup.absorption.layer_axes[first:end].sum())
     values = elements.count * _element_values(setup) + mortars * _mortar_values(setup)
     values += sets * REGISTERS * setup.equations.stretched * (setup.degree + 1) ** AXES
-    values += setup.damping(elements)[1].size
-    values += len(setup.sources) * LOADED * (setup.degree + 1) ** AXES // (len(elements.starts) - 1)
+    values += setup.absorption.damping(elements)[1].size
+    ranks = len(elements.starts) - 1
+    values += len(setup.survey.sources) * LOADED * (setup.degree + 1) ** AXES // ranks
     addresses = 2 * BUFFERS * (elements.count * FACES + mortars * QUARTERS)
     shared, trace = sum(faces.sends.count for faces in elements.shared.values()), setup.trace
     trace_bytes = trace.bytes + (trace.sent_bytes if trace.sent_as else 0)  # both if it is narrowed
     buffers = COPIES * BUFFERS * shared * trace_bytes
-    outputs = _output_bytes(setup) // (len(elements.starts) - 1)  # if evenly distributed
+    outputs = _output_bytes(setup) // ranks  # if evenly distributed
     return values * np.dtype(setup.dtype).itemsize + addresses * ADDRESS + buffers + outputs
 
 
 def nodal_tables(setup: Setup) -> int:
     """Values of an element that vary among its nodes: metric terms, materials and impedances."""
     equations, on_face = setup.equations, (setup.degree + 1) ** 2
-    inside = METRICS * setup.is_curved + equations.moduli * setup.is_nodal
-    at_faces = FACES * equations.impedances * setup.is_nodal
+    inside = METRICS * setup.geometry.is_curved + equations.moduli * setup.materials.is_nodal
+    at_faces = FACES * equations.impedances * setup.materials.is_nodal
     return inside * (setup.degree + 1) ** AXES + at_faces * on_face
 
 
@@ -90,7 +87,7 @@ def _element_values(setup: Setup) -> int:
     """Values of an element: variables, traces and tables."""
     equations, nodes = setup.equations, (setup.degree + 1) ** AXES
     variables = pitch(setup.degree, len(equations.fields))
-    bodies = len(setup.relaxation.tau) if setup.relaxation else 0
+    bodies = setup.materials.mechanisms
     variables += bodies * equations.strains * nodes
     tables = nodal_tables(setup) + _uniform_tables(setup) + bodies * equations.impedances
     return REGISTERS * variables + COPIES * FACES * _trace_values(setup) + tables
@@ -99,15 +96,15 @@ def _element_values(setup: Setup) -> int:
 def _uniform_tables(setup: Setup) -> int:
     """Values of an element that its nodes share: edges, fluxes, and a uniform material."""
     own, at_faces = setup.equations.impedances, 2 * FACES * setup.equations.impedances
-    material = 0 if setup.is_nodal else setup.equations.moduli + own + at_faces
+    material = 0 if setup.materials.is_nodal else setup.equations.moduli + own + at_faces
     return AXES + FACES * FLUX + material
 
 
 def _mortar_values(setup: Setup) -> int:
     """Values of a face with finer neighbours: traces and tables of quarters, and jumps."""
     impedances, on_face = setup.equations.impedances, (setup.degree + 1) ** 2
-    at_quarter = 2 * impedances * (on_face if setup.is_nodal else 1) + FLUX
-    at_quarter += AXES * on_face * setup.is_curved  # normals
+    at_quarter = 2 * impedances * (on_face if setup.materials.is_nodal else 1) + FLUX
+    at_quarter += AXES * on_face * setup.geometry.is_curved  # normals
     traces = (COPIES * QUARTERS + 1) * _trace_values(setup)
     return traces + QUARTERS * at_quarter
 

@@ -18,7 +18,6 @@ from groundswell.seismology.receivers import that_record
 from groundswell.seismology.sources.event import date_attributes
 from groundswell.solvers.dgwave.recording.lattice import has_shaking_map
 from groundswell.solvers.dgwave.recording.receivers import Seismograms
-from groundswell.solvers.dgwave.recording.records import recording
 from groundswell.solvers.dgwave.recording.surface import ShakingMap, SurfaceSeries
 from groundswell.solvers.dgwave.recording.volumes import Volumes
 from groundswell.spectral_elements.fields import gather_on_root
@@ -42,8 +41,9 @@ class Outputs:
         self._backend, self._comm = solver.backend, solver.comm
         self._fields = solver.propagation.fields
         setup, clock = self._setup, solver.propagation.clock
-        domain = ElementDomain(self._comm, setup.hexahedra, setup.degree, solver.elements.numbers)
-        sections, records = setup.case.output.record, recording(setup, domain)
+        hexahedra, numbers = setup.geometry.hexahedra, solver.elements.numbers
+        domain = ElementDomain(self._comm, hexahedra, setup.degree, numbers)
+        sections, records = setup.case.output.record, setup.recording(domain)
         self._recorders = Recorders(
             sections, records, self._fields, self._backend, self._comm, clock
         )
@@ -51,7 +51,7 @@ class Outputs:
         self.seismograms = {
             name: Seismograms(solver, domain, record, quantity)
             for name, quantity in QUANTITIES.items()
-            if that_record(name, setup.receivers)
+            if that_record(name, setup.survey.receivers)
         }
         self._series: list[Seismograms | SurfaceSeries | Volumes] = [*self.seismograms.values()]
         if setup.case.output.surface:
@@ -95,13 +95,16 @@ class Outputs:
         setup = self._setup
         if not setup.case.output.final_fields:
             return []
-        mesh, numbers = setup.hexahedra, self._solver.elements.numbers
+        mesh, numbers = setup.geometry.hexahedra, self._solver.elements.numbers
         whole = {
             name: gather_on_root(self._comm, mesh, numbers, self._backend.to_host(array))
             for name, array in self._fields.items()
         }
         if not self._comm.first:
             return []
-        attrs = {**date_attributes(setup), "time": setup.time_axis.time(setup.steps)}
+        attrs = {
+            **date_attributes(setup.case, setup.survey),
+            "time": setup.time_axis.time(setup.steps),
+        }
         elements = LagrangeElements.of(mesh, setup.degree, whole, attrs)
         return [elements.write(folder / "fields.vtkhdf")]

@@ -7,7 +7,7 @@ Phys. 229:9373, 2010; Hanindhito et al., GAPS, ICS 2022, doi:10.1145/3524059.353
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -140,10 +140,9 @@ class Propagation:
             return []
         blocks = -(-count // self.shape.elements)
         extent = Blocks(blocks, self.shape.threads(self._problem.degree), self._shared_bytes)
-        terms = (*self._terms, self._stages, self._dt)
-        return [
-            self._module.launch("advance", extent, *self._elements, *terms, stage, first, count)
-        ]
+        given = {**self._elements, **self._terms, "stages": self._stages, "step": self._dt}
+        where = {"stage": stage, "first": first, "count": count}
+        return [self._module.launch("advance", extent, **given, **where)]
 
     @property
     def prepare(self) -> list[Launch]:
@@ -162,7 +161,8 @@ class Propagation:
 
     def _store_traces(self, first: int, count: int) -> list[Launch]:
         extent = Blocks(count, self.shape.threads(self._problem.degree))
-        launch = self._module.launch("store_traces", extent, *self._elements, first, count)
+        where = {"first": first, "count": count}
+        launch = self._module.launch("store_traces", extent, **self._elements, **where)
         return [launch] if count else []
 
     # --- mortars ----------------------------------------------------------------------------------
@@ -178,8 +178,9 @@ class Propagation:
         if not count:
             return []
         extent = Blocks(count, self._mortar_shape.threads(self._problem.degree))
-        arguments = (*self._elements, *self._mortars, stage, first, count)
-        return [self._mortar_module.launch("interpolate_traces", extent, *arguments)]
+        where = {"stage": stage, "first": first, "count": count}
+        given = {**self._elements, **self._mortars, **where}
+        return [self._mortar_module.launch("interpolate_traces", extent, **given)]
 
     def _project(self, stage: int) -> list[Launch]:
         """Launches that compute the jumps at mortars."""
@@ -187,8 +188,8 @@ class Propagation:
         if not count:
             return []
         extent = Blocks(count, self._mortar_shape.threads(self._problem.degree))
-        arguments = (*self._elements, *self._mortars, stage)
-        return [self._mortar_module.launch("project_jumps", extent, *arguments)]
+        given = {**self._elements, **self._mortars, "stage": stage}
+        return [self._mortar_module.launch("project_jumps", extent, **given)]
 
     @cached_property
     def _mortar_module(self) -> Module:
@@ -199,69 +200,87 @@ class Propagation:
         return mortar_shape(self._problem.variant)
 
     @cached_property
-    def _mortars(self) -> tuple[Array | int, ...]:
-        """The values of MORTAR_ARGUMENTS in kernels/mortars.h."""
+    def _mortars(self) -> dict[str, Array | int]:
+        """MORTAR_ARGUMENTS in kernels/mortars.h."""
         problem, traces = self._problem, self.traces
         mortars = problem.elements.mortars
-        sides, *at_quarters = map(self._as_real, tables.of_mortars(problem))
-        faces = self._backend.to_device(mortars.astype(np.int32))
-        where = (traces.quarters, traces.fine)
-        return (faces, *where, sides, traces.jumps, len(mortars), *at_quarters)
+        return {
+            "mortar_faces": self._backend.to_device(mortars.astype(np.int32)),
+            "quarters": traces.quarters,
+            "fine": traces.fine,
+            "jumps": traces.jumps,
+            "mortars": len(mortars),
+            **self._as_real(tables.of_mortars(problem)),
+        }
 
     # --- tables -----------------------------------------------------------------------------------
 
     @cached_property
-    def _elements(self) -> tuple[Array | int, ...]:
-        """The values of ELEMENT_ARGUMENTS in kernels/elements.h."""
-        problem = self._problem
-        of_elements = map(self._as_real, tables.of_elements(problem))
-        traces = self.traces
-        counts = (problem.elements.count, traces.slots)
-        where = (traces.neighbours, traces.targets, *counts, self.clock)
-        variants = (*self._memory, *self._layers, *self._nodal, *self._geometry)
-        return (self._u, self._r, *of_elements, *where, *variants)
+    def _elements(self) -> dict[str, Array | int]:
+        """ELEMENT_ARGUMENTS in kernels/elements.h."""
+        problem, traces = self._problem, self.traces
+        variants = {**self._memory, **self._layers, **self._nodal, **self._geometry}
+        return {
+            "u": self._u,
+            "r": self._r,
+            **self._as_real(tables.of_elements(problem)),
+            "neighbours": traces.neighbours,
+            "targets": traces.targets,
+            "elements": problem.elements.count,
+            "slots": traces.slots,
+            "clock": self.clock,
+            **variants,
+        }
 
     @cached_property
-    def _memory(self) -> tuple[Array, ...]:
-        """The values of MEMORY_ARGUMENTS in kernels/attenuation.h."""
+    def _memory(self) -> dict[str, Array]:
+        """MEMORY_ARGUMENTS in kernels/attenuation.h."""
         problem = self._problem
         if problem.bodies is None:
-            return ()
-        of_bodies = map(self._as_real, tables.of_bodies(problem, problem.bodies))
-        return (self.memory, self._memory_register, *of_bodies)
+            return {}
+        of_bodies = self._as_real(tables.of_bodies(problem, problem.bodies))
+        return {"theta": self.memory, "memory_register": self._memory_register, **of_bodies}
 
     @cached_property
-    def _layers(self) -> tuple[Array, ...]:
-        """The values of LAYER_ARGUMENTS in kernels/matched_layers.h."""
+    def _layers(self) -> dict[str, Array]:
+        """LAYER_ARGUMENTS in kernels/matched_layers.h."""
         layers = self._problem.layers
         if layers is None:
-            return ()
-        numbers = (layers.sets, np.append(layers.rows, np.int32(0)))
-        profiles = self._as_real(np.append(layers.profiles.ravel(), 0.0))
-        where = (self._backend.to_device(table) for table in numbers)
-        return (*where, profiles, self.layer_memory, self._layer_register)
+            return {}
+        return {
+            "layer_sets": self._backend.to_device(layers.sets),
+            "layer_rows": self._backend.to_device(np.append(layers.rows, np.int32(0))),
+            **self._as_real({"layer_profiles": np.append(layers.profiles.ravel(), 0.0)}),
+            "layer_memory": self.layer_memory,
+            "layer_register": self._layer_register,
+        }
 
     @cached_property
-    def _nodal(self) -> tuple[Array, ...]:
-        """The values of NODAL_ARGUMENTS in kernels/elements.h."""
+    def _nodal(self) -> dict[str, Array]:
+        """NODAL_ARGUMENTS in kernels/elements.h."""
         nodal = self._problem.nodal
-        return () if nodal is None else nodal.tables(self._backend, self._problem.dtype)
+        if nodal is None:
+            return {}
+        moduli, impedances = nodal.tables(self._backend, self._problem.dtype)
+        return {"moduli": moduli, "impedances": impedances}
 
     @cached_property
-    def _geometry(self) -> tuple[Array, ...]:
-        """The values of GEOMETRY_ARGUMENTS in kernels/elements.h."""
+    def _geometry(self) -> dict[str, Array]:
+        """GEOMETRY_ARGUMENTS in kernels/elements.h."""
         problem = self._problem
         if problem.metrics is None:
-            return ()
+            return {}
         turns = problem.elements.turns.astype(np.int32)
-        metrics = problem.metrics.astype(problem.dtype, copy=False)
-        return (self._backend.to_device(metrics), self._backend.to_device(turns))
+        return {
+            **self._as_real({"metrics": problem.metrics}),
+            "turns": self._backend.to_device(turns),
+        }
 
     @cached_property
-    def _terms(self) -> Sequence[Array]:
-        """The values of TERM_ARGUMENTS in kernels/terms.h."""
-        problem = self._problem
-        return [self._backend.to_device(table) for table in problem.terms.tables(problem.dtype)]
+    def _terms(self) -> dict[str, Array]:
+        """TERM_ARGUMENTS in kernels/terms.h."""
+        found = self._problem.terms.tables(self._problem.dtype)
+        return {name: self._backend.to_device(table) for name, table in found.items()}
 
     @cached_property
     def _stages(self) -> Array:
@@ -274,8 +293,10 @@ class Propagation:
     def _dt(self) -> Array:
         return self._backend.to_device(np.array([self._problem.dt]))
 
-    def _as_real(self, table: NDArray[np.floating[Any]]) -> Array:
-        return self._backend.to_device(table.astype(self._problem.dtype, copy=False))
+    def _as_real(self, found: Mapping[str, NDArray[np.floating[Any]]]) -> dict[str, Array]:
+        """Tables in device memory, with the type of the fields."""
+        dtype, to_device = self._problem.dtype, self._backend.to_device
+        return {name: to_device(table.astype(dtype, copy=False)) for name, table in found.items()}
 
 
 def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Source:
@@ -285,8 +306,7 @@ def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Sou
         **precision(problem.dtype),
         **reference_element_constants(degree),
         **shape.constants(degree),
-        "ELASTIC": problem.equations.elastic,
-        "WHOLE_JUMPS": problem.has_whole_jumps,
+        **problem.equations.constants(problem.has_whole_jumps, problem.is_curved),
         "MORTARS": problem.has_mortars,
         "CURVED": problem.is_curved,
         "NODAL": problem.is_nodal,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from groundswell.errors import InputError, listed, quoted
-from groundswell.outputs.records import open_records
+from groundswell.errors import listed, quoted
 from groundswell.seismology.formats.sac_mseed import to_obspy
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
@@ -16,85 +16,49 @@ from groundswell.seismology.formats.seismograms import (
 )
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.seismology.receivers import RECORDED
-from groundswell.simulation.summary import read_summary
-from groundswell.solvers.dgwave.recording.records import RECORDABLE
+from groundswell.simulation.readers import FileReader, RecordReader
+from groundswell.solvers.dgwave.recordable import RECORDABLE
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
-# Files with separate readers.
-OTHERS = {
-    *(VELOCITY.file, PRESSURE.file, "shaking_map.nc", "surface.nc"),
-    *("volumes.vtkhdf", "fields.vtkhdf"),
-}
+
+def _at_receivers(quantity: Quantity) -> FileReader:
+    kinds = [kind for kind, names in RECORDED.items() if quantity.name in names]
+    cure = f"run the case with a receiver of the kind {listed(map(quoted, kinds))}"
+    return FileReader(quantity.file, partial(read_seismograms, quantity=quantity), cure)
 
 
-def seismograms(folder: Path) -> Any:
-    """Velocity at the receivers: xarray.DataArray (station, component, time), m/s."""
-    return _recorded(folder, VELOCITY)
+# Velocity at the receivers: xarray.DataArray (station, component, time), m/s.
+seismograms = _at_receivers(VELOCITY)
+
+_pressure = _at_receivers(PRESSURE)
 
 
 def pressure(folder: Path) -> Any:
     """Pressure at hydrophones and ocean-bottom nodes: xarray.DataArray (station, time), Pa."""
-    return _recorded(folder, PRESSURE).squeeze("component", drop=True)
-
-
-def _recorded(folder: Path, quantity: Quantity) -> Any:
-    """A quantity at the receivers, (station, component, time).
-
-    Raises:
-        InputError: no receiver has recorded it.
-    """
-    path = folder / quantity.file
-    if not path.exists():
-        kinds = [kind for kind, names in RECORDED.items() if quantity.name in names]
-        raise InputError(
-            f"{path} does not exist; run the case with a receiver of the kind "
-            f"{listed(map(quoted, kinds))}"
-        )
-    return read_seismograms(path, quantity)
-
-
-def shaking_map(folder: Path) -> Any:
-    """Peak ground velocity and acceleration: xarray.Dataset (y, x).
-
-    Raises:
-        InputError: the run has not recorded them.
-    """
-    path = folder / "shaking_map.nc"
-    if not path.exists():
-        raise InputError(f"{path} does not exist; run the case with output.shaking_map = true")
-    return read_shaking_map(path)
+    return _pressure(folder).squeeze("component", drop=True)
 
 
 def stream(folder: Path) -> Any:
     """All seismograms, of velocity and pressure, as an obspy.Stream."""
-    recorded = [each for each in (VELOCITY, PRESSURE) if (folder / each.file).exists()]
-    return to_obspy(*(read_seismograms(folder / each.file, each) for each in recorded))
+    recorded = [each for each in (seismograms, _pressure) if (folder / each.file).exists()]
+    return to_obspy(*(read(folder) for read in recorded))
 
 
-def fields(folder: Path) -> Any:
-    """All fields at the end, with x, y and depth z of nodes, m: xarray.Dataset (element, node).
+# Peak ground velocity and acceleration: xarray.Dataset (y, x).
+shaking_map = FileReader(
+    "shaking_map.nc", read_shaking_map, "run the case with output.shaking_map = true"
+)
 
-    The nodes in the file are equidistant in each element. Their degree is at most 10.
+# All fields at the end, with x, y and depth z of nodes, m: xarray.Dataset (element, node). The
+# nodes in the file are equidistant in each element. Their degree is at most 10.
+fields = FileReader(
+    "fields.vtkhdf",
+    lambda path: LagrangeElements.read(path).as_dataset(),
+    "run the case with output.final_fields = true",
+)
 
-    Raises:
-        InputError: the run has not written them.
-    """
-    path = folder / "fields.vtkhdf"
-    if not path.exists():
-        raise InputError(f"{path} does not exist; run the case with output.final_fields = true")
-    return LagrangeElements.read(path).as_dataset()
-
-
-def records(folder: Path) -> Any:
-    """The files of `output.record`: xarray.Dataset by file name; read on first use.
-
-    Raises:
-        InputError: the run has not recorded fields.
-    """
-    names = [name for name in read_summary(folder)["files"] if name not in OTHERS]
-    found = open_records(folder, names, RECORDABLE, downward=True)
-    if not found:
-        raise InputError(
-            f"{folder} has no recorded fields; run the case with output.record to have them"
-        )
-    return found
+records = RecordReader(
+    RECORDABLE,
+    {each.file for each in (seismograms, _pressure, shaking_map, fields)}
+    | {"surface.nc", "volumes.vtkhdf"},
+)

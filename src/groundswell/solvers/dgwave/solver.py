@@ -36,6 +36,7 @@ class DgWave(TunableSolver):
         propagation: the scheme on these elements.
     """
 
+    setup: Setup
     unit = "MDOF/s"  # million unknowns per second and stage
     steps_at_once = 1
     remedy = STABLER
@@ -43,7 +44,7 @@ class DgWave(TunableSolver):
 
     def __init__(self, setup: Setup, backend: Backend, comm: Communicator | None = None) -> None:
         self.setup, self.backend, self.comm = setup, backend, comm or SerialCommunicator()
-        self.elements = setup.elements(self.comm.size, self.comm.rank)
+        self.elements = setup.partition.elements(self.comm.size, self.comm.rank)
         self._problem = problem = discretise(setup, self.elements)
         self.propagation = Propagation(backend, self.comm, problem, self.first_choice())
         self.outputs = Outputs(self)
@@ -52,14 +53,14 @@ class DgWave(TunableSolver):
             self.propagation.values,
             self.time,
             self._position,
-            weights=np.prod(setup.edges[self.elements.numbers], axis=1),
+            weights=np.prod(setup.geometry.edges[self.elements.numbers], axis=1),
         )
         self._compose(self.first_choice())
 
     def _position(self, index: Triple) -> str:
         """Position of an entry of `propagation.values`, for messages."""
         number = self.elements.numbers[index[1]]
-        return f"the element around {position(self.setup, number)}"
+        return f"the element around {position(self.setup.geometry, number)}"
 
     # --- the exchange -----------------------------------------------------------------------------
 
@@ -87,7 +88,7 @@ class DgWave(TunableSolver):
     @property
     def partition(self) -> list[int]:
         """The first element of each rank, and the number of elements."""
-        return [int(start) for start in self.setup.starts(self.comm.size)]
+        return [int(start) for start in self.setup.partition.starts(self.comm.size)]
 
     @property
     def exchanged(self) -> tuple[Any, ...]:
@@ -140,7 +141,7 @@ class DgWave(TunableSolver):
     @cached_property
     def sources_end(self) -> float:
         """Time at which the last source ends, s."""
-        return end_of(self.setup.sources)
+        return end_of(self.setup.survey.sources)
 
     @property
     def updates_per_step(self) -> int:
@@ -185,7 +186,7 @@ class DgWave(TunableSolver):
         return found
 
     def _distributed(self, array: Array) -> DistributedArray:
-        shape = (self.setup.count, *array.shape[1:])
+        shape = (self.setup.geometry.count, *array.shape[1:])
         own = (((slice(None),), (self.elements.numbers,)),)
         return DistributedArray(array, shape, own, own)
 

@@ -11,44 +11,33 @@ its integral and its centre where it meets a boundary, and the other moments nea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.polynomial.hermite_e import hermevander
-from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve
 from threadpoolctl import threadpool_limits
 
-from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Numbers, interpolate
-from groundswell.solvers.dgwave.places import are_in_region
+from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.seismology.sources.point_sources import PointSource
+from groundswell.solvers.dgwave.geometry import Geometry
+from groundswell.solvers.dgwave.materials.elements import ElementMaterials
+from groundswell.solvers.dgwave.source_moments import (
+    SHARPNESS,
+    moment_matched,
+    moment_polynomials,
+    slack_of,
+)
 from groundswell.solvers.dgwave.source_reach import WIDEST, excites_stress, reach
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 from groundswell.spectral_elements.point_location import bounding_boxes, pairs_in_boxes, tangents_at
 
-if TYPE_CHECKING:
-    from groundswell.seismology.sources.point_sources import PointSource
-    from groundswell.solvers.dgwave.setup import Setup
-
 Floats = NDArray[np.float64]
 
-SHARPNESS = 12  # exponent of the window
 FAINT = 1e-4  # value of the window below which an element has no load
 REACH = (1 - FAINT ** (1 / SHARPNESS)) ** 0.5  # where it has this value, in units of its radius
-NEGLIGIBLE = 1e-12  # weights of nodes, over the largest, that a load leaves out
-MOMENTS = 6  # highest order of the moments that a load has
 COARSER = 2.0  # ratio up to which a window is wider next to larger elements
 CONTRAST = 0.25  # loads end where logarithms of speeds or densities differ by more than this
-# Weights of the Legendre polynomials of degrees N and N - 1 along each axis of an element. The
-# derivative of the first vanishes at the inner nodes, so it would neither propagate nor decay;
-# stresses of the second relax slowly by the Riemann flux.
-WEIGHTS = (0.0, 0.5)
-EXACT = (0.0, 1e-12)  # slack of the orders 0 and 1; a load in one element may lack order 1
 BATCH = 64  # sources whose elements are read at once
 
 
@@ -73,7 +62,7 @@ class _Window:
         centre: the source, m, (3,).
         frame: derivatives of x, y, z along the axes of its element, from -1 to 1, m, (3, 3).
         radius: where r = 1, in edges of an element.
-        slack: of the moments, see `_least_squares`.
+        slack: of the moments, see `least_squares`.
     """
 
     centre: Floats
@@ -98,39 +87,47 @@ class _Window:
         return np.asarray((1 - squares).clip(0) ** SHARPNESS)
 
 
-def point_loads(setup: Setup, own: NDArray[np.bool_]) -> Iterator[tuple[int, Load]]:
+def point_loads(
+    materials: ElementMaterials, sources: Sequence[PointSource], own: NDArray[np.bool_]
+) -> Iterator[tuple[int, Load]]:
     """Yield the loads of the sources that cover chosen elements, with the source's number.
 
     Args:
+        materials: of all elements.
         own: which elements are chosen, (elements of all ranks,).
     """
-    leaves, windows = _windows(setup)
-    near = _elements_near(setup, windows)
+    leaves, windows = _windows(materials, sources)
+    near = _elements_near(materials.geometry, windows)
     chosen = [n for n, elements in enumerate(near) if own[elements].any()]
     for first in range(0, len(chosen), BATCH):
         batch = chosen[first : first + BATCH]
-        there = _Elements.of(setup, np.unique(np.concatenate([near[n] for n in batch])))
+        there = _Elements.of(materials, np.unique(np.concatenate([near[n] for n in batch])))
         with threadpool_limits(1, "blas"):  # several threads factorise small matrices more slowly
             yield from [(n, _load(there, int(leaves[n]), near[n], windows[n])) for n in batch]
 
 
-def _windows(setup: Setup) -> tuple[Numbers, list[_Window]]:
+def _windows(
+    materials: ElementMaterials, sources: Sequence[PointSource]
+) -> tuple[Numbers, list[_Window]]:
     """The elements that hold the sources, and the windows of their loads."""
-    points = np.array([source.position for source in setup.sources]).reshape(-1, AXES)
-    leaves, places = setup.locate(points)
-    frames = tangents_at(setup.hexahedra, leaves, places)
-    of_source = zip(setup.sources, setup.place(points), frames, strict=True)
-    return leaves, [_window(setup, *found) for found in of_source]
+    geometry = materials.geometry
+    points = np.array([source.position for source in sources]).reshape(-1, AXES)
+    leaves, places = geometry.locate(points)
+    frames = tangents_at(geometry.hexahedra, leaves, places)
+    of_source = zip(sources, geometry.place(points), frames, strict=True)
+    return leaves, [_window(materials, *found) for found in of_source]
 
 
-def _window(setup: Setup, source: PointSource, centre: Floats, frame: Floats) -> _Window:
-    degree = setup.degree if excites_stress(setup, source) else WIDEST
-    return _Window(centre, frame, reach(setup, source), _slack(degree))
+def _window(
+    materials: ElementMaterials, source: PointSource, centre: Floats, frame: Floats
+) -> _Window:
+    degree = materials.geometry.degree if excites_stress(materials, source) else WIDEST
+    return _Window(centre, frame, reach(materials, source), slack_of(degree))
 
 
-def _elements_near(setup: Setup, windows: list[_Window]) -> list[Numbers]:
+def _elements_near(geometry: Geometry, windows: list[_Window]) -> list[Numbers]:
     """The elements whose boxes meet the box of each window."""
-    low, high = bounding_boxes(setup.hexahedra, np.arange(setup.count))
+    low, high = bounding_boxes(geometry.hexahedra, np.arange(geometry.count))
     centres = np.array([window.centre for window in windows]).reshape(-1, AXES)
     spans = np.array([window.span for window in windows]).reshape(-1, AXES)
     largest = spans.max(axis=0, initial=0)
@@ -166,20 +163,20 @@ class _Elements:
     volumes: Floats
 
     @classmethod
-    def of(cls, setup: Setup, numbers: Numbers) -> _Elements:
-        material = setup.material_at(numbers)
+    def of(cls, materials: ElementMaterials, numbers: Numbers) -> _Elements:
+        geometry, material = materials.geometry, materials.at(numbers)
         means = [getattr(material, name).mean(axis=1) for name in ("vp", "vs", "rho")]
         with np.errstate(divide="ignore"):
             logarithms = np.log(means)
         return cls(
             numbers,
-            setup.degree,
-            setup.is_curved,
-            are_in_region(setup, numbers),
+            geometry.degree,
+            geometry.is_curved,
+            geometry.in_region(numbers),
             logarithms,
-            setup.hexahedra.geometry_nodes(numbers),
-            element_nodes(setup.hexahedra, setup.degree, numbers),
-            _volumes(setup, numbers),
+            geometry.hexahedra.geometry_nodes(numbers),
+            element_nodes(geometry.hexahedra, geometry.degree, numbers),
+            _volumes(geometry, numbers),
         )
 
     def similar(self, rows: Numbers, own: int) -> Floats:
@@ -204,8 +201,8 @@ def _load(there: _Elements, leaf: int, candidates: Numbers, window: _Window) -> 
     used = values.max(axis=1) > FAINT
     rows, volumes = rows[used], there.volumes[rows[used]]
     weighted = (values * similar[:, None])[used] * volumes
-    tests = _tests(places[used], there.degree, there.are_curved)
-    found = _moment_matched(tests, weighted, window.slack, there.degree)
+    tests = moment_polynomials(places[used], there.degree, there.are_curved)
+    found = moment_matched(tests, weighted, window.slack, there.degree)
     return Load(there.numbers[rows], found / volumes)
 
 
@@ -238,127 +235,8 @@ def _distances(low: Floats, high: Floats) -> Floats:
     return np.linalg.norm(np.maximum(low, -high).clip(0), axis=1)
 
 
-def _volumes(setup: Setup, elements: Numbers) -> Floats:
+def _volumes(geometry: Geometry, elements: Numbers) -> Floats:
     """Jacobians at the nodes of elements, (elements, nodes or 1), m^3."""
-    if setup.is_curved:
-        return jacobians(np.asarray(setup.shapes.metrics(elements, "float64"), np.float64))
-    return np.prod(setup.edges[elements] / 2, axis=1, keepdims=True)
-
-
-def _tests(places: Floats, degree: int, is_curved: bool) -> Floats:
-    """The polynomials whose moments a load has, without its highest polynomials in elements.
-
-    Args:
-        places: of the nodes, relative to the source and in units of the window, (elements, nodes,
-            3). In bricks each coordinate depends on the position along its own axis only.
-
-    Returns:
-        (moments, elements, nodes).
-    """
-    smooth, count = smoothing(degree), len(places)
-    if is_curved:
-        tests = np.moveaxis(_products(*_lines(np.moveaxis(places, -1, 0))), 0, -1)
-        return np.moveaxis(interpolate(tests, smooth), -1, 0)
-    cube = places.reshape(count, degree + 1, degree + 1, degree + 1, AXES)
-    lines = np.stack([cube[:, 0, 0, :, 0], cube[:, 0, :, 0, 1], cube[:, :, 0, 0, 2]])
-    x, y, z = _lines(lines) @ smooth.T
-    products = _products(x[:, :, None, None, :], y[:, :, None, :, None], z[:, :, :, None, None])
-    return products.reshape(len(products), count, -1)
-
-
-def _moment_matched(tests: Floats, weighted: Floats, slack: Floats, degree: int) -> Floats:
-    """Values times Jacobians of a load with nearly the moments of a delta function at the origin.
-
-    Of all loads without the highest polynomials, it is the best by `_least_squares`.
-
-    Args:
-        tests: see `_tests`.
-        weighted: window times Jacobian, (elements, nodes).
-        slack: see `_least_squares`.
-    """
-    weights, root = gll(degree).cube_weights, np.sqrt(weighted / gll(degree).cube_weights)
-    heavy = weighted > NEGLIGIBLE * weighted.max()
-    found = np.zeros_like(root)
-    found[heavy] = _least_squares(tests[:, heavy] * (root * weights)[heavy], slack)
-    return np.asarray(interpolate((found * root)[..., None], smoothing(degree))[..., 0])
-
-
-def _least_squares(tests: Floats, slack: Floats) -> Floats:
-    """The vector v that minimises |v|^2 + sum over a of (t_a v - w_a)^2 / (slack_a |t_0|^2).
-
-    w are the moments of the delta function. Where elements are too few for all moments, in a thin
-    layer for example, an exact solution would be large, mostly of waves that they do not resolve.
-
-    Args:
-        tests: the vectors t, whose products with v are the moments, (moments, n).
-        slack: (moments,); moments without slack are exact.
-    """
-    # QR has the square root of the condition number of tests @ tests.T, so it rounds less.
-    wanted, slack = _products(*_lines(np.zeros((AXES, 1))))[:, 0], slack * (tests[0] @ tests[0])
-    rows = np.concatenate([tests, np.diag(np.sqrt(slack))], axis=1)
-    triangle = np.linalg.qr(rows.T, mode="r")
-    found = cho_solve((triangle, False), wanted)
-    error = wanted - tests @ (found @ tests) - slack * found
-    return np.asarray((found + cho_solve((triangle, False), error)) @ tests)
-
-
-@cache
-def _slack(degree: int) -> Floats:
-    """Slack of the moments, see `_least_squares`, (moments,).
-
-    It grows with their order, since waves that elements resolve vary slowly in the window. These
-    powers of ten are the best of those tried for waves in a full space, in one layer of elements
-    and at a free surface.
-
-    Args:
-        degree: that of the elements for moments in a solid, whose waves need more slack if it is
-            low; WIDEST for other sources.
-    """
-    orders = _powers(MOMENTS).sum(axis=1)
-    slack = 10.0 ** (2 * orders - 3 * min(degree, WIDEST) + 4)
-    exact = orders < len(EXACT)
-    slack[exact] = np.array(EXACT)[orders[exact]]
-    return np.asarray(slack)
-
-
-def _lines(places: Floats) -> Floats:
-    """Hermite polynomials of ascending degree, of scaled offsets from a source.
-
-    Args:
-        places: along x, y and z, (3, ...).
-
-    Returns:
-        (3, degrees, ...). Products along the axes are nearly orthonormal in a whole window, which
-        is nearly a Gaussian function.
-    """
-    degrees = np.arange(MOMENTS + 1)
-    scale = 1 / np.sqrt(np.cumprod(np.maximum(degrees, 1.0)))
-    values = hermevander(places * np.sqrt(2 * SHARPNESS + AXES + 2), MOMENTS) * scale
-    return np.ascontiguousarray(np.moveaxis(values, -1, 1))
-
-
-def _products(x: Floats, y: Floats, z: Floats) -> Floats:
-    """Products of polynomials of x, y and z, of ascending order, (products, ...)."""
-    powers = _powers(MOMENTS).tolist()
-    of_two = {(i, j): x[i] * y[j] for i, j, k in powers if k == 0}
-    found = np.empty((len(powers), *np.broadcast_shapes(x.shape[1:], y.shape[1:], z.shape[1:])))
-    for row, (i, j, k) in zip(found, powers, strict=True):
-        np.multiply(of_two[i, j], z[k], out=row)
-    return found
-
-
-@cache
-def smoothing(degree: int) -> Floats:
-    """The matrix that applies WEIGHTS to nodal values on a line, (N + 1, N + 1)."""
-    weights = np.ones(degree + 1)
-    highest = WEIGHTS[: max(1, degree - 1)]  # polynomials of degree 0, or 1, remain
-    weights[degree + 1 - len(highest) :] = highest[::-1]
-    modes = legvander(gll(degree).points, degree)
-    return np.asarray((modes * weights) @ np.linalg.inv(modes))
-
-
-@cache
-def _powers(order: int) -> Numbers:
-    """Exponents of the monomials of x, y, z up to an order, ascending, (monomials, 3)."""
-    found = [p for p in product(range(order + 1), repeat=AXES) if sum(p) <= order]
-    return np.array(sorted(found, key=lambda p: (sum(p), p)))
+    if geometry.is_curved:
+        return jacobians(np.asarray(geometry.shapes.metrics(elements, "float64"), np.float64))
+    return np.prod(geometry.edges[elements] / 2, axis=1, keepdims=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from groundswell.seismology.sources.point_sources import PointSource
-    from groundswell.solvers.dgwave.setup import Setup
+from groundswell.seismology.sources.point_sources import PointSource
+from groundswell.seismology.survey import Survey
+from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 
 # Radius of the window in edges of an element, up to the degree WIDEST; less for higher degrees.
 # Stresses of a moment are more singular than what a force or a pressure excites.
@@ -17,27 +16,28 @@ RADIUS = {"moment": 1.25, "other": 1.0}
 WIDEST = 5  # degree
 
 
-def excites_stress(setup: Setup, source: PointSource) -> bool:
+def excites_stress(elements: ElementMaterials, source: PointSource) -> bool:
     """Whether a source is a moment in a solid."""
-    return source.moment is not None and setup.rigidity(*source.position) > 0
+    return source.moment is not None and elements.rigidity(*source.position) > 0
 
 
-def reach(setup: Setup, source: PointSource) -> float:
+def reach(elements: ElementMaterials, source: PointSource) -> float:
     """Radius of a source's window in edges of its element."""
-    radius = RADIUS["moment" if excites_stress(setup, source) else "other"]
-    return radius * min(1.0, WIDEST / setup.degree)
+    radius = RADIUS["moment" if excites_stress(elements, source) else "other"]
+    return radius * min(1.0, WIDEST / elements.geometry.degree)
 
 
-def reach_warnings(setup: Setup) -> Iterator[str]:
+def reach_warnings(elements: ElementMaterials, survey: Survey) -> Iterator[str]:
     """Receivers so near to a source that they record motion of its load."""
-    if not (setup.receivers and setup.sources):
+    if not (survey.receivers and survey.sources):
         return
-    points = np.array([source.position for source in setup.sources])
-    edges = np.asarray(setup.longest)[setup.locate(points)[0]]
-    radii = np.array([reach(setup, source) for source in setup.sources])
-    places, near = setup.place(points), []
-    for receiver in setup.receivers:
-        offsets = places - setup.place(np.array([receiver.position]))
+    geometry, sources = elements.geometry, survey.sources
+    points = np.array([source.position for source in sources])
+    edges = np.asarray(geometry.longest)[geometry.locate(points)[0]]
+    radii = np.array([reach(elements, source) for source in sources])
+    places, near = geometry.place(points), []
+    for receiver in survey.receivers:
+        offsets = places - geometry.place(np.array([receiver.position]))
         distances = np.linalg.norm(offsets, axis=1) / edges
         n = int(np.argmin(distances / radii))
         if distances[n] < radii[n]:

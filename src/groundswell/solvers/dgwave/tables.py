@@ -1,4 +1,4 @@
-"""The tables of materials and faces of a problem, in the layout of the kernels."""
+"""The tables of materials and faces of a problem, by the names of the kernels' parameters."""
 
 from __future__ import annotations
 
@@ -19,25 +19,35 @@ if TYPE_CHECKING:
     from groundswell.solvers.dgwave.discretisation import Discretisation
 
 Floats = NDArray[np.float64]
+Tables = dict[str, NDArray[np.floating[Any]]]
 
 
-def of_elements(problem: Discretisation) -> tuple[Floats, Floats]:
+def of_elements(problem: Discretisation) -> Tables:
     """The `Material` of each element and the `FaceEntry` of each face."""
+    sides = problem.sides
     if problem.is_nodal:
-        return 2 / problem.edges, problem.sides.flux
+        return {"materials": 2 / problem.edges, "faces": sides.flux}
     equations, material = problem.equations, problem.material
-    return equations.materials(material, problem.edges), equations.faces(material, problem.sides)
+    return {
+        "materials": equations.materials(material, problem.edges),
+        "faces": equations.faces(material, sides),
+    }
 
 
-def of_mortars(problem: Discretisation) -> list[NDArray[np.floating[Any]]]:
-    """The values of MORTAR_ARGUMENTS in kernels/mortars.h: sides, impedances and normals."""
-    sides, nodal = problem.mortar_sides, problem.nodal
-    normals = [_quarter_normals(problem, problem.metrics)] if problem.metrics is not None else []
-    if nodal is not None:
-        return [sides.flux, nodal.quarters(problem.dtype), *normals]
+def of_mortars(problem: Discretisation) -> Tables:
+    """The `FaceEntry` of each quarter and, if they vary along it, impedances and normals."""
+    sides, found = problem.mortar_sides, Tables()
+    if problem.metrics is not None:
+        found["quarter_normals"] = _quarter_normals(problem, problem.metrics)
+    if problem.nodal is not None:
+        return {
+            **found,
+            "sides": sides.flux,
+            "quarter_impedances": problem.nodal.quarters(problem.dtype),
+        }
     elements = problem.elements.mortars[:, 0]
     own = Material(*(getattr(problem.material, name)[elements] for name in USED))
-    return [problem.equations.faces(own, sides), *normals]
+    return {**found, "sides": problem.equations.faces(own, sides)}
 
 
 def _quarter_normals(problem: Discretisation, metrics: NDArray[np.floating[Any]]) -> Floats:
@@ -56,8 +66,12 @@ def _quarter_normals(problem: Discretisation, metrics: NDArray[np.floating[Any]]
     return np.stack(quarters, axis=1).reshape(len(element), QUARTERS, AXES, n * n)
 
 
-def of_bodies(problem: Discretisation, bodies: MaxwellBodies) -> tuple[Floats, Floats]:
+def of_bodies(problem: Discretisation, bodies: MaxwellBodies) -> Tables:
     """For attenuation, relaxation frequencies and the `RelaxedEntry` of each mechanism."""
-    if problem.is_nodal:
-        return bodies.rates, problem.equations.shares(bodies)
-    return bodies.rates, problem.equations.relaxed(problem.material, bodies)
+    equations = problem.equations
+    relaxed = (
+        equations.shares(bodies)
+        if problem.is_nodal
+        else equations.relaxed(problem.material, bodies)
+    )
+    return {"relaxation_rates": bodies.rates, "relaxed": relaxed}

@@ -75,25 +75,26 @@ class Terms:
         """Whether an element is damped."""
         return self.damped is not None
 
-    def tables(self, dtype: DTypeLike) -> list[NDArray[np.generic]]:
-        """The tables of TERM_ARGUMENTS in kernels/terms.h, for a floating-point type."""
+    def tables(self, dtype: DTypeLike) -> dict[str, NDArray[np.generic]]:
+        """TERM_ARGUMENTS in kernels/terms.h, for a floating-point type."""
         sources = self.sources or [_NO_SOURCE]
         histories = list({id(source.history): source.history for source in sources}.values())
         numbers = {id(history): n for n, history in enumerate(histories)}
         lengths = [len(history.samples) for history in histories]
         nowhere = np.full(1, -1, np.int32)
         padding = np.zeros(self.degree + 1)  # kernels load whole vectors
-        return [
-            self._first_sources(),
-            np.append([source.load for source in sources], padding).astype(dtype),
-            np.array([numbers[id(source.history)] for source in sources], np.int64),
-            np.array([history.rates for history in histories]).astype(dtype),
-            np.array([(history.start, history.step) for history in histories], np.float64),
-            np.cumsum([0, *lengths]).astype(np.int64),
-            np.concatenate([history.samples for history in histories]).astype(dtype),
-            nowhere if self.damped is None else self.damped,
-            np.append(self.decay.ravel(), padding).astype(dtype),
-        ]
+        times = [(history.start, history.step) for history in histories]
+        return {
+            "first_part": self._first_sources(),
+            "loads": np.append([source.load for source in sources], padding).astype(dtype),
+            "numbers": np.array([numbers[id(source.history)] for source in sources], np.int64),
+            "factors": np.array([history.rates for history in histories]).astype(dtype),
+            "times": np.array(times, np.float64),
+            "first_samples": np.cumsum([0, *lengths]).astype(np.int64),
+            "samples": np.concatenate([history.samples for history in histories]).astype(dtype),
+            "damped": nowhere if self.damped is None else self.damped,
+            "decay": np.append(self.decay.ravel(), padding).astype(dtype),
+        }
 
     def _first_sources(self) -> Numbers:
         elements = [source.element for source in self.sources]

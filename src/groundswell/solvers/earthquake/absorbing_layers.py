@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from groundswell.backends import Array, Backend, Constant, Parameter
 from groundswell.grids.cartesian import Part
 from groundswell.solvers.earthquake.absorbing_profiles import sponge
-from groundswell.solvers.earthquake.matched_layers import matched_layer, side_damping_ratios
 from groundswell.solvers.earthquake.setup import Setup
 
 Indices = NDArray[np.intp]
@@ -35,13 +34,18 @@ class Layers:
         self.profiles = [self._profile(axis) for axis in range(3)]
         self.damping = self._damping()
 
-    def arguments(self, update: str) -> list[Array]:
+    def arguments(self, update: str) -> dict[str, Array]:
         """The layer arguments of the kernel of an update, "velocity" or "stress"."""
-        return [*self.memory[update], *self.profiles, self.damping]
+        memory, profiles = self.memory[update], self.profiles
+        return {
+            **{f"memory_{axis}": each for axis, each in zip("xyz", memory, strict=True)},
+            **{f"profile_{axis}": each for axis, each in zip("xyz", profiles, strict=True)},
+            "sponge": self.damping,
+        }
 
     def constants(self) -> dict[str, Constant]:
         """Compile-time constants: the kind of layer."""
-        return {"SPONGE": not self._setup.has_pml, "MULTIAXIAL": self.is_multiaxial}
+        return {"SPONGE": not self._setup.absorption.are_matched, "MULTIAXIAL": self.is_multiaxial}
 
     def parameters(self) -> dict[str, Parameter]:
         """Kernel parameters: the number of cells with memory on both sides of each axis."""
@@ -59,7 +63,7 @@ class Layers:
     def _memory_widths(self, axis: int) -> tuple[int, int]:
         """Number of cells with memory on each side; along x, a multiple of the vector length."""
         part = self._part
-        if not self._setup.has_pml:
+        if not self._setup.absorption.are_matched:
             return 0, 0
         before, after = part.before[axis], part.after[axis]
         vector = self._backend.vector_length
@@ -80,7 +84,7 @@ class Layers:
         }
 
     def _profile(self, axis: int) -> Array:
-        table = matched_layer(self._setup, axis).coefficients(
+        table = self._setup.absorption.matched_layer(axis).coefficients(
             self._setup.dt, self.memory_cells(axis)
         )
         return (
@@ -93,17 +97,16 @@ class Layers:
         """Damping ratio of the layers at the sides in each depth row of the part, (nz,)."""
         grid = self._setup.grid
         rows = (self._part.indices(2) - grid.before[2]).clip(0, grid.region[2] - 1)
-        return side_damping_ratios(self._setup)[rows]
+        return self._setup.absorption.side_damping_ratios[rows]
 
     def _damping(self) -> Array:
         setup, part = self._setup, self._part
-        if not setup.has_pml:
+        if not setup.absorption.are_matched:
             sides = zip(setup.grid.before, setup.grid.after, setup.grid.cells, strict=True)
             tables = [sponge(*side)[part.indices(axis)] for axis, side in enumerate(sides)]
         elif self.is_multiaxial:
-            x, y = (
-                matched_layer(setup, axis).damping(setup.dt, part.indices(axis)) for axis in (0, 1)
-            )
+            layers = (setup.absorption.matched_layer(axis) for axis in (0, 1))
+            x, y = (each.damping(setup.dt, part.indices(n)) for n, each in enumerate(layers))
             tables = [x, y, self._damping_ratios]
         else:
             return self._placeholder

@@ -10,7 +10,6 @@ from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.solvers.earthquake.cost import estimate
-from groundswell.solvers.earthquake.matched_layers import soft_ground_reflection
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, speed_error
 from groundswell.solvers.earthquake.warnings import find_warnings
@@ -37,9 +36,9 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("region", grid.region, "region", "cells", region, GRID)
     yield Quantity("spacing", grid.spacing, unit="m", group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
-    limit = f"{dt:.4g} s; stable up to {setup.stability_limit:.4g} s"
+    limit = f"{dt:.4g} s; stable up to {setup.stable.limit:.4g} s"
     yield Quantity("dt", dt, "time step", "s", limit, GRID)
-    yield Quantity("stability_limit", setup.stability_limit, unit="s", group=GRID)
+    yield Quantity("stability_limit", setup.stable.limit, unit="s", group=GRID)
     yield from setup.time_axis.quantities(GRID)
     sampling = ", ".join(f"{name} every {s:.6g} s" for name, s in setup.sampling.items())
     label = "output" if sampling else ""
@@ -49,7 +48,7 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
 
 
 def _waves(setup: Setup) -> Iterator[Quantity]:
-    medium, frequency = setup.statistics, setup.resolved_frequency
+    medium, frequency = setup.ground.statistics, setup.ground.resolved_frequency
     fastest = f"{medium.vp_max:,.5g} m/s"
     yield Quantity("vp_max", medium.vp_max, "fastest P wave", "m/s", fastest, WAVES)
     yield Quantity("speed_min", medium.speed_min, unit="m/s", group=WAVES)
@@ -65,7 +64,7 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     text = f"up to {frequency:.3g} Hz, where the slowest waves are {-100 * error:.2g} % too slow"
     yield Quantity("resolved_frequency", frequency, "frequencies", "Hz", text, WAVES)
     yield Quantity("resolved_speed_error", error, group=WAVES)
-    yield from attenuation_quantities(setup.relaxation, medium, WAVES)
+    yield from attenuation_quantities(setup.ground.relaxation, medium, WAVES)
     fluid = medium.fluid_cells
     yield Quantity(
         "fluid_cells", fluid, "fluid" * bool(fluid), "cells", counted(fluid, "cell"), WAVES
@@ -79,31 +78,31 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
 def _layers(setup: Setup) -> Iterator[Quantity]:
     """Yield the width of the absorbing layers and the frequencies that they absorb."""
     cells, metres = setup.grid.after[2], setup.grid.after[2] * setup.grid.spacing[2]
-    kind = "matched" if setup.has_pml else "sponge"
+    kind = "matched" if setup.absorption.are_matched else "sponge"
     text = f"{kind}, {counted(cells, 'cell')} ({metres:g} m) at the bottom"
     yield Quantity("layer_width", setup.grid.after, "absorbing layers", "cells", text, WAVES)
-    if not setup.has_pml:
+    if not setup.absorption.are_matched:
         return
-    band = setup.absorbed_frequencies
+    band = setup.absorption.band
     ends, limit, text = None, None, "none: the layers reflect more than 10 %"
     if band is not None:
         ends, limit = (band.lowest, band.highest), band.reflection
         text = f"from {ends[0]:.3g} to {ends[1]:.3g} Hz; less than {100 * limit:g} % is reflected"
     yield Quantity("absorbed_frequencies", ends, "absorbed waves", "Hz", text, WAVES)
     yield Quantity("absorbed_reflection", limit, group=WAVES)
-    returned = soft_ground_reflection(setup)
+    returned = setup.absorption.soft_ground_reflection
     text = f"the layers reflect about {100 * returned:.2g} % of long surface waves"
     label = "next to soft ground" * bool(returned)
     yield Quantity("soft_ground_reflection", returned, label, "", text * bool(returned), WAVES)
 
 
 def _sources(setup: Setup) -> Iterator[Quantity]:
-    frequency, points = setup.source_frequency, setup.points_per_wavelength
-    summary = setup.source_summary
-    yield from source_quantities(setup.source_entries, summary, SOURCES)
+    frequency, points = setup.survey.frequency, setup.points_per_wavelength
+    summary = setup.survey.summary
+    yield from source_quantities(setup.survey.entries, summary, SOURCES)
     yield from event_quantities(setup.case.event, summary.centroid_time, SOURCES)
     text = f"99 % of the energy below {frequency:.3g} Hz"
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
     text = f"{points:.3g} at {frequency:.3g} Hz, in the slowest cells"
     yield Quantity("points_per_wavelength", points, "cells per wavelength", "", text, SOURCES)
-    yield Quantity("receivers", len(setup.receivers), "receivers", group=SOURCES)
+    yield Quantity("receivers", len(setup.survey.receivers), "receivers", group=SOURCES)

@@ -11,7 +11,7 @@ from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.earthquake.halo import decompose_grid, stress_halo, velocity_halo
-from groundswell.solvers.earthquake.sampling import recorded, recording
+from groundswell.solvers.earthquake.sampling import recorded
 from groundswell.solvers.earthquake.setup import FIELDS, Setup
 
 # Compulsory memory traffic of an update, in words per point: each input read once, each output
@@ -47,7 +47,7 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
 
 def bytes_moved(setup: Setup) -> dict[str, float]:
     """Compulsory memory traffic per point of each update, averaged over the grid, bytes."""
-    stress = STRESS_WORDS[setup.relaxation is not None]
+    stress = STRESS_WORDS[setup.ground.relaxation is not None]
     layers = LAYER_WORDS * _layers_per_point(setup, setup.grid)
     size = np.dtype(setup.dtype).itemsize
     return {"velocity": (VELOCITY_WORDS + layers) * size, "stress": (stress + layers) * size}
@@ -57,21 +57,23 @@ def device_bytes(setup: Setup, part: Part) -> int:
     """Device memory of the rank that has `part` of the grid, bytes, to within a few per cent."""
     layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
     layers = LAYER_WORDS * _layers_per_point(setup, part) * prod(part.cells)
-    words = round(layout.size * FIELDS[setup.relaxation is not None] + layers)
+    words = round(layout.size * FIELDS[setup.ground.relaxation is not None] + layers)
     own = recorded(setup, part)
-    rings = sum(samples.slots * own[name].size for name, samples in setup.samples.items())
-    records = recording(setup, part).device_bytes(setup.case.output.record)
+    rings = sum(samples.slots * own[name].size for name, samples in recorded(setup).items())
+    records = setup.recording(part).device_bytes(setup.case.output.record)
     return words * layout.itemsize + rings + records
 
 
 def _output_bytes(setup: Setup) -> int:
     """Size of all samples that the run writes, bytes."""
-    records = recording(setup, Part.whole(setup.grid))
-    samples = sum(ceil(setup.steps / s.every) * s.size for s in setup.samples.values())
+    records = setup.recording(Part.whole(setup.grid))
+    samples = sum(ceil(setup.steps / s.every) * s.size for s in recorded(setup).values())
     return samples + records.file_bytes(setup.case.output.record, setup.steps)
 
 
 def _layers_per_point(setup: Setup, of: Grid | Part) -> float:
     """Average number of matched layers that contain a point."""
+    if not setup.absorption.are_matched:
+        return 0.0
     sides = zip(of.before, of.after, of.cells, strict=True)
-    return sum((before + after) / n for before, after, n in sides) if setup.has_pml else 0.0
+    return sum((before + after) / n for before, after, n in sides)

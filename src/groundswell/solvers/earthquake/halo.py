@@ -16,7 +16,6 @@ from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.pattern import Ghosts
 from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.cartesian import ghosts_read
-from groundswell.solvers.earthquake.sampling import recording
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup
@@ -52,9 +51,9 @@ def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
     Raises:
         InputError: the grid is too small for this number of ranks.
     """
-    periodic, processes = setup.periodic, setup.case.run.processes
+    periodic, processes = setup.ground.periodic, setup.case.run.processes
     requested = tuple(processes)[::-1] if processes else None
-    smallest = (ROWS_AT_SURFACE if setup.free_surface else 1, 1, 1)
+    smallest = (ROWS_AT_SURFACE if setup.ground.free_surface else 1, 1, 1)
     return decompose(setup.grid.shape, ranks, (False, periodic, periodic), requested, smallest)
 
 
@@ -66,11 +65,11 @@ def velocity_halo() -> list[Layer]:
 def stress_halo(setup: Setup, decomposition: Decomposition) -> list[Layer]:
     """Stresses that the velocity update and the free surface read; velocities that outputs read."""
     layers = [(name, _stencil_ghosts(name)) for name in DIFFERENCES if name not in VELOCITIES]
-    if setup.free_surface:
+    if setup.ground.free_surface:
         layers.append(("szz", ON_SURFACE))
     if (recorded := recorded_halo(setup, decomposition)) is not None:
         layers += [(name, recorded) for name in VELOCITIES]
-    whole = recording(setup, Part.whole(setup.grid))
+    whole = setup.recording(Part.whole(setup.grid))
     records = ghosts_read(whole, setup.case.output.record, decomposition)
     return [*layers, *records.items()]
 
@@ -101,12 +100,12 @@ def _rows_across(setup: Setup, decomposition: Decomposition) -> Iterator[Rows]:
     """Yield the depth rows (first, last + 1) that an output reads from several blocks at once."""
     output, grid = setup.case.output, setup.grid
     top = grid.before[2]
-    across = any(n > 1 for n in decomposition.processes[1:]) or setup.periodic
+    across = any(n > 1 for n in decomposition.processes[1:]) or setup.ground.periodic
     deep = any(top - 1 < edge < top + 3 for edge in decomposition.edges[0][1:-1])
     if (output.surface or output.shaking_map) and (across or deep):
         yield top - 1, top + 3
-    for receiver in setup.receivers:
-        for stencil in setup.interpolation.velocity_stencils(receiver.position):
+    for receiver in setup.survey.receivers:
+        for stencil in setup.ground.interpolation.velocity_stencils(receiver.position):
             spans = [(n, n + 4) for n in stencil.first]
             if _crosses(spans, decomposition):
                 yield spans[2]

@@ -1,9 +1,10 @@
-"""Parameters of the matched layers of a set-up, and the frequencies that they absorb."""
+"""The absorbing layers of a run: parameters of matched layers, and the waves that they absorb."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from math import log, pi
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,7 @@ from numpy.typing import NDArray
 from groundswell.seismology.guided_waves import REFERENCE_WIDTH, SoftGround
 from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer
 from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand, absorbed_band
-
-if TYPE_CHECKING:
-    from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.ground import Ground
 
 SHIFT = 2.0  # frequency shift at the inner edge over 2 pi / duration
 HIGHEST_SHIFT = 0.1  # its upper limit over 2 pi times the highest frequency that the grid resolves
@@ -23,73 +22,99 @@ HIGHEST_SHIFT = 0.1  # its upper limit over 2 pi times the highest frequency tha
 PLATE_RATIO, MOST_PLATE_RATIO = 0.03, 0.08
 
 
-def matched_layer(setup: Setup, axis: int) -> MatchedLayer:
-    """The matched layers at both ends of an axis of the grid.
+@dataclass(frozen=True, eq=False)
+class Absorption:
+    """The absorbing layers around the region.
 
-    The shift at the inner edge follows from the duration, the longest period that a run resolves.
-    The uniform shift and the factor of the damping follow from soft ground at the sides.
+    Args:
+        are_matched: whether they are perfectly matched layers; otherwise sponges.
+        duration: of the run after time zero, s.
+        dt: time step, s.
     """
-    grid = setup.grid
-    highest = HIGHEST_SHIFT * setup.resolved_frequency
-    ground = soft_ground(setup)
-    return MatchedLayer(
-        grid.before[axis] if setup.has_pml else 0,
-        grid.after[axis] if setup.has_pml else 0,
-        grid.cells[axis],
-        grid.spacing[axis],
-        setup.max_wave_speed,
-        shift=2 * pi * min(SHIFT / setup.case.time.duration, highest),
-        uniform_shift=ground.frequency_shift(axis) if ground else 0.0,
-        factor=ground.damping_factor if ground and not plate_rows(setup).any() else 1.0,
-    )
 
+    ground: Ground
+    are_matched: bool
+    duration: float
+    dt: float
 
-def plate_rows(setup: Setup) -> NDArray[np.bool_]:
-    """Rows of the region of solids that lie on a fluid at the sides, and of that fluid, (nz,).
+    @property
+    def side_width(self) -> int:
+        """Width of the layers at the sides, cells."""
+        return max(self.ground.grid.before[:2])
 
-    Rows above them count as well.
-    """
-    sides = setup.statistics.sides
-    fluid = sides.slowest >= sides.vp
-    below_solid = fluid & np.logical_or.accumulate(~fluid)
-    return np.logical_or.accumulate(below_solid[::-1])[::-1]
+    def matched_layer(self, axis: int) -> MatchedLayer:
+        """The matched layers at both ends of an axis of the grid.
 
+        The shift at the inner edge follows from the duration, the longest period that a run
+        resolves. The uniform shift and the factor of the damping follow from soft ground at the
+        sides.
+        """
+        grid, ground = self.ground.grid, self.soft_ground
+        highest = HIGHEST_SHIFT * self.ground.resolved_frequency
+        return MatchedLayer(
+            grid.before[axis] if self.are_matched else 0,
+            grid.after[axis] if self.are_matched else 0,
+            grid.cells[axis],
+            grid.spacing[axis],
+            self.ground.max_wave_speed,
+            shift=2 * pi * min(SHIFT / self.duration, highest),
+            uniform_shift=ground.frequency_shift(axis) if ground else 0.0,
+            factor=ground.damping_factor if ground and not self.plate_rows.any() else 1.0,
+        )
 
-def side_damping_ratios(setup: Setup) -> NDArray[np.float64]:
-    """Damping ratio of the layers at the sides in each depth row of the region, (nz,)."""
-    ground = soft_ground(setup)
-    if ground is None:
-        return np.zeros(setup.grid.region[2])
-    wider = max(1.0, setup.side_width / REFERENCE_WIDTH)
-    plate = min(PLATE_RATIO * wider, MOST_PLATE_RATIO)
-    return np.maximum(ground.damping_ratio(setup.side_width), np.where(plate_rows(setup), plate, 0))
+    @cached_property
+    def plate_rows(self) -> NDArray[np.bool_]:
+        """Rows of the region of solids that lie on a fluid at the sides, and of that fluid, (nz,).
 
+        Rows above them count as well.
+        """
+        sides = self.ground.statistics.sides
+        fluid = sides.slowest >= sides.vp
+        below_solid = fluid & np.logical_or.accumulate(~fluid)
+        return np.logical_or.accumulate(below_solid[::-1])[::-1]
 
-def soft_ground(setup: Setup) -> SoftGround | None:
-    """Soft ground at the sides; None if they have no matched layers, or the medium is a fluid."""
-    statistics = setup.statistics
-    if not setup.has_pml or setup.periodic or statistics.vs_max is None:
-        return None
-    height = setup.grid.spacing[2]
-    return SoftGround(statistics.sides, statistics.vs_max, height, setup.resolved_frequency)
+    @cached_property
+    def side_damping_ratios(self) -> NDArray[np.float64]:
+        """Damping ratio of the layers at the sides in each depth row of the region, (nz,)."""
+        ground = self.soft_ground
+        if ground is None:
+            return np.zeros(self.ground.grid.region[2])
+        wider = max(1.0, self.side_width / REFERENCE_WIDTH)
+        plate = min(PLATE_RATIO * wider, MOST_PLATE_RATIO)
+        return np.maximum(
+            ground.damping_ratio(self.side_width), np.where(self.plate_rows, plate, 0)
+        )
 
+    @cached_property
+    def soft_ground(self) -> SoftGround | None:
+        """Soft ground at the sides; None without matched layers there, and in a fluid."""
+        statistics = self.ground.statistics
+        if not self.are_matched or self.ground.periodic or statistics.vs_max is None:
+            return None
+        height = self.ground.grid.spacing[2]
+        return SoftGround(
+            statistics.sides, statistics.vs_max, height, self.ground.resolved_frequency
+        )
 
-def absorbed_frequencies(setup: Setup) -> AbsorbedBand | None:
-    """Band in which the layers reflect only a small fraction of plane waves, or None."""
-    if not setup.has_pml:
-        return None
-    axis, slowest = 0, float(setup.statistics.sides.slowest.min())
-    if setup.periodic:
-        axis, slowest = 2, setup.statistics.speed_min
-    speeds = slowest, setup.max_wave_speed
-    return absorbed_band(matched_layer(setup, axis), setup.dt, speeds, setup.resolved_frequency)
+    @cached_property
+    def band(self) -> AbsorbedBand | None:
+        """Band in which the layers reflect only a small fraction of plane waves, or None."""
+        if not self.are_matched:
+            return None
+        axis, slowest = 0, float(self.ground.statistics.sides.slowest.min())
+        if self.ground.periodic:
+            axis, slowest = 2, self.ground.statistics.speed_min
+        speeds = slowest, self.ground.max_wave_speed
+        return absorbed_band(
+            self.matched_layer(axis), self.dt, speeds, self.ground.resolved_frequency
+        )
 
+    @cached_property
+    def soft_ground_reflection(self) -> float:
+        """Estimate of the largest fraction of long surface waves that multiaxial damping reflects.
 
-def soft_ground_reflection(setup: Setup) -> float:
-    """Estimate of the largest fraction of long surface waves that multiaxial damping reflects.
-
-    In a layer much thinner than the wavelength, this fraction is about the damping ratio times the
-    integral of the axial damping over the layer, divided by the speed of the fastest wave.
-    """
-    ratio = float(side_damping_ratios(setup).max())
-    return ratio * matched_layer(setup, 0).decades * log(10) / 2
+        In a layer much thinner than the wavelength, this fraction is about the damping ratio times
+        the integral of the axial damping over the layer, divided by the speed of the fastest wave.
+        """
+        ratio = float(self.side_damping_ratios.max())
+        return ratio * self.matched_layer(0).decades * log(10) / 2

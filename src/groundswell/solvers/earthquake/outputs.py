@@ -30,7 +30,8 @@ from groundswell.seismology.formats.shaking_maps import (
     write_shaking_map,
 )
 from groundswell.seismology.sources.event import event_attributes
-from groundswell.solvers.earthquake.sampling import RECORDABLE, point_selection, recording
+from groundswell.solvers.earthquake.recordable import RECORDABLE
+from groundswell.solvers.earthquake.sampling import point_selection, recorded
 from groundswell.solvers.earthquake.state import surface_array
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Outputs:
         self._compliance = solver.materials["compliance"]
         self._velocities = [self._fields[name] for name in ("vx", "vy", "vz")]
         self._record = RecordLaunches(self._backend, self._setup.dtype, self._clock)
-        self._recording = recording(self._setup, self._part)
+        self._recording = self._setup.recording(self._part)
         self._recorders = Recorders(
             self._setup.case.output.record,
             self._recording,
@@ -91,7 +92,7 @@ class Outputs:
         }
         own = {
             name: makers[name](folder, None if lengths is None else lengths[name])
-            for name in self._setup.samples
+            for name in recorded(self._setup)
         }
         return own | self._recorders.open(folder, lengths)
 
@@ -99,10 +100,8 @@ class Outputs:
         """Peaks so far, the velocities they continue from, and running statistics."""
         if self._peaks is None:
             return self._recorders.state()
-        nx, ny, _ = self._setup.grid.region
-        first = self._part.region_start[1::-1]
         arrays = {"peaks": self._peaks, "past": self._past}
-        peaks = {name: surface_array(a, (2, ny, nx), first) for name, a in arrays.items()}
+        peaks = {name: self._of_surface(array) for name, array in arrays.items()}
         return peaks | self._recorders.state()
 
     def write(self, folder: Path) -> list[Path]:
@@ -114,7 +113,7 @@ class Outputs:
 
     def _write_formats(self, folder: Path) -> list[Path]:
         formats = self._setup.case.output.seismograms.formats
-        if not self._setup.receivers or set(formats) == {"hdf5"}:
+        if not self._setup.survey.receivers or set(formats) == {"hdf5"}:
             return []
         assert self._seismograms is not None
         return export_seismograms([read_seismograms(self._seismograms)], formats, folder)
@@ -123,14 +122,14 @@ class Outputs:
         """PGV and PGA over the whole region at rank 0, (2, ny, nx)."""
         if not self._setup.case.output.shaking_map:
             return None
-        here = None if self._peaks is None else self._backend.to_host(self._peaks)
+        nowhere = self._backend.zeros((2, 0, 0), self._setup.dtype)
+        own = nowhere if self._peaks is None else self._peaks
+        return self._of_surface(own).gather(self._backend, self._comm)
+
+    def _of_surface(self, array: Array) -> DistributedArray:
+        """This rank's values (2, ny, nx) at the surface of the region."""
         nx, ny, _ = self._setup.grid.region
-        whole = np.zeros((2, ny, nx), self._setup.dtype)
-        own = taken(self._part, strided(self._setup.grid.region, 1)).place
-        for place, peaks in self._comm.gather((own, here)):
-            if peaks is not None:
-                whole[:, *place[1:]] = peaks
-        return whole
+        return surface_array(array, (2, ny, nx), self._part.region_start[1::-1])
 
     def _write_map(self, folder: Path, peaks: NDArray[Any] | None) -> list[Path]:
         if peaks is None:
@@ -141,7 +140,7 @@ class Outputs:
     # --- kernels ----------------------------------------------------------------------------------
 
     def _ring(self, name: str, shape: tuple[int, ...]) -> Ring:
-        of = self._setup.samples[name]
+        of = recorded(self._setup)[name]
         self._rings[name] = Ring(self._backend, shape, of.every, of.slots, self._setup.dtype)
         return self._rings[name]
 
@@ -155,7 +154,7 @@ class Outputs:
         """The receivers in this part's cells."""
         return [
             n
-            for n, receiver in enumerate(self._setup.receivers)
+            for n, receiver in enumerate(self._setup.survey.receivers)
             if self._part.local(self._home(receiver.position))
         ]
 
@@ -164,18 +163,19 @@ class Outputs:
         setup = self._setup
         place = np.floor(setup.grid.indices(position, (0, 0, 0))).astype(int)
         i, j, k = np.minimum(place, np.subtract(setup.grid.cells, 1)).tolist()
-        if setup.phases:
-            rows = [stencil.first[2] for stencil in setup.interpolation.velocity_stencils(position)]
+        if setup.ground.phases:
+            stencils = setup.ground.interpolation.velocity_stencils(position)
+            rows = [stencil.first[2] for stencil in stencils]
             k = min(max(k, max(rows) + 1), min(rows) + 2)
         return i, j, k
 
     def _points(self) -> list[Launch]:
         setup, own = self._setup, self._own_receivers
-        if not setup.receivers:
+        if not setup.survey.receivers:
             return []
         ring = self._ring("seismograms", (3, len(own)))
-        positions = (setup.receivers[n].position for n in own)
-        stencils = [setup.interpolation.velocity_stencils(p) for p in positions]
+        positions = (setup.survey.receivers[n].position for n in own)
+        stencils = [setup.ground.interpolation.velocity_stencils(p) for p in positions]
         return self._record.record(
             self._velocities,
             point_selection(stencils, self._part.start, setup.dtype),
@@ -228,13 +228,14 @@ class Outputs:
 
     @cached_property
     def _attributes(self) -> dict[str, Any]:
-        return event_attributes(self._setup)
+        setup = self._setup
+        return event_attributes(setup.case, setup.geography, setup.survey)
 
     def _seismogram_output(self, folder: Path, length: int | None) -> Output:
         setup = self._setup
         writer: Any = self._comm.first and SeismogramWriter(
             folder / "seismograms.h5",
-            setup.receivers,
+            setup.survey.receivers,
             setup.sampling["seismograms"],
             start=self._first_sample("seismograms"),
             attrs=self._attributes,
@@ -247,7 +248,7 @@ class Outputs:
         def write(block: NDArray[Any], _: range) -> None:
             writer.append(block.swapaxes(1, 2))
 
-        return self._output("seismograms", writer, write, (3, len(setup.receivers)), place)
+        return self._output("seismograms", writer, write, (3, len(setup.survey.receivers)), place)
 
     def _surface_output(self, folder: Path, length: int | None) -> Output:
         setup = self._setup
@@ -267,7 +268,7 @@ class Outputs:
         def write(block: NDArray[Any], _: range) -> None:
             writer.append_velocity(block)
 
-        shape, place = setup.samples["surface"].shape, (slice(None), *across)
+        shape, place = recorded(setup)["surface"].shape, (slice(None), *across)
         return self._output("surface", writer, write, shape, place)
 
     def _volume_output(self, folder: Path, length: int | None) -> Output:

@@ -6,21 +6,27 @@ from pathlib import Path
 from typing import Any
 
 from groundswell.errors import InputError
-from groundswell.outputs.records import open_records
 from groundswell.seismology.formats.sac_mseed import to_obspy
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
-from groundswell.simulation.summary import read_summary
-from groundswell.solvers.earthquake.sampling import RECORDABLE
+from groundswell.simulation.readers import FileReader, RecordReader
+from groundswell.solvers.earthquake.recordable import RECORDABLE
 
 SNAPSHOTS = "volumes.vtkhdf"
-# Files that have readers of their own.
-OTHERS = {"seismograms.h5", "shaking_map.nc", "surface.nc"}
 
+# Velocity at the receivers: xarray.DataArray (station, component, time), m/s.
+seismograms = FileReader("seismograms.h5", read_seismograms)
 
-def seismograms(folder: Path) -> Any:
-    """Velocity at the receivers: xarray.DataArray (station, component, time), m/s."""
-    return read_seismograms(folder / "seismograms.h5")
+# Peak ground velocity and acceleration: xarray.Dataset (y, x).
+shaking_map = FileReader("shaking_map.nc", read_shaking_map)
+
+# The files of `output.volumes` and `output.record`.
+records = RecordReader(
+    RECORDABLE,
+    {seismograms.file, shaking_map.file, "surface.nc"},
+    "run the case with output.volumes (snapshots) or output.record (points, planes, boxes, final "
+    "fields)",
+)
 
 
 def stream(folder: Path) -> Any:
@@ -45,26 +51,3 @@ def fields(folder: Path) -> Any:
             f"result.records[{chosen!r}]"
         )
     return found[chosen]
-
-
-def records(folder: Path) -> Any:
-    """The files of `output.volumes` and `output.record`: xarray.Dataset by file name.
-
-    Values are read when they are used.
-
-    Raises:
-        InputError: the run has not recorded fields.
-    """
-    names = [name for name in read_summary(folder)["files"] if name not in OTHERS]
-    found = open_records(folder, names, RECORDABLE, downward=True)
-    if not found:
-        raise InputError(
-            f"{folder} has no recorded fields; run the case with output.volumes (snapshots) or "
-            "output.record (points, planes, boxes, final fields)"
-        )
-    return found
-
-
-def shaking_map(folder: Path) -> Any:
-    """Peak ground velocity and acceleration: xarray.Dataset (y, x)."""
-    return read_shaking_map(folder / "shaking_map.nc")

@@ -5,41 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from groundswell.grids.cartesian import Part, Triple
-from groundswell.outputs.cartesian import CartesianDomain, strided, taken
-from groundswell.outputs.recording import Frame, PointSelection, RecordableField, Recording
+from groundswell.outputs.cartesian import strided, taken
+from groundswell.outputs.recording import Frame, PointSelection
 from groundswell.outputs.ring_buffer import ring_slots
-from groundswell.seismology.sources.event import date_attributes
-from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS, Stencil
-
-if TYPE_CHECKING:
-    from groundswell.solvers.earthquake.setup import Setup
-
-_VELOCITY = ("m s-1", "particle velocity along {}")
-_STRESS = ("Pa", "stress {}")
-_FIELDS = (
-    *zip(("vx", "vy", "vz"), VELOCITY_OFFSETS, [_VELOCITY] * 3, ("x", "y", "z, down"), strict=True),
-    *(
-        (f"s{axes}", offset, _STRESS, axes)
-        for axes, offset in zip(("xx", "yy", "zz", "xy", "xz", "yz"), STRESS_OFFSETS, strict=True)
-    ),
-)
-
-
-def _from_middle(offset: tuple[float, float, float]) -> tuple[float, float, float]:
-    """Offset of a value from its cell's centre, given its offset from the corner."""
-    x, y, z = (along - 0.5 for along in offset)
-    return x, y, z
-
-
-RECORDABLE = {
-    name: RecordableField(name, units, words.format(axis), _from_middle(offset))
-    for name, offset, (units, words), axis in _FIELDS
-}
+from groundswell.solvers.earthquake.interpolation import Stencil
+from groundswell.solvers.earthquake.setup import Setup
 
 
 @dataclass(frozen=True)
@@ -84,8 +58,8 @@ def recorded(setup: Setup, part: Part | None = None) -> dict[str, Samples]:
 
 def _sections(setup: Setup, part: Part) -> Iterator[tuple[str, tuple[int, ...], int]]:
     output = setup.case.output
-    if setup.receivers:
-        yield "seismograms", (len(setup.receivers), 3), 1
+    if setup.survey.receivers:
+        yield "seismograms", (len(setup.survey.receivers), 3), 1
     if output.surface:
         nx, ny, _ = taken(part, strided(setup.grid.region, output.surface.stride)).count
         at_top = part.start[2] == 0
@@ -93,24 +67,6 @@ def _sections(setup: Setup, part: Part) -> Iterator[tuple[str, tuple[int, ...], 
     if output.volumes:
         shape = taken(part, strided(setup.grid.region, output.volumes.stride)).count[::-1]
         yield "volumes", shape, len(output.volumes.fields)
-
-
-def recording(setup: Setup, part: Part) -> Recording:
-    """The recordable fields of a part of the grid: velocities and stresses of its region."""
-    x, y, z = (h / 2 for h in setup.grid.spacing)
-    sides = setup.periodic
-    domain = CartesianDomain(
-        part,
-        (x, y, z),
-        (0.0, 0.0, 0.0),
-        setup.extent,
-        downward=True,
-        periodic=(sides, sides, False),
-    )
-    axis, attrs = setup.time_axis, date_attributes(setup)
-    return Recording(
-        domain, RECORDABLE, setup.dtype, axis.dt, attrs=attrs, steps=axis.steps, start=axis.start
-    )
 
 
 def point_selection(

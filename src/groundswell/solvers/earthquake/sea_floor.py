@@ -79,18 +79,18 @@ class Terms:
     steps: Integers
     weights: NDArray[np.float64]
 
-    def tables(self, box: Box, layout: Layout, dtype: str) -> list[NDArray[np.generic]]:
-        """The arguments TERMS of kernels/sea_floor.h for the cells of a box, without the count."""
+    def tables(self, box: Box, layout: Layout, dtype: str) -> dict[str, NDArray[np.generic]]:
+        """CORRECTIONS in kernels/sea_floor.h for the cells of a box, without the count."""
         low, high = np.array(box.start), np.add(box.start, box.shape)
         here = ((self.cells >= low) & (self.cells < high)).all(axis=1)
         strides = np.array([layout.plane, layout.row, 1])
-        return [
-            self.cells[here] @ strides,
-            self.stencils[here].astype(np.int32),
-            self.starts.astype(np.int32),
-            self.steps @ strides,
-            self.weights.astype(dtype),
-        ]
+        return {
+            "targets": self.cells[here] @ strides,
+            "stencils": self.stencils[here].astype(np.int32),
+            "starts": self.starts.astype(np.int32),
+            "steps": self.steps @ strides,
+            "weights": self.weights.astype(dtype),
+        }
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ imaging at the free surface, and convolutional absorbing layers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs
 from groundswell.solvers.earthquake.sea_floor import Terms, find_differences
 from groundswell.solvers.earthquake.setup import Setup
-from groundswell.solvers.earthquake.source_injection import injection_launches
+from groundswell.solvers.earthquake.source_injection import injection_tables
 from groundswell.solvers.earthquake.state import layer_arrays, surface_array
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -71,15 +71,15 @@ class Earthquake(ExplicitSolver):
         self.decomposition = decompose_grid(setup, self.comm.size)
         self.part = part_of(setup.grid, self.decomposition, self.comm.rank)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
-        self.has_surface = setup.free_surface and self.part.start[2] == 0
-        self.attenuated = setup.relaxation is not None
+        self.has_surface = setup.ground.free_surface and self.part.start[2] == 0
+        self.attenuated = setup.ground.relaxation is not None
         self.fields = {
             name: Field(backend, self.layout, setup.dtype)
             for name in (*VELOCITIES, *STRESSES, *(MEMORIES if self.attenuated else ()))
         }
         self._placeholder = backend.zeros((1,), setup.dtype)
         self.clock = backend.zeros((1,), np.int64)
-        self.materials = Materials(setup, backend, self.part, self.layout)
+        self.materials = Materials(setup.ground, setup.dtype, backend, self.part, self.layout)
         self.materials.load()
         self.layers = Layers(setup, backend, self.part)
         self.module = backend.compile(self._source())
@@ -140,46 +140,52 @@ class Earthquake(ExplicitSolver):
         return boundary_first(self.decomposition, self.comm.rank, thickness, wanted=overlap)
 
     def _update_velocity(self, boxes: Sequence[Box], ticks: int) -> list[Launch]:
-        fields = [*self._pick(VELOCITIES), *self._pick(STRESSES), *self._densities]
-        layers = self.layers.arguments("velocity")
+        fields = {**self._pick(*VELOCITIES, *STRESSES), **self._densities}
+        layers, clock = self.layers.arguments("velocity"), {"clock": self.clock, "ticks": ticks}
         return [
             launch
             for box in boxes
             for launch in (
-                self._in_box("update_velocity", box, [*fields, *layers], self.clock, ticks),
-                *self._correct("correct_velocity", box, [*fields, self.layers.damping]),
+                self._in_box("update_velocity", box, {**fields, **layers, **clock}),
+                *self._correct("correct_velocity", box, fields),
             )
         ]
 
     def _update_stress(self, boxes: Sequence[Box]) -> list[Launch]:
-        memories = self._pick(MEMORIES) if self.attenuated else [self._placeholder] * 6
-        properties = [self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")]
-        material = [*properties, self.materials.corrections, self._mechanisms]
-        fields = [*self._pick(STRESSES), *memories, *self._pick(VELOCITIES), *material]
+        none = dict.fromkeys(MEMORIES, self._placeholder)
+        fields = {
+            **self._pick(*STRESSES, *VELOCITIES),
+            **(self._pick(*MEMORIES) if self.attenuated else none),
+            **{n: self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")},
+            "rows": self.materials.corrections,
+            "mechanisms": self._mechanisms,
+        }
         layers = self.layers.arguments("stress")
         return [
             launch
             for box in boxes
             for launch in (
-                self._in_box("update_stress", box, [*fields, *layers]),
-                *self._correct("correct_stress", box, [*fields, self.layers.damping]),
+                self._in_box("update_stress", box, {**fields, **layers}),
+                *self._correct("correct_stress", box, fields),
             )
         ]
 
-    def _correct(self, kernel: str, box: Box, fields: Sequence[Array]) -> list[Launch]:
+    def _correct(self, kernel: str, box: Box, fields: Mapping[str, Array]) -> list[Launch]:
         """The launch that corrects differences in a box at boundaries of fluids, if any."""
         if kernel not in self._sea_floor:
             return []
         tables = self._sea_floor[kernel].tables(box, self.layout, self.setup.dtype)
-        count = len(tables[0])
-        on_device = map(self.backend.to_device, tables)
-        arguments = (*fields, *on_device, count)
-        return [self.module.launch(kernel, Items(count), *arguments)] if count else []
+        count = len(tables["targets"])
+        if not count:
+            return []
+        on_device = {name: self.backend.to_device(table) for name, table in tables.items()}
+        arguments = {**fields, "sponge": self.layers.damping, **on_device, "count": count}
+        return [self.module.launch(kernel, Items(count), **arguments)]
 
     @cached_property
     def _sea_floor(self) -> dict[str, Terms]:
         """The terms that each kernel of kernels/sea_floor.h adds; empty if there is no fluid."""
-        phases, top = self.setup.phases, self.setup.free_surface
+        phases, top = self.setup.ground.phases, self.setup.ground.free_surface
         if phases is None:
             return {}
         differences = find_differences(phases, self.part, free_surface=top)
@@ -189,23 +195,33 @@ class Earthquake(ExplicitSolver):
         }
 
     @property
-    def _densities(self) -> tuple[Array, Array]:
-        return self.materials["rho"], self.materials.corrections
+    def _densities(self) -> dict[str, Array]:
+        return {"rho": self.materials["rho"], "rows": self.materials.corrections}
 
     @cached_property
     def _forces(self) -> list[Launch]:
-        fields = [*self._pick(VELOCITIES), *self._densities]
-        return injection_launches(self, "inject_forces", fields, forces=True)
+        fields = {**self._pick(*VELOCITIES), **self._densities}
+        return self._inject("inject_forces", fields, forces=True)
 
     @cached_property
     def _moments(self) -> list[Launch]:
-        return injection_launches(self, "inject_moments", self._pick(STRESSES), forces=False)
+        return self._inject("inject_moments", self._pick(*STRESSES), forces=False)
+
+    def _inject(self, kernel: str, fields: Mapping[str, Array], *, forces: bool) -> list[Launch]:
+        """The launch that adds all forces, or all moments, to fields; none if there are none."""
+        tables = injection_tables(self.setup, self.part, self.layout, forces=forces)
+        if not tables:
+            return []
+        on_device = {name: self.backend.to_device(table) for name, table in tables.items()}
+        count = len(tables["targets"])
+        arguments = {**fields, **on_device, "clock": self.clock, "count": count}
+        return [self.module.launch(kernel, Items(count), **arguments)]
 
     def _mirror_velocity(self) -> list[Launch]:
-        return self._on_surface("mirror_velocity", *self._pick(VELOCITIES))
+        return self._on_surface("mirror_velocity", self._pick(*VELOCITIES))
 
     def _mirror_stress(self) -> list[Launch]:
-        return self._on_surface("mirror_stress", *self._pick(("szz", "sxz", "syz")))
+        return self._on_surface("mirror_stress", self._pick("szz", "sxz", "syz"))
 
     def hot_kernels(self) -> dict[str, Launch]:
         """The two kernels that take nearly all the time of a step, for benchmarks."""
@@ -226,29 +242,34 @@ class Earthquake(ExplicitSolver):
 
     # --- launches ---------------------------------------------------------------------------------
 
-    def _pick(self, names: tuple[str, ...]) -> list[Array]:
-        return [self.fields[name].interior for name in names]
+    def _pick(self, *names: str) -> dict[str, Array]:
+        return {name: self.fields[name].interior for name in names}
 
-    def _in_box(self, kernel: str, box: Box, arguments: Sequence[Any], *more: Any) -> Launch:
-        extent = Cells(*box.shape[::-1])
-        where = (*box.start[::-1], *box.shape[::-1])
-        return self.module.launch(kernel, extent, *arguments, *where, *more)
+    def _in_box(self, kernel: str, box: Box, arguments: Mapping[str, Any]) -> Launch:
+        names = ("first_k", "first_j", "first_i", "count_k", "count_j", "count_i")
+        where = dict(zip(names, (*box.start, *box.shape), strict=True))
+        return self.module.launch(kernel, Cells(*box.shape[::-1]), **arguments, **where)
 
-    def _on_surface(self, kernel: str, *fields: Array) -> list[Launch]:
+    def _on_surface(self, kernel: str, fields: Mapping[str, Array]) -> list[Launch]:
         if not self.has_surface:
             return []
         nx, ny, _ = self.part.cells
-        materials = self.materials
-        moduli = (materials["lam"], materials["compliance"], materials.corrections)
-        memory, profiles = self.layers.surface_memory[kernel], self.layers.profiles[:2]
-        arguments = (*fields, *moduli, memory, *profiles)
-        return [self.module.launch(kernel, Cells(nx, ny, 1), *arguments)]
+        profile_x, profile_y, _ = self.layers.profiles
+        arguments = {
+            **fields,
+            **{n: self.materials[n] for n in ("lam", "compliance")},
+            "rows": self.materials.corrections,
+            "memory": self.layers.surface_memory[kernel],
+            "profile_x": profile_x,
+            "profile_y": profile_y,
+        }
+        return [self.module.launch(kernel, Cells(nx, ny, 1), **arguments)]
 
     # --- kernel arguments and constants -----------------------------------------------------------
 
     @cached_property
     def _mechanisms(self) -> Array:
-        relaxation = self.setup.relaxation
+        relaxation = self.setup.ground.relaxation
         if relaxation is None:
             return self._placeholder
         table = mechanism_table(relaxation, self.part, self.setup.dt)
@@ -267,9 +288,9 @@ class Earthquake(ExplicitSolver):
             "CORRECTED_ROWS": self.materials.are_corrected,
             "ATTENUATION": self.attenuated,
             "FREE_SURFACE": self.has_surface,
-            "WET_SURFACE": self.has_surface and setup.phases is not None,
+            "WET_SURFACE": self.has_surface and setup.ground.phases is not None,
             "SHEAR_REACH": SHEAR_REACH,
-            "ABOVE": float(surface_weights(setup.free_surface)[0]),
+            "ABOVE": float(surface_weights(setup.ground.free_surface)[0]),
         }
 
     def _parameters(self) -> dict[str, Parameter]:
@@ -314,7 +335,7 @@ class Earthquake(ExplicitSolver):
     @cached_property
     def sources_end(self) -> float:
         """Time at which the last source ends, s."""
-        return end_of(self.setup.sources)
+        return end_of(self.setup.survey.sources)
 
     def restart(self) -> None:
         """Do nothing: all fields are still zero."""

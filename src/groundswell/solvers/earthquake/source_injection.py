@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Items, Launch
-from groundswell.backends.base import Array
 from groundswell.grids.cartesian import GHOSTS, Layout, Part
 from groundswell.seismology.sources.moment import has_shear
 from groundswell.seismology.sources.point_sources import PointSource
@@ -23,10 +20,7 @@ from groundswell.solvers.earthquake.interpolation import (
 )
 from groundswell.solvers.earthquake.phase_interpolation import Interpolation
 from groundswell.solvers.earthquake.phases import TOUCHING, Phases
-
-if TYPE_CHECKING:
-    from groundswell.solvers.earthquake.setup import Setup
-    from groundswell.solvers.earthquake.solver import Earthquake
+from groundswell.solvers.earthquake.setup import Setup
 
 Integers = NDArray[np.int64]
 Amplitudes = NDArray[np.float64]
@@ -72,7 +66,7 @@ def distribute_sources(
         (component, i + layout.row * j + layout.plane * k, n, weight)
         for n, source in enumerate(sources)
         for component, cell, weight in _contributions(setup, source, forces)
-        for i, j, k in _local_cells(part, cell, setup.periodic)
+        for i, j, k in _local_cells(part, cell, setup.ground.periodic)
     ]
     rows.sort()
     component, offset, source, weight = (
@@ -92,10 +86,10 @@ def distribute_sources(
 def _contributions(setup: Setup, source: PointSource, forces: bool) -> Iterator[Contribution]:
     if forces:
         if source.force is not None:
-            yield from spread_force(setup.interpolation, source.position, source.force)
+            yield from spread_force(setup.ground.interpolation, source.position, source.force)
     elif source.moment is not None:
-        found = spread_moment(setup.interpolation, source.position, source.moment)
-        beside = setup.phases and BesideFluid.of(setup, source.position)
+        found = spread_moment(setup.ground.interpolation, source.position, source.moment)
+        beside = setup.ground.phases and BesideFluid.of(setup, source.position)
         yield from beside.corrected(found) if beside else found
 
 
@@ -119,13 +113,13 @@ class BesideFluid:
     @classmethod
     def of(cls, setup: Setup, position: Position) -> BesideFluid | None:
         """The rows of a medium that varies with depth only, for a source at a position (m)."""
-        profile = setup.phases.profile if setup.phases else None
-        if profile is None or setup.rows is None:
+        profile = setup.ground.phases.profile if setup.ground.phases else None
+        if profile is None or setup.ground.rows is None:
             return None
         nearby = position[Z] + TOUCHING * setup.grid.spacing[Z] * np.array([-1.0, 1.0])
-        material = setup.properties(profile.sample(np.maximum(nearby, 0.0)))
+        material = setup.ground.properties(profile.sample(np.maximum(nearby, 0.0)))
         stiffness = np.add(material["lam"], 2 / material["compliance"])
-        return cls(setup.rows, float(stiffness[material["compliance"].argmin()]))
+        return cls(setup.ground.rows, float(stiffness[material["compliance"].argmin()]))
 
     def corrected(self, contributions: Iterable[Contribution]) -> Iterator[Contribution]:
         """Yield the contributions of a source, corrected next to a fluid."""
@@ -206,25 +200,23 @@ def _local_cells(part: Part, cell: Cell, periodic: bool) -> list[Cell]:
     return [local] if local else []
 
 
-def injection_launches(
-    solver: Earthquake, kernel: str, fields: Sequence[Array], *, forces: bool
-) -> list[Launch]:
-    """The launch that adds all forces, or all moments, to fields; none if there are none here."""
-    setup = solver.setup
-    sources = [s for s in setup.sources if (s.force if forces else s.moment) is not None]
-    table = distribute_sources(setup, solver.part, solver.layout, sources, forces=forces)
-    count = len(table.targets)
-    if not count:
-        return []
+def injection_tables(
+    setup: Setup, part: Part, layout: Layout, *, forces: bool
+) -> dict[str, NDArray[np.generic]]:
+    """The arguments of `kernels/sources.h` for all forces, or all moments; empty without any."""
+    sources = [s for s in setup.survey.sources if (s.force if forces else s.moment) is not None]
+    table = distribute_sources(setup, part, layout, sources, forces=forces)
+    if not len(table.targets):
+        return {}
     start = setup.time_axis.start  # the clock counts steps
     firsts = np.cumsum([0, *(len(source.samples) for source in sources)])
-    tables = (
-        *(table.targets, table.components, table.starts, table.source_index),
-        table.source_weight.astype(setup.dtype),
-        np.array([[source.start - start, source.step] for source in sources], float),
-        firsts.astype(np.int64),  # first sample of each source
-        np.concatenate([source.samples for source in sources]).astype(setup.dtype),
-    )
-    on_device = map(solver.backend.to_device, tables)
-    arguments = (*fields, *on_device, solver.clock, count)
-    return [solver.module.launch(kernel, Items(count), *arguments)]
+    return {
+        "targets": table.targets,
+        "components": table.components,
+        "starts": table.starts,
+        "source_index": table.source_index,
+        "source_weight": table.source_weight.astype(setup.dtype),
+        "times": np.array([[source.start - start, source.step] for source in sources], float),
+        "firsts": firsts.astype(np.int64),  # first sample of each source
+        "samples": np.concatenate([source.samples for source in sources]).astype(setup.dtype),
+    }

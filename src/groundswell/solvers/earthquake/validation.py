@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Layout
 from groundswell.seismology.sources import placement
+from groundswell.seismology.sources.entries import SourceEntry
+from groundswell.seismology.time_steps import TimeStep
 from groundswell.solvers.earthquake import moduli
-
-if TYPE_CHECKING:
-    from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.ground import Ground
 
 MAX_BYTES = 10e12  # no device has more memory
 
@@ -36,36 +36,39 @@ def require_feasible_size(layout: Layout, fields: int) -> None:
         )
 
 
-def require_two_samples(setup: Setup) -> None:
+def require_two_samples(formats: Sequence[str], step: TimeStep, steps: int) -> None:
     """Check that seismograms in formats with a sampling rate have at least two samples.
+
+    Args:
+        formats: of the seismograms.
+        steps: number of steps of the run.
 
     Raises:
         InputError: the run would write a single sample.
     """
-    stride = setup.sampling_stride("seismograms")
-    named = [name for name in setup.case.output.seismograms.formats if name in ("sac", "mseed")]
-    if named and setup.steps <= stride:
+    named = [name for name in formats if name in ("sac", "mseed")]
+    if named and steps <= step.stride:
         raise InputError(
-            f"output.seismograms.interval = {stride * setup.dt:g} s gives only one sample in the "
-            f"run of {setup.steps * setup.dt:g} s, and the format {named[0]} needs 2; sample more "
+            f"output.seismograms.interval = {step.sampling:g} s gives only one sample in the "
+            f"run of {steps * step.dt:g} s, and the format {named[0]} needs 2; sample more "
             'often, lengthen time.duration, or write only "hdf5"'
         )
 
 
-def require_shear_in_solids(setup: Setup) -> None:
+def require_shear_in_solids(entries: Sequence[SourceEntry], ground: Ground) -> None:
     """Check that moments of sources in fluids are isotropic.
 
     Raises:
         InputError: a source in a fluid has a moment that is not isotropic.
     """
-    phases = setup.phases
+    phases = ground.phases
     if phases is None:
         return
-    rigidity = moduli.rigidity(setup.medium)
+    rigidity = moduli.rigidity(ground.medium)
 
     def are_in_fluid(places: NDArray[np.float64]) -> NDArray[np.bool_]:
         fluid = np.asarray(rigidity(*places.T)) == 0  # of the cells that contain the places
         fluid[fluid] = [not phases.is_solid((x, y, z)) for x, y, z in places[fluid].tolist()]
         return fluid
 
-    placement.require_shear_in_solids(setup.source_entries, are_in_fluid)
+    placement.require_shear_in_solids(entries, are_in_fluid)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,7 @@ from groundswell.seismology.anelasticity import attenuation_warnings
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.spectra import energy_below
 from groundswell.seismology.time_steps import sampling_warnings
-
-if TYPE_CHECKING:
-    from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.setup import Setup
 
 # Thresholds
 INTERVAL_SHIFT = 0.1  # relative change of a sampling interval
@@ -40,7 +37,7 @@ def find_warnings(setup: Setup) -> list[str]:
 
 
 def _resolution(setup: Setup) -> Iterator[str]:
-    resolved, emitted = setup.resolved_frequency, setup.source_frequency
+    resolved, emitted = setup.ground.resolved_frequency, setup.survey.frequency
     if emitted > resolved:
         cell = max(setup.grid.spacing) * resolved / emitted
         yield (
@@ -51,7 +48,7 @@ def _resolution(setup: Setup) -> Iterator[str]:
 
 def _material(setup: Setup) -> Iterator[str]:
     cells = np.prod(setup.grid.region, dtype=float)
-    for name, count in setup.statistics.floored.items():
+    for name, count in setup.ground.statistics.floored.items():
         if count:
             yield (
                 f"medium.floor raised {name} in {counted(count, 'cell')} "
@@ -60,13 +57,14 @@ def _material(setup: Setup) -> Iterator[str]:
 
 
 def _attenuation(setup: Setup) -> Iterator[str]:
-    return attenuation_warnings(setup.relaxation, setup.statistics, setup.resolved_frequency)
+    ground = setup.ground
+    return attenuation_warnings(ground.relaxation, ground.statistics, ground.resolved_frequency)
 
 
 def _long_waves(setup: Setup) -> Iterator[str]:
     """Sources that radiate waves too long for the matched layers."""
-    band = setup.absorbed_frequencies
-    if band and (energy := energy_below(band.lowest, setup.sources)) > LONG_WAVES:
+    band = setup.absorption.band
+    if band and (energy := energy_below(band.lowest, setup.survey.sources)) > LONG_WAVES:
         yield (
             f"a source radiates {100 * energy:.0f} % of its energy below {band.lowest:.3g} Hz, "
             f"where the absorbing layers reflect more than {100 * band.reflection:g} %; widen them "
@@ -76,9 +74,9 @@ def _long_waves(setup: Setup) -> Iterator[str]:
 
 def _reflection(setup: Setup) -> Iterator[str]:
     """Matched layers without a wide band in which they reflect less than REFLECTION."""
-    band = setup.absorbed_frequencies
+    band = setup.absorption.band
     reflected = band.reflection if band else 1.0
-    if setup.has_pml and reflected > REFLECTION:
+    if setup.absorption.are_matched and reflected > REFLECTION:
         amount = f"up to {100 * reflected:g} %" if band else "more than 10 %"
         yield (
             f"the absorbing layers reflect {amount} of some waves; widen them (boundary.width), or "
@@ -88,8 +86,8 @@ def _reflection(setup: Setup) -> Iterator[str]:
 
 def _fluid(setup: Setup) -> Iterator[str]:
     """More steps with matched layers next to a fluid and a solid than have been tested."""
-    beside = setup.has_pml and setup.statistics.fluid_cells
-    if beside and setup.statistics.vs_max and setup.steps > STEPS_BESIDE_FLUID:
+    beside = setup.absorption.are_matched and setup.ground.statistics.fluid_cells
+    if beside and setup.ground.statistics.vs_max and setup.steps > STEPS_BESIDE_FLUID:
         yield (
             f"matched layers next to a fluid and a solid have been stable in runs of up to "
             f"{STEPS_BESIDE_FLUID:,} steps, and this run has {setup.steps:,}; shorten it, or set "
@@ -101,7 +99,7 @@ def _step(setup: Setup) -> Iterator[str]:
     """A sampling interval that shortens the time step considerably."""
     if setup.case.time.step == "auto":
         interval = setup.case.output.seismograms.interval
-        yield from sampling_warnings(setup.longest_stable_step, interval, setup.dt)
+        yield from sampling_warnings(setup.stable.longest, interval, setup.dt)
 
 
 def _sampling(setup: Setup) -> Iterator[str]:
@@ -115,4 +113,4 @@ def _sampling(setup: Setup) -> Iterator[str]:
 
 def _sources(setup: Setup) -> Iterator[str]:
     """Sources that do not fit the event or the run, and receivers out of reach."""
-    return source_warnings(setup, setup.max_wave_speed)
+    return source_warnings(setup.case, setup.survey, setup.dt, setup.ground.max_wave_speed)

@@ -11,23 +11,15 @@ import numpy as np
 from groundswell.formats.text import write_json, write_table
 from groundswell.meshes.hexahedra import Floats
 from groundswell.outputs.recorder import Recorders
-from groundswell.outputs.recording import Domain, RecordableField, Recording
 from groundswell.outputs.ring_buffer import Output
+from groundswell.solvers.poisson.recordable import recording
 from groundswell.spectral_elements.boundary import evaluate
 from groundswell.spectral_elements.fields import gather_on_root
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
-    from groundswell.solvers.poisson.setup import Setup
     from groundswell.solvers.poisson.solver import Poisson
-
-SOLUTION = RecordableField("u", "1", "solution")
-
-
-def recording(setup: Setup, domain: Domain) -> Recording:
-    """The recordable field on some elements."""
-    return Recording(domain, {"u": SOLUTION}, "float64", attrs={"title": setup.case.title})
 
 
 class Outputs:
@@ -38,7 +30,7 @@ class Outputs:
         setup, comm, sections = solver.setup, solver.comm, solver.setup.case.output.record
         domain = ElementDomain(comm, setup.mesh, setup.degree, solver.elements)
         self._u = solver.backend.zeros(solver.values.shape if sections else (0, 1), "float64")
-        records = recording(setup, domain)
+        records = recording(setup.case.title, domain)
         self._recorders = Recorders(sections, records, {"u": self._u}, solver.backend, comm)
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:

@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from groundswell.errors import InputError
 from groundswell.formats.text import read_json, read_table
+from groundswell.simulation.readers import FileReader
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
     import xarray
-
-
-def fields(folder: Path) -> xarray.Dataset:
-    """u, and its error if the exact u is known, (element, node), with the nodes' x, y and z, m.
-
-    The nodes in the file are equidistant in each element, with a degree of at most 10.
-
-    Raises:
-        InputError: the run has not written them.
-    """
-    path = folder / "solution.vtkhdf"
-    if not path.exists():
-        raise InputError(f"{path} does not exist; run the case with output.fields = true")
-    return LagrangeElements.read(path).as_dataset()
 
 
 def residuals(folder: Path) -> xarray.Dataset:
@@ -37,7 +23,13 @@ def residuals(folder: Path) -> xarray.Dataset:
     return xarray.Dataset(over, {"iteration": iteration})
 
 
-def solution(folder: Path) -> dict[str, Any]:
-    """Iterations, convergence, the range of u, and errors if the exact solution is known."""
-    found: dict[str, Any] = read_json(folder / "solution.json")
-    return found
+# u, and its error if the exact u is known, (element, node), with the nodes' x, y and z, m. The
+# nodes in the file are equidistant in each element, with a degree of at most 10.
+fields = FileReader(
+    "solution.vtkhdf",
+    lambda path: LagrangeElements.read(path).as_dataset(),
+    "run the case with output.fields = true",
+)
+
+# Iterations, convergence, the range of u, and errors if the exact solution is known.
+solution = FileReader("solution.json", read_json)

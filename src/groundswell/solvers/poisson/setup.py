@@ -18,7 +18,7 @@ from groundswell.solvers.poisson.case import AXES, BoxMesh, GmshMesh, PoissonCas
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.lines import looks_flat
 from groundswell.solvers.poisson.multigrid import level_degrees
-from groundswell.solvers.poisson.outputs import recording
+from groundswell.solvers.poisson.recordable import recording
 from groundswell.solvers.poisson.roofline import stored_factors
 from groundswell.solvers.poisson.validation import functions_by_tag
 from groundswell.spectral_elements.boundary import Function
@@ -46,7 +46,7 @@ class Setup:
     @property
     def recording(self) -> Recording:
         """The recordable field on the whole mesh."""
-        return recording(self, ElementDomain.outline(self.outline))
+        return recording(self.case.title, ElementDomain.outline(self.outline))
 
     @property
     def outline(self) -> Hexahedra:

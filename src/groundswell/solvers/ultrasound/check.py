@@ -9,12 +9,11 @@ from groundswell.case.quantities import Quantity, byte_size
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.solvers.ultrasound.cost import estimate
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
-from groundswell.solvers.ultrasound.source_waves import (
+from groundswell.solvers.ultrasound.losses import (
     absorbed_wave,
     absorbs_waves,
-    frequencies,
-    points_per_wavelength,
 )
+from groundswell.solvers.ultrasound.source_waves import frequencies
 from groundswell.solvers.ultrasound.stability_messages import density_range
 from groundswell.solvers.ultrasound.units import MHZ, MM, NS, percent
 from groundswell.solvers.ultrasound.warnings import find_warnings
@@ -44,7 +43,7 @@ def _grid_quantities(setup: WaveSetup) -> Iterator[Quantity]:
 
 
 def _wave_quantities(setup: WaveSetup) -> Iterator[Quantity]:
-    highest, per_wavelength = setup.highest_frequency, points_per_wavelength(setup)
+    highest, per_wavelength = setup.highest_frequency, setup.points_per_wavelength
     text = f"{highest / MHZ:.4g} MHz"
     yield Quantity("speed_min", setup.smallest_speed, "slowest sound", "m/s")
     yield Quantity("speed_max", setup.largest_speed, "fastest sound", "m/s")
@@ -73,7 +72,7 @@ def _loss_quantities(setup: WaveSetup) -> Iterator[Quantity]:
     if not absorbs_waves(setup):
         return
     wave, label = absorbed_wave(setup), "error of the absorption"
-    frequency = f"at {max(frequencies(setup)) / MHZ:g} MHz"
+    frequency = f"at {max(frequencies(setup.source_sections)) / MHZ:g} MHz"
     if wave is None:
         text = f"unknown {frequency}; see the warning"
         yield Quantity("absorption_error", None, label, text=text)

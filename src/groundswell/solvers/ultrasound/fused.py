@@ -31,7 +31,7 @@ from groundswell.solvers.ultrasound.fields import (
     FillOverlaps,
     without_overlaps,
 )
-from groundswell.solvers.ultrasound.fused_tables import FusedTables
+from groundswell.solvers.ultrasound.fused_tables import FusedTables, by_axis
 from groundswell.solvers.ultrasound.line_transforms import FILES, TILINGS, Passes
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
@@ -184,18 +184,20 @@ class FusedStep:
             yield from self._along_x("inverse_x", "own", spectrum, u)
 
     def _accelerate(self, kind: Kind) -> list[Launch]:
-        tables, fields = self._tables, (*self._fields.u, *self._spectra)
-        arrays = (*fields, *tables.staggered_layers, *tables.staggered_densities)
-        return self._along_x("accelerate", kind, *arrays, *self._u_sources, fields=3)
+        arrays = {**by_axis("u", self._fields.u), **by_axis("spectrum_", self._spectra)}
+        more = {**self._tables.of_velocities, **self._u_sources}
+        return self._along_x("accelerate", kind, fields=3, **arrays, **more)
 
     def _compress(self, kind: Kind) -> list[Launch]:
-        tables, fields = self._tables, (*self._fields.rho, *self._spectra, self._fields.p)
-        arrays = (*fields, *tables.layers, tables.density, *tables.state[:3])
-        return self._along_x("compress", kind, *arrays, self._total, *self._p_sources, tiles=3)
+        arrays = {**by_axis("rho_", self._fields.rho), **by_axis("spectrum_", self._spectra)}
+        more = {**self._tables.of_pressure, **self._p_sources, "total": self._total}
+        return self._along_x("compress", kind, tiles=3, p=self._fields.p, **arrays, **more)
 
     def _find_pressure(self, kind: Kind) -> list[Launch]:
-        arrays = (self._fields.p, *self._fields.rho, *self._spectra[:2], *self._tables.state)
-        return self._along_x("find_pressure", kind, *arrays, tiles=2)
+        rate, density, _ = self._spectra
+        spectra = {"spectrum_rate": rate, "spectrum_density": density}
+        arrays = {"p": self._fields.p, **by_axis("rho_", self._fields.rho), **spectra}
+        return self._along_x("find_pressure", kind, tiles=2, **arrays, **self._tables.state)
 
     # --- sources of few terms, which the updates of the fields add --------------------------------
 
@@ -204,12 +206,17 @@ class FusedStep:
         terms = sorted(self._terms, key=lambda term: term.field)
         return [term for term in terms if term.field[0] == kind]
 
-    def _separable_sources(self, kind: str) -> tuple[Any, ...]:
+    def _separable_sources(self, kind: str) -> dict[str, Any]:
         """Arguments of kernels for the terms of the pressure ("p") or of the velocities ("u")."""
         shape = self._operators.grid.shape
         terms = self._terms_of(kind)
         found = DeviceTerms(self._backend, self._tables, terms, shape, self._correct)
-        return found.fields, found.signals, self._clock, found.samples
+        return {
+            "source_fields": found.fields,
+            "source_signals": found.signals,
+            "clock": self._clock,
+            "samples": found.samples,
+        }
 
     def _correct(self, term: Term, field: Array) -> Iterator[Launch]:
         """Write the corrected field of a term to an array of zeros."""
@@ -283,19 +290,20 @@ class FusedStep:
     # --- launches ---------------------------------------------------------------------------------
 
     def _along_x(
-        self, name: str, kind: Kind, *arguments: Any, fields: int = 1, tiles: int = 1
+        self, name: str, kind: Kind, *arguments: Any, fields: int = 1, tiles: int = 1, **named: Any
     ) -> list[Launch]:
         """The launch of a pass over the rows of a kind; none if there are no such rows.
 
         Args:
+            arguments, named: arguments of the kernel, without those that all passes have.
             fields: number of fields whose rows blocks process separately.
             tiles: number of rows in shared memory for each row of the pass.
         """
         rows, count = self._lists[kind], len(getattr(self._rows, kind))
         extent = self._passes.row_blocks(FILES[name], fields * count, tiles)
-        last = self._tables.roots, self._tables.twiddles[0], rows, count
+        named |= {"roots": self._tables.roots, "twiddles": self._tables.twiddles[0]}
         launch = self._modules[FILES[name]].launch
-        return [launch(name, extent, *arguments, *last)] if count else []
+        return [launch(name, extent, *arguments, **named, rows=rows, count=count)] if count else []
 
     def _planes(self, name: str, extent: Blocks, *arrays: Array) -> Iterator[Launch]:
         launch = self._modules["planes"].launch

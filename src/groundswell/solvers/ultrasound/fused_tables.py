@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -101,9 +102,11 @@ class FusedTables(Tables):
     # --- the medium -------------------------------------------------------------------------------
 
     @cached_property
-    def state(self) -> tuple[Array, ...]:
+    def state(self) -> dict[str, Array]:
         """The coefficients of the equation of state."""
-        return tuple(map(self.property, self._medium.state_coefficients))
+        names = ("speed_squared", "nonlinearity", "tau", "eta")
+        coefficients = map(self.property, self._medium.state_coefficients)
+        return dict(zip(names, coefficients, strict=True))
 
     @cached_property
     def density(self) -> Array:
@@ -128,6 +131,25 @@ class FusedTables(Tables):
     def takes_means(self) -> bool:
         """Whether the density at velocity points is the mean of two pressure points."""
         return np.ndim(self._medium.density) > 0 and self._medium.staggered is None
+
+    # --- arguments of kernels ---------------------------------------------------------------------
+
+    @property
+    def of_velocities(self) -> dict[str, Array]:
+        """Those of the update of the velocities."""
+        layers = by_axis("layer_", self.staggered_layers)
+        return {**layers, **by_axis("density_", self.staggered_densities)}
+
+    @property
+    def of_pressure(self) -> dict[str, Array]:
+        """Those of the update of the densities, which may also find the pressure."""
+        state = {name: values for name, values in self.state.items() if name != "eta"}
+        return {**by_axis("layer_", self.layers), "density": self.density, **state}
+
+
+def by_axis(prefix: str, arrays: Iterable[Array]) -> dict[str, Array]:
+    """Arguments of kernels whose names end with x, y and z."""
+    return {f"{prefix}{axis}": array for axis, array in zip("xyz", arrays, strict=True)}
 
 
 def series_terms(square: float, tolerance: float) -> int:

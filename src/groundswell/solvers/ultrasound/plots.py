@@ -257,7 +257,7 @@ def spectrum_picture(results: str | Path) -> Path | None:
 
 def _point_series(folder: Path) -> Iterator[xarray.DataArray]:
     """Recorded series (time, point) that are not all zero; the first few points of each."""
-    for dataset in readers.open_recorded(folder).values():
+    for dataset in readers.record_reader().open(folder).values():
         for values in dataset.data_vars.values():
             if values.dims == ("time", "point") and values.sizes["time"] >= _LEAST_SAMPLES:
                 few = values[:, : len(COLOURS)].load()

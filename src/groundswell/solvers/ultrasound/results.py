@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import open_dataset
+from groundswell.simulation.readers import FileReader, RecordReader
 from groundswell.simulation.summary import read_summary
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE, PEAK_FILE
 from groundswell.solvers.ultrasound.focus import Focus, find_focus
@@ -18,6 +16,21 @@ from groundswell.solvers.ultrasound.kwave.output_file import read_samples
 
 if TYPE_CHECKING:
     import xarray
+
+_maps = FileReader(PEAK_FILE, open_dataset, "run the case with output.maps = true")
+
+# The properties of the medium that vary in space, at every point, (z, y, x): some of speed,
+# density, absorption and nonlinearity.
+medium = FileReader(
+    MEDIUM_FILE,
+    open_dataset,
+    "run the case with output.medium = true and a medium that varies in space",
+)
+
+# Samples, statistics and final fields of a run of an input file of k-Wave, NumPy arrays by dataset.
+# A time series of points is (steps, points), a statistic (points,). Those of cuboids have names
+# such as "p/1" and the axes (steps, z, y, x) and (z, y, x). Fields of the whole grid are (z, y, x).
+samples = FileReader(OUTPUT_FILE, read_samples, "run the case with an input file of k-Wave (.h5)")
 
 
 def fields(folder: Path) -> xarray.Dataset:
@@ -30,27 +43,8 @@ def fields(folder: Path) -> xarray.Dataset:
     """
     if (folder / OUTPUT_FILE).exists():
         raise InputError(f"{folder} has the results of an input file of k-Wave; use samples")
-    if not (folder / PEAK_FILE).exists():
-        raise InputError(
-            f"{folder / PEAK_FILE} does not exist; run the case with output.maps = true"
-        )
-    return open_dataset(folder / PEAK_FILE)
-
-
-def medium(folder: Path) -> xarray.Dataset:
-    """The properties of the medium that vary in space, at every point, (z, y, x).
-
-    These are some of speed, density, absorption and nonlinearity. Values are read on first use.
-
-    Raises:
-        InputError: the run has not written them, or the file is damaged.
-    """
-    if not (folder / MEDIUM_FILE).exists():
-        raise InputError(
-            f"{folder / MEDIUM_FILE} does not exist; run the case with output.medium = true and a "
-            "medium that varies in space"
-        )
-    return open_dataset(folder / MEDIUM_FILE)
+    found: xarray.Dataset = _maps(folder)
+    return found
 
 
 def focus(folder: Path) -> Focus:
@@ -75,38 +69,14 @@ def records(folder: Path) -> dict[str, xarray.Dataset]:
     Raises:
         InputError: the run has not recorded fields, or a file is damaged.
     """
-    found = open_recorded(folder)
-    if not found:
-        raise InputError(f"{folder} has no recorded fields; run the case with output.record")
+    found: dict[str, xarray.Dataset] = record_reader()(folder)
     return found
 
 
-def samples(folder: Path) -> dict[str, NDArray[np.float32]]:
-    """Samples, statistics and final fields of a run of an input file of k-Wave, by dataset.
-
-    A time series of points is (steps, points), a statistic (points,). Those of cuboids have names
-    such as "p/1" and the axes (steps, z, y, x) and (z, y, x). Fields of the whole grid are
-    (z, y, x).
-
-    Raises:
-        InputError: the run was not that of an input file of k-Wave, or the file is damaged.
-    """
-    path = folder / OUTPUT_FILE
-    if not path.exists():
-        raise InputError(f"{path} does not exist; run the case with an input file of k-Wave (.h5)")
-    return read_samples(path)
-
-
-def open_recorded(folder: Path) -> dict[str, xarray.Dataset]:
-    """The files of `output.record` by name; none if the run has recorded no fields.
-
-    Raises:
-        InputError: a file is missing or damaged.
-    """
-    from groundswell.outputs.records import open_records
+def record_reader() -> RecordReader:
+    """Opens the files of `output.record`."""
     from groundswell.solvers.ultrasound.setup import Setup
 
-    summary, others = read_summary(folder), (PEAK_FILE, MEDIUM_FILE, OUTPUT_FILE)
-    names = [name for name in summary["files"] if name not in others]
     recordable = {field.name: field for field in Setup.recordable}
-    return open_records(folder, names, recordable, downward=False)
+    others = {PEAK_FILE, MEDIUM_FILE, OUTPUT_FILE}
+    return RecordReader(recordable, others, downward=False)

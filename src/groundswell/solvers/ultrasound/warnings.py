@@ -11,14 +11,13 @@ import numpy as np
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
 from groundswell.solvers.ultrasound.dispersion import LossyWave
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
-from groundswell.solvers.ultrasound.source_waves import (
+from groundswell.solvers.ultrasound.losses import (
     FEWEST_STEPS,
     absorbed_wave,
     absorbs_waves,
-    frequencies,
-    points_per_wavelength,
     steps_per_period,
 )
+from groundswell.solvers.ultrasound.source_waves import frequencies
 from groundswell.solvers.ultrasound.sources import mask_normal, mask_points
 from groundswell.solvers.ultrasound.stability import SAFETY
 from groundswell.solvers.ultrasound.stability_messages import (
@@ -60,11 +59,11 @@ def _growing_waves(setup: WaveSetup) -> Iterator[str]:
 
 
 def _coarse_grids(setup: WaveSetup) -> Iterator[str]:
-    per_wavelength = points_per_wavelength(setup)
+    per_wavelength = setup.points_per_wavelength
     if per_wavelength is not None and per_wavelength < LEAST_POINTS:
-        widest = max(setup.grid.spacing[: setup.axes])
+        widest, highest = setup.widest_spacing, max(frequencies(setup.source_sections)) / MHZ
         yield (
-            f"the highest source frequency, {max(frequencies(setup)) / MHZ:g} MHz, has "
+            f"the highest source frequency, {highest:g} MHz, has "
             f"{per_wavelength:.2g} points per wavelength in the slowest medium; use "
             f"{LEAST_POINTS:g} or more: a spacing of at most "
             f"{per_wavelength / LEAST_POINTS * widest / MM:.3g} mm"
@@ -84,7 +83,7 @@ def _inexact_absorption(setup: WaveSetup) -> Iterator[str]:
 
 def _faults_of_losses(setup: WaveSetup, wave: LossyWave | None, distance: float) -> Iterator[str]:
     """What is wrong with a wave that travels a distance (m) through strong absorption."""
-    frequency = f"{max(frequencies(setup)) / MHZ:g} MHz"
+    frequency = f"{max(frequencies(setup.source_sections)) / MHZ:g} MHz"
     if wave is None:
         yield (
             f"where the absorption is largest, the equations have no wave of {frequency} that "
@@ -107,9 +106,10 @@ def _faults_of_losses(setup: WaveSetup, wave: LossyWave | None, distance: float)
 def _coarse_steps(setup: WaveSetup) -> str:
     """Warning about a time step too long for the highest source frequency."""
     steps = steps_per_period(setup)
+    highest = max(frequencies(setup.source_sections)) / MHZ
     return (
         f"the time step of {setup.dt / NS:.6g} ns samples a period of the highest source "
-        f"frequency, {max(frequencies(setup)) / MHZ:g} MHz, {steps:.3g} times, too few for the "
+        f"frequency, {highest:g} MHz, {steps:.3g} times, too few for the "
         f"absorption; {_use_step(setup.dt * steps / ENOUGH_STEPS)}"
     )
 

@@ -22,7 +22,7 @@ from groundswell.solvers.ultrasound.overlap_choice import Overlaps
 from groundswell.solvers.ultrasound.overlap_error import OverlapError
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.separable import Term, separate
-from groundswell.solvers.ultrasound.source_waves import wave
+from groundswell.solvers.ultrasound.source_waves import emitted_wave, points_per_wavelength
 from groundswell.solvers.ultrasound.stability import DispersionShare
 from groundswell.solvers.ultrasound.window import Window
 
@@ -135,6 +135,16 @@ class WaveSetup(BlockSetup):
         return float(np.min(self.materials.speed))
 
     @property
+    def widest_spacing(self) -> float:
+        """Largest distance of points, m."""
+        return max(self.grid.spacing[: self.axes])
+
+    @property
+    def points_per_wavelength(self) -> float | None:
+        """See `source_waves.points_per_wavelength`."""
+        return points_per_wavelength(self.source_sections, self.materials, self.widest_spacing)
+
+    @property
     def smallest_spacing(self) -> float:
         """Smallest distance of points, m."""
         return min(self.grid.spacing[: self.axes])
@@ -142,7 +152,7 @@ class WaveSetup(BlockSetup):
     @property
     def highest_frequency(self) -> float:
         """Highest frequency that the grid resolves everywhere, at 2 points per wavelength, Hz."""
-        return self.smallest_speed / (2 * max(self.grid.spacing[: self.axes]))
+        return self.smallest_speed / (2 * self.widest_spacing)
 
     @cached_property
     def dispersion_share(self) -> DispersionShare:
@@ -159,7 +169,9 @@ class WaveSetup(BlockSetup):
     @cached_property
     def overlaps(self) -> Overlaps:
         """The overlaps of the blocks of ranks, and their expected error."""
-        error = OverlapError.of(self.materials, wave(self))
+        sections, widest = self.source_sections, self.widest_spacing
+        wave = emitted_wave(sections, self.materials, self.grid, widest)
+        error = OverlapError.of(self.materials, wave)
         return Overlaps(self.case.overlap, self.grid, self.sources, error)
 
     def window(self, part: Part, ranks: Sequence[int]) -> Window:

@@ -12,10 +12,12 @@
 #endif
 
 // Values from one row along r to the next. On a GPU adjacent rows start in different banks.
-INLINE constexpr int pitch_of(int count) { return LINES_PER_THREAD(count) == 1 ? count | 1 : count; }
+INLINE constexpr int pitch_of(int count) {
+  return LINES_PER_THREAD(count) == 1 ? count | 1 : count;
+}
 
-// For each of WIDTH adjacent lines, multiplies the first FROM values by `matrix`, (FROM, TO), and stores
-// the first TO values.
+// For each of WIDTH adjacent lines, multiplies the first FROM values by `matrix`, (FROM, TO), and
+// stores the first TO values.
 template <int WIDTH, int FROM, int TO>
 INLINE void multiply_lines(real* lines, int step, const real (&matrix)[FROM][TO]) {
   real old[FROM][WIDTH];
@@ -35,8 +37,7 @@ INLINE void multiply_lines(real* lines, int step, const real (&matrix)[FROM][TO]
 }
 
 // The same for one line whose values are contiguous.
-template <int FROM, int TO>
-INLINE void multiply_row(real* row, const real (&matrix)[FROM][TO]) {
+template <int FROM, int TO> INLINE void multiply_row(real* row, const real (&matrix)[FROM][TO]) {
   real sum[TO];
   for (int to = 0; to < TO; ++to) sum[to] = 0;
   UNROLL

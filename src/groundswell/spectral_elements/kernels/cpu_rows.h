@@ -1,13 +1,13 @@
 // Derivatives of an element's nodal values on a CPU. Each row of nodes along r is padded to whole
-// vectors. Lines along t and s are differentiated many at once. Rows are multiplied by the full matrix,
-// because their even and odd parts lie across vectors.
+// vectors. Lines along t and s are differentiated many at once. Rows are multiplied by the full
+// matrix, because their even and odd parts lie across vectors.
 #pragma once
 #include "differentiate.h"
 
 ALLOW_FP_CONTRACT
 
-// These are separate functions because the compiler runs out of registers if it inlines all of them. For
-// few nodes the calls would cost more.
+// These are separate functions because the compiler runs out of registers if it inlines all of
+// them. For few nodes the calls would cost more.
 #if NODES > 2
 #define PART static __attribute__((noinline))
 #else
@@ -23,7 +23,7 @@ ALLOW_FP_CONTRACT
 constexpr int WIDEST = WIDEST_BYTES / sizeof(real);
 constexpr int LEAST = NODES > 8 ? 16 : NODES > 4 ? 8 : NODES > 2 ? 4 : 2;
 constexpr int VECTOR = LEAST < WIDEST ? LEAST : WIDEST, VECTORS = (NODES + VECTOR - 1) / VECTOR;
-constexpr int PITCH = VECTORS * VECTOR;  // of rows
+constexpr int PITCH = VECTORS * VECTOR;                      // of rows
 constexpr int ROWS_AT_ONCE = VECTORS < 4 ? 4 / VECTORS : 1;  // enough independent sums in registers
 
 typedef real Plane[NODES][PITCH];
@@ -42,16 +42,19 @@ template <bool TRANSPOSED_MATRIX, int COUNT>
 INLINE void differentiate_some_rows(const real* from, real* to) {
   Lanes sum[COUNT][VECTORS] = {};
   UNROLL
-  for (int m = 0; m < NODES; ++m)
+  for (int m = 0; m < NODES; ++m) {
     UNROLL
-    for (int n = 0; n < VECTORS; ++n)
+    for (int n = 0; n < VECTORS; ++n) {
       UNROLL
       for (int row = 0; row < COUNT; ++row)
         sum[row][n] += from[row * PITCH + m] * lanes_at(OF_ROWS[TRANSPOSED_MATRIX][m], n);
+    }
+  }
   UNROLL
-  for (int row = 0; row < COUNT; ++row)
+  for (int row = 0; row < COUNT; ++row) {
     UNROLL
     for (int n = 0; n < VECTORS; ++n) lanes_at(to + row * PITCH, n) = sum[row][n];
+  }
 }
 
 // The derivatives of all rows of a plane along r.

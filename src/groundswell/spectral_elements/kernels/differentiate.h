@@ -1,6 +1,6 @@
-// Derivatives along a line of nodes. The nodes are symmetric about the middle of the line, so even values
-// have odd derivatives and odd values have even ones. Each part needs a quarter of the products
-// (Solomonoff 1992, J. Comput. Phys. 98:174).
+// Derivatives along a line of nodes. The nodes are symmetric about the middle of the line, so even
+// values have odd derivatives and odd values have even ones. Each part needs a quarter of the
+// products (Solomonoff 1992, J. Comput. Phys. 98:174).
 #pragma once
 #include "reference_element.h"
 

@@ -1,5 +1,5 @@
-// Products of 8 x 8 tiles of planes on a GPU's double-precision tensor cores. Planes are padded with zeros
-// to whole tiles.
+// Products of 8 x 8 tiles of planes on a GPU's double-precision tensor cores. Planes are padded
+// with zeros to whole tiles.
 //
 // In m8n8k4, lane 4 p + q has entry (p, q) of A (8 x 4), (q, p) of B (4 x 8), and (p, 2 q) and
 // (p, 2 q + 1) of C (PTX ISA, section "Warp-level matrix fragment for mma.m8n8k4").

@@ -7,33 +7,39 @@ measure the latter at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from groundswell.bench.exchange.cavity import grids
+from groundswell.bench.exchange.links import grids
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
-from groundswell.solvers.cavity.benchmarks.speed import alone, make_case, on_ranks, speed
+from groundswell.solvers.cavity.benchmarks.speed import (
+    alone,
+    make_case,
+    make_solver,
+    on_ranks,
+    speed,
+)
 from groundswell.solvers.cavity.case import CavityCase
-from groundswell.solvers.cavity.setup import prepare
 from groundswell.solvers.cavity.solver import Cavity
 
 Cells = tuple[int, int, int]
-COMPARED = ("baseline", "v3")
+Rivals = Mapping[str, Callable[[Cavity], None]]  # versions of the exchange, see `on_ranks`
+OWN: Rivals = {}  # only the solver's own exchange
 
 
-def measure_strong(rig: Rig, edge: int, large: int) -> Iterator[Row]:
-    """A cube shared by all ranks, in the paper's versions and ours; a larger one in ours only."""
+def measure_strong(rig: Rig, edge: int, large: int, rivals: Rivals = OWN) -> Iterator[Row]:
+    """A cube shared by all ranks, in the rivals' versions and ours; a larger one in ours only."""
     for cut in cuts(rig):
-        yield from _compared(rig, (edge,) * 3, cut, (edge,) * 3)
+        yield from _compared(rig, (edge,) * 3, cut, (edge,) * 3, rivals)
     if large:
         yield from _ours(rig, (large,) * 3, None, (large,) * 3)
 
 
-def measure_weak(rig: Rig, edge: int, large: int) -> Iterator[Row]:
+def measure_weak(rig: Rig, edge: int, large: int, rivals: Rivals = OWN) -> Iterator[Row]:
     """A cube on each rank, with the grid growing along the decomposed axes (table 2)."""
     for cut in cuts(rig):
-        yield from _compared(rig, _grown(edge, cut), cut, (edge,) * 3)
+        yield from _compared(rig, _grown(edge, cut), cut, (edge,) * 3, rivals)
     if large:
         even = cuts(rig)[-1]
         yield from _ours(rig, _grown(large, even), even, (large,) * 3)
@@ -56,11 +62,11 @@ def cuts(rig: Rig) -> list[Cells]:
     return [(i, j, k) for k, j, i in grids(rig.comm.size)]
 
 
-def _compared(rig: Rig, cells: Cells, cut: Cells, one: Cells) -> Iterator[Row]:
-    for version in COMPARED:
+def _compared(rig: Rig, cells: Cells, cut: Cells, one: Cells, rivals: Rivals) -> Iterator[Row]:
+    for version, change in rivals.items():
         for transport in rig.transports:
-            run = {"transport": transport, "processes": cut, "overlap": False}
-            yield from _measured(rig, make_case(cells, **run), one, version)
+            case = make_case(cells, transport=transport, processes=cut, overlap=False)
+            yield from ({**row, "version": version} for row in _measured(rig, case, one, change))
     yield from _ours(rig, cells, cut, one)
 
 
@@ -79,19 +85,22 @@ def _ours(rig: Rig, cells: Cells, cut: Cells | None, one: Cells) -> list[Row]:
     return sorted(rows, key=lambda row: float(row["seconds"]))[:1]
 
 
-def _measured(rig: Rig, case: CavityCase, one: Cells, version: str = "") -> list[Row]:
-    """A row: `version` ("ours" without one), `processes`, `transport`, speed and `efficiency`.
+def _measured(
+    rig: Rig, case: CavityCase, one: Cells, change: Callable[[Cavity], None] | None = None
+) -> list[Row]:
+    """A row: `version`, `processes`, `transport`, speed and `efficiency`.
 
     Args:
         one: the cells that one device computes for comparison.
+        change: see `on_ranks`.
     """
     run = case.run
-    found = rig.attempt(run.transport, partial(on_ranks, rig, case, version))
+    found = rig.attempt(run.transport, partial(on_ranks, rig, case, change))
     if found is None:
         return []
     ideal = rig.comm.size * _single(rig, one)
     row = {
-        "version": version or "ours",
+        "version": "ours",
         "processes": run.processes,
         "transport": run.transport,
         "overlap": run.overlap,
@@ -103,7 +112,7 @@ def _measured(rig: Rig, case: CavityCase, one: Cells, version: str = "") -> list
 def _single(rig: Rig, cells: Cells) -> float:
     """Speed of one device, of the slowest of all that compute the same at once."""
     if cells not in rig.remembered:
-        solver = Cavity(prepare(make_case(cells)), rig.backend)
+        solver = make_solver(make_case(cells), rig.backend)
         seconds = max(rig.comm.allgather(alone(rig.backend, solver)))
         rig.remembered[cells] = speed(cells, seconds)["ssspnt"]
     return float(rig.remembered[cells])

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
-from typing import Any, cast
+from typing import Any
 
 from groundswell.backends import Backend
-from groundswell.bench.exchange.versions import VERSIONS, VersionExchange
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
+from groundswell.exchange.communicator import Communicator
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.cost import estimate
 from groundswell.solvers.cavity.setup import prepare
@@ -31,6 +29,11 @@ def make_case(cells: tuple[int, int, int], **run: Any) -> CavityCase:
     )
 
 
+def make_solver(case: CavityCase, backend: Backend, comm: Communicator | None = None) -> Cavity:
+    """The solver of a case, on one rank or on several."""
+    return Cavity(prepare(case), backend, comm)
+
+
 def measure_sizes(backend: Backend, edges: Sequence[int], bandwidth: float) -> Iterator[Row]:
     """Cubes of several sizes on one device.
 
@@ -39,7 +42,7 @@ def measure_sizes(backend: Backend, edges: Sequence[int], bandwidth: float) -> I
     """
     for edge, precision in [(edge, "double") for edge in edges] + [(edges[-2], "single")]:
         cells = (edge,) * 3
-        solver = Cavity(prepare(make_case(cells, precision=precision)), backend)
+        solver = make_solver(make_case(cells, precision=precision), backend)
         seconds = alone(backend, solver)
         traffic = solver.updates_per_step * estimate(solver.setup).bytes_per_update / seconds
         row = {"cells": cells, "precision": precision, "share": traffic / bandwidth}
@@ -56,30 +59,23 @@ def alone(backend: Backend, solver: Cavity) -> float:
     return median(found) / times / solver.steps_at_once
 
 
-def on_ranks(rig: Rig, case: CavityCase, version: str = "") -> Row:
+def on_ranks(rig: Rig, case: CavityCase, change: Callable[[Cavity], None] | None = None) -> Row:
     """Seconds per step on all ranks, and the path of their messages.
 
     Args:
-        version: one of VERSIONS, to exchange as the paper does; by default our own exchange.
+        change: makes the solver exchange as another program does; by default, it keeps its own.
     """
-    solver = Cavity(prepare(case), rig.backend, rig.comm)
+    solver = make_solver(case, rig.backend, rig.comm)
     with rig.holding(solver):
-        if version:
-            exchange_as(solver, version)
+        if change is not None:
+            change(solver)
         solver.initialize()
         seconds = rig.seconds(solver.step, in_graph=solver.in_graph) / solver.steps_at_once
         solver.check_health(0)
         ranks = solver.describe_ranks()
         solver.close()
-    cells = solver.setup.grid.cells
+    cells = solver.setup.finest.grid.cells
     return {"cells": cells, "path": ranks["transport"], **speed(cells, seconds)}
-
-
-def exchange_as(solver: Cavity, version: str) -> None:
-    """Make a solver exchange like a version of the paper; all ranks call it."""
-    for level in solver.levels:
-        level.make_exchange = cast(Any, partial(VersionExchange, VERSIONS[version]))
-    solver.set_exchange(replace(solver.choice, overlap=False))
 
 
 def speed(cells: tuple[int, int, int], seconds: float) -> Row:

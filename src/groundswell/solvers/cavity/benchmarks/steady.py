@@ -39,7 +39,7 @@ def _time_to_steady_state(
     )
     flow, solver, loop = bring_to_steady_state(case, backend)
     setup = solver.setup
-    sweeps = loop.updates * len(setup.scheme.stages) / setup.grid.count
-    row = {"cells": setup.grid.cells, "tolerance": setup.tolerance, "steps": loop.step}
+    sweeps = loop.updates * len(setup.scheme.stages) / setup.finest.grid.count
+    row = {"cells": setup.finest.grid.cells, "tolerance": setup.tolerance, "steps": loop.step}
     row |= {"sweeps": sweeps, "seconds": loop.seconds}
     return row | {"nusselt": flow.summary()["nusselt"]}

@@ -1,7 +1,8 @@
 // Rates of change of incompressible Boussinesq flow with artificial compressibility (Chorin 1967):
 // central differences, and a fourth difference of pressure against odd-even decoupling. Both mass
 // fluxes, of velocity and of the fourth difference, vanish at walls, so that the sum of all mass
-// sources is zero. `p` is pressure over density, m^2/s^2; `t` is temperature less the neutral one, K.
+// sources is zero. `p` is pressure over density, m^2/s^2; `t` is temperature less the neutral one,
+// K.
 #pragma once
 #include "lines.h"
 
@@ -87,10 +88,10 @@ struct Steps {
   real p, velocity, heat;
 };
 
-// The longest stable steps at a point. Where diffusion limits the step of velocity, waves cross only
-// a small fraction of a spacing in it, and damping of odd-even pressure is equally slow. A longer
-// step of pressure acts like a larger beta, which does not change the steady flow. The stability of
-// waves and of the damping limit it.
+// The longest stable steps at a point. Where diffusion limits the step of velocity, waves cross
+// only a small fraction of a spacing in it, and damping of odd-even pressure is equally slow. A
+// longer step of pressure acts like a larger beta, which does not change the steady flow. The
+// stability of waves and of the damping limit it.
 INLINE Steps local_steps(const Waves& wave) {
   const Limits limit = step_limits(wave);
   const real crossed = crossings(wave), crossed2 = crossed * crossed;

@@ -25,10 +25,10 @@ struct Side {
   real velocity[3], temperature;
 };
 
-#define SIDE(name)                                                                           \
-  Side {                                                                                     \
-    static_cast<Beyond>(name##_BEYOND), static_cast<Heat>(name##_HEAT),                      \
-        {name##_U, name##_V, name##_W}, name##_TEMPERATURE                                   \
+#define SIDE(name)                                                      \
+  Side {                                                                \
+    static_cast<Beyond>(name##_BEYOND), static_cast<Heat>(name##_HEAT), \
+        {name##_U, name##_V, name##_W}, name##_TEMPERATURE              \
   }
 
 struct X {

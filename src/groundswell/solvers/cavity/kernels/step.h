@@ -2,7 +2,7 @@
 #pragma once
 #include "sweep.h"
 
-#define READS(s)                                                                             \
+#define READS(s) \
   const real *p##s, const real *u##s, const real *v##s, const real *w##s, const real *t##s
 #define WRITES(s) real *p##s, real *u##s, real *v##s, real *w##s, real *t##s
 #define FIELDS(s) {p##s, u##s, v##s, w##s, t##s}

@@ -17,7 +17,7 @@ from groundswell.bench.tables import Row
 from groundswell.solvers.dgwave.benchmarks.problems import EDGE, PRECISIONS, RHO, VP, VS, fill
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.cost import bytes_per_update
-from groundswell.solvers.dgwave.setup import prepare
+from groundswell.solvers.dgwave.setup import Setup, prepare
 from groundswell.solvers.dgwave.solver import DgWave
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
@@ -45,12 +45,17 @@ def measure_features(session: Session) -> Iterator[Row]:
 
 def _measured(backend: Backend, content: Content, precision: str) -> Row:
     gc.collect()
-    setup = prepare(DgWaveCase.from_dict(content | {"run": {"precision": precision}}))
+    setup = set_up(content | {"run": {"precision": precision}})
     solver = DgWave(setup, backend)
     fill(backend, solver.propagation.u, solver.elements.numbers)
     seconds = alone(backend, solver.propagation.step) / SCHEME.stages
-    counted = {"elements": setup.count, "bytes": bytes_per_update(setup)}
+    counted = {"elements": setup.geometry.count, "bytes": bytes_per_update(setup)}
     return {**counted, "seconds": seconds, "GDOFS": setup.unknowns / seconds / 1e9}
+
+
+def set_up(content: Content) -> Setup:
+    """The set-up of a case with this content."""
+    return prepare(DgWaveCase.from_dict(content))
 
 
 def features(cells: int, degree: int, *, fluid: bool = False) -> dict[str, Content]:

@@ -6,11 +6,12 @@ They correspond to figures 6, 7 and 8 of the paper.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 
+from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.bench import Session
 from groundswell.bench.exchange.links import most_even
@@ -21,25 +22,16 @@ from groundswell.exchange.decomposition import process_grids
 from groundswell.exchange.transfer import BufferedTransfer
 from groundswell.exchange.transports.mpi import MpiTransport
 from groundswell.grids.cartesian import Triple
-from groundswell.solvers.dgwave.benchmarks.ghosts import REDUCED, WHOLE, GhostExchange
-from groundswell.solvers.dgwave.benchmarks.ladder import F1S, Ladder
-from groundswell.solvers.dgwave.benchmarks.problems import (
-    Configuration,
-    cubes,
-    discretise,
-    fill,
-)
-from groundswell.solvers.dgwave.benchmarks.speed import DEGREE, rates, register_limits
+from groundswell.solvers.dgwave.benchmarks.problems import Configuration, cubes, discretise
+from groundswell.solvers.dgwave.benchmarks.speed import DEGREE, rates
 from groundswell.solvers.dgwave.benchmarks.trace_exchange import TraceExchange
-from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Element, total
+from groundswell.solvers.dgwave.benchmarks.traffic import Element, advance, total
+from groundswell.solvers.dgwave.benchmarks.versions import Costs
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 SECONDS = 1200.0  # time limit of a table
 TRACES = "face traces"
-SENT = (WHOLE, REDUCED, TRACES)
-Exchange = GhostExchange | TraceExchange
-FUSED = ("volume_and_flux", "integrate")  # kernels that are used with ghost elements
 WEAK = tuple(Configuration("elastic", "central", name) for name in ("double", "single"))
 
 
@@ -52,8 +44,38 @@ THREADED: dict[str, Any] = {
 # --- exchange (figures 6 and 7) -------------------------------------------------------------------
 
 
-def measure_exchange(session: Session) -> Iterator[Row]:
+class Exchange(Protocol):
+    """An exchange of a rank's elements; see `TraceExchange`."""
+
+    bytes_sent: int
+    path: str
+    in_graph: bool
+    costs: Costs
+
+    @property
+    def compute(self) -> list[Launch]:
+        """The launches of a step without exchange."""
+
+    def step(self, *, overlap: bool) -> list[Launch]:
+        """The launches of a step."""
+
+    def check(self) -> None:
+        """Raise RunFailed if a wait for another rank timed out."""
+
+    def close(self) -> None:
+        """Release shared memory; collective."""
+
+
+# Creates an exchange from a backend, the ranks, a rank's problem, and the transport.
+Creator = Callable[[Backend, Communicator, Discretisation, Any], Exchange]
+OWN: Mapping[str, Creator] = {TRACES: TraceExchange}
+
+
+def measure_exchange(session: Session, exchanges: Mapping[str, Creator] = OWN) -> Iterator[Row]:
     """Measure steps for each kind of message and transport, with and without overlap.
+
+    Args:
+        exchanges: by the name of what they send.
 
     Yields:
         Rows: `configuration`, `precision`, `elements` of a rank, `outer`: elements that share faces
@@ -64,25 +86,20 @@ def measure_exchange(session: Session) -> Iterator[Row]:
     """
     rig, sizes = session.rig, session.sizes
     for configuration in sizes.configurations:
-        gc.collect()
-        make = partial(shared_ladder, rig, sizes.shared, configuration)
-        ladder = rig.attempt("elements", make)
-        if ladder is None:
+        make = partial(shared_problem, rig.comm, sizes.shared, configuration)
+        problem = rig.attempt("elements", make)
+        if problem is None:
             return
-        for sent in SENT:
+        element, elements = Element(configuration, DEGREE), problem.elements
+        about = {**configuration.row, "elements": elements.count, "outer": elements.outer}
+        unknowns = session.comm.size * prod(sizes.shared) * element.unknowns
+        for sent, create in exchanges.items():
             for transport in rig.transports:
-                make_rows = partial(_exchanged, rig, ladder, sent, transport)
-                for row in rig.attempt(transport, make_rows) or ():
-                    yield _row(session, configuration, ladder, row)
-
-
-def shared_ladder(rig: Rig, cells: Triple, configuration: Configuration) -> Ladder:
-    """The kernels of this rank; see `shared_problem`."""
-    problem = shared_problem(rig.comm, cells, configuration)
-    blocks = register_limits(rig.backend, problem, F1S)[0]
-    ladder = Ladder(rig.backend, problem, F1S, blocks)
-    fill(rig.backend, ladder.u, ladder.elements.numbers)
-    return ladder
+                measure = partial(_exchanged, rig, create, problem, transport)
+                for costs, row in rig.attempt(transport, measure) or ():
+                    cost = total(each(element) for each in costs.values())
+                    speed = rates(unknowns, row["seconds"], cost, session.measured["bandwidth"])
+                    yield {**about, "sent": sent, **row, **speed}
 
 
 def shared_problem(
@@ -99,31 +116,23 @@ def shared_problem(
     return discretise(configuration, DEGREE, elements)
 
 
-def _exchanged(rig: Rig, ladder: Ladder, sent: str, transport: str) -> list[Row]:
-    """Steps without and with overlap."""
+def _exchanged(
+    rig: Rig, create: Creator, problem: Discretisation, transport: str
+) -> list[tuple[Costs, Row]]:
+    """Steps without and with overlap, and the costs of their kernels."""
     gc.collect()
-    by = THREADED.get(transport, transport)
-    exchange: Exchange
-    if sent == TRACES:
-        exchange = TraceExchange(rig.backend, rig.comm, ladder.problem, by)
-    else:
-        exchange = GhostExchange(rig.backend, rig.comm, ladder, sent, by)
+    exchange = create(rig.backend, rig.comm, problem, THREADED.get(transport, transport))
     with rig.holding(exchange):
         compute = rig.seconds(in_order(exchange.compute), in_graph=True) / SCHEME.stages
         times = {overlap: _seconds(rig, exchange, overlap=overlap) for overlap in (False, True)}
         exchange.check()
         exchange.close()
-    about: Row = {"sent": sent, "transport": transport, "path": exchange.path}
+    about: Row = {"transport": transport, "path": exchange.path, "compute": compute}
     about["sent_bytes"] = max(rig.comm.allgather(exchange.bytes_sent))
-    about["compute"] = compute
     return [
-        {
-            **about,
-            "overlap": overlap,
-            "seconds": seconds,
-            "overhead": max(0.0, 1 - compute / seconds),
-        }
+        (exchange.costs, {**about, "overlap": overlap, "seconds": seconds, "overhead": overhead})
         for overlap, seconds in times.items()
+        for overhead in [max(0.0, 1 - compute / seconds)]
     ]
 
 
@@ -131,19 +140,6 @@ def _seconds(rig: Rig, exchange: Exchange, *, overlap: bool) -> float:
     """Seconds per stage."""
     step = in_order(exchange.step(overlap=overlap))
     return rig.seconds(step, in_graph=exchange.in_graph) / SCHEME.stages
-
-
-def _row(session: Session, configuration: Configuration, ladder: Ladder, found: Row) -> Row:
-    elements, element = ladder.elements, Element(configuration, DEGREE)
-    unknowns = session.comm.size * prod(session.sizes.shared) * element.unknowns
-    names = ("advance",) if found["sent"] == TRACES else FUSED
-    cost = total(COSTS[name](element) for name in names)
-    return {
-        **configuration.row,
-        **{"elements": elements.count, "outer": elements.outer},
-        **found,
-        **rates(unknowns, found["seconds"], cost, session.measured["bandwidth"]),
-    }
 
 
 # --- weak scaling (figure 8) ----------------------------------------------------------------------
@@ -168,7 +164,7 @@ def measure_weak(session: Session) -> Iterator[Row]:
                 continue
             first = first or found["seconds"]
             elements, available = prod(session.sizes.weak), sum(bandwidths[:count])
-            unknowns, cost = count * elements * element.unknowns, COSTS["advance"](element)
+            unknowns, cost = count * elements * element.unknowns, advance(element)
             yield {
                 **configuration.row,
                 **{"ranks": count, "elements": elements},

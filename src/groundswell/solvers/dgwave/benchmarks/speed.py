@@ -6,25 +6,13 @@ Speeds are in unknowns (values of all fields at all nodes) per second and stage.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from groundswell.backends import Backend, open_backend
 from groundswell.bench import Session
 from groundswell.bench.rig import alone
 from groundswell.bench.tables import Row
 from groundswell.errors import BackendError
-from groundswell.solvers.dgwave.benchmarks.ladder import (
-    BASE,
-    F1,
-    F1S,
-    MOST_THREADS,
-    SOLVER,
-    Ladder,
-    SolverSteps,
-    Steps,
-    Version,
-    ladder_source,
-)
 from groundswell.solvers.dgwave.benchmarks.problems import (
     TABLE_2,
     Configuration,
@@ -32,27 +20,35 @@ from groundswell.solvers.dgwave.benchmarks.problems import (
     discretise,
     fill,
 )
-from groundswell.solvers.dgwave.benchmarks.traffic import COSTS, Cost, Element, total
+from groundswell.solvers.dgwave.benchmarks.traffic import Cost, Element, total
+from groundswell.solvers.dgwave.benchmarks.versions import (
+    SOLVER,
+    Steps,
+    Version,
+    costs_of,
+)
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 DEGREE, LOW_DEGREE = 7, 3  # 512 and 64 nodes
-RESIDENT = (1024, 1536)  # resident threads per multiprocessor for the register limits of f1s
 ROOM = 0.7  # fraction of free memory that a problem may use
 
 
 # --- versions of the kernels (figure 4) -----------------------------------------------------------
 
 
-def measure_kernels(session: Session) -> Iterator[Row]:
-    """Measure all versions in all configurations; with a GPU, first on its host.
+def measure_kernels(session: Session, rivals: Sequence[Version] = ()) -> Iterator[Row]:
+    """Measure the solver in all configurations; with a GPU, first on its host.
+
+    Args:
+        rivals: versions to measure before it, only the first of them on the host of a GPU.
 
     Yields:
         Rows: `configuration`, `precision`, `degree`, `device` ("cpu" or "cuda"), `version`,
         `elements`, `seconds` per stage, `kernels`: seconds of each kernel per stage, `GDOFS`:
         billion unknowns per second and stage, `bytes` and `flops` per unknown, `share`: fraction of
-        the bandwidth, `over_base`: speed-up over the base version, `over_cpu`: speed-up over the
-        solver on the CPU, None if that was not measured, and `blocks`, see `Ladder`.
+        the bandwidth, `over_base`: speed-up over the first rival, `over_cpu`: speed-up over the
+        solver on the CPU, both None if that was not measured, and `blocks`, see `Steps`.
     """
     here, bandwidth = session.backend, session.measured["bandwidth"]
     mesh, host = cubes(session.sizes.cells), None if here.on_host else _open_host(session)
@@ -62,10 +58,10 @@ def measure_kernels(session: Session) -> Iterator[Row]:
         if host:
             problem = discretise(configuration, DEGREE, host_mesh)
             rate = session.measured["host_bandwidth"]
-            on_host = _measured_all(host, problem, configuration, (BASE, None), rate)
+            on_host = _measured_all(host, problem, configuration, (*rivals[:1], SOLVER), rate)
             yield from _compared(on_host, on_host)
         problem = discretise(configuration, DEGREE, mesh)
-        rows = _measured_all(here, problem, configuration, (BASE, F1, F1S, None), bandwidth)
+        rows = _measured_all(here, problem, configuration, (*rivals, SOLVER), bandwidth)
         yield from _compared(rows, rows if here.on_host else on_host)
 
 
@@ -82,25 +78,24 @@ def _open_host(session: Session) -> Backend | None:
 
 
 def _compared(rows: Sequence[Row], on_cpu: Sequence[Row]) -> Iterator[Row]:
-    """Add speed-ups: over the first row (base version), and over the last CPU row (solver)."""
+    """Add speed-ups: over the first rival, and over the last CPU row (solver)."""
+    base = rows[0] if len(rows) > 1 else None
     for row in rows:
+        over_base = row["GDOFS"] / base["GDOFS"] if base else None
         over_cpu = row["GDOFS"] / on_cpu[-1]["GDOFS"] if on_cpu else None
-        yield row | {"over_base": row["GDOFS"] / rows[0]["GDOFS"], "over_cpu": over_cpu}
+        yield row | {"over_base": over_base, "over_cpu": over_cpu}
 
 
 def _measured_all(
     backend: Backend,
     problem: Discretisation,
     configuration: Configuration,
-    versions: Sequence[Version | None],
+    versions: Sequence[Version],
     bandwidth: float,
 ) -> list[Row]:
-    """Measure a row for each version, without comparisons; None is the solver's own kernel."""
-    for version in filter(None, versions):
-        for blocks in register_limits(backend, problem, version):
-            backend.compile(
-                ladder_source(problem, version, blocks)
-            )  # compile all of them in parallel
+    """Measure a row for each version, without comparisons."""
+    for version in versions:
+        version.build(backend, problem)  # compiles all of them in parallel
     return [_measured(backend, problem, configuration, each, bandwidth) for each in versions]
 
 
@@ -108,21 +103,18 @@ def _measured(
     backend: Backend,
     problem: Discretisation,
     configuration: Configuration,
-    version: Version | None,
+    version: Version,
     bandwidth: float,
 ) -> Row:
-    timed = [
-        _timed(backend, problem, version, blocks)
-        for blocks in register_limits(backend, problem, version)
-    ]
+    timed = [_timed(backend, problem, make) for make in version.build(backend, problem)]
     fastest = min(timed, key=lambda row: float(row["seconds"]))
     element, count = Element(configuration, problem.degree), problem.elements.count
-    cost = total(COSTS[name](element) for name in fastest["kernels"])
+    cost = total(version.costs[name](element) for name in fastest["kernels"])
     return {
         **configuration.row,
         "degree": problem.degree,
         "device": backend.name,
-        "version": version.name if version else SOLVER,
+        "version": version.name,
         "elements": count,
         **fastest,
         **rates(count * element.unknowns, fastest["seconds"], cost, bandwidth),
@@ -136,43 +128,31 @@ def rates(unknowns: int, seconds: float, cost: Cost, bandwidth: float) -> Row:
     return {"GDOFS": speed / 1e9, **counted, "share": speed * cost.bytes / bandwidth}
 
 
-def register_limits(
-    backend: Backend, problem: Discretisation, version: Version | None
-) -> list[int]:
-    """Values to try for the `blocks` of a `Ladder`."""
-    if version is not F1S or backend.on_host:
-        return [0]
-    return [max(1, n // min(problem.nodes, MOST_THREADS)) for n in RESIDENT]
-
-
-def _timed(backend: Backend, problem: Discretisation, version: Version | None, blocks: int) -> Row:
+def _timed(backend: Backend, problem: Discretisation, make: Callable[[], Steps]) -> Row:
     """Measure seconds per stage, and of each kernel in it."""
     gc.collect()
-    steps = _steps(backend, problem, version, blocks)
+    steps = make()
     fill(backend, steps.u, problem.elements.numbers)
     stage = alone(backend, steps.step) / SCHEME.stages
     kernels = {name: alone(backend, found) / SCHEME.stages for name, found in steps.kernels.items()}
-    return {"seconds": stage, "kernels": kernels, "blocks": blocks}
-
-
-def _steps(
-    backend: Backend, problem: Discretisation, version: Version | None, blocks: int
-) -> Steps:
-    return Ladder(backend, problem, version, blocks) if version else SolverSteps(backend, problem)
+    return {"seconds": stage, "kernels": kernels, "blocks": steps.blocks}
 
 
 # --- rooflines ------------------------------------------------------------------------------------
 
 
-def find_rooflines(session: Session) -> Iterator[Row]:
+def find_rooflines(session: Session, rivals: Sequence[Version] = ()) -> Iterator[Row]:
     """Rooflines of the device's kernels in `measure_kernels` and `measure_degrees`.
+
+    Args:
+        rivals: the versions measured there.
 
     Yields:
         Rows: `configuration`, `precision`, `degree`, `version`, `kernel`, `seconds` per stage,
         `GDOFS`, `flops` and `bytes` per unknown, `intensity`: flops per byte, `GFLOPS`,
         `roofline`: GFLOP/s at the measured bandwidth, and `share`: fraction of the roofline.
     """
-    measured = session.measured
+    measured, costs = session.measured, costs_of((*rivals, SOLVER))
     others = [row for row in measured["degrees"] if row["degree"] != DEGREE]
     for row in [*measured["kernels"], *others]:
         if row["device"] != measured["backend"]:
@@ -180,7 +160,7 @@ def find_rooflines(session: Session) -> Iterator[Row]:
         configuration = _configuration(row)
         element = Element(configuration, row["degree"])
         for kernel, seconds in row["kernels"].items():
-            cost, unknowns = COSTS[kernel](element), row["elements"] * element.unknowns
+            cost, unknowns = costs[kernel](element), row["elements"] * element.unknowns
             yield {
                 **configuration.row,
                 **{name: row[name] for name in ("degree", "version")},
@@ -201,8 +181,11 @@ def _configuration(row: Row) -> Configuration:
 # --- degrees (figure 5) ---------------------------------------------------------------------------
 
 
-def measure_degrees(session: Session) -> Iterator[Row]:
+def measure_degrees(session: Session, rivals: Sequence[Version] = ()) -> Iterator[Row]:
     """Measure elements of 64 and 512 nodes, with the same total number of nodes.
+
+    Args:
+        rivals: versions to measure before the solver.
 
     Yields:
         Rows as in `measure_kernels`, with `over_64`: speed-up over elements of 64 nodes, instead of
@@ -215,7 +198,7 @@ def measure_degrees(session: Session) -> Iterator[Row]:
     }
     for configuration in TABLE_2:
         problems = [discretise(configuration, n, mesh) for n, mesh in meshes.items()]
-        for version in (F1S, None):
+        for version in (*rivals, SOLVER):
             rows = [_measured(backend, p, configuration, version, bandwidth) for p in problems]
             yield from (row | {"over_64": row["GDOFS"] / rows[0]["GDOFS"]} for row in rows)
 

@@ -9,6 +9,7 @@ from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.tuning import Choice
 from groundswell.solvers.dgwave.benchmarks.problems import fill
+from groundswell.solvers.dgwave.benchmarks.versions import SOLVER
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -26,7 +27,10 @@ class TraceExchange:
         bytes_sent: bytes that this rank sends per stage.
         path: description of the transport.
         in_graph: whether a graph can contain the exchange.
+        costs: the cost of each kernel.
     """
+
+    costs = SOLVER.costs
 
     def __init__(
         self, backend: Backend, comm: Communicator, problem: Discretisation, transport: str

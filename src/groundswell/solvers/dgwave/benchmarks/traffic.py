@@ -1,4 +1,4 @@
-"""Arithmetic and memory traffic of the kernels, counted by hand, for rooflines.
+"""Arithmetic and memory traffic of a kernel, counted by hand, for rooflines.
 
 Arithmetic: operations as written in the kernels. A sum, a difference or a product counts as one
 operation, a fused multiply-add as two, and a change of sign as none. Products of constants of an
@@ -11,13 +11,13 @@ elements and faces are included.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from groundswell.solvers.dgwave.benchmarks.problems import Configuration
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
-FACES = 6
+FACES, ADDRESS = 6, 8  # and the size of an address in tables, bytes
 AGAIN = 1 - 1 / SCHEME.stages  # fraction of stages that read the register
 
 # Operations per node, by equations: the contribution of one node of a line to the derivatives at
@@ -81,11 +81,6 @@ class Element:
         return FACES * (self.degree + 1) ** 2
 
     @property
-    def surface(self) -> int:
-        """Number of nodes on faces; each counts once."""
-        return (self.degree + 1) ** 3 - max(self.degree - 1, 0) ** 3
-
-    @property
     def traces(self) -> int:
         """Number of trace values of one side of all faces."""
         return self.face_nodes * self.configuration.solved.trace
@@ -96,71 +91,32 @@ class Element:
         return Cost(flops / self.unknowns, moved / self.unknowns)
 
 
-def _volume_flops(element: Element) -> int:
+def volume_flops(element: Element) -> int:
+    """Operations for the volume terms."""
     equations, n = element.configuration.equations, element.degree + 1
     return n**3 * (3 * n * SLOPES[equations] + RATES[equations])
 
 
-def _jump_flops(element: Element) -> int:
+def jump_flops(element: Element) -> int:
     """Operations for the flux at all faces, added to the derivatives."""
     equations, flux = element.configuration.equations, element.configuration.flux
     return element.face_nodes * (JUMP[equations, flux] + ADDED[equations])
 
 
-def _flux_flops(element: Element) -> int:
-    """Operations for the flux at all faces, added as rates to the contributions."""
-    more = RATES[element.configuration.equations] + element.fields
-    return _jump_flops(element) + element.face_nodes * more
-
-
-def _materials(element: Element) -> int:
+def material_values(element: Element) -> int:
+    """Values of the material of an element."""
     return MATERIAL[element.configuration.equations]
 
 
-def _faces(element: Element) -> int:
+def face_values(element: Element) -> int:
+    """Values of the material at all faces."""
     return FACES * FACE[element.configuration.equations]
-
-
-NUMBER, KIND, ADDRESS = 4, 1, 8  # size of table entries, bytes
-
-
-def volume(element: Element) -> Cost:
-    """Reads the fields, and writes the contributions."""
-    return element.cost(_volume_flops(element), 2 * element.unknowns + _materials(element))
-
-
-def flux(element: Element) -> Cost:
-    """Reads both sides of all faces; reads and writes the contributions on the surface."""
-    values = 2 * element.traces + 2 * element.fields * element.surface
-    tables = _materials(element) + _faces(element)
-    return element.cost(_flux_flops(element), values + tables, ADDRESS)  # the key of the element
-
-
-def volume_and_flux(element: Element) -> Cost:
-    """Reads the fields and the other side of all faces, and writes the contributions."""
-    values = 2 * element.unknowns + element.traces + _materials(element) + _faces(element)
-    flops = _volume_flops(element) + _flux_flops(element)
-    return element.cost(flops, values, FACES * (NUMBER + KIND))
-
-
-def integrate(element: Element) -> Cost:
-    """Reads the contributions; reads and writes register and fields."""
-    n = element.unknowns
-    return element.cost((2 + 2 * AGAIN) * n, (4 + AGAIN) * n)
 
 
 def advance(element: Element) -> Cost:
     """Reads and writes fields, register and traces."""
     n = element.unknowns
-    flops = _volume_flops(element) + _jump_flops(element) + (2 + 2 * AGAIN) * n
-    values = (3 + AGAIN) * n + 2 * element.traces + _materials(element) + _faces(element)
+    flops = volume_flops(element) + jump_flops(element) + (2 + 2 * AGAIN) * n
+    values = (3 + AGAIN) * n + 2 * element.traces
+    values += material_values(element) + face_values(element)
     return element.cost(flops, values, 2 * FACES * ADDRESS)
-
-
-COSTS: dict[str, Callable[[Element], Cost]] = {
-    "volume": volume,
-    "flux": flux,
-    "volume_and_flux": volume_and_flux,
-    "integrate": integrate,
-    "advance": advance,
-}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,9 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.case.boundaries import cells_across
 from groundswell.solvers.dgwave.boundaries.case import LAYERS
+from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.elements import RankElements
-
-if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.setup.geometry import ElementGeometry
 
 Floats = NDArray[np.float64]
 
@@ -63,39 +61,38 @@ class LayerProfiles:
     thickness: Floats
 
 
-def layer_profiles(setup: ElementGeometry, elements: RankElements, kind: str) -> LayerProfiles:
+def layer_profiles(geometry: BrickGeometry, elements: RankElements, kind: str) -> LayerProfiles:
     """The layers of one kind in a rank's elements."""
-    grid, corners = setup.grid, setup.forest.boxes(elements.numbers)
+    grid, corners = geometry.grid, geometry.forest.boxes(elements.numbers)
     rows = np.full((elements.count, AXES), -1, np.int32)
     depths: list[Floats] = []
     layers: list[tuple[int, float]] = []
-    for axis, end in _layers(setup, kind):
+    for axis, end in _layers(geometry, kind):
         thickness = grid.thickness(axis)[end]
-        outward, face = (1, setup.extent[axis]) if end else (-1, 0.0)
+        outward, face = (1, geometry.extent[axis]) if end else (-1, 0.0)
         near, far = (outward * (c[:, axis] - face) for c in (corners[1 - end], corners[end]))
         inside = far > ROUNDING * thickness
         spans = np.round(np.stack([near, far], axis=1)[inside] / thickness, 12)
         unique, number = np.unique(spans, axis=0, return_inverse=True)
         rows[inside, axis] = len(depths) + number.ravel()
-        depths += [_depths(setup.degree, span, end) for span in unique]
+        depths += [_depths(geometry.degree, span, end) for span in unique]
         layers += [(axis, thickness)] * len(unique)
     axes, thicknesses = np.array(layers).reshape(-1, 2).T
-    shape = (len(depths), setup.degree + 1)
+    shape = (len(depths), geometry.degree + 1)
     return LayerProfiles(rows, np.reshape(depths, shape), axes.astype(np.int64), thicknesses)
 
 
-def has_layers(setup: ElementGeometry, kind: str) -> bool:
+def has_layers(geometry: BrickGeometry, kind: str) -> bool:
     """Whether any rank has layers of this kind."""
-    return any(_layers(setup, kind))
+    return any(_layers(geometry, kind))
 
 
-def _layers(setup: ElementGeometry, kind: str) -> Iterator[tuple[int, int]]:
+def _layers(geometry: BrickGeometry, kind: str) -> Iterator[tuple[int, int]]:
     """Axis and end of each layer of this kind."""
-    boundary, widths = setup.case.boundary, (setup.grid.before, setup.grid.after)
+    widths = (geometry.grid.before, geometry.grid.after)
     for axis in range(AXES):
         for end in ENDS:
-            of_end = boundary.sides if axis < 2 else (boundary.top, boundary.bottom)[end]
-            if of_end == kind and widths[end][axis]:
+            if geometry.conditions[2 * axis + end] == kind and widths[end][axis]:
                 yield axis, end
 
 
@@ -119,16 +116,19 @@ def strongest_decay(thickness: float | Floats, speed: float) -> Floats:
 
 
 def sponge_damping(
-    setup: ElementGeometry, elements: RankElements
+    geometry: BrickGeometry, elements: RankElements, speed: float
 ) -> tuple[NDArray[np.int32], Floats]:
     """Damping of all fields in sponges, by profiles along the axes.
+
+    Args:
+        speed: of the fastest wave, m/s.
 
     Returns:
         The profile of each element along each axis, -1 outside sponges, (elements, 3); and the
         profiles at the nodes of a line, (profiles, N + 1), 1/s.
     """
-    found = layer_profiles(setup, elements, SPONGE)
-    return found.rows, sponge_decay(found.depths, found.thickness, setup.statistics.vp_max)
+    found = layer_profiles(geometry, elements, SPONGE)
+    return found.rows, sponge_decay(found.depths, found.thickness, speed)
 
 
 def sponge_decay(depths: Floats, thickness: float | Floats, speed: float) -> Floats:

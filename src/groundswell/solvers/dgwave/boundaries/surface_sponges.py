@@ -6,7 +6,7 @@ layers.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from groundswell.errors import InputError
+from groundswell.case.quantities import Quantity
+from groundswell.errors import InputError, counted
 from groundswell.meshes.hexahedra import AXES, Numbers
-from groundswell.meshes.mesh import Mesh
+from groundswell.seismology.survey import Survey
 from groundswell.solvers.dgwave.boundaries.layers import sponge_decay
-from groundswell.solvers.dgwave.mesh.elements import face_nodes
+from groundswell.solvers.dgwave.geometry import MESH
+from groundswell.solvers.dgwave.geometry.meshes import MeshGeometry
+from groundswell.solvers.dgwave.mesh.elements import RankElements, face_nodes
 from groundswell.spectral_elements.curl_form import element_nodes
 
 Floats = NDArray[np.float64]
@@ -26,40 +29,84 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class SurfaceSponges:
-    """Sponges at surfaces of a mesh.
+    """Sponges at surfaces of a mesh; see `Absorption`.
 
     Args:
-        mesh: the elements.
-        degree: degree of their nodes.
-        sides: tag of each physical surface by name.
+        geometry: the elements.
         widths: thickness of each sponge by the name of its surface, m.
+        speed: of the fastest wave, m/s.
 
     Raises:
         InputError: a sponge fills the whole mesh, or reaches the middle of no element.
     """
 
-    mesh: Mesh
-    degree: int
-    sides: Mapping[str, int]
+    geometry: MeshGeometry
     widths: Mapping[str, float]
+    speed: float
 
     @cached_property
     def elements(self) -> Numbers:
         """The elements with nodes in sponges, ascending."""
         return np.unique(np.concatenate([np.empty(0, np.int64), *(e for e, _ in self._depths)]))
 
-    def decay(self, speed: float) -> Floats:
+    @cached_property
+    def rates(self) -> Floats:
         """Rates of decay at the nodes of `elements`, (elements, nodes), 1/s.
 
         Where sponges overlap, the rates add up, as at the corners of a grid.
-
-        Args:
-            speed: of the fastest wave, m/s.
         """
-        rates = np.zeros((len(self.elements), (self.degree + 1) ** AXES))
+        found = np.zeros((len(self.elements), (self.geometry.degree + 1) ** AXES))
         for (elements, depths), width in zip(self._depths, self.widths.values(), strict=True):
-            rates[np.searchsorted(self.elements, elements)] += sponge_decay(depths, width, speed)
-        return rates
+            rows = np.searchsorted(self.elements, elements)
+            found[rows] += sponge_decay(depths, width, self.speed)
+        return found
+
+    @property
+    def decay(self) -> float:
+        """See `Absorption`."""
+        return float(self.rates.max(initial=0.0))
+
+    def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+        """See `Absorption`."""
+        if not self.widths:
+            return None, self.rates
+        _, own, rows = np.intersect1d(
+            elements.numbers, self.elements, assume_unique=True, return_indices=True
+        )
+        damped = np.full(elements.count, -1, np.int32)
+        damped[own] = np.arange(len(own))
+        return damped, self.rates[rows]
+
+    def matched_layers(self, elements: RankElements) -> None:
+        """See `Absorption`: none."""
+        return
+
+    @property
+    def layer_axes(self) -> Numbers:
+        """See `Absorption`: none."""
+        return np.zeros(self.geometry.count, np.int64)
+
+    @property
+    def tables(self) -> float:
+        """See `Absorption`: each element in a sponge has its own."""
+        return len(self.elements) / self.geometry.count
+
+    def quantities(self) -> Iterator[Quantity]:
+        """See `Absorption`."""
+        damped = len(self.elements)
+        text = f"{counted(damped, 'element')} next to {', '.join(self.widths)}"
+        yield Quantity("sponges", damped, "sponges" * bool(damped), "elements", text, MESH)
+
+    def warnings(self, survey: Survey) -> Iterator[str]:
+        """See `Absorption`: sources and receivers in sponges."""
+        names, points = zip(*survey.places, strict=True)
+        damped = np.isin(self.geometry.locate(np.array(points))[0], self.elements)
+        if count := int(damped.sum()):
+            what = f"{count} of {len(names)} sources and receivers"
+            yield (
+                f"a sponge, which damps all motion, contains {what}; the first is "
+                f"{names[damped.argmax()]}. Move them, or reduce the width of the sponge"
+            )
 
     @cached_property
     def _depths(self) -> list[tuple[Numbers, Floats]]:
@@ -67,22 +114,26 @@ class SurfaceSponges:
         return [self._depths_in(name, width) for name, width in self.widths.items()]
 
     def _depths_in(self, name: str, width: float) -> tuple[Numbers, Floats]:
-        surface = cKDTree(self._surface_nodes(self.sides[name]))
-        middles = self.mesh.nodes.mean(axis=1)
-        reach = np.linalg.norm(self.mesh.nodes - middles[:, None], axis=-1).max(axis=1)
+        mesh, surface = (
+            self.geometry.mesh,
+            cKDTree(self._surface_nodes(self.geometry.groups.sides[name])),
+        )
+        middles = mesh.nodes.mean(axis=1)
+        reach = np.linalg.norm(mesh.nodes - middles[:, None], axis=-1).max(axis=1)
         distances = surface.query(middles)[0]
         _require_layer(name, width, distances)
         near = np.flatnonzero(distances < width + reach)
-        nodes = element_nodes(self.mesh, self.degree, near)
+        nodes = element_nodes(mesh, self.geometry.degree, near)
         depths = np.maximum(1 - surface.query(nodes)[0] / width, 0.0)
         inside = depths.any(axis=1)
         return near[inside], depths[inside]
 
     def _surface_nodes(self, tag: int) -> Floats:
         """Positions of the nodes on a surface, (n, 3), m."""
-        element, face = np.nonzero(self.mesh.tags(np.arange(self.mesh.count)) == tag)
-        nodes = element_nodes(self.mesh, self.degree, element)
-        on_face = face_nodes(self.degree)[face][..., None]
+        mesh, degree = self.geometry.mesh, self.geometry.degree
+        element, face = np.nonzero(mesh.tags(np.arange(mesh.count)) == tag)
+        nodes = element_nodes(mesh, degree, element)
+        on_face = face_nodes(degree)[face][..., None]
         return np.take_along_axis(nodes, on_face, axis=1).reshape(-1, AXES)
 
 

@@ -4,13 +4,9 @@
 #pragma once
 #include "equations.h"
 
-// Fields: p, vx, vy, vz. The trace of a face is its pressure and normal velocity.
-constexpr int FIELDS = 4, TRACE = 2;
-
+// FIELDS: p, vx, vy, vz. The TRACE of a face is its pressure and normal velocity.
 INLINE constexpr int traced_field(int axis, int n) { return n ? 1 + axis : 0; }
 INLINE constexpr int sign_of_mirror(int n) { return n ? -1 : 1; }
-
-constexpr int COLUMNS = FIELDS;  // number of values that are differentiated
 
 template <class Value> struct Moduli {
   Value bulk, buoyancy;  // bulk modulus, Pa; 1 / density
@@ -30,37 +26,40 @@ struct Weights {
 };
 struct Face : Weights, Flux {};
 
-// The common state of a face minus the state of this side: outward normal velocity, and also pressure with
-// WHOLE_JUMPS. Without (Riemann flux of conforming bricks with a material each), it is the velocity times an impedance.
-constexpr int JUMP = WHOLE_JUMPS ? 2 : 1;
-
-// Derivatives at a node: divergence of velocity, and gradient of pressure. Matched layers change the terms of the
-// divergence along each axis separately.
+// Derivatives at a node: divergence of velocity, and gradient of pressure. Matched layers change
+// the terms of the divergence along each axis separately.
 template <class Value> struct Slopes {
   Value terms[TERMS], gradient[3];
 
   METHOD Value& divergence_along(int axis) { return terms[MATCHED ? axis : 0]; }
-  METHOD Value divergence() const { return MATCHED ? terms[0] + terms[1] + terms[TERMS - 1] : terms[0]; }
+  METHOD Value divergence() const {
+    return MATCHED ? terms[0] + terms[1] + terms[TERMS - 1] : terms[0];
+  }
 };
 
-// Number of derivatives along an axis that matched layers stretch.
-constexpr int STRETCHED = 2;
+// The STRETCHED derivatives along an axis.
 template <class Value> INLINE Value& stretched(Slopes<Value>& slopes, int axis, int n) {
   return n ? slopes.gradient[axis] : slopes.divergence_along(axis);
 }
 
-// Adds the contribution of the values at one node of a line along `axis` to the derivatives at another node.
+// Adds the contribution of the values at one node of a line along `axis` to the derivatives at
+// another node.
 template <class Value, class Factor, class Values>
 INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {
   slopes.divergence_along(axis) = FMA(factor, value(1 + axis), slopes.divergence_along(axis));
   slopes.gradient[axis] = FMA(factor, value(0), slopes.gradient[axis]);
 }
 
-// own, other: traces of this side and of the other side; side: 1 if the outward normal points along the axis, -1
-// otherwise. The Riemann flux follows LeVeque, Finite volume methods for hyperbolic problems, 2002, section 9.9.
-// The central flux omits the dissipative terms; it is the impedance-weighted mean.
-INLINE void find_jump(const Impedances& m, const Face& face, int, real side, const real (&own)[TRACE],
-                      const real (&other)[TRACE], real (&jump)[JUMP]) {
+// The common state of a face minus the state of this side: outward normal velocity, and also
+// pressure with WHOLE_JUMPS. Without (Riemann flux of conforming bricks with a material each), it
+// is the velocity times an impedance.
+//
+// own, other: traces of this side and of the other side; side: 1 if the outward normal points along
+// the axis, -1 otherwise. The Riemann flux follows LeVeque, Finite volume methods for hyperbolic
+// problems, 2002, section 9.9. The central flux omits the dissipative terms; it is the
+// impedance-weighted mean.
+INLINE void find_jump(const Impedances& m, const Face& face, int, real side,
+                      const real (&own)[TRACE], const real (&other)[TRACE], real (&jump)[JUMP]) {
   const real pressure = own[0] - other[0], velocity = side * (own[1] - other[1]);
 #if WHOLE_JUMPS
   jump[0] = FMA(face.upwind * face.weight, pressure, -face.share * velocity);
@@ -91,25 +90,31 @@ INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Sid
 
 // m: moduli of the element or of the nodes.
 template <class Value, class Modulus>
-INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
+INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes,
+                       Value (&rates)[FIELDS]) {
   rates[0] = -m.bulk * slopes.divergence();
   UNROLL
   for (int c = 0; c < 3; ++c) rates[1 + c] = -m.buoyancy * slopes.gradient[c];
 }
 
-// Strain rate: the divergence of velocity. Relaxed: the bulk modulus that a mechanism relaxes, Pa.
-constexpr int STRAINS = 1;
+// STRAINS: the divergence of velocity. Relaxed: the bulk modulus that a mechanism relaxes, Pa.
+// Shares: the fraction of the bulk modulus.
 template <class Value> struct Relaxed {
   Value bulk;
 };
+struct Shares {
+  real p;
+};
 
-template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
+template <class Value>
+INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
   strain[0] = slopes.divergence();
 }
 
 // Subtracts the stress rates of a mechanism; pressure has the opposite sign.
 template <class Value, class Modulus>
-INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
+INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS],
+                     Value (&rates)[FIELDS]) {
   rates[0] = FMA(m.bulk, strain[0], rates[0]);
 }
 #if CURVED

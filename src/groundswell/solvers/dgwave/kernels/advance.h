@@ -1,5 +1,5 @@
-// One stage of a Runge-Kutta step on a range of elements: derivatives, fluxes and the update in one kernel. A stage
-// reads the traces that the previous stage stored.
+// One stage of a Runge-Kutta step on a range of elements: derivatives, fluxes and the update in one
+// kernel. A stage reads the traces that the previous stage stored.
 #pragma once
 #include "terms.h"
 #if defined(__CUDACC__)
@@ -9,8 +9,8 @@
 #endif
 
 // Advances elements first to first + count - 1.
-KERNEL advance(ELEMENT_ARGUMENTS, TERM_ARGUMENTS, const Stage* stages, const double* step, index_t stage,
-               index_t first, index_t count) {
+KERNEL advance(ELEMENT_ARGUMENTS, TERM_ARGUMENTS, const Stage* stages, const double* step,
+               index_t stage, index_t first, index_t count) {
   const Elements all ELEMENTS_AT(stage);
   const Stage now = stages[stage];
   const Sources sources SOURCES_AT(static_cast<double>(clock[0]) * step[0] + now.time);

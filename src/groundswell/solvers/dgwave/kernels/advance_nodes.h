@@ -1,9 +1,10 @@
-// A stage on a GPU. A block of threads advances ELEMENTS elements, LAYERS planes normal to z of each at a time.
+// A stage on a GPU. A block of threads advances ELEMENTS elements, LAYERS planes normal to z of
+// each at a time.
 //
-// With IN_SHARED, the fields and the register of bricks are in shared memory. New fields replace the register there,
-// and traces are taken from them. Without it, fields are updated in global memory once no thread reads the old ones.
-// In elements that are not bricks, IN_SHARED places only the differentiated values in shared memory, and each thread
-// stores the traces of its nodes.
+// With IN_SHARED, the fields and the register of bricks are in shared memory. New fields replace
+// the register there, and traces are taken from them. Without it, fields are updated in global
+// memory once no thread reads the old ones. In elements that are not bricks, IN_SHARED places only
+// the differentiated values in shared memory, and each thread stores the traces of its nodes.
 #pragma once
 #include "bulk_copy.h"
 
@@ -14,7 +15,8 @@ constexpr int THREADS = PLANE * LAYERS;  // threads of an element
 constexpr int TURNS = (FACE_NODES + THREADS - 1) / THREADS;
 constexpr int ROW = NODES | 1;  // rows of a table start in different banks
 constexpr int PITCH = PITCH_OF_ELEMENTS;
-constexpr int IN_SHARED_OF_ELEMENT = FETCHED ? 2 * PITCH : IN_SHARED ? COLUMNS * CUBE : 0;  // values
+constexpr int IN_SHARED_OF_ELEMENT =  // values
+    FETCHED ? 2 * PITCH : (IN_SHARED ? COLUMNS * CUBE : 0);
 
 // Copies the fields and the register of a block's elements into shared memory.
 struct Fetch {
@@ -46,8 +48,8 @@ struct Fetch {
 INLINE real load_real(const real* from) { return *from; }
 INLINE void store_real(real* to, real value) { *to = value; }
 
-// Table entries of an element's faces, copied to shared memory. Loads from global memory after a barrier would delay
-// the whole block.
+// Table entries of an element's faces, copied to shared memory. Loads from global memory after a
+// barrier would delay the whole block.
 struct FaceTables {
   FaceEntry faces[FACES];
   long long targets[FACES];
@@ -60,9 +62,9 @@ struct Block {
   const Stage& stage;
   index_t e;
   int t;
-  real *u, *r;  // fields and register of the element, in shared or global memory
+  real *u, *r;    // fields and register of the element, in shared or global memory
   real* columns;  // (COLUMNS, CUBE), see `column`
-  real* jumps;   // (FACES, JUMP, PLANE)
+  real* jumps;    // (FACES, JUMP, PLANE)
   const real (*derivative)[ROW];
   FaceTables& tables;
 #if CURVED
@@ -127,7 +129,9 @@ struct Block {
   }
 
 #if CURVED
-  METHOD void load_metric(int node) const { load_all(all.metrics_of(e) + node, CUBE, load_real, metric); }
+  METHOD void load_metric(int node) const {
+    load_all(all.metrics_of(e) + node, CUBE, load_real, metric);
+  }
 
   METHOD void find_columns() const {
     for (int node = t; node < CUBE; node += THREADS) {
@@ -136,14 +140,15 @@ struct Block {
       load_all(u + node, CUBE, load_real, fields);
       UNROLL
       for (int n = 0; n < COLUMNS; ++n)
-        columns[n * CUBE + node] =
-            find_column(n, [&](int m) { return metric[m]; }, [&](int field) { return fields[field]; });
+        columns[n * CUBE + node] = find_column(
+            n, [&](int m) { return metric[m]; }, [&](int field) { return fields[field]; });
     }
   }
 #endif
 
   // Adds the jump of a face normal to an axis to the derivatives at a node, if the node lies on it.
-  METHOD void add_face(const Material& m, int axis, int place, int within, Slopes<real>& slopes) const {
+  METHOD void add_face(const Material& m, int axis, int place, int within,
+                       Slopes<real>& slopes) const {
     if (place > 0 && place < NODES - 1) return;
     const int high = place > 0;
     real jump[JUMP];
@@ -153,13 +158,15 @@ struct Block {
   }
 
   METHOD void advance_node(const Material& m, int own_i, int own_j, int k) const {
-    // Rows of the derivative matrix do not stay in registers from turn to turn. Bricks of degree 3 are 9 % faster on an
-    // H200.
-    const int i = LAYERS < NODES ? forget(own_i) : own_i, j = LAYERS < NODES ? forget(own_j) : own_j;
+    // Rows of the derivative matrix do not stay in registers from turn to turn. Bricks of degree 3
+    // are 9 % faster on an H200.
+    const int i = LAYERS < NODES ? forget(own_i) : own_i,
+              j = LAYERS < NODES ? forget(own_j) : own_j;
     Slopes<real> slopes{};
     UNROLL
     for (int w = 0; w < NODES; ++w) {
-      const int along[3] = {(k * NODES + j) * NODES + w, (k * NODES + w) * NODES + i, (w * NODES + j) * NODES + i};
+      const int along[3] = {(k * NODES + j) * NODES + w, (k * NODES + w) * NODES + i,
+                            (w * NODES + j) * NODES + i};
       const real factor[3] = {derivative[i][w], derivative[j][w], derivative[k][w]};
       UNROLL
       for (int axis = 0; axis < 3; ++axis)
@@ -172,8 +179,9 @@ struct Block {
 #if MATCHED
     if (all.layers.inside(e))
       all.layers.advance(
-          e, (k * NODES + j) * NODES + i, stage, [&](const real* profile, int axis) { return profile[place[axis]]; },
-          load_real, store_real, slopes);
+          e, (k * NODES + j) * NODES + i, stage,
+          [&](const real* profile, int axis) { return profile[place[axis]]; }, load_real,
+          store_real, slopes);
 #endif
 #if CURVED
     // With one node for each thread, `find_columns` has already loaded the metric terms.
@@ -197,11 +205,12 @@ struct Block {
       for (int c = 0; c < FIELDS; ++c) rates[c] = FMA(-decay, u[c * CUBE + node], rates[c]);
     }
 #if MECHANISMS
-    all.memory.advance(
-        e, node, stage, moduli, slopes, damping.at<real>(e, node, load_real), load_real, store_real, rates);
+    all.memory.advance(e, node, stage, moduli, slopes, damping.at<real>(e, node, load_real),
+                       load_real, store_real, rates);
 #endif
     const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
-#if FETCHED  // field by field: up to 3 % faster than loading all fields first, as shared memory answers fast
+#if FETCHED
+    // Field by field: up to 3 % faster than loading all first, as shared memory answers fast.
     UNROLL
     for (int c = 0; c < FIELDS; ++c) {
       const int n = c * CUBE + node;
@@ -214,7 +223,8 @@ struct Block {
     real fields[FIELDS], now[FIELDS];
     UNROLL
     for (int c = 0; c < FIELDS; ++c)
-      fields[c] = column_of_field(c) < 0 ? u[c * CUBE + node] : columns[column_of_field(c) * CUBE + node];
+      fields[c] =
+          column_of_field(c) < 0 ? u[c * CUBE + node] : columns[column_of_field(c) * CUBE + node];
     advance_register(a, rates, CUBE, r + node, load_real, store_real, now);
     UNROLL
     for (int c = 0; c < FIELDS; ++c) {
@@ -239,7 +249,8 @@ struct Block {
   }
 
 #if COLUMNS_IN_SHARED
-  // Stores the traces of a node on all faces that contain it. The thread still has the metric terms and the fields.
+  // Stores the traces of a node on all faces that contain it. The thread still has the metric terms
+  // and the fields.
   METHOD void store_traces_of_node(const real (&fields)[FIELDS], int i, int j, int k) const {
     const int place[3] = {i, j, k}, within[3] = {k * NODES + j, k * NODES + i, j * NODES + i};
     UNROLL
@@ -250,7 +261,8 @@ struct Block {
       if (!target) continue;
       const real side = high ? REAL(1) : REAL(-1);
       OwnSide own;
-      own.normal = unit_normal({side * metric[3 * axis], side * metric[3 * axis + 1], side * metric[3 * axis + 2]});
+      own.normal = unit_normal(
+          {side * metric[3 * axis], side * metric[3 * axis + 1], side * metric[3 * axis + 2]});
       find_trace(own.normal.along, [&](int field) { return fields[field]; }, own.values);
       own.store(target, within[axis]);
     }
@@ -281,18 +293,21 @@ INLINE void prefetch_values(const real* from, int count) {
 #endif
 }
 
-// The block of elements that a block of threads advances. Odd stages begin with the last elements, which the previous
-// stage has left in the second-level cache.
-INLINE index_t in_turn(index_t b, index_t blocks, index_t stage) { return stage % 2 ? blocks - 1 - b : b; }
+// The block of elements that a block of threads advances. Odd stages begin with the last elements,
+// which the previous stage has left in the second-level cache.
+INLINE index_t in_turn(index_t b, index_t blocks, index_t stage) {
+  return stage % 2 ? blocks - 1 - b : b;
+}
 
 // first: first element of the block; count: number of its elements.
-INLINE void advance_block(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
-                          index_t first, int count) {
+INLINE void advance_block(const Elements& all, const Sources& sources, const Damping& damping,
+                          const Stage& stage, index_t first, int count) {
   SHARED(real, derivative, [NODES][ROW]);
   const int mine = threadIdx.x / THREADS, t = threadIdx.x % THREADS;
   const index_t e = first + (mine < count ? mine : 0);  // idle threads only take part in barriers
 #if COLUMNS_IN_SHARED
-  if (stage.a != 0) prefetch_values(all.r + first * PITCH, count * PITCH);  // before all other loads
+  // Before all other loads.
+  if (stage.a != 0) prefetch_values(all.r + first * PITCH, count * PITCH);
 #endif
   DYNAMIC_SHARED(real, memory);  // IN_SHARED_OF_ELEMENT values of all elements, and their jumps
   real *const from_u = all.u + first * PITCH, *const from_r = all.r + first * PITCH;
@@ -310,12 +325,14 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
   real *const first_u = from_u, *const first_r = from_r;
 #endif
   real *const u = first_u + (e - first) * PITCH, *const r = first_r + (e - first) * PITCH;
-  for (int n = threadIdx.x; n < PLANE; n += blockDim.x) derivative[n / NODES][n % NODES] = DERIVATIVE_AT[n / NODES][n % NODES];
+  for (int n = threadIdx.x; n < PLANE; n += blockDim.x)
+    derivative[n / NODES][n % NODES] = DERIVATIVE_AT[n / NODES][n % NODES];
   const Material m = all.materials[e];
   real* const columns = CURVED ? memory + mine * IN_SHARED_OF_ELEMENT : u;
   real* const jumps = memory + ELEMENTS * IN_SHARED_OF_ELEMENT + mine * FACES * JUMP * PLANE;
   SHARED(FaceTables, tables, [ELEMENTS]);
-  const Block block{all, sources, damping, stage, e, t, u, r, columns, jumps, derivative, tables[mine]};
+  const Block block{all, sources, damping, stage, e,          t,
+                    u,   r,       columns, jumps, derivative, tables[mine]};
   OtherSide sides[TURNS];
   block.load_other_sides(sides);  // loads overlap with waiting for the elements
 #if COLUMNS_IN_SHARED

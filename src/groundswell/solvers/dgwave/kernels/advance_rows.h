@@ -1,15 +1,16 @@
-// A stage on a CPU: one element at a time, row by row along x. Rows are padded to whole vectors; the values of the
-// padding are arbitrary and never stored.
+// A stage on a CPU: one element at a time, row by row along x. Rows are padded to whole vectors;
+// the values of the padding are arbitrary and never stored.
 #pragma once
-// Rows of 9 to 12 values of 8 bytes: three vectors of 4 are faster than two of 8, a quarter or more of which is padding.
+// Rows of 9 to 12 values of 8 bytes: three vectors of 4 are faster than two of 8, a quarter or more
+// of which is padding.
 #if defined(DOUBLE_PRECISION) && NODES > 8 && NODES < 13
 #define WIDEST_BYTES 32
 #endif
 #include "partial_store.h"
 #include "spectral_elements/kernels/cpu_rows.h"
 
-// Loads a whole vector, also beyond the end of a row, which is faster than a partial load. The bytes beyond the end of
-// an array are readable, see READABLE_BYTES in cpu.py.
+// Loads a whole vector, also beyond the end of a row, which is faster than a partial load. The
+// bytes beyond the end of an array are readable, see READABLE_BYTES in cpu.py.
 INLINE Lanes load_lanes(const real* row, int n) {
   Lanes lanes;
   memcpy(&lanes, row + n * VECTOR, sizeof(Lanes));
@@ -18,13 +19,12 @@ INLINE Lanes load_lanes(const real* row, int n) {
 
 INLINE void store_lanes(real* row, int n, const Lanes& lanes) {
   const int left = NODES - n * VECTOR;
-  if (left < VECTOR)
-    store_first(row + n * VECTOR, left, lanes);
-  else
-    memcpy(row + n * VECTOR, &lanes, sizeof(Lanes));
+  if (left < VECTOR) store_first(row + n * VECTOR, left, lanes);
+  else memcpy(row + n * VECTOR, &lanes, sizeof(Lanes));
 }
 
-// The old values of an element, the jumps at its faces, and derivative matrices scaled by its edges.
+// The old values of an element, the jumps at its faces, and derivative matrices scaled by its
+// edges.
 struct Element {
   alignas(64) Cube u[FIELDS];  // `find_jumps` also reads the rows that follow, as padding
 #if CURVED
@@ -40,12 +40,14 @@ struct Element {
 
 PART void load_element(const Elements& all, const Material& m, index_t e, Element& element) {
   const real* const from = all.u + e * PITCH_OF_ELEMENTS;
-  for (int row = 0; row < FIELDS * PLANE; ++row)
+  for (int row = 0; row < FIELDS * PLANE; ++row) {
     UNROLL
     for (int n = 0; n < VECTORS; ++n)
       lanes_at(element.u[0][0][0] + row * PITCH, n) = load_lanes(from + row * NODES, n);
+  }
   for (int a = 0; a < NODES; ++a) {
-    for (int n = 0; n < VECTORS; ++n) lanes_at(element.along_x[a], n) = m.scale[0] * lanes_at(OF_ROWS[0][a], n);
+    for (int n = 0; n < VECTORS; ++n)
+      lanes_at(element.along_x[a], n) = m.scale[0] * lanes_at(OF_ROWS[0][a], n);
     for (int b = 0; b < NODES; ++b) {
       element.along_y[a][b] = m.scale[1] * DERIVATIVE[a][b];
       element.along_z[a][b] = m.scale[2] * DERIVATIVE[a][b];
@@ -69,9 +71,9 @@ PART void find_columns(const Elements& all, index_t e, Element& element) {
       load_metric(all, e, row, n, metric);
       UNROLL
       for (int c = 0; c < COLUMNS; ++c)
-        lanes_at(element.differentiated[c][0][0] + row * PITCH, n) =
-            find_column(c, [&](int m) { return metric[m]; },
-                        [&](int field) { return lanes_at(element.u[field][0][0] + row * PITCH, n); });
+        lanes_at(element.differentiated[c][0][0] + row * PITCH, n) = find_column(
+            c, [&](int m) { return metric[m]; },
+            [&](int field) { return lanes_at(element.u[field][0][0] + row * PITCH, n); });
     }
   }
 }
@@ -80,11 +82,13 @@ PART void find_columns(const Elements& all, index_t e, Element& element) {
 typedef real FaceValues[TRACE][NODES][PITCH];
 
 // The trace of the other side in the order of this side's nodes, if there is one.
-INLINE void load_other_side(const Elements& all, index_t e, int face, long long entry, FaceValues& values) {
+INLINE void load_other_side(const Elements& all, index_t e, int face, long long entry,
+                            FaceValues& values) {
   const real* const from = all.locate(trace_of(entry), false);
 #if CURVED
   const int turn = all.turns[e * FACES + face];
-  const int first = turned(0, turn), fast_step = turned(1, turn) - first, slow_step = turned(NODES, turn) - first;
+  const int first = turned(0, turn), fast_step = turned(1, turn) - first,
+            slow_step = turned(NODES, turn) - first;
   for (int n = 0; n < TRACE; ++n)
     for (int slow = 0; slow < NODES; ++slow)
       for (int fast = 0; fast < NODES; ++fast)
@@ -96,18 +100,22 @@ INLINE void load_other_side(const Elements& all, index_t e, int face, long long 
 #endif
 }
 
-// Number of jumps that are computed for a row of a face: those of its padding too, unless tables of nodes are read.
+// Number of jumps that are computed for a row of a face: those of its padding too, unless tables of
+// nodes are read.
 constexpr int ROW_OF_FACE = CURVED || NODAL ? NODES : PITCH;
 
-// GCC 12 has to be told to inline the loads of bricks, which are 10 % faster then. Other elements would be slower.
+// GCC 12 has to be told to inline the loads of bricks, which are 10 % faster then. Other elements
+// would be slower.
 #if CURVED
 #define INLINE_IN_BRICKS
 #else
 #define INLINE_IN_BRICKS __attribute__((always_inline))
 #endif
 
-template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Material& m, index_t e, Element& element) {
-  constexpr int STEP = AXIS == 0 ? NODES : 1, STEP_OF_U = AXIS == 0 ? PITCH : 1;  // along the fast axis
+template <int AXIS>
+INLINE void find_jumps_along(const Elements& all, const Material& m, index_t e, Element& element) {
+  // Along the fast axis.
+  constexpr int STEP = AXIS == 0 ? NODES : 1, STEP_OF_U = AXIS == 0 ? PITCH : 1;
   alignas(64) FaceValues others;
   UNROLL
   for (int face = 2 * AXIS; face < 2 * AXIS + 2; ++face) {
@@ -133,7 +141,8 @@ template <int AXIS> INLINE void find_jumps_along(const Elements& all, const Mate
         for (int n = 0; n < TRACE; ++n) side.values[n] = others[n][slow][fast];
         const int node = first + fast * STEP;
         const auto load_own = [&](OwnSide& own) INLINE_IN_BRICKS {
-          own.load(all, e, face, node, [&](int field) { return u[field * PLANE * PITCH + fast * STEP_OF_U]; });
+          own.load(all, e, face, node,
+                   [&](int field) { return u[field * PLANE * PITCH + fast * STEP_OF_U]; });
         };
         real jump[JUMP];
         jump_at(all, m, e, face, node, load_own, side, jump);
@@ -153,14 +162,18 @@ PART void find_jumps(const Elements& all, const Material& m, index_t e, Element&
 INLINE void differentiate_row(const Element& element, int j, int k, int n, Slopes<Lanes>& slopes) {
   UNROLL
   for (int w = 0; w < NODES; ++w) {
-    add_slopes(slopes, 0, lanes_at(element.along_x[w], n), [&](int c) { return element.column(c)[k][j][w]; });
-    add_slopes(slopes, 1, element.along_y[j][w], [&](int c) { return lanes_at(element.column(c)[k][w], n); });
-    add_slopes(slopes, 2, element.along_z[k][w], [&](int c) { return lanes_at(element.column(c)[w][j], n); });
+    add_slopes(slopes, 0, lanes_at(element.along_x[w], n),
+               [&](int c) { return element.column(c)[k][j][w]; });
+    add_slopes(slopes, 1, element.along_y[j][w],
+               [&](int c) { return lanes_at(element.column(c)[k][w], n); });
+    add_slopes(slopes, 2, element.along_z[k][w],
+               [&](int c) { return lanes_at(element.column(c)[w][j], n); });
   }
 }
 
 // Adds the jumps at the first and the last node of a row.
-INLINE void add_row_ends(const Element& element, const Material& m, int j, int k, int n, Slopes<Lanes>& slopes) {
+INLINE void add_row_ends(const Element& element, const Material& m, int j, int k, int n,
+                         Slopes<Lanes>& slopes) {
   const int last = NODES - 1 - n * VECTOR;
   Lanes side{}, jump[JUMP] = {};
   if (n == 0) {
@@ -174,7 +187,8 @@ INLINE void add_row_ends(const Element& element, const Material& m, int j, int k
   add_jump(m, jump, 0, side, m.scale[0] * LIFT, slopes);
 }
 
-INLINE void add_side(const Element& element, const Material& m, int face, int slow, int n, Slopes<Lanes>& slopes) {
+INLINE void add_side(const Element& element, const Material& m, int face, int slow, int n,
+                     Slopes<Lanes>& slopes) {
   Lanes jump[JUMP];
   for (int c = 0; c < JUMP; ++c) jump[c] = lanes_at(element.jumps[face][c][slow], n);
   add_jump(m, jump, face / 2, face % 2 ? REAL(1) : REAL(-1), m.scale[face / 2] * LIFT, slopes);
@@ -190,8 +204,9 @@ INLINE void add_faces(const Element& element, const Material& m, int axis, int j
 }
 
 // Advances vector n of row (k, j).
-INLINE void advance_lanes(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
-                          const Material& m, index_t e, const Element& element, int j, int k, int n) {
+INLINE void advance_lanes(const Elements& all, const Sources& sources, const Damping& damping,
+                          const Stage& stage, const Material& m, index_t e, const Element& element,
+                          int j, int k, int n) {
   Slopes<Lanes> slopes{};
   differentiate_row(element, j, k, n, slopes);
   for (int axis = 0; axis < 3; ++axis) add_faces(element, m, axis, j, k, n, slopes);
@@ -222,8 +237,7 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
   if (damping.inside(e))
     for (int c = 0; c < FIELDS; ++c) rates[c] -= decay * lanes_at(element.u[c][k][j], n);
 #if MECHANISMS
-  all.memory.advance(
-      e, (k * NODES + j) * NODES, stage, moduli, slopes, decay, load, store, rates);
+  all.memory.advance(e, (k * NODES + j) * NODES, stage, moduli, slopes, decay, load, store, rates);
 #endif
   const real a = static_cast<real>(stage.a), b = static_cast<real>(stage.b);
   const index_t at = e * PITCH_OF_ELEMENTS + (k * NODES + j) * NODES;
@@ -233,18 +247,19 @@ INLINE void advance_lanes(const Elements& all, const Sources& sources, const Dam
   advance_variables(a, b, rates, old, CUBE, all.r + at, all.u + at, load, store);
 }
 
-INLINE void advance_element(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
-                            index_t e, Element& element) {
+INLINE void advance_element(const Elements& all, const Sources& sources, const Damping& damping,
+                            const Stage& stage, index_t e, Element& element) {
   const Material m = all.materials[e];
   load_element(all, m, e, element);
 #if CURVED
   find_columns(all, e, element);
 #endif
   find_jumps(all, m, e, element);
-  for (int row = 0; row < PLANE; ++row)
+  for (int row = 0; row < PLANE; ++row) {
     UNROLL
     for (int n = 0; n < VECTORS; ++n)
       advance_lanes(all, sources, damping, stage, m, e, element, row % NODES, row / NODES, n);
+  }
 }
 
 template <int AXIS> INLINE void store_traces_along(const Elements& all, index_t e) {
@@ -283,8 +298,8 @@ PART void store_element_traces(const Elements& all, index_t e) {
 // The block of elements to advance: each thread keeps its own elements from stage to stage.
 INLINE index_t in_turn(index_t b, index_t, index_t) { return b; }
 
-INLINE void advance_block(const Elements& all, const Sources& sources, const Damping& damping, const Stage& stage,
-                          index_t first, int count) {
+INLINE void advance_block(const Elements& all, const Sources& sources, const Damping& damping,
+                          const Stage& stage, index_t first, int count) {
   const FlushDenormals flush;
   Element element;
   for (index_t e = first; e < first + count; ++e) {

@@ -4,26 +4,28 @@
 #pragma once
 #include "equations.h"
 
-// Fields: sxx, syy, szz, syz, sxz, sxy, vx, vy, vz. The trace of a face is its traction and velocity.
-constexpr int FIELDS = 9, STRESSES = 6, TRACE = 6;
+// FIELDS: sxx, syy, szz, syz, sxz, sxy, vx, vy, vz. The TRACE of a face is its traction and
+// velocity.
+constexpr int STRESSES = 6;
 
 INLINE constexpr int stress(int a, int b) { return a == b ? a : 6 - a - b; }
-INLINE constexpr int traced_field(int axis, int n) { return n < 3 ? stress(axis, n) : STRESSES + n - 3; }
+INLINE constexpr int traced_field(int axis, int n) {
+  return n < 3 ? stress(axis, n) : STRESSES + n - 3;
+}
 INLINE constexpr int sign_of_mirror(int n) { return n < 3 ? 1 : -1; }
 
-// Differentiated values: velocity, and the traction on planes normal to each axis. In bricks these are fields.
+// COLUMNS, the differentiated values: velocity, and the traction on planes normal to each axis. In
+// bricks these are fields.
 #if CURVED
-constexpr int COLUMNS = 12;
 INLINE constexpr int velocity_column(int c) { return c; }
 INLINE constexpr int traction_column(int axis, int c) { return 3 + 3 * axis + c; }
 #else
-constexpr int COLUMNS = FIELDS;
 INLINE constexpr int velocity_column(int c) { return STRESSES + c; }
 INLINE constexpr int traction_column(int axis, int c) { return stress(c, axis); }
 #endif
 
 template <class Value> struct Moduli {
-  Value lambda, mu, buoyancy;  // Pa, Pa, 1 / density
+  Value lam, mu, buoyancy;  // Pa, Pa, 1 / density
 };
 struct Impedances {
   real zp, zs;  // of P and S waves
@@ -34,33 +36,31 @@ typedef Edges Material;  // the other values belong to nodes
 struct Material : Moduli<real>, Impedances, Edges {};
 #endif
 
-// Weights of a face for P and S waves, 1 / (Z- + Z+) and Z+ / (Z- + Z+); Z+ is the impedance of the other side. Those
-// for S waves are 0 in a fluid, because it slips along the face.
+// Weights of a face for P and S waves, 1 / (Z- + Z+) and Z+ / (Z- + Z+); Z+ is the impedance of the
+// other side. Those for S waves are 0 in a fluid, because it slips along the face.
 struct Weights {
   real p_weight, p_share, s_weight, s_share;
 };
 struct Face : Weights, Flux {};
 
-// The common state of a face minus the state of this side: velocity, and also traction with WHOLE_JUMPS. Without
-// (Riemann flux of conforming bricks with a material each), it is the velocity times an impedance.
-constexpr int JUMP = WHOLE_JUMPS ? 6 : 3;
-
-// Derivatives at a node: those of velocity, [component][axis], and the divergence of stress, a force per volume.
-// Matched layers change the terms of the divergence along each axis separately.
+// Derivatives at a node: those of velocity, [component][axis], and the divergence of stress, a
+// force per volume. Matched layers change the terms of the divergence along each axis separately.
 template <class Value> struct Slopes {
   Value velocity[3][3], terms[3][TERMS];
 
   METHOD Value& force_along(int axis, int c) { return terms[c][MATCHED ? axis : 0]; }
-  METHOD Value force(int c) const { return MATCHED ? terms[c][0] + terms[c][1] + terms[c][TERMS - 1] : terms[c][0]; }
+  METHOD Value force(int c) const {
+    return MATCHED ? terms[c][0] + terms[c][1] + terms[c][TERMS - 1] : terms[c][0];
+  }
 };
 
-// Number of derivatives along an axis that matched layers stretch.
-constexpr int STRETCHED = 6;
+// The STRETCHED derivatives along an axis.
 template <class Value> INLINE Value& stretched(Slopes<Value>& slopes, int axis, int n) {
   return n < 3 ? slopes.velocity[n][axis] : slopes.force_along(axis, n - 3);
 }
 
-// Adds the contribution of the values at one node of a line along `axis` to the derivatives at another node.
+// Adds the contribution of the values at one node of a line along `axis` to the derivatives at
+// another node.
 template <class Value, class Factor, class Values>
 INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Values& value) {
   UNROLL
@@ -71,16 +71,22 @@ INLINE void add_slopes(Slopes<Value>& slopes, int axis, Factor factor, const Val
   }
 }
 
-// own, other: traces of this side and of the other side; side: 1 if the outward normal points along the axis, -1
-// otherwise. The Riemann flux follows Wilcox, Stadler, Burstedde & Ghattas, J. Comput. Phys. 229, 2010, section 3.
-// The central flux omits the dissipative terms; it is the impedance-weighted mean.
-INLINE void find_jump(const Impedances& m, const Face& face, int axis, real side, const real (&own)[TRACE],
-                      const real (&other)[TRACE], real (&jump)[JUMP]) {
+// The common state of a face minus the state of this side: velocity, and also traction with
+// WHOLE_JUMPS. Without (Riemann flux of conforming bricks with a material each), it is the velocity
+// times an impedance.
+//
+// own, other: traces of this side and of the other side; side: 1 if the outward normal points along
+// the axis, -1 otherwise. The Riemann flux follows Wilcox, Stadler, Burstedde & Ghattas, J. Comput.
+// Phys. 229, 2010, section 3. The central flux omits the dissipative terms; it is the
+// impedance-weighted mean.
+INLINE void find_jump(const Impedances& m, const Face& face, int axis, real side,
+                      const real (&own)[TRACE], const real (&other)[TRACE], real (&jump)[JUMP]) {
   UNROLL
   for (int c = 0; c < 3; ++c) {
     const bool normal = c == axis;
     const real traction = side * (own[c] - other[c]), velocity = own[3 + c] - other[3 + c];
-    const real weight = normal ? face.p_weight : face.s_weight, share = normal ? face.p_share : face.s_share;
+    const real weight = normal ? face.p_weight : face.s_weight,
+               share = normal ? face.p_share : face.s_share;
 #if WHOLE_JUMPS
     const real z = normal ? m.zp : m.zs;
     jump[c] = -FMA(share, velocity, face.upwind * (weight * traction));
@@ -116,9 +122,10 @@ INLINE void add_jump(const Material& m, const Value (&jump)[JUMP], int axis, Sid
 
 // m: moduli of the element or of the nodes.
 template <class Value, class Modulus>
-INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Value (&rates)[FIELDS]) {
+INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes,
+                       Value (&rates)[FIELDS]) {
   const auto& g = slopes.velocity;
-  const Value bulk = m.lambda * (g[0][0] + g[1][1] + g[2][2]);
+  const Value bulk = m.lam * (g[0][0] + g[1][1] + g[2][2]);
   UNROLL
   for (int c = 0; c < 3; ++c) {
     const int a = (c + 1) % 3, b = (c + 2) % 3;
@@ -128,13 +135,17 @@ INLINE void find_rates(const Moduli<Modulus>& m, const Slopes<Value>& slopes, Va
   }
 }
 
-// Strain rates: xx, yy, zz, and twice yz, xz, xy. Relaxed: lambda and mu that a mechanism relaxes, Pa.
-constexpr int STRAINS = 6;
+// STRAINS: rates of xx, yy, zz, and twice yz, xz, xy. Relaxed: lambda and mu that a mechanism
+// relaxes, Pa. Shares: the fractions of lambda + 2 mu and of mu.
 template <class Value> struct Relaxed {
-  Value lambda, mu;
+  Value lam, mu;
+};
+struct Shares {
+  real p, s;
 };
 
-template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
+template <class Value>
+INLINE void strain_rates(const Slopes<Value>& slopes, Value (&strain)[STRAINS]) {
   const auto& g = slopes.velocity;
   UNROLL
   for (int c = 0; c < 3; ++c) {
@@ -146,8 +157,9 @@ template <class Value> INLINE void strain_rates(const Slopes<Value>& slopes, Val
 
 // Subtracts the stress rates of a mechanism.
 template <class Value, class Modulus>
-INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS], Value (&rates)[FIELDS]) {
-  const Value bulk = m.lambda * (strain[0] + strain[1] + strain[2]);
+INLINE void take_off(const Relaxed<Modulus>& m, const Value (&strain)[STRAINS],
+                     Value (&rates)[FIELDS]) {
+  const Value bulk = m.lam * (strain[0] + strain[1] + strain[2]);
   UNROLL
   for (int c = 0; c < 3; ++c) {
     rates[c] -= FMA(2 * m.mu, strain[c], bulk);

@@ -1,17 +1,19 @@
 // Elements of a rank and their faces, for all kernels of this folder.
 //
-// u and r, (elements, PITCH_OF_ELEMENTS): the fields, (FIELDS, CUBE), and the register of the low-storage scheme, padded
-// to whole vectors of 16 bytes.
+// u and r, (elements, PITCH_OF_ELEMENTS): the fields, (FIELDS, CUBE), and the register of the
+// low-storage scheme, padded to whole vectors of 16 bytes.
 //
-// A trace, (TRACE, PLANE), contains the values of a face that the other side needs. The tables have an entry for each
-// buffer and face, (3, elements, FACES): the address from which a face reads the trace of the other side (`neighbours`)
-// or at which it stores its own (`targets`). Addresses are multiples of 4; the low bits of an entry are flags:
-// - 1: the address is in the first half of the rank's own traces, (2, slots); stages use the two halves in turn;
+// A trace, (TRACE, PLANE), contains the values of a face that the other side needs. The tables have
+// an entry for each buffer and face, (3, elements, FACES): the address from which a face reads the
+// trace of the other side (`neighbours`) or at which it stores its own (`targets`). Addresses are
+// multiples of 4; the low bits of an entry are flags:
+// - 1: the address is in the first half of the rank's own traces, (2, slots); stages use the two
+//   halves in turn;
 // - 2: the address is that of a jump, (JUMP, PLANE), which a mortar kernel has computed.
 // An entry of 0 means a boundary.
 //
-// With NODAL, materials vary from node to node: moduli and impedances are tables of nodes. The other values of
-// `Material` and `Face` still belong to elements and faces.
+// With NODAL, materials vary from node to node: moduli and impedances are tables of nodes. The
+// other values of `Material` and `Face` still belong to elements and faces.
 #pragma once
 #include "equations.h"  // before the branches: a header is inserted once
 #include "scheme.h"
@@ -25,7 +27,8 @@
 #include "acoustic.h"
 #endif
 #if !CURVED
-INLINE constexpr int sign_of_other(int) { return 1; }  // traces of bricks refer to the axes, not to normals
+// Traces of bricks refer to the axes, not to normals.
+INLINE constexpr int sign_of_other(int) { return 1; }
 #endif
 #include "attenuation.h"
 #include "matched_layers.h"
@@ -39,7 +42,8 @@ typedef Face FaceEntry;
 constexpr int FACES = 6, FACE_NODES = FACES * PLANE;
 constexpr int VALUES = FIELDS * CUBE, PITCH_OF_ELEMENTS = (VALUES + 3) / 4 * 4;
 
-// Node p of a face. Faces 2 a and 2 a + 1 are normal to axis a; the lower of the other two axes varies fastest.
+// Node p of a face. Faces 2 a and 2 a + 1 are normal to axis a; the lower of the other two axes
+// varies fastest.
 INLINE constexpr int node_of_face(int face, int p) {
   const int slow = p / NODES, fast = p % NODES, end = face % 2 ? NODES - 1 : 0;
   return face < 2   ? (slow * NODES + fast) * NODES + end
@@ -53,7 +57,7 @@ struct Elements {
   const FaceEntry* faces;
   const long long *neighbours, *targets;
   index_t count, slots;  // number of elements, and of traces in each half of the rank's own traces
-  long long time;  // number of stages since the start of the run
+  long long time;        // number of stages since the start of the run
   int stage;
 #if MECHANISMS
   Memory memory;
@@ -65,7 +69,8 @@ struct Elements {
   const real* moduli;      // at the nodes, (elements, MODULI, CUBE)
   const real* impedances;  // on the other side of faces, (elements, FACES, IMPEDANCES, PLANE)
 
-  // The moduli of a node or, if a Value covers several nodes, of the nodes from `node` on. `load` reads them.
+  // The moduli of a node or, if a Value covers several nodes, of the nodes from `node` on. `load`
+  // reads them.
   template <class Value, class Load>
   METHOD Moduli<Value> moduli_at(const Material&, index_t e, int node, const Load& load) const {
     return load_moduli<Value>(moduli + e * (MODULI * CUBE) + node, load);
@@ -88,9 +93,14 @@ struct Elements {
     const long long bytes = slots * (TRACE * PLANE * static_cast<int>(sizeof(real)));
     return reinterpret_cast<real*>(entry & 1 ? entry - 1 + ((time + next) & 1) * bytes : entry);
   }
-  // Entries of an element's faces for the traces that this stage reads, and for those that it stores.
-  METHOD const long long* neighbours_of(index_t e) const { return entries(neighbours, buffer_of(stage), e); }
-  METHOD const long long* targets_of(index_t e) const { return entries(targets, buffer_of((stage + 1) % STAGES), e); }
+  // Entries of an element's faces for the traces that this stage reads, and for those that it
+  // stores.
+  METHOD const long long* neighbours_of(index_t e) const {
+    return entries(neighbours, buffer_of(stage), e);
+  }
+  METHOD const long long* targets_of(index_t e) const {
+    return entries(targets, buffer_of((stage + 1) % STAGES), e);
+  }
   METHOD const long long* entries(const long long* table, int buffer, index_t e) const {
     return table + (buffer * count + e) * FACES;
   }
@@ -99,7 +109,8 @@ struct Elements {
 // An entry without the flag that marks a jump.
 INLINE long long trace_of(long long entry) { return MORTARS && entry & 2 ? entry - 2 : entry; }
 
-// The values that a face reads at one node: the trace of the other side, a jump, or nothing at a boundary.
+// The values that a face reads at one node: the trace of the other side, a jump, or nothing at a
+// boundary.
 struct OtherSide {
   const FaceEntry* face;  // in `faces`, or a copy
   long long entry;
@@ -136,14 +147,16 @@ struct OwnSide {
 
   // column(n): the differentiated values at the node.
   template <class Columns>
-  METHOD void load_columns(const Elements& all, index_t e, int face, int node, const Columns& column) {
+  METHOD void load_columns(const Elements& all, index_t e, int face, int node,
+                           const Columns& column) {
     normal = normal_at(all.metrics_of(e), face, node);
     find_trace(face / 2, face % 2 ? REAL(1) : REAL(-1), normal, column, values);
   }
 #endif
 
   // value(field): the fields at the node.
-  template <class Values> METHOD void load(const Elements& all, index_t e, int face, int node, const Values& value) {
+  template <class Values>
+  METHOD void load(const Elements& all, index_t e, int face, int node, const Values& value) {
 #if CURVED
     normal = normal_at(all.metrics_of(e), face, node);
     find_trace(normal.along, value, values);
@@ -161,8 +174,8 @@ struct OwnSide {
 
 // The jump at a node of a face of element e. load_own(own): loads the trace of this side.
 template <class LoadOwn>
-INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, int node, const LoadOwn& load_own,
-                    const OtherSide& side, real (&jump)[JUMP]) {
+INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face, int node,
+                    const LoadOwn& load_own, const OtherSide& side, real (&jump)[JUMP]) {
 #if MORTARS
   if (side.entry & 2) {
     UNROLL
@@ -171,7 +184,8 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
   }
 #endif
 #if NODAL
-  const Impedances z = impedances_of(all.moduli_at<real>(m, e, node, [](const real* from) { return *from; }));
+  const Impedances z =
+      impedances_of(all.moduli_at<real>(m, e, node, [](const real* from) { return *from; }));
   const Face sides{weigh(z, side.impedances), *side.face};
 #else
   const Impedances& z = m;
@@ -182,7 +196,8 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
   real other[TRACE];
   UNROLL
   for (int n = 0; n < TRACE; ++n)
-    other[n] = side.entry ? sign_of_other(n) * side.values[n] : sign_of_mirror(n) * sides.reflection * own.values[n];
+    other[n] = side.entry ? sign_of_other(n) * side.values[n]
+                          : sign_of_mirror(n) * sides.reflection * own.values[n];
 #if CURVED
   find_jump(z, sides, own.normal, own.values, other, jump);
 #else
@@ -205,12 +220,13 @@ INLINE void jump_at(const Elements& all, const Material& m, index_t e, int face,
 #define NODAL_TERM
 #endif
 
-#define ELEMENT_ARGUMENTS                                                                           \
-  real *u, real *r, const Material *materials, const FaceEntry *faces, const long long *neighbours, \
-      const long long *targets, index_t elements, index_t slots,                                    \
+#define ELEMENT_ARGUMENTS                                                                     \
+  real *u, real *r, const Material *materials, const FaceEntry *faces,                        \
+      const long long *neighbours, const long long *targets, index_t elements, index_t slots, \
       const long long *clock MEMORY_ARGUMENTS LAYER_ARGUMENTS NODAL_ARGUMENTS GEOMETRY_ARGUMENTS
-#define ELEMENTS_AT(stage)                                                                               \
-  {                                                                                                      \
-    u, r, materials, faces, neighbours, targets, elements, slots,                                        \
-        clock[0] * STAGES + (stage), static_cast<int>(stage) MEMORY_TERM LAYERS_TERM NODAL_TERM GEOMETRY \
-  }
+// clang-format off
+#define ELEMENTS_AT(stage)                                                           \
+  {u, r, materials, faces, neighbours, targets, elements, slots,                     \
+   clock[0] * STAGES + (stage), static_cast<int>(stage) MEMORY_TERM LAYERS_TERM      \
+   NODAL_TERM GEOMETRY}
+// clang-format on

@@ -1,4 +1,6 @@
-// What acoustic and elastic equations have in common: values of elements and faces.
+// What acoustic and elastic equations have in common: values of elements and faces. The sizes
+// FIELDS, TRACE, JUMP, STRAINS, STRETCHED, COLUMNS, MODULI and IMPEDANCES come from equations.py,
+// which fills the structs by the names of their members.
 #pragma once
 #include "portable.h"
 

@@ -1,18 +1,22 @@
-// Mortars: faces with four finer neighbours. The coarse side interpolates its trace to each quarter of the face, for
-// the fine neighbour there. Fluxes are computed at the nodes of the quarters and projected onto the coarse face.
+// Mortars: faces with four finer neighbours. The coarse side interpolates its trace to each quarter
+// of the face, for the fine neighbour there. Fluxes are computed at the nodes of the quarters and
+// projected onto the coarse face.
 //
-// As in the skew-symmetric scheme of Kozdon & Wilcox (J. Sci. Comput. 2018, doi:10.1007/s10915-018-0682-1), the energy
-// balance is that of conforming faces: this side's velocity is subtracted after the projection, and its traction
-// before it. For acoustic waves in elements that are not bricks, the pressure is subtracted after the projection and
-// the velocity before it. Uniform fields then stay uniform: projections reproduce uniform pressures, but not the normal
-// velocity at a curved face.
+// As in the skew-symmetric scheme of Kozdon & Wilcox (J. Sci. Comput. 2018,
+// doi:10.1007/s10915-018-0682-1), the energy balance is that of conforming faces: this side's
+// velocity is subtracted after the projection, and its traction before it. For acoustic waves in
+// elements that are not bricks, the pressure is subtracted after the projection and the velocity
+// before it. Uniform fields then stay uniform: projections reproduce uniform pressures, but not the
+// normal velocity at a curved face.
 //
-// Elements that are not bricks interpolate tractions (for acoustic waves, normal velocities) times the surface
-// Jacobian. For uniform fields, these products are polynomials of the elements' degree, like the normals.
+// Elements that are not bricks interpolate tractions (for acoustic waves, normal velocities) times
+// the surface Jacobian. For uniform fields, these products are polynomials of the elements' degree,
+// like the normals.
 #pragma once
 #include "elements.h"
 #if defined(__CUDACC__)
-typedef real Part;  // what a thread computes at a time: one value on a GPU, a vector of a row on a CPU
+// What a thread computes at a time: one value on a GPU, a vector of a row on a CPU.
+typedef real Part;
 constexpr int FACE_PITCH = NODES, PARTS = NODES;
 INLINE real& part_at(real* row, int n) { return row[n]; }
 INLINE real part_at(const real* row, int n) { return row[n]; }
@@ -28,15 +32,16 @@ INLINE Lanes part_at(const real* row, int n) { return lanes_at(row, n); }
 typedef real FaceValues[TRACE][NODES][FACE_PITCH];
 typedef real Matrix[2][NODES][FACE_PITCH];
 
-// Interpolation from the nodes of a line to those of its lower and its upper half, and the adjoints. Each matrix is
-// followed by its transpose.
+// Interpolation from the nodes of a line to those of its lower and its upper half, and the
+// adjoints. Each matrix is followed by its transpose.
 alignas(64) TABLE Matrix TO_HALF[2] = TO_HALVES;
 alignas(64) TABLE Matrix FROM_HALF[2] = FROM_HALVES;
 
-// Multiplies the values of a face by one matrix along its fast axis and another along its slow axis; `between` stores
-// the first product. All threads of the block call this. If `add`, the result is added to `to`.
-INLINE void multiply_face(const Matrix& fast, const Matrix& slow, const FaceValues& from, FaceValues& between,
-                          FaceValues& to, bool add) {
+// Multiplies the values of a face by one matrix along its fast axis and another along its slow
+// axis; `between` stores the first product. All threads of the block call this. If `add`, the
+// result is added to `to`.
+INLINE void multiply_face(const Matrix& fast, const Matrix& slow, const FaceValues& from,
+                          FaceValues& between, FaceValues& to, bool add) {
   FOR_THREADS(t, TRACE * NODES * PARTS) {
     const int part = t % PARTS, row = t / PARTS % NODES, n = t / (PARTS * NODES);
     Part sum{};
@@ -58,9 +63,10 @@ template <class Body> INLINE void for_face_nodes(const Body& body) {
 #if defined(__CUDACC__)
   FOR_THREADS(p, PLANE) body(p / NODES, p % NODES);
 #else
-  for (int slow = 0; slow < NODES; ++slow)
+  for (int slow = 0; slow < NODES; ++slow) {
     PRAGMA(omp simd)
     for (int fast = 0; fast < NODES; ++fast) body(slow, fast);
+  }
 #endif
 }
 
@@ -69,33 +75,34 @@ template <class Body> INLINE void for_trace(const Body& body) {
 #if defined(__CUDACC__)
   FOR_THREADS(t, TRACE * PLANE) body(t / PLANE, t % PLANE / NODES, t % NODES);
 #else
-  for (int n = 0; n < TRACE; ++n)
-    for_face_nodes([&](int slow, int fast) { body(n, slow, fast); });
+  for (int n = 0; n < TRACE; ++n) for_face_nodes([&](int slow, int fast) { body(n, slow, fast); });
 #endif
 }
 
 // Element and face of a mortar. Further arguments of the mortar kernels:
 //   sides [mortars][4]: entries of the quarters
-//   quarter_impedances [mortars][4][2][IMPEDANCES][PLANE]: at the nodes of the quarters, on this and the other side
-//   quarter_normals [mortars][4][3][PLANE]: this side's outward normals there, times the surface Jacobian of the face
+//   quarter_impedances [mortars][4][2][IMPEDANCES][PLANE]: at the nodes of the quarters, on this
+//     and the other side
+//   quarter_normals [mortars][4][3][PLANE]: this side's outward normals there, times the surface
+//     Jacobian of the face
 #if NODAL
-#define QUARTER_IMPEDANCES , const real *quarter_impedances
+#define QUARTER_IMPEDANCES , const real* quarter_impedances
 #define IMPEDANCES_OF_QUARTERS , quarter_impedances
 #else
 #define QUARTER_IMPEDANCES
 #define IMPEDANCES_OF_QUARTERS
 #endif
 #if CURVED
-#define QUARTER_NORMALS , const real *quarter_normals
+#define QUARTER_NORMALS , const real* quarter_normals
 #define NORMALS_OF_QUARTERS , quarter_normals
 #else
 #define QUARTER_NORMALS
 #define NORMALS_OF_QUARTERS
 #endif
-#define QUARTERS { sides IMPEDANCES_OF_QUARTERS NORMALS_OF_QUARTERS }
-#define MORTAR_ARGUMENTS                                                                                          \
-  const int *mortar_faces, const long long *quarters, const long long *fine, const FaceEntry *sides, real *jumps, \
-      index_t mortars QUARTER_IMPEDANCES QUARTER_NORMALS
+#define QUARTERS {sides IMPEDANCES_OF_QUARTERS NORMALS_OF_QUARTERS}
+#define MORTAR_ARGUMENTS                                                     \
+  const int *mortar_faces, const long long *quarters, const long long *fine, \
+      const FaceEntry *sides, real *jumps, index_t mortars QUARTER_IMPEDANCES QUARTER_NORMALS
 struct Mortar {
   index_t e;
   int face;
@@ -152,16 +159,20 @@ INLINE void load_node(const FaceValues& quarter, int slow, int fast, real (&trac
   for (int n = 0; n < TRACE; ++n) trace[n] = quarter[n][slow][fast];
 }
 #if CURVED
-// The same for the unit normal. Values that change sign with the normal are divided by the surface Jacobian.
-INLINE void load_node(const FaceValues& quarter, int slow, int fast, const Normal& normal, real (&trace)[TRACE]) {
+// The same for the unit normal. Values that change sign with the normal are divided by the surface
+// Jacobian.
+INLINE void load_node(const FaceValues& quarter, int slow, int fast, const Normal& normal,
+                      real (&trace)[TRACE]) {
   load_node(quarter, slow, fast, trace);
   for (int n = 0; n < TRACE; ++n)
     if (sign_of_other(n) < 0) trace[n] *= normal.inverse_area;
 }
 #endif
 
-// Stores the traces of the quarters of mortars first to first + count - 1, from the fields after the stage.
-KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, index_t first, index_t count) {
+// Stores the traces of the quarters of mortars first to first + count - 1, from the fields after
+// the stage.
+KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, index_t first,
+                          index_t count) {
   const Elements all ELEMENTS_AT(stage);
   FOR_BLOCKS(b, count) {
     [[maybe_unused]] const FlushDenormals flush{};
@@ -190,14 +201,17 @@ KERNEL interpolate_traces(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage, in
         for (int n = 0; n < TRACE; ++n) to[n * PLANE + p] = trace[n];
       });
 #else
-      for_trace([&](int n, int slow, int fast) { to[n * PLANE + slow * NODES + fast] = interpolated[n][slow][fast]; });
+      for_trace([&](int n, int slow, int fast) {
+        to[n * PLANE + slow * NODES + fast] = interpolated[n][slow][fast];
+      });
 #endif
       BARRIER();
     }
   }
 }
 
-// Computes the jumps of mortars from the fields before the stage and the traces of the finer neighbours.
+// Computes the jumps of mortars from the fields before the stage and the traces of the finer
+// neighbours.
 KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
   const Elements all ELEMENTS_AT(stage);
   FOR_BLOCKS(m, mortars) {
@@ -215,7 +229,8 @@ KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
     for (int q = 0; q < 4; ++q) {
       multiply_face(TO_HALF[q % 2], TO_HALF[q / 2], own, between, at_quarter, false);
       const index_t quarter = m * 4 + q;
-      const real* const other = all.locate(fine[(buffer_of(all.stage) * mortars + m) * 4 + q], false);
+      const real* const other =
+          all.locate(fine[(buffer_of(all.stage) * mortars + m) * 4 + q], false);
       for_face_nodes([&](int slow, int fast) {
         const int p = slow * NODES + fast;
         real here[TRACE], there[TRACE], jump[JUMP];
@@ -233,7 +248,8 @@ KERNEL project_jumps(ELEMENT_ARGUMENTS, MORTAR_ARGUMENTS, index_t stage) {
         add_removed_shear(normal, before, here, jump);
 #else
         load_node(at_quarter, slow, fast, here);
-        find_jump(z, side, mortar.face / 2, mortar.face % 2 ? REAL(1) : REAL(-1), here, there, jump);
+        find_jump(z, side, mortar.face / 2, mortar.face % 2 ? REAL(1) : REAL(-1), here, there,
+                  jump);
 #endif
         add_own(mortar.face, here, jump);
         for (int n = 0; n < TRACE; ++n) at_quarter[n][slow][fast] = jump[n];

@@ -1,9 +1,8 @@
 // Acoustic waves in elements whose material varies from node to node.
 #pragma once
 
-constexpr int MODULI = 2, IMPEDANCES = 1;  // number of values per node
-
-template <class Value, class Load> INLINE Moduli<Value> load_moduli(const real* from, const Load& load) {
+template <class Value, class Load>
+INLINE Moduli<Value> load_moduli(const real* from, const Load& load) {
   return {load(from), load(from + CUBE)};
 }
 
@@ -15,10 +14,6 @@ INLINE Weights weigh(const Impedances& own, const Impedances& other) {
   return {weight, weight * other.z};
 }
 
-// The fraction of the bulk modulus that a mechanism relaxes.
-struct Shares {
-  real p;
-};
 template <class Value> INLINE Relaxed<Value> relax(const Moduli<Value>& m, const Shares& shares) {
   return {shares.p * m.bulk};
 }

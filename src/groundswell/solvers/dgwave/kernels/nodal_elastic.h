@@ -1,14 +1,13 @@
 // Elastic waves in elements whose material varies from node to node.
 #pragma once
 
-constexpr int MODULI = 3, IMPEDANCES = 2;  // number of values per node
-
-template <class Value, class Load> INLINE Moduli<Value> load_moduli(const real* from, const Load& load) {
+template <class Value, class Load>
+INLINE Moduli<Value> load_moduli(const real* from, const Load& load) {
   return {load(from), load(from + CUBE), load(from + 2 * CUBE)};
 }
 
 INLINE Impedances impedances_of(const Moduli<real>& m) {
-  return {sqrt((m.lambda + 2 * m.mu) / m.buoyancy), sqrt(m.mu / m.buoyancy)};
+  return {sqrt((m.lam + 2 * m.mu) / m.buoyancy), sqrt(m.mu / m.buoyancy)};
 }
 INLINE Impedances impedances_from(const real* from) { return {from[0], from[PLANE]}; }
 
@@ -17,11 +16,7 @@ INLINE Weights weigh(const Impedances& own, const Impedances& other) {
   return {p, p * other.zp, s, s * other.zs};
 }
 
-// Fractions of lambda + 2 mu and of mu that a mechanism relaxes.
-struct Shares {
-  real p, s;
-};
 template <class Value> INLINE Relaxed<Value> relax(const Moduli<Value>& m, const Shares& shares) {
   const Value mu = shares.s * m.mu;
-  return {shares.p * (m.lambda + 2 * m.mu) - 2 * mu, mu};
+  return {shares.p * (m.lam + 2 * m.mu) - 2 * mu, mu};
 }

@@ -23,7 +23,8 @@ struct Sources {
     return value_at(when, times[2 * source], times[2 * source + 1], samples + begin, end - begin);
   }
 
-  // Adds the rates at a node. If a Value covers several nodes, these are `node` and the following ones.
+  // Adds the rates at a node. If a Value covers several nodes, these are `node` and the following
+  // ones.
   template <class Value, class Load>
   METHOD void add(index_t e, int node, const Load& load, Value (&rates)[FIELDS]) const {
 #ifdef __CUDACC__
@@ -49,7 +50,8 @@ struct Damping {
 
   METHOD bool inside(index_t e) const { return DAMPING && rows[e] >= 0; }
 
-  // The rate of decay at a node. If a Value covers several nodes, these are `node` and the following ones.
+  // The rate of decay at a node. If a Value covers several nodes, these are `node` and the
+  // following ones.
   template <class Value, class Load> METHOD Value at(index_t e, int node, const Load& load) const {
     return inside(e) ? load(decay + static_cast<index_t>(rows[e]) * CUBE + node) : Value{};
   }
@@ -59,5 +61,5 @@ struct Damping {
   const long long *first_part, const real *loads, const long long *numbers, const real *factors,   \
       const double *times, const long long *first_samples, const real *samples, const int *damped, \
       const real *decay
-#define SOURCES_AT(when) { first_part, loads, numbers, factors, times, first_samples, samples, when }
-#define DAMPING_TERM { damped, decay }
+#define SOURCES_AT(when) {first_part, loads, numbers, factors, times, first_samples, samples, when}
+#define DAMPING_TERM {damped, decay}

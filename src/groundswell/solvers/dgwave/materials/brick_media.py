@@ -3,30 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.meshes.hexahedra import Numbers
+from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.meshes.octree import Forest
 from groundswell.seismology.media.build import build_medium
-from groundswell.seismology.media.material import Material, Medium
+from groundswell.seismology.media.material import (
+    Mask,
+    Material,
+    Medium,
+    Values,
+    sample_points,
+    solid_at_points,
+)
 from groundswell.seismology.media.statistics import physical_plane
+from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
+from groundswell.solvers.dgwave.materials.properties import INWARDS, USED
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.forest import deepest_level
 
 Floats = NDArray[np.float64]
 
-USED = ("vp", "vs", "rho")  # of a material
-QUALITY = ("qp", "qs")  # with attenuation too
-# Nodes at faces are moved inwards by this fraction of half an edge, so that they lie inside an
-# interface on the face. It exceeds the distance at which interfaces count as on a face, see
-# `Profile`.
-INWARDS = 1e-8
-# Number of positions at which the medium is sampled at a time. They take about 100 MB. Of a file,
-# their depths are read once.
-SAMPLES = 2**20
+
+@dataclass(frozen=True, eq=False)
+class BrickMedia:
+    """The media of a grid, at positions in elements and averaged over elements.
+
+    Args:
+        geometry: the elements.
+        media: average materials of the region's elements, and of elements halved once, twice and
+            so on; see `build_media`.
+        names: the properties that averages have.
+        varies: whether the medium may vary inside elements.
+    """
+
+    geometry: BrickGeometry
+    media: Sequence[Medium]
+    names: Sequence[str]
+    varies: bool
+
+    @property
+    def has_dry_surface(self) -> bool:
+        """See `ElementMedium`."""
+        return bool(np.all(self.media[0].plane(0).vs > 0))
+
+    def average(self, elements: Numbers) -> Material:
+        """See `ElementMedium`. Averages are kept, so an element is read only once."""
+        averages, is_read = self._averages
+        if (new := elements[~is_read[elements]]).size:
+            forest, grid = self.geometry.forest, self.geometry.grid
+            found = read_material(forest, grid, self.media, new, self.names)
+            for name, values in averages.items():
+                values[new] = getattr(found, name)
+            is_read[new] = True
+        return Material(**{name: values[elements] for name, values in averages.items()})
+
+    @cached_property
+    def _averages(self) -> tuple[dict[str, Values], Mask]:
+        """The average materials read so far, and a mask of the elements that have one."""
+        count = self.geometry.count
+        return {name: np.empty(count) for name in self.names}, np.zeros(count, np.bool_)
+
+    def sample(self, elements: Numbers, places: Floats) -> Material:
+        """See `ElementMedium`; layers continue the region."""
+        points = self._points(elements, places)
+        found = sample_points(self.media[0], points.reshape(-1, AXES))
+        shape = points.shape[:2]
+        return Material(**{n: getattr(found, n).reshape(shape) for n in USED})
+
+    def is_solid(self, elements: Numbers, places: Floats) -> Mask:
+        """See `ElementMedium`."""
+        points = self._points(elements, places)
+        found = solid_at_points(self.media[0], points.reshape(-1, AXES))
+        return found.reshape(points.shape[:2])
+
+    def _points(self, elements: Numbers, places: Floats) -> Floats:
+        """Positions in the region, or nearest in it, of places in elements, (elements, places, 3).
+
+        They lie slightly inside the elements, see `INWARDS`.
+        """
+        grid = self.geometry.grid
+        lower, upper = self.geometry.forest.boxes(elements)
+        half = (upper - lower)[:, None] / 2
+        points = lower[:, None] + half * (1 + (1 - INWARDS) * places)
+        low, high = INWARDS * np.array([axis.ends for axis in grid.axes]).T / 2
+        return np.clip(points, low, np.array(grid.size) - high)
 
 
 def build_media(case: Any, grid: Bricks) -> list[Medium]:

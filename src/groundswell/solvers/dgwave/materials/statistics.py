@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,7 @@ from numpy.typing import NDArray
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.meshes.hexahedra import Numbers
 from groundswell.seismology.media.material import Material, Values
-
-if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.setup.element_materials import ElementMaterials
+from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +88,7 @@ def element_statistics(
         InputError: the material is unreadable or unphysical.
     """
     job = comm or SerialCommunicator()
-    own = np.array_split(np.arange(elements.count), job.size)[job.rank]
+    own = np.array_split(np.arange(elements.geometry.count), job.size)[job.rank]
     parts = job.collective_try(lambda: [_extremes(elements, n) for n in elements.chunks(own)])
     return _joined(part for parts in job.allgather(parts) for part in parts)
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Numbers, refine, tangents
 from groundswell.meshes.mesh import Mesh
-from groundswell.seismology.media.material import Material, SampledMedium, volume_average
-from groundswell.solvers.dgwave.materials.brick_media import INWARDS, SAMPLES
+from groundswell.seismology.media.material import Mask, Material, SampledMedium, volume_average
+from groundswell.solvers.dgwave.materials.properties import INWARDS, SAMPLES
+from groundswell.spectral_elements.surface_location import top_faces
 
 Floats = NDArray[np.float64]
 
@@ -31,12 +32,34 @@ class VolumeMedia:
         numbers: medium of each element, (elements,).
         media: the media.
         is_uniform: whether each medium has one material.
+        names: the properties that averages of elements have.
     """
 
     mesh: Mesh
     numbers: Numbers
     media: Sequence[SampledMedium]
     is_uniform: Sequence[bool]
+    names: Sequence[str]
+
+    @property
+    def varies(self) -> bool:
+        """See `ElementMedium`."""
+        return not all(self.is_uniform)
+
+    @cached_property
+    def has_dry_surface(self) -> bool:
+        """See `ElementMedium`."""
+        elements, _ = top_faces(self.mesh)
+        return len(elements) > 0 and bool(np.all(self.averages.vs[elements] > 0))
+
+    def average(self, elements: Numbers) -> Material:
+        """See `ElementMedium`; quality factors that a medium lacks are infinite."""
+        given, none = self.averages.given(), np.full(self.mesh.count, np.inf)
+        return Material(**{name: given.get(name, none)[elements] for name in self.names})
+
+    def is_solid(self, elements: Numbers, places: Floats) -> Mask:
+        """See `ElementMedium`."""
+        return np.asarray(self.sample(elements, places).vs > 0)
 
     @cached_property
     def properties(self) -> list[str]:

@@ -4,46 +4,47 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.meshes.hexahedra import AXES, Numbers
 from groundswell.seismology.formats.shaking_maps import SurfacePoints
+from groundswell.seismology.time_steps import whole_steps
+from groundswell.solvers.dgwave.setup import Setup
 from groundswell.spectral_elements.point_location import NOWHERE
 from groundswell.spectral_elements.surface_location import LocatedOnFaces
 
-if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.setup import Setup
-
 Floats = NDArray[np.float64]
 
-# Distance from an interface into an element over the smallest edge, far above rounding.
-OFFSET = 1e-6
 PEAKS = 2  # values of a point in a shaking map: of velocity and of acceleration
 
 
 def surface_axes(setup: Setup, stride: int = 1) -> tuple[Floats, Floats]:
     """x and y of every `stride`-th surface point, m."""
-    x, y = setup.surface_axes
+    x, y = setup.geometry.surface_axes
     return x[::stride], y[::stride]
 
 
 def has_shaking_map(setup: Setup) -> bool:
     """Whether a shaking map is recorded."""
     wanted = setup.case.output.shaking_map
-    return setup.has_default_map if wanted is None else bool(wanted)
+    return setup.materials.elements.medium.has_dry_surface if wanted is None else wanted
 
 
 def surface_stride(setup: Setup) -> int:
     """Number of steps between samples of the surface, at least 1."""
-    return max(1, round(setup.case.output.surface.interval / setup.dt))
+    section = setup.case.output.surface
+    assert section is not None  # otherwise, there are no samples
+    return whole_steps(section.interval, setup.dt)
 
 
 def sample_bytes(setup: Setup) -> int:
     """Size of one sample of the surface, bytes."""
-    x, y = surface_axes(setup, setup.case.output.surface.stride)
+    section = setup.case.output.surface
+    assert section is not None  # otherwise, there are no samples
+    x, y = surface_axes(setup, section.stride)
     return x.size * y.size * AXES * np.dtype(setup.dtype).itemsize
 
 
@@ -76,9 +77,9 @@ class Lattice:
         """The lattice of a set-up; `numbers` are those of the rank's elements."""
         x, y = surface_axes(setup, stride)
         flat = [axis.ravel() for axis in np.meshgrid(x, y)]
-        found = setup.locate_surface(np.stack(flat, axis=-1))
+        found = setup.geometry.locate_surface(np.stack(flat, axis=-1))
         inside = np.flatnonzero(found.elements != NOWHERE)
-        rows = np.full(setup.count, NOWHERE)
+        rows = np.full(setup.geometry.count, NOWHERE)
         rows[numbers] = np.arange(len(numbers))
         own = rows[found.elements[inside]]
         mine = np.flatnonzero(own != NOWHERE)

@@ -22,12 +22,12 @@ from groundswell.seismology.formats.seismograms import (
 )
 from groundswell.seismology.receivers import that_record
 from groundswell.seismology.sources.event import event_attributes
-from groundswell.solvers.dgwave.recording.lattice import OFFSET
+from groundswell.solvers.dgwave.geometry import OFFSET
+from groundswell.solvers.dgwave.setup import Setup
 
 if TYPE_CHECKING:
     import xarray
 
-    from groundswell.solvers.dgwave.setup import Setup
     from groundswell.solvers.dgwave.solver import DgWave
 
 VELOCITIES = ("vx", "vy", "vz")
@@ -45,11 +45,11 @@ class Seismograms:
         self, solver: DgWave, domain: Domain, record: RecordLaunches, quantity: Quantity
     ) -> None:
         self._setup, self._comm, self._quantity = solver.setup, solver.comm, quantity
-        self._receivers = that_record(quantity.name, solver.setup.receivers)
+        self._receivers = that_record(quantity.name, solver.setup.survey.receivers)
         self._part: Path | None = None  # the file until the end of the run
         self.name = Path(quantity.file).stem
         arrays, selection = self._select(solver, domain)
-        self._own, every = selection.place[0], self._setup.sampling_stride
+        self._own, every = selection.place[0], self._setup.time_step.stride
         dtype, components = self._setup.dtype, len(quantity.components)
         sample = len(self._receivers) * components * np.dtype(dtype).itemsize
         shape = (components, *selection.count)
@@ -84,13 +84,13 @@ class Seismograms:
     def open(self, folder: Path, length: int | None) -> Output:
         """Open the file; `length` is the number of samples to keep when a run resumes."""
         setup, quantity, receivers = self._setup, self._quantity, self._receivers
-        interval = setup.sampling_stride * setup.dt
+        interval = setup.time_step.stride * setup.dt
         writer: Any = self._comm.first and SeismogramWriter(
             folder / quantity.file,
             receivers,
             interval,
-            start=setup.time_axis.first_sample(setup.sampling_stride, interval),
-            attrs=event_attributes(setup),
+            start=setup.time_axis.first_sample(setup.time_step.stride, interval),
+            attrs=event_attributes(setup.case, setup.geography, setup.survey),
             resume=length,
             dtype=setup.dtype,
             quantity=quantity,
@@ -115,15 +115,16 @@ def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, fl
     On the sea floor, where ocean-bottom nodes lie and others may, pressure is recorded in the water
     and velocity in the ground.
     """
-    receivers = that_record(quantity.name, setup.receivers)
+    geometry, rigidity = setup.geometry, setup.materials.elements.rigidity
+    receivers = that_record(quantity.name, setup.survey.receivers)
     places = np.array([receiver.position for receiver in receivers])
-    offset = OFFSET * setup.smallest * np.array([0.0, 0.0, 1.0])
-    above, at, below = (setup.keep_inside(places + n * offset, places) for n in (-1, 0, 1))
-    is_fluid, is_fluid_below = (setup.rigidity(*beside.T) == 0 for beside in (above, below))
+    offset = OFFSET * geometry.smallest * np.array([0.0, 0.0, 1.0])
+    above, at, below = (geometry.keep_inside(places + n * offset, places) for n in (-1, 0, 1))
+    is_fluid, is_fluid_below = (rigidity(*beside.T) == 0 for beside in (above, below))
     is_node = np.array([receiver.kind == "ocean-bottom-node" for receiver in receivers], bool)
     on_floor = is_node | (is_fluid != is_fluid_below)
     moved = np.where(on_floor[:, None], above if quantity is PRESSURE else below, at)
-    return tuple(map(tuple, setup.place(moved).tolist()))
+    return tuple(map(tuple, geometry.place(moved).tolist()))
 
 
 def _mean_pressure(selection: PointSelection, stresses: int) -> PointSelection:

@@ -90,7 +90,8 @@ class ShakingMap:
         if not self._comm.first:
             return []
         pgv, pga = map(self._lattice.whole, whole)
-        points, attrs = self._lattice.points(self._setup), event_attributes(self._setup)
+        setup, points = self._setup, self._lattice.points(self._setup)
+        attrs = event_attributes(setup.case, setup.geography, setup.survey)
         return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, points, attrs)]
 
 
@@ -106,8 +107,9 @@ class SurfaceSeries:
 
     def __init__(self, solver: DgWave) -> None:
         self._setup, self._comm = solver.setup, solver.comm
-        setup, stride = solver.setup, solver.setup.case.output.surface.stride
-        self._lattice = Lattice.of(setup, solver.elements.numbers, stride)
+        setup, section = solver.setup, solver.setup.case.output.surface
+        assert section is not None  # otherwise, there are no samples
+        self._lattice = Lattice.of(setup, solver.elements.numbers, section.stride)
         every, sample = surface_stride(setup), sample_bytes(setup)
         shape = (len(VELOCITIES), len(self._lattice.mine))
         self._ring = Ring(solver.backend, shape, every, ring_slots(sample, every), setup.dtype)
@@ -130,7 +132,7 @@ class SurfaceSeries:
             lattice.points(setup),
             interval,
             start=setup.time_axis.first_sample(every, interval),
-            attrs=event_attributes(setup),
+            attrs=event_attributes(setup.case, setup.geography, setup.survey),
             resume=length,
             dtype=setup.dtype,
         )

@@ -14,11 +14,12 @@ from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recording import BoxSelection, Frame
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
 from groundswell.seismology.sources.event import event_attributes
+from groundswell.seismology.time_steps import whole_steps
+from groundswell.solvers.dgwave.setup import Setup
 from groundswell.spectral_elements.vtkhdf import MAX_DEGREE, LagrangeElements
 from groundswell.spectral_elements.vtkhdf_series import LagrangeSeries
 
 if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.setup import Setup
     from groundswell.solvers.dgwave.solver import DgWave
 
 
@@ -27,13 +28,17 @@ WORD = 8  # bytes, of values in the file of the final fields
 
 def volume_stride(setup: Setup) -> int:
     """Number of steps between snapshots, at least 1."""
-    return max(1, round(setup.case.output.volumes.interval / setup.dt))
+    section = setup.case.output.volumes
+    assert section is not None  # otherwise, there are no snapshots
+    return whole_steps(section.interval, setup.dt)
 
 
 def snapshot_bytes(setup: Setup) -> int:
     """Size of a snapshot, bytes."""
     per_field = setup.unknowns // len(setup.equations.fields)
-    return per_field * len(setup.case.output.volumes.fields) * np.dtype(setup.dtype).itemsize
+    section = setup.case.output.volumes
+    assert section is not None  # otherwise, there are no snapshots
+    return per_field * len(section.fields) * np.dtype(setup.dtype).itemsize
 
 
 def volume_bytes(setup: Setup) -> int:
@@ -47,7 +52,7 @@ def final_field_bytes(setup: Setup) -> int:
     """Size of the final fields, bytes: index, position and values of each node."""
     if not setup.case.output.final_fields:
         return 0
-    nodes = setup.count * (min(setup.degree, MAX_DEGREE) + 1) ** AXES
+    nodes = setup.geometry.count * (min(setup.degree, MAX_DEGREE) + 1) ** AXES
     return nodes * (1 + AXES + len(setup.equations.fields)) * WORD
 
 
@@ -64,13 +69,15 @@ class Volumes:
     def __init__(self, solver: DgWave, record: RecordLaunches) -> None:
         self._setup, self._comm = solver.setup, solver.comm
         self._elements = solver.elements.numbers
-        self._fields = solver.setup.case.output.volumes.fields
+        section = solver.setup.case.output.volumes
+        assert section is not None  # otherwise, there are no snapshots
+        self._fields = section.fields
         arrays = [solver.propagation.fields[name][:, None] for name in self._fields]
         every, dtype = volume_stride(self._setup), self._setup.dtype
         slots = ring_slots(snapshot_bytes(self._setup), every)
         shape = (len(self._fields), *arrays[0].shape)
         self._ring = Ring(solver.backend, shape, every, slots, dtype)
-        whole = (self._setup.count, *arrays[0].shape[1:])
+        whole = (self._setup.geometry.count, *arrays[0].shape[1:])
         selection = BoxSelection(
             shape=whole,
             count=arrays[0].shape,
@@ -99,6 +106,6 @@ class Volumes:
 
     def _writer(self, path: Path, length: int | None) -> LagrangeSeries:
         setup = self._setup
-        attrs = event_attributes(setup)
-        elements = LagrangeElements.of(setup.hexahedra, setup.degree, {}, attrs)
+        attrs = event_attributes(setup.case, setup.geography, setup.survey)
+        elements = LagrangeElements.of(setup.geometry.hexahedra, setup.degree, {}, attrs)
         return LagrangeSeries(path, elements, self._fields, length, setup.dtype)

@@ -1,23 +1,106 @@
-"""Host-side preparation: reads the input and chooses the time step.
-
-`Setup` prepares cases on bricks; `prepare` also those on a mesh from a file.
-"""
+"""Host-side preparation: reads the input, and chooses the equations and the time step."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
+from groundswell.seismology.formats.sac_mseed import require_formats
+from groundswell.seismology.receivers import Receiver, place_receivers
+from groundswell.seismology.sources.build import build_sources
+from groundswell.seismology.survey import Survey
+from groundswell.seismology.time_steps import TimeAxis, TimeStep
+from groundswell.solvers.dgwave import validation
+from groundswell.solvers.dgwave.case import DgWaveCase
+from groundswell.solvers.dgwave.element_costs import element_costs
+from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.mesh.case import MeshSection
-from groundswell.solvers.dgwave.setup.bricks import Setup as Setup
-from groundswell.solvers.dgwave.setup.bricks import prepare_bricks
-from groundswell.solvers.dgwave.setup.unstructured import prepare_mesh
+from groundswell.solvers.dgwave.partition import Partition
+from groundswell.solvers.dgwave.setup.bricks import on_bricks
+from groundswell.solvers.dgwave.setup.ground import Ground
+from groundswell.solvers.dgwave.setup.meshes import on_mesh
+from groundswell.solvers.dgwave.setup.record import Setup as Setup
+from groundswell.solvers.dgwave.step_limit import limit_steps
+from groundswell.spectral_elements.recording import ElementDomain
+
+SAMPLES_PER_STEP = 4  # of source time functions, which are linear between samples
 
 
-def prepare(case: Any, comm: Communicator | None = None) -> Setup:
-    """Read and check the data of a case on a grid or on a mesh.
+def prepare(case: DgWaveCase, comm: Communicator | None = None) -> Setup:
+    """Read and check the data of a case; ranks share the reading of the medium.
 
     Raises:
         InputError: the data do not fit the case, or the case cannot run.
     """
-    return (prepare_mesh if isinstance(case.grid, MeshSection) else prepare_bricks)(case, comm)
+    on_elements = on_mesh if isinstance(case.grid, MeshSection) else on_bricks
+    setup = _assemble(case, on_elements(case, comm))
+    _validate(setup)
+    return setup
+
+
+def _assemble(case: DgWaveCase, ground: Ground) -> Setup:
+    """Choose the time step and the equations, and place the sources and receivers.
+
+    Raises:
+        InputError: see `prepare`.
+    """
+    geometry, materials, absorption = ground.geometry, ground.materials, ground.absorption
+    limit = limit_steps(case, materials, absorption.decay)
+    receivers = _place_receivers(case)
+    time_step = TimeStep.choose(case.time, limit.stable, sampling_interval(case, receivers))
+    equations = _choose_equations(case.method.equations, materials.statistics.vs_max)
+    context = ground.context(time_step.dt / SAMPLES_PER_STEP)
+    survey = Survey(build_sources(case.source, context), receivers)
+    duration = case.time.duration
+    return Setup(
+        case,
+        context.geography,
+        geometry,
+        materials,
+        absorption,
+        equations,
+        limit,
+        time_step,
+        survey,
+        TimeAxis.of(survey.sources, time_step.dt, time_step.stride, duration),
+        Partition(geometry.connectivity, element_costs(geometry, absorption.layer_axes)),
+    )
+
+
+def _place_receivers(case: DgWaveCase) -> list[Receiver]:
+    """The receivers of a case; checks the formats of their recordings."""
+    receivers = place_receivers(case)
+    if receivers:
+        require_formats(case.output.seismograms.formats)
+    return receivers
+
+
+def sampling_interval(case: DgWaveCase, receivers: list[Receiver]) -> float | None:
+    """Interval between samples of seismograms, s; None for every step, or if there are none."""
+    return case.output.seismograms.interval if receivers else None
+
+
+def _choose_equations(chosen: str, vs: float) -> Equations:
+    """The equations for the speed of the fastest S wave (m/s), which is 0 without solids."""
+    if chosen == "auto":
+        return ELASTIC if vs else ACOUSTIC
+    if chosen == "acoustic" and vs:
+        raise InputError(
+            'method.equations = "acoustic", but parts of the medium are solid; set vs = 0 '
+            'everywhere, or use "elastic"'
+        )
+    return ACOUSTIC if chosen == "acoustic" else ELASTIC
+
+
+def _validate(setup: Setup) -> None:
+    """Check what may raise `InputError`, so that a run does not fail later."""
+    case, equations = setup.case, setup.equations
+    setup.geometry.require_inside(setup.survey)
+    validation.require_shear_in_solids(setup.survey, setup.materials.elements)
+    validation.require_fields(case.output, equations)
+    validation.require_dissipation(
+        case.method.flux,
+        in_layers=equations.elastic and bool(setup.absorption.layer_axes.any()),
+        has_levels=setup.partition.elements(1, 0).has_levels,
+    )
+    whole = setup.recording(ElementDomain.outline(setup.geometry.outline))
+    whole.require_samples(case.output.record, setup.steps)

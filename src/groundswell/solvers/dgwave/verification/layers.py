@@ -116,7 +116,7 @@ class Packet:
     def motion(self, found: DgWave) -> tuple[Floats, Floats]:
         """Initial and final motion above the layer, each (elements, measured fields, nodes)."""
         setup, backend, numbers = found.setup, found.backend, found.elements.numbers
-        points = positions(setup.hexahedra, DEGREE, numbers)
+        points = positions(setup.geometry.hexahedra, DEGREE, numbers)
         fields = self.fields(np.moveaxis(points, -1, 0)).swapaxes(0, 1)
         backend.assign(found.propagation.u, fields)
         found.prepare()

@@ -1,18 +1,13 @@
-"""Benchmarks of the earthquake solver, as in Callaghan & Cui (2024).
-
-On one rank, throughput with published figures; on several ranks, codecs and slower links.
-"""
+"""Benchmarks of the earthquake solver, as in Callaghan & Cui (2024): throughput on one rank."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import FASTEST, Rig
 from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.solvers.earthquake.benchmarks import throughput
-from groundswell.solvers.earthquake.benchmarks.slow_links import SIZES
+from groundswell.solvers.earthquake.benchmarks.draw import draw
 from groundswell.solvers.earthquake.benchmarks.tables import TABLES
 
 __all__ = ["BENCHMARK", "draw"]
@@ -28,10 +23,10 @@ def prepare(session: Session) -> dict[str, Any]:
     return facts
 
 
-def draw(measured: dict[str, Any], path: Path) -> None:
-    """Throughput as bars; several ranks have tables only."""
-    if measured.get("throughput"):
-        throughput.draw(measured, path)
-
-
-BENCHMARK = Benchmark(SIZES, prepare, TABLES, draw)
+BENCHMARK = Benchmark(
+    {"cuda": None, "cpu": None},
+    prepare,
+    TABLES,
+    draw,
+    missing="codecs over slower links between several ranks",
+)

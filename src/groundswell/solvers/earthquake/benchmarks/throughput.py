@@ -10,13 +10,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from groundswell.backends import Backend
 from groundswell.bench import Session
 from groundswell.bench.tables import Row
-from groundswell.solvers.earthquake.benchmarks.published import AWP_ODC
+from groundswell.exchange.communicator import Communicator
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.cost import bytes_moved, estimate
 from groundswell.solvers.earthquake.setup import prepare
@@ -25,7 +24,6 @@ from groundswell.solvers.earthquake.solver import Earthquake
 REPEATS = 5
 POINTS_A_RUN = {"cuda": 1e9, "cpu": 3e7}  # enough for a run to dwarf what surrounds it
 SPACING = 50.0
-PEER, OURS = "#9aa5b1", "#0b6e4f"
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def measure_variant(
     backend: Backend, variant: Variant, bandwidth: float, times: int | None = None
 ) -> dict[str, Any]:
     """Time the step and its two hot kernels: medians of REPEATS runs of `times` launches."""
-    found = Earthquake(prepare(make_case(variant)), backend)
+    found = make_solver(make_case(variant), backend)
     points, traffic = found.updates_per_step, estimate(found.setup).bytes_per_update
     times = times or max(4, min(4000, int(POINTS_A_RUN[backend.name] / points)))
     step = _seconds(backend, _repeated(backend, found.step, times)) / times
@@ -81,6 +79,13 @@ def measure_variant(
         share = points * moved[name] / seconds / bandwidth
         kernels[name] = {"milliseconds": seconds * 1e3, "bytes": moved[name], "share": share}
     return row
+
+
+def make_solver(
+    case: EarthquakeCase, backend: Backend, comm: Communicator | None = None
+) -> Earthquake:
+    """The solver of a case, on one rank or on several."""
+    return Earthquake(prepare(case), backend, comm)
 
 
 def make_case(variant: Variant) -> EarthquakeCase:
@@ -104,30 +109,6 @@ def make_case(variant: Variant) -> EarthquakeCase:
         receiver=[{"name": "R", "x": x / 3, "y": y / 3, "depth": 0.0}],
         run={"precision": variant.precision},
     )
-
-
-def draw(measured: dict[str, Any], path: Path) -> Path:
-    """Bars of published and measured throughput."""
-    from groundswell.plotting.style import headline, picture
-
-    ours = f"{measured['devices'][0].split(',')[0]}, Groundswell"
-    bars = {**AWP_ODC, ours: measured["throughput"][0]["MLUPS"]}
-    with picture(path, height=5.5) as figure:
-        axes = figure.add_subplot()
-        colours = [PEER] * (len(bars) - 1) + [OURS]
-        axes.barh(list(bars), list(bars.values()), color=colours)
-        for n, value in enumerate(bars.values()):
-            axes.text(value, n, f" {value:,.0f}", va="center")
-        axes.invert_yaxis()
-        axes.set_xlabel("million lattice points updated a second")
-        axes.spines[["top", "right"]].set_visible(False)
-        cells = " x ".join(map(str, measured["throughput"][0]["cells"]))
-        headline(
-            axes,
-            "Anelastic waves on one device",
-            f"Single precision; AWP-ODC on 160 x 160 x 2048 points, Groundswell on {cells}",
-        )
-    return path
 
 
 def _repeated(backend: Backend, launch: Callable[[], None], times: int) -> Callable[[], None]:

@@ -82,8 +82,7 @@ INLINE void stretch(real& derivative, real past, real* memory, const real* profi
 
 // Stretch the derivatives along one axis of a velocity or stress update, each at its location.
 INLINE void stretch_x(const Layers& layers, const Triple& past, int l, int j, int k, real& first,
-                      Place at_first, real& second, Place at_second, real& third,
-                      Place at_third) {
+                      Place at_first, real& second, Place at_second, real& third, Place at_third) {
   real* memory = memory_at_x(layers, l, j, k);
   const real* profile = layers.profile_x + l;
   stretch(first, past.a, memory, profile + at_first * LAYERS_X, LAYERS_X);
@@ -91,8 +90,7 @@ INLINE void stretch_x(const Layers& layers, const Triple& past, int l, int j, in
   stretch(third, past.c, memory + 2 * MEMORY_X, profile + at_third * LAYERS_X, LAYERS_X);
 }
 INLINE void stretch_y(const Layers& layers, const Triple& past, int i, int j, int k, real& first,
-                      Place at_first, real& second, Place at_second, real& third,
-                      Place at_third) {
+                      Place at_first, real& second, Place at_second, real& third, Place at_third) {
   real* memory = memory_at_y(layers, i, j, k);
   const real* profile = layers.profile_y + layer_index(j, NY, BEFORE_Y, AFTER_Y);
   stretch(first, past.a, memory, profile + at_first * LAYERS_Y, LAYERS_Y);
@@ -100,8 +98,7 @@ INLINE void stretch_y(const Layers& layers, const Triple& past, int i, int j, in
   stretch(third, past.c, memory + 2 * MEMORY_Y, profile + at_third * LAYERS_Y, LAYERS_Y);
 }
 INLINE void stretch_z(const Layers& layers, const Triple& past, int i, int j, int k, real& first,
-                      Place at_first, real& second, Place at_second, real& third,
-                      Place at_third) {
+                      Place at_first, real& second, Place at_second, real& third, Place at_third) {
   real* memory = memory_at_z(layers, i, j, k);
   const real* profile = layers.profile_z + layer_index(k, NZ, BEFORE_Z, AFTER_Z);
   stretch(first, past.a, memory, profile + at_first * LAYERS_Z, LAYERS_Z);

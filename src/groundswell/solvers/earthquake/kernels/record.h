@@ -34,14 +34,13 @@ KERNEL record_peaks(real* peaks, real* past, const real* RESTRICT vx, const real
 // [slots][3][ny][nx].
 KERNEL record_surface(real* ring, const real* RESTRICT vx, const real* RESTRICT vy,
                       const real* RESTRICT vz, const real* RESTRICT compliance,
-                      const long long* RESTRICT clock, index_t every,
-                      index_t slots, index_t stride, index_t first_x, index_t first_y, index_t nx,
-                      index_t ny) {
+                      const long long* RESTRICT clock, index_t every, index_t slots, index_t stride,
+                      index_t first_x, index_t first_y, index_t nx, index_t ny) {
   FOR_ITEMS(n, nx * ny) {
     if (sample_due(clock, 0, every)) {
-      const index_t c = cell_at(static_cast<int>(first_x + n % nx * stride) + REGION_START_X,
-                                static_cast<int>(first_y + n / nx * stride) + REGION_START_Y,
-                                REGION_START_Z);
+      const index_t c =
+          cell_at(static_cast<int>(first_x + n % nx * stride) + REGION_START_X,
+                  static_cast<int>(first_y + n / nx * stride) + REGION_START_Y, REGION_START_Z);
       real* out = ring + sample_slot(clock, 0, every, slots) * 3 * nx * ny + n;
       out[0] = on_top<X>(vx + c, compliance + c);
       out[nx * ny] = on_top<Y>(vy + c, compliance + c);

@@ -5,15 +5,13 @@
 #include "velocity.h"
 
 // In the order of DERIVATIVES in sea_floor.py.
-enum Derivative {
-  DX_VX, DY_VY, DZ_VZ, DY_VX, DX_VY, DZ_VX, DX_VZ, DZ_VY, DY_VZ, DERIVATIVES
-};
+enum Derivative { DX_VX, DY_VY, DZ_VZ, DY_VX, DX_VY, DZ_VX, DX_VZ, DZ_VY, DY_VZ, DERIVATIVES };
 
 // Corrections of the derivatives of some cells.
 //   targets [T]: offset of a cell in memory; stencils [T]: its stencil
 //   starts [stencils][DERIVATIVES]: first term of each derivative, and last the number of all terms
 //   steps: offset in memory from the cell to the value of a term; weights: 1/m
-#define CORRECTIONS                                                                          \
+#define CORRECTIONS                                                                         \
   const long long *targets, const int *stencils, const int *starts, const long long *steps, \
       const real *weights, index_t count
 
@@ -50,11 +48,11 @@ KERNEL correct_velocity(real* vx, real* vy, real* vz, const real* sxx, const rea
 }
 
 KERNEL correct_stress(real* sxx, real* syy, real* szz, real* sxy, real* sxz, real* syz, real* rxx,
-                     real* ryy, real* rzz, real* rxy, real* rxz, real* ryz, const real* vx,
-                     const real* vy, const real* vz, const real* RESTRICT lam,
-                     const real* RESTRICT compliance, const real* RESTRICT inverse_qp,
-                     const real* RESTRICT inverse_qs, const real* RESTRICT rows,
-                     const real* RESTRICT mechanisms, const real* RESTRICT sponge, CORRECTIONS) {
+                      real* ryy, real* rzz, real* rxy, real* rxz, real* ryz, const real* vx,
+                      const real* vy, const real* vz, const real* RESTRICT lam,
+                      const real* RESTRICT compliance, const real* RESTRICT inverse_qp,
+                      const real* RESTRICT inverse_qs, const real* RESTRICT rows,
+                      const real* RESTRICT mechanisms, const real* RESTRICT sponge, CORRECTIONS) {
   FOR_ITEMS(n, count) {
     const index_t c = targets[n];
     const Stencil terms{starts + stencils[n] * DERIVATIVES, steps, weights};
@@ -66,8 +64,11 @@ KERNEL correct_stress(real* sxx, real* syy, real* szz, real* sxy, real* sxz, rea
     terms.add(d.dy_vy, DY_VY, vy + c), terms.add(d.dz_vy, DZ_VY, vy + c);
     terms.add(d.dx_vz, DX_VZ, vz + c), terms.add(d.dy_vz, DY_VZ, vz + c);
     terms.add(d.dz_vz, DZ_VZ, vz + c);
-    const Matter matter{lam[c], compliance[c], ATTENUATION ? inverse_qp[c] : REAL(0),
-                        ATTENUATION ? inverse_qs[c] : REAL(0), sum_over_edges(compliance + c),
+    const Matter matter{lam[c],
+                        compliance[c],
+                        ATTENUATION ? inverse_qp[c] : REAL(0),
+                        ATTENUATION ? inverse_qs[c] : REAL(0),
+                        sum_over_edges(compliance + c),
                         ATTENUATION ? sum_over_edges(inverse_qs + c) : EdgeSums{},
                         correction<ACROSS_Z>(rows, k)};
     Tensor rate = elastic_rate(d, matter, rows, k);

@@ -53,9 +53,9 @@ KERNEL inject_moments(real* sxx, real* syy, real* szz, real* sxy, real* sxz, rea
 KERNEL inject_forces(real* vx, real* vy, real* vz, const real* RESTRICT rho,
                      const real* RESTRICT rows, const long long* targets,
                      const long long* components, const long long* starts,
-                     const long long* source_index,
-                     const real* source_weight, const double* times, const long long* firsts,
-                     const real* samples, const long long* clock, index_t count) {
+                     const long long* source_index, const real* source_weight, const double* times,
+                     const long long* firsts, const real* samples, const long long* clock,
+                     index_t count) {
   const Injection injection{targets,       components, starts, source_index,
                             source_weight, times,      firsts, samples};
   const double when = (static_cast<double>(clock[0]) + 0.5) * DT_EXACT;
@@ -65,7 +65,7 @@ KERNEL inject_forces(real* vx, real* vy, real* vz, const real* RESTRICT rho,
     const index_t step = which == 0 ? STEP_X : which == 1 ? STEP_Y : STEP_Z;
     real* field = which == 0 ? vx : which == 1 ? vy : vz;
     const real factor = which == 2 ? correction<DENSITY>(rows, c / PLANE) : REAL(1);
-    field[c] += DT * REAL(2) / (factor * (rho[c] + rho[c - step])) *
-                injected_rate(injection, n, when);
+    field[c] +=
+        DT * REAL(2) / (factor * (rho[c] + rho[c - step])) * injected_rate(injection, n, when);
   }
 }

@@ -34,7 +34,5 @@ template <Axis A> INLINE real forward(const real* f) {
 }
 
 // Prefetch the planes that these differences read along z.
-INLINE void fetch_forward_z(const real* f) {
-  prefetch(f - STEP_Z, f, f + STEP_Z, f + 2 * STEP_Z);
-}
+INLINE void fetch_forward_z(const real* f) { prefetch(f - STEP_Z, f, f + STEP_Z, f + 2 * STEP_Z); }
 INLINE void fetch_backward_z(const real* f) { fetch_forward_z(f - STEP_Z); }

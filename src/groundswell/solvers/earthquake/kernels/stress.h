@@ -113,8 +113,8 @@ INLINE Tensor elastic_rate(const VelocityGradient& d, const Matter& matter,
 INLINE void add_memory(Tensor& rate, Tensor& r, const VelocityGradient& d, const Matter& matter,
                        const Mechanism& m) {
   const real twice_mu = REAL(2) * RECIPROCAL(matter.compliance);
-  const real bulk = (matter.lam + twice_mu) * weight(m, matter.inverse_qp) *
-                    (d.dx_vx + d.dy_vy + d.dz_vz);
+  const real bulk =
+      (matter.lam + twice_mu) * weight(m, matter.inverse_qp) * (d.dx_vx + d.dy_vy + d.dz_vz);
   const real shear = twice_mu * weight(m, matter.inverse_qs);
   const EdgeSums& q = matter.edge_inverse_qs;
   rate.xx += relax(r.xx, m, FMA(-shear, d.dy_vy + d.dz_vz, bulk));
@@ -142,9 +142,9 @@ INLINE StressState load(const StressFields& f, index_t c) {
 }
 
 // Advances stress and memory variables at one point by a step and stores them at offset c.
-INLINE void advance_stress(const StressFields& fields, StressState state,
-                           const VelocityGradient& d, index_t c, int k, const Matter& matter,
-                           const real* RESTRICT rows, const Mechanism& m, real keep) {
+INLINE void advance_stress(const StressFields& fields, StressState state, const VelocityGradient& d,
+                           index_t c, int k, const Matter& matter, const real* RESTRICT rows,
+                           const Mechanism& m, real keep) {
   Tensor rate = elastic_rate(d, matter, rows, k);
 #if ATTENUATION
   add_memory(rate, state.r, d, matter, m);
@@ -154,7 +154,7 @@ INLINE void advance_stress(const StressFields& fields, StressState state,
   const real below = FREE_SURFACE && k == 0 ? REAL(0) : keep;
   const Tensor& s = state.s;
   store(fields.stress, c,
-        {keep * FMA(DT, rate.xx, s.xx), keep * FMA(DT, rate.yy, s.yy), keep * FMA(DT, rate.zz, s.zz),
-         keep * FMA(DT, rate.xy, s.xy), below * FMA(DT, rate.xz, s.xz),
-         below * FMA(DT, rate.yz, s.yz)});
+        {keep * FMA(DT, rate.xx, s.xx), keep * FMA(DT, rate.yy, s.yy),
+         keep * FMA(DT, rate.zz, s.zz), keep * FMA(DT, rate.xy, s.xy),
+         below * FMA(DT, rate.xz, s.xz), below * FMA(DT, rate.yz, s.yz)});
 }

@@ -31,8 +31,7 @@ INLINE void fetch_ahead(const Update& update, const Box& box, int i, int j, int 
   if (STAYS || threadIdx.x % GPU_LINE != 0) return;
   const int rows = BYTES_AHEAD / static_cast<int>(sizeof(real) * blockDim.z * NX);
   const int row = j - box.j + rows, planes = row / box.nj * static_cast<int>(blockDim.z);
-  if (k + planes < box.k + box.nk)
-    update.fetch_cell(cell_at(i, box.j + row % box.nj, k + planes));
+  if (k + planes < box.k + box.nk) update.fetch_cell(cell_at(i, box.j + row % box.nj, k + planes));
 }
 
 template <class Update> INLINE void for_cells_by_layer(const Update& update, const Box& box) {

@@ -5,32 +5,30 @@
 #include "sweep.h"
 #include "velocity.h"
 
-#define IN const real *RESTRICT
-#define INOUT real *RESTRICT
+#define IN const real* RESTRICT
+#define INOUT real* RESTRICT
 
-#define LAYER_ARGUMENTS                                                                      \
+#define LAYER_ARGUMENTS \
   INOUT memory_x, INOUT memory_y, INOUT memory_z, IN profile_x, IN profile_y, IN profile_z
 
-#define LAYERS                                                                               \
+#define LAYERS \
   Layers { memory_x, memory_y, memory_z, profile_x, profile_y, profile_z }
 
-#define VELOCITY_ARGUMENTS                                                                   \
-  INOUT vx, INOUT vy, INOUT vz, IN sxx, IN syy, IN szz, IN sxy, IN sxz, IN syz, IN rho,      \
-      IN rows, LAYER_ARGUMENTS, IN sponge, BOX_ARGUMENTS, long long *clock, index_t ticks
-#define VELOCITY_UPDATE                                                                      \
-  VelocityUpdate {                                                                           \
-    {vx, vy, vz}, sxx, syy, szz, sxy, sxz, syz, rho, rows, sponge, LAYERS                    \
-  }
+#define VELOCITY_ARGUMENTS                                                                       \
+  INOUT vx, INOUT vy, INOUT vz, IN sxx, IN syy, IN szz, IN sxy, IN sxz, IN syz, IN rho, IN rows, \
+      LAYER_ARGUMENTS, IN sponge, BOX_ARGUMENTS, long long *clock, index_t ticks
+#define VELOCITY_UPDATE \
+  VelocityUpdate { {vx, vy, vz}, sxx, syy, szz, sxy, sxz, syz, rho, rows, sponge, LAYERS }
 
-#define STRESS_ARGUMENTS                                                                     \
-  INOUT sxx, INOUT syy, INOUT szz, INOUT sxy, INOUT sxz, INOUT syz, INOUT rxx, INOUT ryy,    \
-      INOUT rzz, INOUT rxy, INOUT rxz, INOUT ryz, IN vx, IN vy, IN vz, IN lam,               \
-      IN compliance, IN inverse_qp, IN inverse_qs, IN rows, IN mechanisms, LAYER_ARGUMENTS,   \
-      IN sponge, BOX_ARGUMENTS
-#define STRESS_UPDATE                                                                        \
-  StressUpdate {                                                                             \
-    {{sxx, syy, szz, sxy, sxz, syz}, {rxx, ryy, rzz, rxy, rxz, ryz}}, vx, vy, vz, lam,       \
-        compliance, inverse_qp, inverse_qs, rows, mechanisms, sponge, LAYERS                 \
+#define STRESS_ARGUMENTS                                                                      \
+  INOUT sxx, INOUT syy, INOUT szz, INOUT sxy, INOUT sxz, INOUT syz, INOUT rxx, INOUT ryy,     \
+      INOUT rzz, INOUT rxy, INOUT rxz, INOUT ryz, IN vx, IN vy, IN vz, IN lam, IN compliance, \
+      IN inverse_qp, IN inverse_qs, IN rows, IN mechanisms, LAYER_ARGUMENTS, IN sponge,       \
+      BOX_ARGUMENTS
+#define STRESS_UPDATE                                                                              \
+  StressUpdate {                                                                                   \
+    {{sxx, syy, szz, sxy, sxz, syz}, {rxx, ryy, rzz, rxy, rxz, ryz}}, vx, vy, vz, lam, compliance, \
+        inverse_qp, inverse_qs, rows, mechanisms, sponge, LAYERS                                   \
   }
 
 struct VelocityUpdate {
@@ -56,9 +54,11 @@ struct VelocityUpdate {
   METHOD Inputs gather(int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
     return {load(v, c),
+            // clang-format off
             {backward<X>(sxx + c), forward<Y>(sxy + c), forward<Z>(sxz + c),
              forward<X>(sxy + c), backward<Y>(syy + c), forward<Z>(syz + c),
              forward<X>(sxz + c), forward<Y>(syz + c), backward<Z>(szz + c)},
+            // clang-format on
             {rho[c] + rho[c - STEP_X], rho[c] + rho[c - STEP_Y],
              correction<DENSITY>(rows, k) * (rho[c] + rho[c - STEP_Z])}};
   }
@@ -107,9 +107,11 @@ struct StressUpdate {
   METHOD Inputs gather(int i, int j, int k) const {
     const index_t c = cell_at(i, j, k);
     return {load(fields, c),
+            // clang-format off
             {forward<X>(vx + c), forward<Y>(vy + c), forward<Z>(vz + c),
              backward<Y>(vx + c), backward<X>(vy + c), backward<Z>(vx + c),
              backward<X>(vz + c), backward<Z>(vy + c), backward<Y>(vz + c)},
+            // clang-format on
             {lam[c], compliance[c], ATTENUATION ? inverse_qp[c] : REAL(0),
              ATTENUATION ? inverse_qs[c] : REAL(0), sum_over_edges(compliance + c),
              ATTENUATION ? sum_over_edges(inverse_qs + c) : EdgeSums{}}};
@@ -125,6 +127,4 @@ struct StressUpdate {
   }
 };
 
-KERNEL update_stress(STRESS_ARGUMENTS) {
-  for_cells_by_layer(STRESS_UPDATE, BOX);
-}
+KERNEL update_stress(STRESS_ARGUMENTS) { for_cells_by_layer(STRESS_UPDATE, BOX); }

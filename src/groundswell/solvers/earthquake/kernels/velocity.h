@@ -26,9 +26,7 @@ struct VelocityField {
   real *x, *y, *z;
 };
 
-INLINE Velocity load(const VelocityField& f, index_t c) {
-  return {f.x[c], f.y[c], f.z[c]};
-}
+INLINE Velocity load(const VelocityField& f, index_t c) { return {f.x[c], f.y[c], f.z[c]}; }
 INLINE void store(const VelocityField& f, index_t c, const Velocity& v) {
   f.x[c] = v.x;
   f.y[c] = v.y;

@@ -124,7 +124,7 @@ class Walk:
         apart = (SECOND - FIRST) * H
         phase = 1j * np.log((phasor @ far) / (phasor @ near))
         turns = np.round((omega * apart / self.speed - phase.real) / (2 * np.pi))
-        relaxation = found.setup.relaxation
+        relaxation = found.setup.ground.relaxation
         assert relaxation is not None
         return relaxation, (phase + 2 * np.pi * turns) / (apart * omega)
 

@@ -75,7 +75,7 @@ class Box:
                 found.materials.corrections,
             )
         )
-        return cls(rho, lam, 1 / compliance, corrections, found.setup.free_surface)
+        return cls(rho, lam, 1 / compliance, corrections, found.setup.ground.free_surface)
 
     def case(self, step: float) -> EarthquakeCase:
         """The case of this box, but for its medium."""

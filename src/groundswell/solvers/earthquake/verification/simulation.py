@@ -13,7 +13,7 @@ from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS, Grid
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS
-from groundswell.solvers.earthquake.setup import prepare
+from groundswell.solvers.earthquake.setup import Setup, prepare
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 
 Floats = NDArray[np.float64]
@@ -32,9 +32,13 @@ def make_case(**sections: Any) -> EarthquakeCase:
 def build(case: EarthquakeCase, backend: Backend, *, closed: bool = False) -> Earthquake:
     """The solver of a case; `closed` removes the absorbing layers, so that energy is conserved."""
     setup = prepare(case)
-    if closed:
-        setup = replace(setup, grid=Grid(setup.grid.region, setup.grid.spacing))
-    return Earthquake(setup, backend)
+    return Earthquake(without_layers(setup) if closed else setup, backend)
+
+
+def without_layers(setup: Setup) -> Setup:
+    """The same set-up on its region alone."""
+    ground = replace(setup.ground, grid=Grid(setup.grid.region, setup.grid.spacing))
+    return replace(setup, ground=ground, absorption=replace(setup.absorption, ground=ground))
 
 
 def motion(case: EarthquakeCase, backend: Backend) -> tuple[Floats, Floats]:

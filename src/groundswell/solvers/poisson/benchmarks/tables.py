@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from groundswell.bench import Session
 from groundswell.bench.tables import Column, Measured, Row, Table, field, percent, time_of
@@ -21,28 +21,22 @@ from groundswell.solvers.poisson.benchmarks.speed import (
     measure_weak,
 )
 
-DEGREE = Column("N", lambda row: f"{row['degree']}", 2)
-METRIC = Column("metric", lambda row: METRICS[row["metric"]], 22)
-ITERATION = Column("an iteration", lambda row: time_of(row["seconds"]))
-OF_BANDWIDTH = Column("of bandwidth", lambda row: _known("share", percent)(row))
+DEGREE = Column("N", "degree", width=2)
+METRIC = Column("metric", "metric", METRICS.__getitem__, 22)
+ITERATION = Column("an iteration", "seconds", time_of)
+OF_BANDWIDTH = Column("of bandwidth", "share", percent)
+RATE = Column("MDOF/s a rank", "throughput", "{:,.1f}", unit=1e6)
 
 
-def _known(name: str, text: Callable[[float], str]) -> Callable[[Row], str]:
-    """The cell of a figure that published rows may lack."""
-    return lambda row: "" if row.get(name) is None else text(row[name])
+def _count(key: str, head: str) -> Column:
+    return Column(head, key, "{:,.0f}", 11)
 
 
-def _count(name: str, head: str, width: int = 11) -> Column:
-    return Column(head, _known(name, lambda value: f"{value:,.0f}"), width)
+def _gflops(key: str, head: str) -> Column:
+    return Column(head, key, "{:,.1f}", 8)
 
 
-def _millions(name: str, head: str) -> Column:
-    return Column(head, _known(name, lambda value: f"{value / 1e6:,.1f}"))
-
-
-def _gflops(name: str, head: str) -> Column:
-    return Column(head, _known(name, lambda value: f"{value:,.1f}"), 8)
-
+ELEMENTS, DOFS = _count("elements", "elements"), _count("dofs", "DOFs")
 
 # --- the operator ---------------------------------------------------------------------------------
 
@@ -55,14 +49,14 @@ OPERATOR = Table(
     ),
     [
         DEGREE,
-        _count("elements", "elements"),
-        _count("dofs", "DOFs"),
+        ELEMENTS,
+        DOFS,
         METRIC,
-        Column("time", lambda row: time_of(row["seconds"]), 8),
+        Column("time", "seconds", time_of, 8),
         _gflops("gflops", "GFLOP/s"),
-        Column("GB/s", lambda row: f"{row['rate'] / 1e9:,.0f}", 6),
+        Column("GB/s", "rate", "{:,.0f}", 6, 1e9),
         _gflops("roofline", "roofline"),
-        Column("of it", lambda row: percent(row["share"])),
+        Column("of it", "share", percent),
     ],
     measure_operator,
     ranks="one",
@@ -86,16 +80,16 @@ ITERATIONS = Table(
     "NekBone's benchmark: 100 iterations on a cube of each rank (their figures 4 to 6)",
     [
         DEGREE,
-        _count("elements", "elements"),
-        _count("dofs", "DOFs"),
+        ELEMENTS,
+        DOFS,
         _count("usual_dofs", "N^3 E"),
         METRIC,
         ITERATION,
         _gflops("fom", "FOM, GFLOP/s"),
-        _millions("throughput", "MDOF/s a rank"),
-        _millions("usual_throughput", "by N^3 E"),
+        RATE,
+        Column("by N^3 E", "usual_throughput", "{:,.1f}", unit=1e6),
         OF_BANDWIDTH,
-        Column("residual", lambda row: f"{row['residual']:.1e}"),
+        Column("residual", "residual", "{:.1e}"),
         Column("hipBone on H200: time, FOM, MDOF/s", _peer),
     ],
     measure_iterations,
@@ -107,11 +101,11 @@ WEAK = Table(
     "Weak scaling: the largest cubes on each rank alone, and on all ranks together",
     [
         DEGREE,
-        Column("elements a rank", lambda row: f"{row['edge'] ** 3:,}"),
+        Column("elements a rank", lambda row: row["edge"] ** 3, "{:,}"),
         METRIC,
-        Column("alone", lambda row: time_of(row["alone"]), 8),
-        Column("together", lambda row: time_of(row["seconds"])),
-        Column("efficiency", lambda row: f"{100 * row['efficiency']:.1f} %"),
+        Column("alone", "alone", time_of, 8),
+        Column("together", "seconds", time_of),
+        Column("efficiency", "efficiency", "{:.1f} %", unit=0.01),
     ],
     measure_weak,
     ranks="several",
@@ -142,7 +136,7 @@ BEST = Table(
         METRIC,
         field("ranks"),
         _gflops("fom", "GFLOP/s"),
-        Column("a rank", lambda row: f"{row['fom'] / row['ranks']:,.1f}", 8),
+        Column("a rank", lambda row: row["fom"] / row["ranks"], "{:,.1f}", 8),
     ],
     _peaks,
     others=_published_peaks,
@@ -157,7 +151,7 @@ def _nekrs_bakeoff(measured: Measured) -> Iterator[Row]:
         yield row | {"elements": 8000, "throughput": rate}
 
 
-WHERE = Column("", lambda row: row.get("where", "here"), 14)
+WHERE = Column("", lambda row: row.get("where", "here"), width=14)
 
 BAKEOFF = Table(
     "bakeoff",
@@ -165,11 +159,11 @@ BAKEOFF = Table(
     [
         field("problem"),
         WHERE,
-        _count("elements", "elements"),
-        _count("dofs", "DOFs"),
+        ELEMENTS,
+        DOFS,
         METRIC,
-        Column("an iteration", _known("seconds", time_of)),
-        _millions("throughput", "MDOF/s a rank"),
+        ITERATION,
+        RATE,
         OF_BANDWIDTH,
     ],
     measure_bakeoff,
@@ -190,11 +184,11 @@ SOLVES = Table(
     [
         field("preconditioner"),
         WHERE,
-        _count("elements", "elements"),
-        _count("dofs", "DOFs"),
+        ELEMENTS,
+        DOFS,
         _count("iterations", "iterations"),
-        Column("time", _known("seconds", time_of), 8),
-        Column("set-up", _known("set_up", time_of), 8),
+        Column("time", "seconds", time_of, 8),
+        Column("set-up", "set_up", time_of, 8),
     ],
     measure_solves,
     others=_nekrs_solves,

@@ -1,5 +1,5 @@
-// The screened Poisson operator on some elements. The backend, and LAYOUT on a GPU, choose how threads
-// share the work: each of these headers defines apply_some, see metric.h for the equation.
+// The screened Poisson operator on some elements. The backend, and LAYOUT on a GPU, choose how
+// threads share the work: each of these headers defines apply_some, see metric.h for the equation.
 #pragma once
 #include "metric.h"
 #include "metric_ring.h"
@@ -15,9 +15,9 @@
 #include "apply_pencils.h"
 #endif
 
-// Applies the operator to the elements with these numbers, (count,), ELEMENTS a block: from assembled x to
-// the elements' y, (elements, CUBE). `energies`, one a block, receive x . y. There are COMPONENTS
-// components, a pitch apart; all but the first find the metric in a cache.
+// Applies the operator to the elements with these numbers, (count,), ELEMENTS a block: from
+// assembled x to the elements' y, (elements, CUBE). `energies`, one a block, receive x . y. There
+// are COMPONENTS components, a pitch apart; all but the first find the metric in a cache.
 KERNEL apply_elements(const real* RESTRICT x, index_t x_pitch, const real* RESTRICT scale,
                       const int* RESTRICT dofs, const real* RESTRICT geometry, real* RESTRICT y,
                       index_t y_pitch, const int* RESTRICT elements, index_t count,

@@ -1,24 +1,22 @@
-// On a GPU: one thread per line of nodes, which keeps the line's values in registers, so that all threads
-// multiply by the same entry of the derivative matrix at a time. Each thread starts and ends with a line
-// along t. For the lines along r and s, nodes are exchanged in shared memory, where a stored metric arrives
-// meanwhile.
+// On a GPU: one thread per line of nodes, which keeps the line's values in registers, so that all
+// threads multiply by the same entry of the derivative matrix at a time. Each thread starts and
+// ends with a line along t. For the lines along r and s, nodes are exchanged in shared memory,
+// where a stored metric arrives meanwhile.
 #pragma once
 #include "metric_ring.h"
 #include "spectral_elements/kernels/differentiate.h"
 #include "spectral_elements/kernels/pencils.h"
 
-// Threads per row of lines: half a warp, if that needs no more warps. Half a warp's doubles are read
-// together, and those of a row and part of the next one would share banks.
+// Threads per row of lines: half a warp, if that needs no more warps. Half a warp's doubles are
+// read together, and those of a row and part of the next one would share banks.
 constexpr int HALF_WARP = WARP / 2, ROOM = (PLANE + WARP - 1) / WARP * WARP;
 constexpr bool SPACED = ELEMENTS == 1 && NODES <= HALF_WARP && NODES * HALF_WARP <= ROOM;
 constexpr int ROW = SPACED ? HALF_WARP : NODES;
 
 // A barrier for the threads that work on the same element.
 INLINE void meet() {
-  if (WARP % PLANE == 0)
-    __syncwarp();
-  else
-    __syncthreads();
+  if (WARP % PLANE == 0) __syncwarp();
+  else __syncthreads();
 }
 
 INLINE double apply_some(const Operands& operands, const int* elements, int count, index_t) {

@@ -1,5 +1,5 @@
-// On a CPU: one element at a time. All but the derivatives along t is done plane by plane, so that the
-// intermediate values stay in cache.
+// On a CPU: one element at a time. All but the derivatives along t is done plane by plane, so that
+// the intermediate values stay in cache.
 #pragma once
 #include "metric.h"
 #include "spectral_elements/kernels/cpu_rows.h"
@@ -24,8 +24,8 @@ PART void find_fluxes(const Operands& operands, index_t e, int t, Cubes& all) {
   }
 }
 
-// Fetches what a core's prefetchers miss: the scattered values of rows, and the start of each stream of
-// factors.
+// Fetches what a core's prefetchers miss: the scattered values of rows, and the start of each
+// stream of factors.
 PART void fetch_plane(const Operands& operands, index_t e, int t) {
   for (int s = 0; s < NODES; ++s) {
     const int* const row = operands.row(e, t, s);
@@ -35,7 +35,8 @@ PART void fetch_plane(const Operands& operands, index_t e, int t) {
     for (int k = 0; k < FACTORS; ++k) prefetch(operands.geometry + e * ELEMENT_PITCH + k * RUN);
 }
 
-// Derivatives, fluxes, and the transposed derivatives of the fluxes. `next` is the element after this one.
+// Derivatives, fluxes, and the transposed derivatives of the fluxes. `next` is the element after
+// this one.
 INLINE void differentiate_twice(const Operands& operands, index_t e, index_t next, Cubes& all) {
   for (int n = 0; n < NODES; ++n)
     differentiate_across<false, false>(all.u[0][n], all.t[0][n], NODES * PITCH);
@@ -51,7 +52,8 @@ INLINE void differentiate_twice(const Operands& operands, index_t e, index_t nex
     differentiate_across<true, true>(all.t[0][n], all.sum[0][n], NODES * PITCH);
 }
 
-// Whether the values of a row are contiguous, as most are. This is tested where rows fill whole vectors.
+// Whether the values of a row are contiguous, as most are. This is tested where rows fill whole
+// vectors.
 constexpr bool TEST_CONTIGUOUS = NODES >= 8 && PITCH == NODES;
 
 INLINE bool is_contiguous(const int* dofs) {
@@ -79,7 +81,7 @@ PART void gather_values(const Operands& operands, index_t e, Cube& u) {
 PART double store_result(const Operands& operands, index_t e, const Cubes& all) {
   double energy[NODES] = {};
   for (int t = 0; t < NODES; ++t)
-    for (int s = 0; s < NODES; ++s)
+    for (int s = 0; s < NODES; ++s) {
       PRAGMA(omp simd)
       for (int r = 0; r < NODES; ++r) {
         const real u = all.u[t][s][r];
@@ -87,6 +89,7 @@ PART double store_result(const Operands& operands, index_t e, const Cubes& all) 
         operands.y[e * CUBE + t * PLANE + s * NODES + r] = result;
         energy[r] += static_cast<double>(u) * static_cast<double>(result);
       }
+    }
   double sum = 0;
   for (const double part : energy) sum += part;
   return sum;

@@ -1,6 +1,6 @@
-// On a GPU: one thread per node (s, r) of a plane. It keeps the values of all planes in registers, and the
-// planes pass through shared memory one by one (Swirydowicz et al. 2019, Int. J. High Perform. Comput.
-// Appl. 33, section 5).
+// On a GPU: one thread per node (s, r) of a plane. It keeps the values of all planes in registers,
+// and the planes pass through shared memory one by one (Swirydowicz et al. 2019, Int. J. High
+// Perform. Comput. Appl. 33, section 5).
 #pragma once
 #include "metric_ring.h"
 
@@ -9,7 +9,8 @@ INLINE double apply_some(const Operands& operands, const int* elements, int coun
   SHARED(real, us, [ELEMENTS][NODES][NODES]);
   SHARED(real, fr, [ELEMENTS][NODES][NODES]);
   SHARED(real, fs, [ELEMENTS][NODES][NODES]);
-  const int of_block = threadIdx.x / PLANE, s = threadIdx.x / NODES % NODES, r = threadIdx.x % NODES;
+  const int of_block = threadIdx.x / PLANE, s = threadIdx.x / NODES % NODES,
+            r = threadIdx.x % NODES;
   const bool active = of_block < count;
   const int mine = active ? of_block : 0;  // idle threads only take part in barriers
   const index_t e = elements[mine];

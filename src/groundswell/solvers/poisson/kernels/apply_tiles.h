@@ -1,6 +1,6 @@
-// On a GPU with double-precision tensor cores: one warp per 8 x 8 tile of an element's planes (s, r). It
-// keeps the tile's values of all planes in registers. Derivatives along r and s are products of tiles;
-// each thread computes those along t from its own values.
+// On a GPU with double-precision tensor cores: one warp per 8 x 8 tile of an element's planes (s,
+// r). It keeps the tile's values of all planes in registers. Derivatives along r and s are products
+// of tiles; each thread computes those along t from its own values.
 #pragma once
 #include "metric_ring.h"
 #include "spectral_elements/kernels/tiles.h"
@@ -9,10 +9,8 @@ static_assert(WARPS == 1 || ELEMENTS == 1, "several warps of an element meet at 
 
 // A barrier for the warps that work on the same element.
 INLINE void meet() {
-  if (WARPS == 1)
-    __syncwarp();
-  else
-    __syncthreads();
+  if (WARPS == 1) __syncwarp();
+  else __syncthreads();
 }
 
 INLINE double apply_some(const Operands& operands, const int* elements, int count, index_t) {
@@ -41,12 +39,13 @@ INLINE double apply_some(const Operands& operands, const int* elements, int coun
   const auto next = ring.line(of_block, e, exists[1] ? s : 0, exists[1] ? r + 1 : 0);
   real u[NODES][2], sum[NODES][2];
   UNROLL
-  for (int t = 0; t < NODES; ++t)
+  for (int t = 0; t < NODES; ++t) {
     UNROLL
     for (int h = 0; h < 2; ++h) {
       u[t][h] = exists[h] ? operands.value(e, t * PLANE + s * NODES + r + h) : REAL(0);
       sum[t][h] = 0;
     }
+  }
   UNROLL
   for (int t = 0; t < NODES; ++t) {
     ring.await(t);
@@ -62,9 +61,10 @@ INLINE double apply_some(const Operands& operands, const int* elements, int coun
       multiply_tiles(along_s, d_s[k], us[4 * k + q][first_r + p]);
     }
     UNROLL
-    for (int m = 0; m < NODES; ++m)
+    for (int m = 0; m < NODES; ++m) {
       UNROLL
       for (int h = 0; h < 2; ++h) along_t[h] = FMA(DERIVATIVE[t][m], u[m][h], along_t[h]);
+    }
     UNROLL
     for (int h = 0; h < 2; ++h) {
       const Gradient f = flux(g[h], {along_r[h], along_s[h], along_t[h]});
@@ -83,11 +83,12 @@ INLINE double apply_some(const Operands& operands, const int* elements, int coun
   }
   double energy = 0;
   UNROLL
-  for (int t = 0; t < NODES; ++t)
+  for (int t = 0; t < NODES; ++t) {
     UNROLL
     for (int h = 0; h < 2; ++h) {
       if (exists[h]) operands.y[e * CUBE + t * PLANE + s * NODES + r + h] = sum[t][h];
       energy += u[t][h] * sum[t][h];
     }
+  }
   return energy;
 }

@@ -1,13 +1,13 @@
-// Conjugate gradients that gather the elements' results and update the vectors in the same sweep. See
-// fused_cg.py.
+// Conjugate gradients that gather the elements' results and update the vectors in the same sweep.
+// See fused_cg.py.
 #pragma once
 #include "sliced_ellpack.h"
 #include "reductions.h"
 
 constexpr int LANES = MAX_THREADS_PER_BLOCK;  // of a block
 constexpr int WARP = 32;
-constexpr int MAX_IN_FLIGHT = 4;  // loads of elements' results in flight a lane
-constexpr int STRIPS_PER_BLOCK = 16;         // strips a block
+constexpr int MAX_IN_FLIGHT = 4;      // loads of elements' results in flight a lane
+constexpr int STRIPS_PER_BLOCK = 16;  // strips a block
 
 // Must agree with linear/cg.h.
 constexpr int STEPS = 10;
@@ -19,18 +19,19 @@ struct State {
   } steps[STEPS];
 };
 
-// ADVANCED iterations by which the direction and the solution now advance together, this one included.
+// ADVANCED iterations by which the direction and the solution now advance together, this one
+// included.
 constexpr int OLDER = ADVANCED > 1 ? ADVANCED - 1 : 0;  // before this one
 static_assert(ADVANCED <= STEPS, "only STEPS steps are kept");
 
-// The vectors of one rank: residuals r of this iteration and `next` of the following one; residuals of the
-// OLDER iterations, a pitch apart from `first` on, which `next` may overwrite; s = A p; the direction p and
-// the solution x before these iterations. If SCALED, `scale` is a diagonal preconditioner, 0 where values
-// are prescribed.
+// The vectors of one rank: residuals r of this iteration and `next` of the following one; residuals
+// of the OLDER iterations, a pitch apart from `first` on, which `next` may overwrite; s = A p; the
+// direction p and the solution x before these iterations. If SCALED, `scale` is a diagonal
+// preconditioner, 0 where values are prescribed.
 struct Vectors {
   const real *r, *scale;
-  real *next;
-  const real *first;
+  real* next;
+  const real* first;
   index_t first_pitch;
   real *s, *p, *x;
 };
@@ -77,8 +78,8 @@ INLINE Row row_of(const Vectors& v, index_t n) {
   return row;
 }
 
-// Advances row n, in which A u is w. The direction and the solution advance several steps at once, so that
-// they are read and written less often.
+// Advances row n, in which A u is w. The direction and the solution advance several steps at once,
+// so that they are read and written less often.
 INLINE void advance(const Steps& step, const Vectors& v, index_t n, Row& row, real w,
                     Products& sum) {
   if (SCALED && row.factor == 0) w = 0;
@@ -116,9 +117,10 @@ INLINE void advance_narrow(const Steps& step, const Vectors& v, const real* y, c
       for (int k = 0; k < WIDTH; ++k) places[u][k] = from.at(row, k);
     }
     UNROLL
-    for (int u = 0; u < AT_ONCE; ++u)
+    for (int u = 0; u < AT_ONCE; ++u) {
       UNROLL
       for (int k = 0; k < WIDTH; ++k) found[u][k] = places[u][k] >= 0 ? y[places[u][k]] : 0;
+    }
     UNROLL
     for (int u = 0; u < AT_ONCE; ++u) {
       UNROLL
@@ -146,7 +148,7 @@ INLINE void advance_wide(const Steps& step, const Vectors& v, const real* y, con
 INLINE void advance_strip(const Steps& step, const Vectors& v, const real* y, const Strip& strip,
                           const stored_index_t* places, Products& sum) {
   const SliceIndices from{places + strip.from, static_cast<int>(strip.width),
-                    static_cast<int>(strip.count), strip.first};
+                          static_cast<int>(strip.count), strip.first};
   switch (strip.width) {
     case 0:
     case 1: return advance_narrow<1>(step, v, y, strip, from, sum);
@@ -157,8 +159,8 @@ INLINE void advance_strip(const Steps& step, const Vectors& v, const real* y, co
   }
 }
 
-// Advances the rows in these strips, (count,). `products`, (COMPONENTS, parts, 2), receive the sums of the
-// new residuals, one part per STRIPS_PER_BLOCK strips. Components are a pitch apart.
+// Advances the rows in these strips, (count,). `products`, (COMPONENTS, parts, 2), receive the sums
+// of the new residuals, one part per STRIPS_PER_BLOCK strips. Components are a pitch apart.
 KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t y_pitch,
                     const Strip* RESTRICT strips, const stored_index_t* RESTRICT places,
                     const real* RESTRICT r, const real* RESTRICT scale, real* next,
@@ -173,8 +175,8 @@ KERNEL advance_rows(const State* RESTRICT state, const real* RESTRICT y, index_t
     SHARED(Strip, mine, [STRIPS_PER_BLOCK]);
     FOR_THREADS(n, here) mine[n] = strips[begin + n];
     BARRIER();
-    const Vectors vectors = {r + all, scale,   next + all, first + all, first_pitch,
-                             s + own, p + own, x + all};
+    const Vectors vectors = {r + all,     scale,   next + all, first + all,
+                             first_pitch, s + own, p + own,    x + all};
     const Steps step(*state);
     Products sum;
     FOR_WARPS(n, here) advance_strip(step, vectors, y + c * y_pitch, mine[n], places, sum);
@@ -190,8 +192,7 @@ KERNEL measure_rows(const real* RESTRICT r, const real* RESTRICT scale, index_t 
     Products sum;
     FOR_THREADS(lane, LANES)
       for (index_t n = part.first + lane; n < part.first + part.count; n += LANES)
-        for (int c = 0; c < COMPONENTS; ++c)
-          sum.add(SCALED ? scale[n] : REAL(1), r[c * pitch + n]);
+        for (int c = 0; c < COMPONENTS; ++c) sum.add(SCALED ? scale[n] : REAL(1), r[c * pitch + n]);
     store_block_sums(sum.sums, products + 2 * b);
   }
 }
@@ -206,8 +207,8 @@ KERNEL add_up_sums(const double* RESTRICT products, index_t count, const double*
       for (int q = 0; q < 2; ++q)
         found[2 * q] += lane_sum<LANES>(
             some.count, lane, [=](index_t n) { return products[2 * (some.first + n) + q]; });
-      found[1] += lane_sum<LANES>(
-          others.count, lane, [=](index_t n) { return energies[others.first + n]; });
+      found[1] += lane_sum<LANES>(others.count, lane,
+                                  [=](index_t n) { return energies[others.first + n]; });
     }
     store_block_sums(found, sums + 3 * b);
   }

@@ -1,5 +1,5 @@
-// Transfers between polynomials of two degrees on the same elements, see grid_transfer.py: interpolation
-// from COARSE to FINE nodes along each axis, and its transpose.
+// Transfers between polynomials of two degrees on the same elements, see grid_transfer.py:
+// interpolation from COARSE to FINE nodes along each axis, and its transpose.
 #pragma once
 #include "spectral_elements/kernels/contract.h"
 
@@ -15,8 +15,8 @@ INLINE int position_of(int n) {
 }
 
 // For the elements with these numbers, (count,), ELEMENTS a block: from assembled r at the indices
-// `fine_dofs`, (elements, FINE_CUBE), to the elements' b, (elements, COARSE_CUBE). An index below 0 stands
-// for 0.
+// `fine_dofs`, (elements, FINE_CUBE), to the elements' b, (elements, COARSE_CUBE). An index below 0
+// stands for 0.
 KERNEL restrict_elements(const real* RESTRICT r, const int* RESTRICT fine_dofs, real* RESTRICT b,
                          const int* RESTRICT elements, index_t count) {
   FOR_BLOCKS(block, (count + ELEMENTS - 1) / ELEMENTS) {
@@ -51,8 +51,8 @@ KERNEL restrict_elements(const real* RESTRICT r, const int* RESTRICT fine_dofs, 
   }
 }
 
-// The transpose: from assembled e at the indices `dofs`, (elements, COARSE_CUBE), to a correction that is
-// added to assembled x at `fine_dofs`.
+// The transpose: from assembled e at the indices `dofs`, (elements, COARSE_CUBE), to a correction
+// that is added to assembled x at `fine_dofs`.
 KERNEL prolong_elements(const real* RESTRICT e, const int* RESTRICT dofs,
                         const int* RESTRICT fine_dofs, real* RESTRICT x,
                         const int* RESTRICT elements, index_t count) {

@@ -1,6 +1,6 @@
 // The screened Poisson operator on one element: for each node's basis function v, the integral of
-// grad v . grad u + LAMBDA v u. With derivatives D along the three reference axes, geometric factors G
-// and mass W this is D' G D u + LAMBDA W u (see geometric_factors.py).
+// grad v . grad u + LAMBDA v u. With derivatives D along the three reference axes, geometric
+// factors G and mass W this is D' G D u + LAMBDA W u (see geometric_factors.py).
 #pragma once
 #include "spectral_elements/kernels/reference_element.h"
 
@@ -11,9 +11,9 @@ struct Metric {
 
 constexpr int FACTORS = LAMBDA != 0 ? 7 : 6;
 
-// A stored metric keeps the factors of RUN nodes together, in the order of Metric: (elements, CUBE / RUN,
-// RUN_PITCH). The first (FACTORS, RUN) values of each run are factors, the rest is padding (see
-// metric_layout.py).
+// A stored metric keeps the factors of RUN nodes together, in the order of Metric: (elements, CUBE
+// / RUN, RUN_PITCH). The first (FACTORS, RUN) values of each run are factors, the rest is padding
+// (see metric_layout.py).
 constexpr int RUN = METRIC_RUN, RUN_PITCH = METRIC_PITCH;
 // Values from each row of nodes, plane and element to the next.
 constexpr int LINE_PITCH = RUN > NODES ? NODES : RUN_PITCH;
@@ -74,8 +74,9 @@ INLINE real dot(const Vector& a, const Vector& b) {
   return FMA(a.x, b.x, FMA(a.y, b.y, a.z * b.z));
 }
 
-// Elements with straight edges: `geometry`, (elements, 7, 3), has the coefficients of r, s, t, rs, rt, st
-// and rst of the trilinear map, in multiples of UNIT. LAMBDA refers to the same unit of length.
+// Elements with straight edges: `geometry`, (elements, 7, 3), has the coefficients of r, s, t, rs,
+// rt, st and rst of the trilinear map, in multiples of UNIT. LAMBDA refers to the same unit of
+// length.
 struct Line {
   Vector r, r_by_t, s, s_by_t, t;  // tangents at t = 0, and their derivatives along t
   real weight;
@@ -99,8 +100,8 @@ struct Line {
     const Vector of_r = cross(along_s, t), of_s = cross(t, along_r), of_t = cross(along_r, along_s);
     const real determinant = dot(along_r, of_r), w = weight * WEIGHT[place];
     const real scale = w * RECIPROCAL(determinant);
-    return {scale * dot(of_r, of_r), scale * dot(of_r, of_s), scale * dot(of_r, of_t),
-            scale * dot(of_s, of_s), scale * dot(of_s, of_t), scale * dot(of_t, of_t),
+    return {scale * dot(of_r, of_r),   scale * dot(of_r, of_s), scale * dot(of_r, of_t),
+            scale * dot(of_s, of_s),   scale * dot(of_s, of_t), scale * dot(of_t, of_t),
             w * (LAMBDA * determinant)};
   }
 };
@@ -120,9 +121,9 @@ INLINE Gradient flux(const Metric& g, const Gradient& u) {
           FMA(g.rt, u.r, FMA(g.st, u.s, g.tt * u.t))};
 }
 
-// The arrays of the operator: assembled values x, multiplied by `scale` first if SCALED; the index of each
-// element's nodes among them; the elements' results y. `component` counts the components that this block
-// has processed before.
+// The arrays of the operator: assembled values x, multiplied by `scale` first if SCALED; the index
+// of each element's nodes among them; the elements' results y. `component` counts the components
+// that this block has processed before.
 struct Operands {
   const real *x, *scale;
   const int* dofs;

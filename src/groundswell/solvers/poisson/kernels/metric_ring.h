@@ -1,5 +1,6 @@
-// What the GPU kernels of the operator have in common: the table of derivatives in shared memory, and a
-// ring buffer through which planes of a stored metric arrive while earlier planes are processed.
+// What the GPU kernels of the operator have in common: the table of derivatives in shared memory,
+// and a ring buffer through which planes of a stored metric arrive while earlier planes are
+// processed.
 #pragma once
 #include "metric.h"
 
@@ -15,13 +16,15 @@ INLINE void share_derivative(real (&d)[NODES][ROW_PITCH]) {
 }
 
 #if GEOMETRY == 0 && RING > 0 && HAS_BULK_COPY
-// RING planes of each element's metric are in shared memory or on their way there. If RING is NODES, the
-// whole metric arrives in one piece. Otherwise each plane has a slot, which is refilled once it was read.
+// RING planes of each element's metric are in shared memory or on their way there. If RING is
+// NODES, the whole metric arrives in one piece. Otherwise each plane has a slot, which is refilled
+// once it was read.
 constexpr int AT_ONCE = RING < NODES ? 1 : NODES;  // planes that arrive together
 constexpr int SLOTS = RING / AT_ONCE, SLOT = AT_ONCE * PLANE_PITCH;
 constexpr int RING_VALUES = ELEMENTS * SLOTS * SLOT;
 static_assert(RING <= NODES, "an element has NODES planes");
-static_assert(RUN == PLANE && RUN_PITCH * sizeof(real) % 16 == 0, "bulk copies need multiples of 16 bytes");
+static_assert(RUN == PLANE && RUN_PITCH * sizeof(real) % 16 == 0,
+              "bulk copies need multiples of 16 bytes");
 
 // A Line whose metric is in the ring.
 struct ArrivedLine {
@@ -30,7 +33,8 @@ struct ArrivedLine {
   METHOD Metric at(int t) const { return stored_metric(first + t % RING * PLANE_PITCH); }
 };
 
-// Shared by all threads of `warps` warps. `memory`, (ELEMENTS, SLOTS, SLOT), is aligned to 16 bytes.
+// Shared by all threads of `warps` warps. `memory`, (ELEMENTS, SLOTS, SLOT), is aligned to 16
+// bytes.
 struct Ring {
   const Operands& operands;
   const int* elements;
@@ -42,7 +46,8 @@ struct Ring {
     const int n = threadIdx.x;
     if (n == 0 && operands.component == 0) open();
     __syncthreads();
-    if (n >= count || (AT_ONCE == NODES && operands.component > 0)) return;  // the metric is still there
+    // If the ring holds all planes, the metric is still there after the first component.
+    if (n >= count || (AT_ONCE == NODES && operands.component > 0)) return;
     const real* const from = metric_of(n);
     fence_async_proxy();
     for (int slot = 0; slot < SLOTS; ++slot) {

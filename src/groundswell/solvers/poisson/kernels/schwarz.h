@@ -1,5 +1,5 @@
-// Solves on each element by fast diagonalisation, see schwarz.py: transforms to modes along its three
-// axes, divides by the eigenvalues, and transforms back. NODES is the degree plus one.
+// Solves on each element by fast diagonalisation, see schwarz.py: transforms to modes along its
+// three axes, divides by the eigenvalues, and transforms back. NODES is the degree plus one.
 #pragma once
 #include "spectral_elements/kernels/contract.h"
 
@@ -24,12 +24,13 @@ INLINE void divide_modes(real* lines, int s, int r, const real* stretch) {
   multiply_lines<WIDTH>(lines, LAYER, TO_NODES);
 }
 
-// For the elements with these numbers, (count,), ELEMENTS a block: from assembled r to the elements' z,
-// (elements, CUBE), multiplied by `scale`, (elements, CUBE), before and after. `stretches`, (elements, 4),
-// are the coefficients of the stiffness along r, s and t, and of the mass.
-KERNEL solve_elements(const real* RESTRICT r, const int* RESTRICT dofs,
-                      const real* RESTRICT scale, const real* RESTRICT stretches,
-                      real* RESTRICT z, const int* RESTRICT elements, index_t count) {
+// For the elements with these numbers, (count,), ELEMENTS a block: from assembled r to the
+// elements' z, (elements, CUBE), multiplied by `scale`, (elements, CUBE), before and after.
+// `stretches`, (elements, 4), are the coefficients of the stiffness along r, s and t, and of the
+// mass.
+KERNEL solve_elements(const real* RESTRICT r, const int* RESTRICT dofs, const real* RESTRICT scale,
+                      const real* RESTRICT stretches, real* RESTRICT z,
+                      const int* RESTRICT elements, index_t count) {
   FOR_BLOCKS(b, (count + ELEMENTS - 1) / ELEMENTS) {
     SHARED(real, u, [ELEMENTS][NODES * LAYER]);
     const int* mine = elements + b * ELEMENTS;

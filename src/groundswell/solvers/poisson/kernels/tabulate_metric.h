@@ -2,7 +2,8 @@
 #pragma once
 #include "metric.h"
 
-// From `geometry` as GEOMETRY 2 has it to `stored` as GEOMETRY 0 has it, for `count` nodes of all elements.
+// From `geometry` as GEOMETRY 2 has it to `stored` as GEOMETRY 0 has it, for `count` nodes of all
+// elements.
 KERNEL tabulate_metric(const real* RESTRICT geometry, real* RESTRICT stored, index_t count) {
   FOR_ITEMS(n, count) {
     const index_t e = n / CUBE;

@@ -1,8 +1,8 @@
 """Benchmarks of the ultrasound solver: a step on one device, and on several ranks.
 
 They measure the quantities in the figures of Vaverka, Spetko, Treeby & Jaros on the multi-GPU
-k-Wave: the error of overlaps, the parts of a step, and the speed-up of GPU-aware transports over
-MPI through the host.
+k-Wave: the parts of a step, and the speed-up of GPU-aware transports over MPI through the host. A
+clone of the repository also measures the error of overlaps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ class Sizes:
     """Sizes of the measured problems.
 
     Args:
-        errors: points per wavelength of wave packets, and overlaps.
         edges: points along an edge of the cubes on one device.
         domains: points along an edge of the cubes that eight ranks share. The parts of a step are
             measured for the last one.
@@ -34,7 +33,6 @@ class Sizes:
         transports: transports to measure; None for all that work.
     """
 
-    errors: tuple[tuple[float, tuple[int, ...]], ...]
     edges: tuple[int, ...]
     domains: tuple[int, ...]
     overlaps: tuple[int, ...]
@@ -43,10 +41,9 @@ class Sizes:
 
 
 FEW = (2, 4, 8, 16, 32)
-ERRORS = ((4.0, tuple(range(2, 33, 2))), (3.0, FEW), (6.0, FEW))
 SIZES = {
-    "cuda": Sizes(ERRORS, (256, 512), (256, 512), FEW, (240, 8)),
-    "cpu": Sizes(ERRORS, (64, 96), (32, 48), (2, 4, 8, 16), (40, 8), ("mpi", "peer")),
+    "cuda": Sizes((256, 512), (256, 512), FEW, (240, 8)),
+    "cpu": Sizes((64, 96), (32, 48), (2, 4, 8, 16), (40, 8), ("mpi", "peer")),
 }
 FULL = SIZES | {"cuda": replace(SIZES["cuda"], domains=(256, 512, 1024), weak=(480, 16))}
 
@@ -64,4 +61,6 @@ def prepare(session: Session) -> dict[str, Any]:
     return facts
 
 
-BENCHMARK = Benchmark(SIZES, prepare, TABLES, draw, FULL)
+BENCHMARK = Benchmark(
+    SIZES, prepare, TABLES, draw, FULL, missing="the error of overlaps by the shape of the bell"
+)

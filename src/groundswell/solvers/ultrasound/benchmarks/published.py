@@ -1,4 +1,4 @@
-"""Reference figures: published and measured ones of k-Wave, and errors from a separate program."""
+"""Figures of k-Wave: published ones, and our measurements."""
 
 from __future__ import annotations
 
@@ -11,11 +11,21 @@ KWAVE_ON_H200: dict[tuple[int, str], tuple[float, float | None]] = {
     (512, "absorbing, nonlinear"): (21.5e-3, 14.1),
 }
 
-# Largest errors after 8 interfaces with the best shape of the bell for each, by points per
-# wavelength and overlap; from a separate program, with a shorter pulse.
-EIGHT_INTERFACES = {
-    4.0: {2: 5.9e-2, 4: 6.7e-3, 8: 1.1e-3, 12: 1.6e-4, 16: 4.0e-5, 24: 3.1e-6, 32: 2.5e-7},
-    3.0: {2: 2.2e-1, 4: 2.5e-2, 8: 7.1e-3, 12: 1.9e-3, 16: 1.1e-3, 24: 1.6e-4, 32: 4.0e-5},
-    6.0: {2: 1.1e-2, 4: 3.6e-3, 8: 2.6e-4, 12: 2.6e-5, 16: 3.3e-6, 24: 9.5e-8, 32: 3.0e-9},
+# Speed-ups of whole simulations with GPU-aware MPI and peer memory over MPI through the host, by
+# overlap, reported by the authors of the multi-GPU k-Wave (eight Tesla P40, 1024^3 points): the
+# smallest, or None if it is not reported, and the largest.
+KWAVE: dict[int, tuple[float | None, float]] = {
+    2: (None, 1.8),
+    4: (None, 1.8),
+    8: (2.0, 3.6),
+    16: (2.0, 3.6),
+    32: (2.0, 3.6),
 }
-KWAVE_ERROR = (4, 1e-3)  # overlap and error in tissue (Treeby, Vaverka & Jaros 2018, POMA 34)
+
+
+def published_speedup(overlap: int) -> str:
+    """The range of these speed-ups for an overlap; empty if none is reported."""
+    if overlap not in KWAVE:
+        return ""
+    least, most = KWAVE[overlap]
+    return f"up to {most}x" if least is None else f"{least:g} to {most:g}x"

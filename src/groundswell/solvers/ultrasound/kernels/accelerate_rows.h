@@ -1,11 +1,14 @@
 // The pass along x of the k-space scheme that updates the velocities.
 #include "rows.h"
 
-// The distance from pair n of a row of `count` pairs, `stride` apart, to the next one; the grid is periodic.
-INLINE index_t to_next(int n, int count, index_t stride) { return n < count - 1 ? stride : (1 - count) * stride; }
+// The distance from pair n of a row of `count` pairs, `stride` apart, to the next one; the grid is
+// periodic.
+INLINE index_t to_next(int n, int count, index_t stride) {
+  return n < count - 1 ? stride : (1 - count) * stride;
+}
 
-// dt / rho_0 at velocity points, which is `density`. With MEAN_DENSITY, `density` is rho_0 at pressure points,
-// and velocity points have the mean of two.
+// dt / rho_0 at velocity points, which is `density`. With MEAN_DENSITY, `density` is rho_0 at
+// pressure points, and velocity points have the mean of two.
 INLINE Complex step_over_density(const real* RESTRICT density, int axis, Worker w, int n) {
   const index_t pair = w.pair(n);
   if (!MEAN_DENSITY) return property(density, UNIFORM_DENSITY, pair);
@@ -13,8 +16,10 @@ INLINE Complex step_over_density(const real* RESTRICT density, int axis, Worker 
   Complex next = {here.im, REAL(0)};
   if (axis == 0) next.im = density[2 * (pair + to_next(n, MX, 1))];
   if (axis == 1) next = load_pair(density, pair + to_next(w.y(), NY, MX));
-  if (axis == 2) next = load_pair(density, pair + to_next(w.z(), NZ, static_cast<index_t>(NY) * MX));
-  return {REAL(2) * DT * RECIPROCAL(here.re + next.re), REAL(2) * DT * RECIPROCAL(here.im + next.im)};
+  if (axis == 2)
+    next = load_pair(density, pair + to_next(w.z(), NZ, static_cast<index_t>(NY) * MX));
+  return {REAL(2) * DT * RECIPROCAL(here.re + next.re),
+          REAL(2) * DT * RECIPROCAL(here.im + next.im)};
 }
 
 // Prefetches the row of a field into the L2 cache.
@@ -23,15 +28,16 @@ INLINE void prefetch_row(Worker w, const real* field) {
   for (int n = w.thread * LINE; n < MX; n += THREADS_X * LINE) prefetch(field + 2 * w.pair(n));
 }
 
-// u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at velocity points, plus
-// sources. Their U_TERMS terms are those of u_x, of u_y from UY_TERM on, and of u_z from UZ_TERM on.
-// The spectrum of dp becomes that of u, except for the axes in DEFERRED (bits), whose transforms follow later.
-KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* spectrum_y, Complex* spectrum_z,
-                  const real* RESTRICT layer_x, const real* RESTRICT layer_y, const real* RESTRICT layer_z,
-                  const real* RESTRICT density_x, const real* RESTRICT density_y,
-                  const real* RESTRICT density_z, const real* RESTRICT source_fields,
-                  const real* RESTRICT source_signals, const long long* RESTRICT clock, index_t samples,
-                  const Complex* RESTRICT roots,
+// u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at
+// velocity points, plus sources. Their U_TERMS terms are those of u_x, of u_y from UY_TERM on, and
+// of u_z from UZ_TERM on. The spectrum of dp becomes that of u, except for the axes in DEFERRED
+// (bits), whose transforms follow later.
+KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* spectrum_y,
+                  Complex* spectrum_z, const real* RESTRICT layer_x, const real* RESTRICT layer_y,
+                  const real* RESTRICT layer_z, const real* RESTRICT density_x,
+                  const real* RESTRICT density_y, const real* RESTRICT density_z,
+                  const real* RESTRICT source_fields, const real* RESTRICT source_signals,
+                  const long long* RESTRICT clock, index_t samples, const Complex* RESTRICT roots,
                   const Complex* RESTRICT twiddles, const int* RESTRICT rows, index_t count) {
   FOR_ROWS(w, 3, twiddles, rows, count) {
     const int axis = e % 3;
@@ -40,11 +46,13 @@ KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* sp
     const real* const layer = select(axis, layer_x, layer_y, layer_z);
     const real* const density = select(axis, density_x, density_y, density_z);
     const Sources<U_TERMS> sources{source_fields, source_signals, clock, samples};
-    const int first_term = select(axis, 0, UY_TERM, UZ_TERM), last_term = select(axis, UY_TERM, UZ_TERM, U_TERMS);
+    const int first_term = select(axis, 0, UY_TERM, UZ_TERM),
+              last_term = select(axis, UY_TERM, UZ_TERM, U_TERMS);
     prefetch_row(w, u);
     if (!UNIFORM_DENSITY) prefetch_row(w, density);
     inverse_rows(w, spectrum, roots, [&](int first, Complex(&v)[R]) {
-      UNROLL for (int m = 0; m < R; ++m) {
+      UNROLL
+      for (int m = 0; m < R; ++m) {
         const int n = first + m * STRIDE;
         const Complex weight = step_over_density(density, axis, w, n);
         v[m] = advanced(load_pair(u, w.pair(n)), layer_at(layer, axis, w, n), weight, v[m]);

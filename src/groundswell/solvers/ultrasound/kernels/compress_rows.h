@@ -15,28 +15,33 @@ struct State {
       sum = multiply_add(multiply(factor, rho), rho, sum);
     }
     if (ABSORBING) sum = multiply_add(property(tau, UNIFORM_ABSORPTION, pair), rate, sum);
-    if (DISPERSIVE) sum = multiply_add(REAL(-1) * property(eta, UNIFORM_ABSORPTION, pair), dispersion, sum);
+    if (DISPERSIVE)
+      sum = multiply_add(REAL(-1) * property(eta, UNIFORM_ABSORPTION, pair), dispersion, sum);
     return multiply(property(speed_squared, UNIFORM_SPEED, pair), sum);
   }
 };
 
-// rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium, plus sources of
-// P_TERMS terms. The spectra are those of du_i/di. Results:
+// rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium, plus
+// sources of P_TERMS terms. The spectra are those of du_i/di. Results:
 //   STATE_FOLLOWS   p by the equation of state; the first spectrum becomes that of p
-//   FRACTIONAL      the first spectrum becomes that of rho_0 div u; unless sources DEFER_DENSITY, the second
-//                   one becomes that of the density. With OVERLAPS, p and `total` become these two
+//   FRACTIONAL      the first spectrum becomes that of rho_0 div u; unless sources DEFER_DENSITY,
+//                   the second one becomes that of the density. With OVERLAPS, p and `total` become
+//                   these two
 //   otherwise       p becomes rho_0 div u in an ABSORBING medium
-// With DEFER_SPECTRA, the spectra need values of overlaps. They remain as they are; later launches find them.
-KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z, Complex* spectrum_x,
-                Complex* spectrum_y, Complex* spectrum_z, real* RESTRICT p, const real* RESTRICT layer_x,
-                const real* RESTRICT layer_y, const real* RESTRICT layer_z, const real* RESTRICT density,
+// With DEFER_SPECTRA, the spectra need values of overlaps. They remain as they are; later launches
+// find them.
+KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z,
+                Complex* spectrum_x, Complex* spectrum_y, Complex* spectrum_z, real* RESTRICT p,
+                const real* RESTRICT layer_x, const real* RESTRICT layer_y,
+                const real* RESTRICT layer_z, const real* RESTRICT density,
                 const real* RESTRICT speed_squared, const real* RESTRICT nonlinearity,
                 const real* RESTRICT tau, real* RESTRICT total, const real* RESTRICT source_fields,
-                const real* RESTRICT source_signals, const long long* RESTRICT clock, index_t samples,
-                const Complex* RESTRICT roots, const Complex* RESTRICT twiddles, const int* RESTRICT rows,
-                index_t count) {
+                const real* RESTRICT source_signals, const long long* RESTRICT clock,
+                index_t samples, const Complex* RESTRICT roots, const Complex* RESTRICT twiddles,
+                const int* RESTRICT rows, index_t count) {
   constexpr bool RATE = FRACTIONAL && ABSORBING, TOTAL = DISPERSIVE && !DEFER_DENSITY;
-  constexpr bool FIRST = (STATE_FOLLOWS || RATE) && !DEFER_SPECTRA, SECOND = TOTAL && !DEFER_SPECTRA;
+  constexpr bool FIRST = (STATE_FOLLOWS || RATE) && !DEFER_SPECTRA,
+                 SECOND = TOTAL && !DEFER_SPECTRA;
   FOR_ROWS(w, 1, twiddles, rows, count) {
     const State state{speed_squared, nonlinearity, tau, nullptr};
     const Sources<P_TERMS> sources{source_fields, source_signals, clock, samples};
@@ -49,12 +54,14 @@ KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z
       get(x, w, 0, first);
       get(y, w, 1, first);
       get(z, w, 2, first);
-      UNROLL for (int m = 0; m < R; ++m) {
+      UNROLL
+      for (int m = 0; m < R; ++m) {
         const int n = first + m * STRIDE;
         const index_t pair = w.pair(n);
         const Complex rho_0 = property(density, UNIFORM_DENSITY, pair);
         const Complex rate = multiply(rho_0, x[m] + y[m] + z[m]);
-        Complex rx = load_pair(rho_x, pair), ry = load_pair(rho_y, pair), rz = load_pair(rho_z, pair);
+        Complex rx = load_pair(rho_x, pair), ry = load_pair(rho_y, pair),
+                rz = load_pair(rho_z, pair);
         const Complex weight = DT * (NONLINEAR ? rho_0 + REAL(2) * (rx + ry + rz) : rho_0);
         rx = advanced(rx, layer_at(layer_x, 0, w, n), weight, x[m]);
         ry = advanced(ry, layer_at(layer_y, 1, w, n), weight, y[m]);
@@ -84,14 +91,16 @@ KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z
   }
 }
 
-// The spectrum of the density, after sources have acted on it. With OVERLAPS, `total` becomes the density.
+// The spectrum of the density, after sources have acted on it. With OVERLAPS, `total` becomes the
+// density.
 KERNEL forward_density(const real* rho_x, const real* rho_y, const real* rho_z, Complex* spectrum,
-                       real* RESTRICT total, const Complex* RESTRICT roots, const Complex* RESTRICT twiddles,
-                       const int* RESTRICT rows, index_t count) {
+                       real* RESTRICT total, const Complex* RESTRICT roots,
+                       const Complex* RESTRICT twiddles, const int* RESTRICT rows, index_t count) {
   FOR_ROWS(w, 1, twiddles, rows, count) {
     Outermost::butterflies(w.thread, [&](int first) {
       Complex v[R];
-      UNROLL for (int m = 0; m < R; ++m) {
+      UNROLL
+      for (int m = 0; m < R; ++m) {
         const index_t pair = w.pair(first + m * STRIDE);
         v[m] = load_pair(rho_x, pair) + load_pair(rho_y, pair) + load_pair(rho_z, pair);
         if (OVERLAPS) store_pair(total, pair, v[m]);
@@ -104,14 +113,14 @@ KERNEL forward_density(const real* rho_x, const real* rho_y, const real* rho_z, 
   }
 }
 
-// The equation of state, from the spectra of the fractional Laplacians, or from rho_0 div u in p if not
-// FRACTIONAL. The first spectrum becomes that of p, unless it needs values of overlaps.
+// The equation of state, from the spectra of the fractional Laplacians, or from rho_0 div u in p if
+// not FRACTIONAL. The first spectrum becomes that of p, unless it needs values of overlaps.
 KERNEL find_pressure(real* RESTRICT p, const real* RESTRICT rho_x, const real* RESTRICT rho_y,
                      const real* RESTRICT rho_z, Complex* spectrum_rate,
                      const Complex* spectrum_density, const real* RESTRICT speed_squared,
-                     const real* RESTRICT nonlinearity, const real* RESTRICT tau, const real* RESTRICT eta,
-                     const Complex* RESTRICT roots, const Complex* RESTRICT twiddles,
-                     const int* RESTRICT rows, index_t count) {
+                     const real* RESTRICT nonlinearity, const real* RESTRICT tau,
+                     const real* RESTRICT eta, const Complex* RESTRICT roots,
+                     const Complex* RESTRICT twiddles, const int* RESTRICT rows, index_t count) {
   constexpr bool RATE = FRACTIONAL && ABSORBING;
   FOR_ROWS(w, 1, twiddles, rows, count) {
     const State state{speed_squared, nonlinearity, tau, eta};
@@ -124,9 +133,11 @@ KERNEL find_pressure(real* RESTRICT p, const real* RESTRICT rho_x, const real* R
       Complex rate[R], dispersion[R];
       if (RATE) get(rate, w, 0, first);
       if (DISPERSIVE) get(dispersion, w, 1, first);
-      UNROLL for (int m = 0; m < R; ++m) {
+      UNROLL
+      for (int m = 0; m < R; ++m) {
         const index_t pair = w.pair(first + m * STRIDE);
-        const Complex rho = load_pair(rho_x, pair) + load_pair(rho_y, pair) + load_pair(rho_z, pair);
+        const Complex rho =
+            load_pair(rho_x, pair) + load_pair(rho_y, pair) + load_pair(rho_z, pair);
         if (ABSORBING && !FRACTIONAL) rate[m] = load_pair(p, pair);
         rate[m] = state.pressure(pair, rho, rate[m], dispersion[m]);
         store_pair(p, pair, rate[m]);

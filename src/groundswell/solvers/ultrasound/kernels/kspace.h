@@ -1,8 +1,8 @@
 // One step of the k-space pseudospectral method; see propagation.py for the order of the kernels.
 //
-// Real arrays are (NZ, NY, NX), spectra (NZ, NY, MX) with MX = NX / 2 + 1. A property of the medium has one
-// value per point, or a single value if its constant UNIFORM_... is set. For the perfectly matched layers, the
-// density is split along the coordinate axes, of which there are AXES (2 or 3).
+// Real arrays are (NZ, NY, NX), spectra (NZ, NY, MX) with MX = NX / 2 + 1. A property of the medium
+// has one value per point, or a single value if its constant UNIFORM_... is set. For the perfectly
+// matched layers, the density is split along the coordinate axes, of which there are AXES (2 or 3).
 #include "portable.h"
 
 struct Complex {
@@ -17,17 +17,16 @@ INLINE index_t point(int i, int j, int k) { return (static_cast<index_t>(k) * NY
 
 INLINE index_t mode(int i, int j, int k) { return (static_cast<index_t>(k) * NY + j) * MX + i; }
 
-template <int AXIS>
-INLINE int along(int i, int j, int k) {
+template <int AXIS> INLINE int along(int i, int j, int k) {
   return AXIS == 0 ? i : AXIS == 1 ? j : k;
 }
 
-// --- in the spectrum ---------------------------------------------------------------------------------------
+// --- in the spectrum -----------------------------------------------------------------------------
 
 // Derivative of `in` along an axis: `factors` depend on the wavenumber along it.
 template <int AXIS>
-INLINE void derivative(Complex* RESTRICT out, const Complex* RESTRICT in, const Complex* RESTRICT factors,
-                       const real* RESTRICT kappa) {
+INLINE void derivative(Complex* RESTRICT out, const Complex* RESTRICT in,
+                       const Complex* RESTRICT factors, const real* RESTRICT kappa) {
   FOR_CELLS(i, MX, j, NY, k, NZ) {
     const index_t m = mode(i, j, k);
     const Complex d = product(factors[along<AXIS>(i, j, k)], in[m]);
@@ -55,9 +54,10 @@ KERNEL scale(Complex* RESTRICT values, const real* RESTRICT factors) {
   }
 }
 
-// --- at points ---------------------------------------------------------------------------------------------
+// --- at points -----------------------------------------------------------------------------------
 
-// u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at velocity points.
+// u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at
+// velocity points.
 template <int AXIS>
 INLINE void accelerate(real* RESTRICT u, const real* RESTRICT gradient, const real* RESTRICT layer,
                        const real* RESTRICT step_over_density) {
@@ -69,22 +69,26 @@ INLINE void accelerate(real* RESTRICT u, const real* RESTRICT gradient, const re
   }
 }
 
-KERNEL accelerate_x(real* u, const real* gradient, const real* layer, const real* step_over_density) {
+KERNEL accelerate_x(real* u, const real* gradient, const real* layer,
+                    const real* step_over_density) {
   accelerate<0>(u, gradient, layer, step_over_density);
 }
 
-KERNEL accelerate_y(real* u, const real* gradient, const real* layer, const real* step_over_density) {
+KERNEL accelerate_y(real* u, const real* gradient, const real* layer,
+                    const real* step_over_density) {
   accelerate<1>(u, gradient, layer, step_over_density);
 }
 
-KERNEL accelerate_z(real* u, const real* gradient, const real* layer, const real* step_over_density) {
+KERNEL accelerate_z(real* u, const real* gradient, const real* layer,
+                    const real* step_over_density) {
   accelerate<2>(u, gradient, layer, step_over_density);
 }
 
-// rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium. In an ABSORBING
-// medium, d_x then becomes rho_0 div u.
+// rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium. In an
+// ABSORBING medium, d_x then becomes rho_0 div u.
 KERNEL compress(real* rho_x, real* rho_y, real* rho_z, real* d_x, const real* d_y, const real* d_z,
-                const real* layer_x, const real* layer_y, const real* layer_z, const real* density) {
+                const real* layer_x, const real* layer_y, const real* layer_z,
+                const real* density) {
   FOR_CELLS(i, NX, j, NY, k, NZ) {
     const index_t c = point(i, j, k);
     const real rho_0 = UNIFORM_DENSITY ? density[0] : density[c];
@@ -110,7 +114,8 @@ KERNEL total_density(real* total, const real* rho_x, const real* rho_y, const re
   }
 }
 
-// p = c^2 (rho + B/(2A) rho^2 / rho_0 + tau absorption - eta dispersion). `nonlinearity` is B/(2A rho_0).
+// p = c^2 (rho + B/(2A) rho^2 / rho_0 + tau absorption - eta dispersion). `nonlinearity` is B/(2A
+// rho_0).
 KERNEL equation_of_state(real* p, const real* rho_x, const real* rho_y, const real* rho_z,
                          const real* speed_squared, const real* nonlinearity, const real* tau,
                          const real* absorption, const real* eta, const real* dispersion) {
@@ -133,8 +138,8 @@ KERNEL add(real* RESTRICT values, const real* RESTRICT others) {
   FOR_CELLS(i, NX, j, NY, k, NZ) { values[point(i, j, k)] += others[point(i, j, k)]; }
 }
 
-// Adds sources that are sums of products of a field and a signal, at the current step: fields are (terms, NZ, NY,
-// NX), signals (samples, terms).
+// Adds sources that are sums of products of a field and a signal, at the current step: fields are
+// (terms, NZ, NY, NX), signals (samples, terms).
 KERNEL add_terms(real* RESTRICT values, const real* RESTRICT fields, const real* RESTRICT signals,
                  const long long* clock, index_t terms, index_t samples) {
   const index_t step = *clock;
@@ -148,7 +153,7 @@ KERNEL add_terms(real* RESTRICT values, const real* RESTRICT fields, const real*
   }
 }
 
-// --- overlaps ----------------------------------------------------------------------------------------------
+// --- overlaps ------------------------------------------------------------------------------------
 
 // Multiply the first and the last `overlap` points along an axis by the bell function.
 template <int AXIS>

@@ -1,10 +1,11 @@
-// Passes along x of one step of the k-space scheme: operations at points, between transforms of rows.
+// Passes along x of one step of the k-space scheme: operations at points, between transforms of
+// rows.
 //
-// Real arrays are (NZ, NY, NX). Spectra are (MX / WIDTH, NZ, NY, WIDTH) with MX = NX / 2, followed by (NZ, NY)
-// for k_x = MX. A row is transformed as MX complex values x[2n] + i x[2n + 1] (Press et al., Numerical Recipes,
-// section 12.3). Values of spectra are twice those of a discrete Fourier transform. A block works on ROWS rows
-// of up to three fields, with THREADS_X threads per row. If the grid has OVERLAPS, a launch works on the rows in
-// a list, otherwise on all rows.
+// Real arrays are (NZ, NY, NX). Spectra are (MX / WIDTH, NZ, NY, WIDTH) with MX = NX / 2, followed
+// by (NZ, NY) for k_x = MX. A row is transformed as MX complex values x[2n] + i x[2n + 1] (Press et
+// al., Numerical Recipes, section 12.3). Values of spectra are twice those of a discrete Fourier
+// transform. A block works on ROWS rows of up to three fields, with THREADS_X threads per row. If
+// the grid has OVERLAPS, a launch works on the rows in a list, otherwise on all rows.
 #include "fft.h"
 
 using Row = SharedLine<1, ROW_GAP>;
@@ -39,11 +40,13 @@ INLINE index_t mode(int k, int row) {
   return k / WIDTH * (ALL * WIDTH) + static_cast<index_t>(row) * WIDTH + k % WIDTH;
 }
 
-// --- between the spectrum of a row and that of its pairs ---------------------------------------------------
+// --- between the spectrum of a row and that of its pairs -----------------------------------------
 
 // `roots` are exp(-2 pi i k / NX), k < MX / 2 + 1.
-INLINE void load_spectrum(Worker w, int tile, const Complex* spectrum, const Complex* RESTRICT roots) {
-  UNROLL for (int k = w.thread; k < (MX + 1) / 2; k += THREADS_X) {
+INLINE void load_spectrum(Worker w, int tile, const Complex* spectrum,
+                          const Complex* RESTRICT roots) {
+  UNROLL
+  for (int k = w.thread; k < (MX + 1) / 2; k += THREADS_X) {
     Complex a = spectrum[mode(k, w.row)], b = conjugate(spectrum[mode(MX - k, w.row)]);
     if (k == 0) a.im = b.im = 0;
     const Complex sum = a + b, difference = turned<1>(conjugate(roots[k]) * (a - b));
@@ -55,7 +58,8 @@ INLINE void load_spectrum(Worker w, int tile, const Complex* spectrum, const Com
 }
 
 INLINE void store_spectrum(Worker w, int tile, Complex* spectrum, const Complex* RESTRICT roots) {
-  UNROLL for (int k = w.thread; k < (MX + 1) / 2; k += THREADS_X) {
+  UNROLL
+  for (int k = w.thread; k < (MX + 1) / 2; k += THREADS_X) {
     const Complex a = w[tile][FourierX::place(k)];
     const Complex b = conjugate(k > 0 ? w[tile][FourierX::place(MX - k)] : a);
     const Complex sum = a + b, difference = roots[k] * turned<-1>(a - b);
@@ -66,15 +70,14 @@ INLINE void store_spectrum(Worker w, int tile, Complex* spectrum, const Complex*
     spectrum[mode(MX / 2, w.row)] = REAL(2) * conjugate(w[tile][FourierX::place(MX / 2)]);
 }
 
-// The inverse transforms of some tiles up to the outermost stage, and the forward transforms after that stage.
-template <class... Tiles>
-INLINE void begin_inverse(Worker w, Tiles... tiles) {
+// The inverse transforms of some tiles up to the outermost stage, and the forward transforms after
+// that stage.
+template <class... Tiles> INLINE void begin_inverse(Worker w, Tiles... tiles) {
   FourierX::inner<INVERSE>(w.thread, w.twiddles, w[tiles]...);
   BARRIER();
 }
 
-template <class... Tiles>
-INLINE void end_forward(Worker w, Tiles... tiles) {
+template <class... Tiles> INLINE void end_forward(Worker w, Tiles... tiles) {
   FourierX::inner<FORWARD>(w.thread, w.twiddles, w[tiles]...);
   BARRIER();
 }
@@ -87,7 +90,7 @@ INLINE void put(Complex (&values)[R], Worker w, int tile, int first) {
   Outermost::forward(values, w[tile], first, w.twiddles);
 }
 
-// --- points ------------------------------------------------------------------------------------------------
+// --- points --------------------------------------------------------------------------------------
 
 INLINE Complex load_pair(const real* values, index_t pair) {
   return reinterpret_cast<const Complex*>(values)[pair];
@@ -108,10 +111,7 @@ INLINE Complex property(const real* RESTRICT values, bool uniform, index_t pair)
   return uniform ? Complex{values[0], values[0]} : load_pair(values, pair);
 }
 
-template <class T>
-INLINE T select(int n, T a, T b, T c) {
-  return n == 0 ? a : n == 1 ? b : c;
-}
+template <class T> INLINE T select(int n, T a, T b, T c) { return n == 0 ? a : n == 1 ? b : c; }
 
 // Factors of the absorbing layers of an axis at the pair n.
 INLINE Complex layer_at(const real* RESTRICT layer, int axis, Worker w, int n) {
@@ -126,10 +126,9 @@ INLINE Complex advanced(Complex value, Complex q, Complex weight, Complex deriva
           q.im * FMA(-weight.im, derivative.im, q.im * value.im)};
 }
 
-// Sources that are sums of TERMS products of a field and a signal, see separable.py. Fields are (TERMS, NZ, NY,
-// NX), and signals (samples, TERMS).
-template <int TERMS>
-struct Sources {
+// Sources that are sums of TERMS products of a field and a signal, see separable.py. Fields are
+// (TERMS, NZ, NY, NX), and signals (samples, TERMS).
+template <int TERMS> struct Sources {
   const real* RESTRICT fields;
   const real* RESTRICT signals;
   const long long* RESTRICT clock;
@@ -147,17 +146,18 @@ struct Sources {
   }
 };
 
-// --- kernels of rows ---------------------------------------------------------------------------------------
+// --- kernels of rows -----------------------------------------------------------------------------
 
 // Kernels get a list of rows, and the number of rows.
 #define FOR_ROWS(w, fields, twiddles, rows, count) \
   DYNAMIC_SHARED(Complex, memory);                 \
   FOR_BLOCKS(e, (count) / ROWS * (fields))         \
-  if (const Worker w = worker(memory, e / (fields), twiddles, rows); true)
+    if (const Worker w = worker(memory, e / (fields), twiddles, rows); true)
 
 // The inverse transform of rows; calls body(first, values) for each butterfly of pairs.
 template <class Body>
-INLINE void inverse_rows(Worker w, const Complex* spectrum, const Complex* RESTRICT roots, Body body) {
+INLINE void inverse_rows(Worker w, const Complex* spectrum, const Complex* RESTRICT roots,
+                         Body body) {
   load_spectrum(w, 0, spectrum, roots);
   begin_inverse(w, 0);
   Outermost::butterflies(w.thread, [&](int first) {

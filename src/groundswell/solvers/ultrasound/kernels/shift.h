@@ -1,13 +1,12 @@
-// Multiplication, in place, of a field (NZ, NY, NX) by a bell function of the position along one axis, and of a
-// spectrum (NZ, NY, MX) by complex factors of the wavenumbers along one axis.
+// Multiplication, in place, of a field (NZ, NY, NX) by a bell function of the position along one
+// axis, and of a spectrum (NZ, NY, MX) by complex factors of the wavenumbers along one axis.
 #include "portable.h"
 
 struct Complex {
   real re, im;
 };
 
-template <int AXIS>
-INLINE void shift(Complex* RESTRICT values, const Complex* RESTRICT factors) {
+template <int AXIS> INLINE void shift(Complex* RESTRICT values, const Complex* RESTRICT factors) {
   FOR_CELLS(i, MX, j, NY, k, NZ) {
     const index_t m = (static_cast<index_t>(k) * NY + j) * MX + i;
     const Complex a = factors[AXIS == 0 ? i : AXIS == 1 ? j : k], b = values[m];
@@ -21,8 +20,7 @@ KERNEL shift_y(Complex* values, const Complex* factors) { shift<1>(values, facto
 
 KERNEL shift_z(Complex* values, const Complex* factors) { shift<2>(values, factors); }
 
-template <int AXIS>
-INLINE void taper(real* RESTRICT values, const real* RESTRICT bell) {
+template <int AXIS> INLINE void taper(real* RESTRICT values, const real* RESTRICT bell) {
   FOR_CELLS(i, NX, j, NY, k, NZ) {
     const index_t n = (static_cast<index_t>(k) * NY + j) * NX + i;
     values[n] *= bell[AXIS == 0 ? i : AXIS == 1 ? j : k];

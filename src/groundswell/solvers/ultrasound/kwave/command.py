@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from groundswell import __version__
 from groundswell.errors import GroundswellError, known_to_all
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import get_communicator
@@ -22,6 +21,7 @@ from groundswell.formats.atomic import resource_error
 from groundswell.simulation.signals import stop_request
 from groundswell.solvers.ultrasound.kwave.arguments import in_options, parse
 from groundswell.solvers.ultrasound.kwave.leg import CUDA, OMP, run_leg
+from groundswell.version import __version__
 
 
 def main_omp(arguments: Sequence[str] | None = None) -> int:

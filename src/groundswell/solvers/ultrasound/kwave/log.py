@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from groundswell import __version__
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import describe_grid
 from groundswell.solvers.ultrasound.kwave.arguments import Options
 from groundswell.solvers.ultrasound.kwave.setup import KWaveSetup
+from groundswell.version import __version__
 
 Report = Callable[[int], None]  # receives the number of steps made
 

@@ -22,7 +22,6 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell import __version__
 from groundswell.errors import InputError
 from groundswell.formats.atomic import atomic_write, disk_errors, sync
 from groundswell.formats.damage import read_errors_reported
@@ -34,6 +33,7 @@ from groundswell.solvers.ultrasound.kwave.datasets import (
     describe,
     set_attributes,
 )
+from groundswell.version import __version__
 
 VERSION = {"major_version": "1", "minor_version": "2"}
 RESULT = re.compile(r"(p|u[xyz])(_non_staggered|_max|_min|_rms|_max_all|_min_all|_final)?(/\d+)?$")

@@ -1,0 +1,80 @@
+"""Arguments of kernels and members of their structs by name: the sources declare their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.backends.signature import signature
+from groundswell.backends.source import Source
+
+_COMMENT = re.compile(r"//[^\n]*")
+_MEMBER = re.compile(r"(\w+)\s*(?:\[\w+\]\s*)?[,;]")
+
+
+class ParameterNames:
+    """The names of the parameters of a source's kernels, read when they are first needed."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._names: dict[str, list[str]] = {}
+
+    def in_order(
+        self, kernel: str, arguments: tuple[Any, ...], named: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
+        """All arguments of a kernel in the order of its parameters.
+
+        Args:
+            arguments: those of the first parameters.
+            named: those of all other parameters, if there are any, by name.
+
+        Raises:
+            TypeError: an argument is missing, or no parameter has its name.
+        """
+        if not named:
+            return arguments
+        names = self._of(kernel)[len(arguments) :]
+        return (*arguments, *_in_order(f"kernel {kernel}", names, named))
+
+    def _of(self, kernel: str) -> list[str]:
+        if kernel not in self._names:
+            found = signature(self._text, kernel)
+            if found is None:
+                raise TypeError(f"kernel {kernel}: the names of its parameters are unclear")
+            self._names[kernel] = [parameter.name for parameter in found]
+        return self._names[kernel]
+
+    @cached_property
+    def _text(self) -> str:
+        return self._source.text()
+
+
+@lru_cache
+def members(file: Path, struct: str) -> tuple[str, ...]:
+    """Names of the members of a struct without functions that a kernel file declares."""
+    text = _COMMENT.sub("", file.read_text(encoding="utf-8"))
+    found = re.search(rf"\bstruct {struct} {{([^(){{}}]*)}}", text)
+    if found is None:
+        raise TypeError(f"{file.name} declares no plain struct {struct}")
+    return tuple(_MEMBER.findall(found[1]))
+
+
+def stack_members(file: Path, struct: str, axis: int, **values: NDArray[Any]) -> NDArray[Any]:
+    """Structs as an array: the values of their members, stacked along an axis in their order.
+
+    Raises:
+        TypeError: a value is missing, or no member has its name.
+    """
+    return np.stack(_in_order(f"struct {struct}", members(file, struct), values), axis)
+
+
+def _in_order(owner: str, names: Sequence[str], given: Mapping[str, Any]) -> list[Any]:
+    if differing := sorted(given.keys() ^ set(names)):
+        raise TypeError(f"{owner}: {', '.join(differing)} missing or unknown")
+    return [given[name] for name in names]

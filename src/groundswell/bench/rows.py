@@ -1,0 +1,7 @@
+"""Rows of measurements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Row = dict[str, Any]

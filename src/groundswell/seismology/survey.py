@@ -1,0 +1,48 @@
+"""The sources and receivers of a case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from groundswell.seismology.receivers import Receiver
+from groundswell.seismology.sources.entries import Position, SourceEntry
+from groundswell.seismology.sources.point_sources import PointSource
+from groundswell.seismology.sources.spectra import highest_frequency
+from groundswell.seismology.sources.summary import SourceSummary
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """The sources and receivers of a case.
+
+    Args:
+        entries: the `[[source]]` entries as point sources; see `build_sources`.
+        receivers: all receivers, including those of a station file; see `place_receivers`.
+    """
+
+    entries: list[SourceEntry]
+    receivers: list[Receiver]
+
+    @cached_property
+    def sources(self) -> list[PointSource]:
+        """All point sources."""
+        return [point for entry in self.entries for point in entry.points]
+
+    @cached_property
+    def summary(self) -> SourceSummary:
+        """Net moment tensor, magnitude and centroid of all sources."""
+        return SourceSummary.from_entries(self.entries)
+
+    @cached_property
+    def frequency(self) -> float:
+        """Frequency below which every source has 99 % of its energy, Hz."""
+        return highest_frequency(self.sources)
+
+    @cached_property
+    def places(self) -> list[tuple[str, Position]]:
+        """Names, for messages, and positions (x, y, depth), m, of receivers and then of sources."""
+        found = [(f"receiver {receiver.name}", receiver.position) for receiver in self.receivers]
+        for n, entry in enumerate(self.entries):
+            found += [(f"source[{n}]", point.position) for point in entry.points]
+        return found

@@ -1,0 +1,52 @@
+"""What absorbs waves at the boundaries of a run, as the other parts of a set-up see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.case.quantities import Quantity
+from groundswell.meshes.hexahedra import Numbers
+from groundswell.seismology.survey import Survey
+from groundswell.solvers.dgwave.boundaries.matched_layers import MatchedLayers
+from groundswell.solvers.dgwave.mesh.elements import RankElements
+
+Floats = NDArray[np.float64]
+
+
+class Absorption(Protocol):
+    """Absorbing layers around a grid, or sponges at surfaces of a mesh."""
+
+    @property
+    def decay(self) -> float:
+        """The largest rate at which fields or memory variables decay, 1/s."""
+        ...
+
+    def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
+        """Damping of all fields: rows and rates, see `Terms`; no rows if no rank has any."""
+        ...
+
+    def matched_layers(self, elements: RankElements) -> MatchedLayers | None:
+        """The matched layers of a rank's elements; None if no rank has any."""
+        ...
+
+    @property
+    def layer_axes(self) -> Numbers:
+        """The number of axes to which matched layers with an element are normal, (elements,)."""
+        ...
+
+    @property
+    def tables(self) -> float:
+        """Rates of decay per node that the kernels read, averaged over all elements."""
+        ...
+
+    def quantities(self) -> Iterator[Quantity]:
+        """What absorbs waves, for `groundswell check`."""
+        ...
+
+    def warnings(self, survey: Survey) -> Iterator[str]:
+        """Reasons to expect poor results or needless work, each with its remedy."""
+        ...

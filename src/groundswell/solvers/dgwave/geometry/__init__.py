@@ -1,0 +1,159 @@
+"""Where the elements of a run lie: bricks of a grid, or the hexahedra of a mesh from a file.
+
+All other parts of a set-up take a `Geometry`; what only one kind has is known to its own parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.case.quantities import Quantity
+from groundswell.meshes.hexahedra import Hexahedra, Numbers
+from groundswell.meshes.mesh import Mesh
+from groundswell.meshes.octree import Forest
+from groundswell.seismology.survey import Survey
+from groundswell.solvers.dgwave.mesh.curved import CurvedElements
+from groundswell.solvers.dgwave.mesh.elements import RankElements
+from groundswell.spectral_elements.surface_location import LocatedOnFaces
+
+Floats = NDArray[np.float64]
+
+# Distance from an interface into an element over the smallest edge, far above rounding.
+OFFSET = 1e-6
+MESH = "Elements and time steps"  # group of the quantities
+
+
+class Geometry(Protocol):
+    """Positions and shapes of the elements of all ranks, absorbing layers included.
+
+    Positions of sources and receivers are x, y and depth below the surface.
+    """
+
+    @property
+    def degree(self) -> int:
+        """Degree of the elements."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
+        ...
+
+    @property
+    def connectivity(self) -> Forest | Mesh:
+        """The mesh that defines the neighbours of elements."""
+        ...
+
+    @property
+    def hexahedra(self) -> Hexahedra:
+        """The elements with their geometry, for output."""
+        ...
+
+    @property
+    def outline(self) -> Hexahedra:
+        """A mesh that fills the same space, as coarse as possible."""
+        ...
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether elements are not bricks."""
+        ...
+
+    @property
+    def shapes(self) -> CurvedElements:
+        """Geometry of elements that are not bricks."""
+        ...
+
+    @property
+    def edges(self) -> Floats:
+        """Edge lengths that limit time steps, (elements, 3), m; see `CurvedElements`."""
+        ...
+
+    @property
+    def longest(self) -> Floats:
+        """The longest edge of each element, (elements,), m."""
+        ...
+
+    @property
+    def smallest(self) -> float:
+        """The shortest edge of an element, m."""
+        ...
+
+    def locate(self, points: Floats) -> tuple[Numbers, Floats]:
+        """The elements that hold positions, and reference coordinates in them.
+
+        Args:
+            points: x, y and depth below the surface, (n, 3), m. Bricks move positions outside to
+                their boundary; on a mesh, the element of such a position is NOWHERE.
+
+        Returns:
+            (n,) and (n, 3).
+        """
+        ...
+
+    def place(self, points: Floats) -> Floats:
+        """Coordinates x, y, z of positions (x, y, depth below the surface), (n, 3), m.
+
+        They are NaN outside a mesh.
+        """
+        ...
+
+    def below_surface(self, points: Floats) -> Floats:
+        """The inverse of `place`: x, y and depth below the surface of positions, (n, 3), m."""
+        ...
+
+    def keep_inside(self, points: Floats, origins: Floats) -> Floats:
+        """Move positions (x, y, depth below the surface) that lie outside back into the elements.
+
+        Args:
+            origins: where they were before they were moved.
+        """
+        ...
+
+    def require_inside(self, survey: Survey) -> None:
+        """Check that sources and receivers lie in the elements, or in the region of a grid.
+
+        Raises:
+            InputError: some lie outside; lists them.
+        """
+        ...
+
+    def locate_surface(self, points: Floats) -> LocatedOnFaces:
+        """The faces of the surface at positions (x, y), (n, 2), m.
+
+        The element of a position beside a mesh is NOWHERE.
+        """
+        ...
+
+    @property
+    def surface_axes(self) -> tuple[Floats, Floats]:
+        """x and y of the surface points at which motion is recorded, m.
+
+        Raises:
+            InputError: there is no surface.
+        """
+        ...
+
+    def in_region(self, elements: Numbers) -> NDArray[np.bool_]:
+        """Which elements lie in the region rather than in layers around it, (elements,)."""
+        ...
+
+    def reflection(self, elements: RankElements) -> Floats:
+        """Reflection coefficients that faces have if they are boundaries, (elements, 6)."""
+        ...
+
+    def quantities(self) -> Iterator[Quantity]:
+        """Number and size of the elements, for `groundswell check`."""
+        ...
+
+    def warnings(self, wavelength: float) -> Iterator[str]:
+        """Reasons to expect poor results, each with its remedy.
+
+        Args:
+            wavelength: the shortest one of waves from the sources that elements resolve, m.
+        """
+        ...

@@ -1,0 +1,256 @@
+"""The elements of a mesh of hexahedra from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundswell.case.quantities import Quantity
+from groundswell.errors import InputError
+from groundswell.meshes.gmsh import GmshGroups, read_gmsh_groups
+from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
+from groundswell.meshes.mesh import Mesh
+from groundswell.meshes.morton import BITS, encode
+from groundswell.meshes.separate import SeparateElements
+from groundswell.seismology.sources.placement import refuse_misplaced
+from groundswell.seismology.survey import Survey
+from groundswell.solvers.dgwave.equations import ABSORBING, REFLECTION
+from groundswell.solvers.dgwave.geometry import MESH
+from groundswell.solvers.dgwave.mesh.curved import CurvedElements
+from groundswell.solvers.dgwave.mesh.elements import RankElements
+from groundswell.spectral_elements.point_location import NOWHERE, locate
+from groundswell.spectral_elements.surface_location import (
+    LocatedOnFaces,
+    find_surface,
+    locate_surface,
+    top_faces,
+)
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 1e-9  # relative, of edges
+
+
+@dataclass(frozen=True, eq=False)
+class MeshGeometry:
+    """The elements of a mesh; see `Geometry`. The mesh has its own surface, and no layers around.
+
+    Args:
+        groups: the mesh, z down, and its physical groups.
+        degree: degree of the elements.
+        conditions: names of the boundary conditions on physical surfaces, by name of the surface.
+        file: name of the file of the mesh.
+    """
+
+    groups: GmshGroups
+    degree: int
+    conditions: Mapping[str, str]
+    file: str
+
+    @property
+    def mesh(self) -> Mesh:
+        """The elements."""
+        return self.groups.mesh
+
+    @property
+    def count(self) -> int:
+        """See `Geometry`."""
+        return self.mesh.count
+
+    @property
+    def connectivity(self) -> Mesh:
+        """See `Geometry`."""
+        return self.mesh
+
+    @cached_property
+    def hexahedra(self) -> Hexahedra:
+        """See `Geometry`."""
+        return SeparateElements(self.mesh)
+
+    @property
+    def outline(self) -> Hexahedra:
+        """See `Geometry`."""
+        return self.hexahedra
+
+    @property
+    def is_curved(self) -> bool:
+        """See `Geometry`."""
+        return True
+
+    @cached_property
+    def shapes(self) -> CurvedElements:
+        """See `Geometry`."""
+        return CurvedElements(self.hexahedra, self.degree)
+
+    @property
+    def edges(self) -> Floats:
+        """See `Geometry`."""
+        return self.shapes.edges
+
+    @property
+    def longest(self) -> Floats:
+        """See `Geometry`."""
+        return self.shapes.longest
+
+    @property
+    def smallest(self) -> float:
+        """See `Geometry`."""
+        return float(self.edges.min())
+
+    @property
+    def _ends(self) -> list[tuple[float, float]]:
+        """The lowest and the highest coordinate of nodes along x, y, z, m."""
+        nodes = self.mesh.nodes.reshape(-1, AXES)
+        return list(zip(nodes.min(axis=0).tolist(), nodes.max(axis=0).tolist(), strict=True))
+
+    # --- positions --------------------------------------------------------------------------------
+
+    def locate(self, points: Floats) -> tuple[Numbers, Floats]:
+        """See `Geometry`; the element of a position outside the mesh is NOWHERE."""
+        places = self.place(points)
+        beside = np.asarray(np.isnan(places).any(axis=1))
+        found = locate(self.mesh, np.arange(self.count), np.where(beside[:, None], 0.0, places))
+        return np.where(beside, NOWHERE, found.elements), found.places
+
+    def place(self, points: Floats) -> Floats:
+        """See `Geometry`; outside the mesh, coordinates are NaN."""
+        tops = find_surface(self.mesh, points[:, :2])
+        return np.column_stack([points[:, :2], tops + points[:, 2]])
+
+    def below_surface(self, points: Floats) -> Floats:
+        """See `Geometry`."""
+        tops = find_surface(self.mesh, points[:, :2])
+        return np.column_stack([points[:, :2], points[:, 2] - tops])
+
+    def keep_inside(self, points: Floats, origins: Floats) -> Floats:
+        """See `Geometry`."""
+        beside = self.locate(points)[0] == NOWHERE
+        return np.where(beside[:, None], origins, points)
+
+    def require_inside(self, survey: Survey) -> None:
+        """See `Geometry`."""
+        missing = self.outside(np.array([place for _, place in survey.places]))
+        refuse_misplaced((survey.places[n][0], sentence) for n, sentence in missing)
+
+    def outside(self, points: Floats) -> Iterator[tuple[int, str]]:
+        """Yield the index of each position outside the mesh, and a sentence on it for messages."""
+        for n in np.flatnonzero(self.locate(points)[0] == NOWHERE).tolist():
+            yield n, self._outside(points[n].tolist())
+
+    def _outside(self, place: Iterable[float]) -> str:
+        """That a position x, y, depth, m, is outside the mesh, for messages."""
+        x, y, depth = place
+        ends = " x ".join(f"{low:g} to {high:g}" for low, high in self._ends)
+        return (
+            f"lies outside the mesh, at x = {x:g} m, y = {y:g} m and a depth of {depth:g} m below "
+            f"its surface; the mesh extends over {ends} m, z down; move it, or enlarge the mesh"
+        )
+
+    # --- the surface ------------------------------------------------------------------------------
+
+    def locate_surface(self, points: Floats) -> LocatedOnFaces:
+        """See `Geometry`; the element of a position beside the mesh is NOWHERE."""
+        return locate_surface(self.mesh, points)[1]
+
+    @cached_property
+    def surface_axes(self) -> tuple[Floats, Floats]:
+        """See `Geometry`: as many points per area as N x N on each face of the surface, on average.
+
+        Raises:
+            InputError: the mesh has no surface.
+        """
+        elements, areas = top_faces(self.mesh)
+        if not len(elements):
+            raise InputError(
+                "the mesh has no surface: no boundary face lies on top of an element; z must point "
+                "downwards, or leave out output.shaking_map and output.surface"
+            )
+        edge = sqrt(areas.sum() / len(elements)) / self.degree
+        x, y = (_centres(low, high, edge) for low, high in self._ends[: AXES - 1])
+        return x, y
+
+    # --- boundaries -------------------------------------------------------------------------------
+
+    def in_region(self, elements: Numbers) -> NDArray[np.bool_]:
+        """See `Geometry`: all of them."""
+        return np.ones(len(elements), bool)
+
+    def reflection(self, elements: RankElements) -> Floats:
+        """See `Geometry`."""
+        tags = self.mesh.tags(elements.numbers)
+        found = np.full(tags.shape, ABSORBING)
+        for name, tag in self.groups.sides.items():
+            found[tags == tag] = REFLECTION[self.conditions[name]]
+        return found
+
+    # --- for `groundswell check` ------------------------------------------------------------------
+
+    def quantities(self) -> Iterator[Quantity]:
+        """See `Geometry`."""
+        text = f"{self.count:,} elements of order {self.mesh.order} from {self.file}"
+        yield Quantity("elements", self.count, "mesh", text=text, group=MESH)
+        ends = " x ".join(f"{low:g} to {high:g}" for low, high in self._ends)
+        region = [*(low for low, _ in self._ends), *(high for _, high in self._ends)]
+        yield Quantity("region", region, "region", "m", f"{ends} m, z down", MESH)
+        text = f"{self.smallest:.4g} m for time steps, {self.longest.max():.4g} m the longest"
+        yield Quantity("smallest", self.smallest, "elements", "m", text, MESH)
+
+    def warnings(self, wavelength: float) -> Iterator[str]:
+        """See `Geometry`: what the file holds that is ignored, at any wavelength."""
+        yield from self.groups.warnings
+
+
+def read_mesh(case: Any) -> MeshGeometry:
+    """The elements of a case on a mesh, in Morton order of their centres.
+
+    Raises:
+        InputError: the mesh cannot be read.
+    """
+    groups = read_gmsh_groups(case.grid.file)
+    mesh = groups.mesh if case.grid.vertical == "down" else groups.mesh.mirrored(2)
+    groups, surfaces = _sorted(replace(groups, mesh=mesh)), case.boundary.surfaces
+    conditions = {n: s if isinstance(s, str) else str(s.kind) for n, s in surfaces.items()}
+    return MeshGeometry(groups, case.method.degree, conditions, case.grid.file.name)
+
+
+def _sorted(groups: GmshGroups) -> GmshGroups:
+    """The elements in Morton order of their centres."""
+    middles = groups.mesh.nodes.mean(axis=1)
+    low, size = middles.min(axis=0), np.ptp(middles, axis=0)
+    shares = (middles - low) / np.where(size > 0, size, 1.0)
+    order = np.argsort(encode((shares * (2**BITS - 1)).astype(np.int64)), kind="stable")
+    return replace(groups, mesh=groups.mesh.reordered(order), volumes=groups.volumes[order])
+
+
+def require_groups(key: str, given: Iterable[str], there: Iterable[str], kind: str) -> None:
+    """Check that a section of a case names exactly the physical groups of a mesh.
+
+    Args:
+        key: the section.
+        given: the names in the case.
+        there: the names in the mesh.
+        kind: what the groups are, "surface" or "volume".
+
+    Raises:
+        InputError: a name is unknown or missing.
+    """
+    names = sorted(there)
+    if unknown := sorted(set(given) - set(names)):
+        raise InputError(
+            f"{key}: the mesh has no physical {kind} {unknown[0]!r}; it has "
+            f"{', '.join(names) or 'none'}"
+        )
+    if missing := sorted(set(names) - set(given)):
+        raise InputError(f"{key} lacks the physical {kind} {missing[0]!r} of the mesh; add it")
+
+
+def _centres(low: float, high: float, edge: float) -> Floats:
+    """The centres of equal cells between two ends that are at most about as long as `edge`."""
+    count = max(1, ceil((high - low) / edge * (1 - ROUNDING)))
+    return np.linspace(low, high, count, endpoint=False) + (high - low) / count / 2

@@ -1,0 +1,96 @@
+"""The parts of a prepared case: `Setup`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from groundswell.grids.geography import Geography
+from groundswell.meshes.hexahedra import AXES
+from groundswell.outputs.recording import Domain, Recording
+from groundswell.seismology.sources.event import date_attributes
+from groundswell.seismology.survey import Survey
+from groundswell.seismology.time_steps import TimeAxis, TimeStep
+from groundswell.solvers.dgwave.boundaries.absorption import Absorption
+from groundswell.solvers.dgwave.case import DgWaveCase
+from groundswell.solvers.dgwave.equations import Equations
+from groundswell.solvers.dgwave.geometry import Geometry
+from groundswell.solvers.dgwave.materials.anelastic import Materials
+from groundswell.solvers.dgwave.partition import Partition
+from groundswell.solvers.dgwave.recordable import recording
+from groundswell.solvers.dgwave.shared_traces import TraceFormat
+from groundswell.solvers.dgwave.step_limit import StepLimit
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """The parts of a prepared case; see docs/design/dgwave.md.
+
+    Args:
+        case: the case.
+        geography: the map between longitudes and latitudes and the grid, if the case has one.
+        geometry: the elements of all ranks.
+        materials: what they contain.
+        absorption: what absorbs waves at the boundaries.
+        equations: the equations that are solved.
+        step_limit: the longest stable time step and what limits it.
+        time_step: the time step, and the sampling of seismograms.
+        survey: the sources and receivers.
+        time_axis: the times of all steps.
+        partition: the division of the elements among ranks.
+    """
+
+    has_fixed_steps: ClassVar[bool] = True
+
+    case: DgWaveCase
+    geography: Geography | None
+    geometry: Geometry
+    materials: Materials
+    absorption: Absorption
+    equations: Equations
+    step_limit: StepLimit
+    time_step: TimeStep
+    survey: Survey
+    time_axis: TimeAxis
+    partition: Partition
+
+    @property
+    def steps(self) -> int:
+        """Number of time steps of the run."""
+        return self.time_axis.steps
+
+    @property
+    def dt(self) -> float:
+        """Time step, s."""
+        return self.time_step.dt
+
+    @property
+    def dtype(self) -> str:
+        """NumPy name of the floating-point type."""
+        return str(self.case.run.dtype)
+
+    @property
+    def degree(self) -> int:
+        """Degree of the elements."""
+        return self.geometry.degree
+
+    @property
+    def unknowns(self) -> int:
+        """Number of values of all fields at all nodes."""
+        return self.geometry.count * self.unknowns_per_element
+
+    @property
+    def unknowns_per_element(self) -> int:
+        """Number of values of all fields at the nodes of an element."""
+        return len(self.equations.fields) * (self.degree + 1) ** AXES
+
+    @property
+    def trace(self) -> TraceFormat:
+        """Format of the trace that a face provides to its neighbour."""
+        nodes = (self.degree + 1) ** 2
+        return TraceFormat(self.equations.trace, nodes, self.dtype, self.case.run.narrow)
+
+    def recording(self, domain: Domain) -> Recording:
+        """The recordable fields on some elements."""
+        attrs = date_attributes(self.case, self.survey)
+        return recording(domain, self.equations, self.dtype, self.time_axis, attrs)
