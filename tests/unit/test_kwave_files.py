@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from groundswell.solvers.ultrasound.kwave import outputs
 from groundswell.solvers.ultrasound.kwave.case import OUTPUTS
 from groundswell.solvers.ultrasound.kwave.command import main_cuda, main_omp
+from groundswell.solvers.ultrasound.kwave.input_file import read_input
+from groundswell.solvers.ultrasound.window import Window
 
 pytestmark = pytest.mark.each_value
 
@@ -222,6 +224,24 @@ def test_older_formats(tmp_path: Path, minor: str) -> None:
     with h5py.File(tmp_path / "old_out.h5") as file:
         assert np.array_equal(file["p"][()], new)
         assert file["axisymmetric_flag"][0, 0, 0] == 0
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_a_rank_reads_its_window_of_the_medium(tmp_path: Path, flat: bool) -> None:
+    """Windows wrap around the grid; other programs may store fields in another shape."""
+    example = heterogeneous(SPACE, absorbing=1, nonlinearity=varying(SPACE, 6.0))
+    speed = np.asarray(example.datasets()["c0"])
+    changes = {"c0": speed.reshape(1, 1, -1)} if flat else {}
+    data = read_input(example.write(tmp_path / "in.h5", changes))
+    window = Window(SPACE[::-1], (9, 0, 6), (9, 14, 6), (4, 0, 3))
+    found = data.medium.within(window, lossy=True)
+    assert window.indices(0).tolist() == [*range(5, 18), *range(4)]
+    rows = np.ix_(*(window.indices(axis) for axis in (2, 1, 0)))
+    assert np.array_equal(found.speed, speed[rows])
+    assert np.array_equal(found.staggered[2], example.datasets()["rho0_sgz"][rows])
+    assert found.absorption.shape == window.extended[::-1]
+    assert float(np.max(data.materials.speed)) == speed.max()
+    assert float(np.min(data.materials.density)) == example.datasets()["rho0"].min()
 
 
 def test_delays_may_be_floats(tmp_path: Path) -> None:
