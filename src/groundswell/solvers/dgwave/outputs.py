@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from groundswell.backends import Launch
 from groundswell.outputs.distributed_array import DistributedArray
@@ -17,15 +16,13 @@ from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.receivers import that_record
 from groundswell.seismology.sources.event import date_attributes
 from groundswell.solvers.dgwave.recording.lattice import has_shaking_map
+from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.solvers.dgwave.recording.receivers import Seismograms
 from groundswell.solvers.dgwave.recording.surface import ShakingMap, SurfaceSeries
 from groundswell.solvers.dgwave.recording.volumes import Volumes
 from groundswell.spectral_elements.fields import gather_on_root
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
-
-if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.solver import DgWave
 
 
 class Outputs:
@@ -36,12 +33,12 @@ class Outputs:
         seismograms: the receivers' recorders, by name of the quantity.
     """
 
-    def __init__(self, solver: DgWave) -> None:
-        self._solver, self._setup = solver, solver.setup
-        self._backend, self._comm = solver.backend, solver.comm
-        self._fields = solver.propagation.fields
-        setup, clock = self._setup, solver.propagation.clock
-        hexahedra, numbers = setup.geometry.hexahedra, solver.elements.numbers
+    def __init__(self, rank: RankFields) -> None:
+        self._rank, self._setup = rank, rank.setup
+        self._backend, self._comm = rank.backend, rank.comm
+        self._fields = rank.propagation.fields
+        setup, clock = self._setup, rank.propagation.clock
+        hexahedra, numbers = setup.geometry.hexahedra, rank.elements.numbers
         domain = ElementDomain(self._comm, hexahedra, setup.degree, numbers)
         sections, records = setup.case.output.record, setup.recording(domain)
         self._recorders = Recorders(
@@ -49,16 +46,16 @@ class Outputs:
         )
         record = RecordLaunches(self._backend, setup.dtype, clock)
         self.seismograms = {
-            name: Seismograms(solver, domain, record, quantity)
+            name: Seismograms(rank, domain, record, quantity)
             for name, quantity in QUANTITIES.items()
             if that_record(name, setup.survey.receivers)
         }
         self._series: list[Seismograms | SurfaceSeries | Volumes] = [*self.seismograms.values()]
         if setup.case.output.surface:
-            self._series.append(SurfaceSeries(solver))
+            self._series.append(SurfaceSeries(rank))
         if setup.case.output.volumes:
-            self._series.append(Volumes(solver, record))
-        self._map = ShakingMap(solver) if has_shaking_map(setup) else None
+            self._series.append(Volumes(rank, record))
+        self._map = ShakingMap(rank) if has_shaking_map(setup) else None
         self.launches: list[Launch] = [
             *chain(*(each.launches for each in self._series)),
             *(self._map.launches if self._map else []),
@@ -95,7 +92,7 @@ class Outputs:
         setup = self._setup
         if not setup.case.output.final_fields:
             return []
-        mesh, numbers = setup.geometry.hexahedra, self._solver.elements.numbers
+        mesh, numbers = setup.geometry.hexahedra, self._rank.elements.numbers
         whole = {
             name: gather_on_root(self._comm, mesh, numbers, self._backend.to_host(array))
             for name, array in self._fields.items()

@@ -21,6 +21,7 @@ from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.outputs import Outputs
 from groundswell.solvers.dgwave.places import position
 from groundswell.solvers.dgwave.propagation import VELOCITY, Propagation
+from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
@@ -47,7 +48,9 @@ class DgWave(TunableSolver):
         self.elements = setup.partition.elements(self.comm.size, self.comm.rank)
         self._problem = problem = discretise(setup, self.elements)
         self.propagation = Propagation(backend, self.comm, problem, self.first_choice())
-        self.outputs = Outputs(self)
+        self.outputs = Outputs(
+            RankFields(setup, backend, self.comm, self.elements, self.propagation)
+        )
         self._search = NonFiniteSearch(
             backend,
             self.propagation.values,

@@ -23,12 +23,11 @@ from groundswell.seismology.formats.seismograms import (
 from groundswell.seismology.receivers import that_record
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.dgwave.geometry import OFFSET
+from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.solvers.dgwave.setup import Setup
 
 if TYPE_CHECKING:
     import xarray
-
-    from groundswell.solvers.dgwave.solver import DgWave
 
 VELOCITIES = ("vx", "vy", "vz")
 
@@ -42,23 +41,23 @@ class Seismograms:
     """
 
     def __init__(
-        self, solver: DgWave, domain: Domain, record: RecordLaunches, quantity: Quantity
+        self, rank: RankFields, domain: Domain, record: RecordLaunches, quantity: Quantity
     ) -> None:
-        self._setup, self._comm, self._quantity = solver.setup, solver.comm, quantity
-        self._receivers = that_record(quantity.name, solver.setup.survey.receivers)
+        self._setup, self._comm, self._quantity = rank.setup, rank.comm, quantity
+        self._receivers = that_record(quantity.name, rank.setup.survey.receivers)
         self._part: Path | None = None  # the file until the end of the run
         self.name = Path(quantity.file).stem
-        arrays, selection = self._select(solver, domain)
+        arrays, selection = self._select(rank, domain)
         self._own, every = selection.place[0], self._setup.time_step.stride
         dtype, components = self._setup.dtype, len(quantity.components)
         sample = len(self._receivers) * components * np.dtype(dtype).itemsize
         shape = (components, *selection.count)
-        self._ring = Ring(solver.backend, shape, every, ring_slots(sample, every), dtype)
+        self._ring = Ring(rank.backend, shape, every, ring_slots(sample, every), dtype)
         self.launches: list[Launch] = record.record(
             arrays, selection, Targets(0, every, self._ring)
         )
 
-    def _select(self, solver: DgWave, domain: Domain) -> tuple[list[Array], PointSelection]:
+    def _select(self, rank: RankFields, domain: Domain) -> tuple[list[Array], PointSelection]:
         """The recorded arrays, and the selection of their values."""
         where = PointsWhere(kind="points", positions=_positions(self._setup, self._quantity))
         names = VELOCITIES if self._quantity is not PRESSURE else ("p",)
@@ -67,8 +66,8 @@ class Seismograms:
         assert isinstance(selection, PointSelection)
         if self._quantity is PRESSURE:
             stresses = 3 if self._setup.equations.elastic else 1
-            return [solver.propagation.u[:, :stresses]], _mean_pressure(selection, stresses)
-        return [solver.propagation.fields[name] for name in VELOCITIES], selection
+            return [rank.propagation.u[:, :stresses]], _mean_pressure(selection, stresses)
+        return [rank.propagation.fields[name] for name in VELOCITIES], selection
 
     def latest(self, begin: int, end: int) -> NDArray[Any]:
         """Samples of steps begin .. end - 1 at this rank's receivers.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,8 @@ from groundswell.solvers.dgwave.recording.lattice import (
     sample_bytes,
     surface_stride,
 )
+from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.solvers.dgwave.recording.receivers import VELOCITIES
-
-if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.solver import DgWave
 
 
 def surface_source(dtype: str) -> Source:
@@ -36,14 +34,14 @@ def surface_source(dtype: str) -> Source:
     return Source(KERNELS / "surface.h", precision(dtype))
 
 
-def _points(solver: DgWave, lattice: Lattice) -> tuple[Any, ...]:
+def _points(rank: RankFields, lattice: Lattice) -> tuple[Any, ...]:
     """Kernel arguments: the points of a lattice, see kernels/surface.h."""
-    setup, field, at = solver.setup, solver.propagation.fields[VELOCITIES[0]], lattice.located
+    setup, field, at = rank.setup, rank.propagation.fields[VELOCITIES[0]], lattice.located
     starts = at.elements * (field.strides[0] // field.itemsize)
     nodes = face_nodes(setup.degree)
     weights = at.weights(setup.degree).astype(setup.dtype)
     tables = (starts.astype(np.int64), at.faces.astype(np.int32), nodes.astype(np.int32), weights)
-    return (*map(solver.backend.to_device, tables), nodes.shape[1], len(starts))
+    return (*map(rank.backend.to_device, tables), nodes.shape[1], len(starts))
 
 
 class ShakingMap:
@@ -53,16 +51,16 @@ class ShakingMap:
         launches: the kernel that records them at the beginning of a step.
     """
 
-    def __init__(self, solver: DgWave) -> None:
-        self._setup, self._backend, self._comm = solver.setup, solver.backend, solver.comm
-        self._lattice = Lattice.of(self._setup, solver.elements.numbers)
+    def __init__(self, rank: RankFields) -> None:
+        self._setup, self._backend, self._comm = rank.setup, rank.backend, rank.comm
+        self._lattice = Lattice.of(self._setup, rank.elements.numbers)
         shape = (PEAKS, len(self._lattice.mine))
         self._peaks, self._past = (self._backend.zeros(shape, self._setup.dtype) for _ in range(2))
-        self.launches = self._launch(solver) if len(self._lattice.mine) else []
+        self.launches = self._launch(rank) if len(self._lattice.mine) else []
 
-    def _launch(self, solver: DgWave) -> list[Launch]:
-        points = _points(solver, self._lattice)
-        velocities = [solver.propagation.fields[name] for name in VELOCITIES[:2]]
+    def _launch(self, rank: RankFields) -> list[Launch]:
+        points = _points(rank, self._lattice)
+        velocities = [rank.propagation.fields[name] for name in VELOCITIES[:2]]
         step = self._backend.to_device(np.array([self._setup.dt]))
         module = self._backend.compile(surface_source(self._setup.dtype))
         arguments = (self._peaks, self._past, *velocities, step, *points)
@@ -105,21 +103,21 @@ class SurfaceSeries:
 
     name = "surface"
 
-    def __init__(self, solver: DgWave) -> None:
-        self._setup, self._comm = solver.setup, solver.comm
-        setup, section = solver.setup, solver.setup.case.output.surface
+    def __init__(self, rank: RankFields) -> None:
+        self._setup, self._comm = rank.setup, rank.comm
+        setup, section = rank.setup, rank.setup.case.output.surface
         assert section is not None  # otherwise, there are no samples
-        self._lattice = Lattice.of(setup, solver.elements.numbers, section.stride)
+        self._lattice = Lattice.of(setup, rank.elements.numbers, section.stride)
         every, sample = surface_stride(setup), sample_bytes(setup)
         shape = (len(VELOCITIES), len(self._lattice.mine))
-        self._ring = Ring(solver.backend, shape, every, ring_slots(sample, every), setup.dtype)
-        self.launches = self._launch(solver) if len(self._lattice.mine) else []
+        self._ring = Ring(rank.backend, shape, every, ring_slots(sample, every), setup.dtype)
+        self.launches = self._launch(rank) if len(self._lattice.mine) else []
 
-    def _launch(self, solver: DgWave) -> list[Launch]:
-        ring, clock = self._ring, solver.propagation.clock
-        velocities = [solver.propagation.fields[name] for name in VELOCITIES]
-        module = solver.backend.compile(surface_source(self._setup.dtype))
-        points = _points(solver, self._lattice)
+    def _launch(self, rank: RankFields) -> list[Launch]:
+        ring, clock = self._ring, rank.propagation.clock
+        velocities = [rank.propagation.fields[name] for name in VELOCITIES]
+        module = rank.backend.compile(surface_source(self._setup.dtype))
+        points = _points(rank, self._lattice)
         arguments = (ring.buffer, clock, ring.every, ring.slots, *velocities, *points)
         return [module.launch("record_velocity", Items(len(self._lattice.mine)), *arguments)]
 

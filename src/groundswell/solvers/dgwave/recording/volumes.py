@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,10 @@ from groundswell.outputs.recording import BoxSelection, Frame
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.seismology.time_steps import whole_steps
+from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.spectral_elements.vtkhdf import MAX_DEGREE, LagrangeElements
 from groundswell.spectral_elements.vtkhdf_series import LagrangeSeries
-
-if TYPE_CHECKING:
-    from groundswell.solvers.dgwave.solver import DgWave
-
 
 WORD = 8  # bytes, of values in the file of the final fields
 
@@ -66,17 +63,17 @@ class Volumes:
 
     name = "volumes"
 
-    def __init__(self, solver: DgWave, record: RecordLaunches) -> None:
-        self._setup, self._comm = solver.setup, solver.comm
-        self._elements = solver.elements.numbers
-        section = solver.setup.case.output.volumes
+    def __init__(self, rank: RankFields, record: RecordLaunches) -> None:
+        self._setup, self._comm = rank.setup, rank.comm
+        self._elements = rank.elements.numbers
+        section = rank.setup.case.output.volumes
         assert section is not None  # otherwise, there are no snapshots
         self._fields = section.fields
-        arrays = [solver.propagation.fields[name][:, None] for name in self._fields]
+        arrays = [rank.propagation.fields[name][:, None] for name in self._fields]
         every, dtype = volume_stride(self._setup), self._setup.dtype
         slots = ring_slots(snapshot_bytes(self._setup), every)
         shape = (len(self._fields), *arrays[0].shape)
-        self._ring = Ring(solver.backend, shape, every, slots, dtype)
+        self._ring = Ring(rank.backend, shape, every, slots, dtype)
         whole = (self._setup.geometry.count, *arrays[0].shape[1:])
         selection = BoxSelection(
             shape=whole,
