@@ -84,7 +84,7 @@ def import_graph(source: Path) -> dict[str, set[str]]:
     assert done.returncode == 0, done.stderr
     graph = {module: set(found) for module, found in json.loads(done.stdout).items()}
     for module, imported in graph.items():
-        if ".outputs" in module or ".recording." in module:
+        if ".outputs" in module:
             imported -= {name for name in imported if name.endswith(".solver")}
     return graph
 
