@@ -70,10 +70,7 @@ def test_a_broken_contract_is_noticed(copy: Path, file: str, line: str) -> None:
 
 
 def import_graph(source: Path) -> dict[str, set[str]]:
-    """The modules that each module of a package imports, also for types alone.
-
-    The outputs of some solvers refer to the type of their solver, which does not count.
-    """
+    """The modules that each module of a package imports, also for types alone."""
     code = """if True:
         import grimp, json
         g = grimp.build_graph("groundswell", cache_dir=None)
@@ -82,11 +79,7 @@ def import_graph(source: Path) -> dict[str, set[str]]:
     """
     done = run_python(code, source)
     assert done.returncode == 0, done.stderr
-    graph = {module: set(found) for module, found in json.loads(done.stdout).items()}
-    for module, imported in graph.items():
-        if ".outputs" in module:
-            imported -= {name for name in imported if name.endswith(".solver")}
-    return graph
+    return {module: set(found) for module, found in json.loads(done.stdout).items()}
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

@@ -6,16 +6,19 @@ For each kind, a kernel in the step fills a ring buffer on the device, which is 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Cells, Items, Launch
+from groundswell.backends import Backend, Cells, Items, Launch, Module
 from groundswell.backends.base import Array
+from groundswell.exchange.communicator import Communicator
 from groundswell.formats.vtkhdf import GRID_SPACING, VolumeWriter
+from groundswell.grids.cartesian import Part
 from groundswell.outputs.cartesian import CartesianDomain, strided, taken
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.launches import RecordLaunches, Targets
@@ -32,10 +35,28 @@ from groundswell.seismology.formats.shaking_maps import (
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.earthquake.recordable import RECORDABLE
 from groundswell.solvers.earthquake.sampling import point_selection, recorded
+from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.state import surface_array
 
-if TYPE_CHECKING:
-    from groundswell.solvers.earthquake.solver import Earthquake
+
+@dataclass(frozen=True, eq=False)
+class RankFields:
+    """What outputs read in a rank's part of the grid.
+
+    Args:
+        fields: velocities and stresses without ghosts, (nz, ny, nx).
+        compliance: 1 / mu of each cell, with which the surface moves.
+        clock: the number of steps made, on the device, (1,).
+        module: the kernels of the solver.
+    """
+
+    backend: Backend
+    comm: Communicator
+    part: Part
+    fields: Mapping[str, Array]
+    compliance: Array
+    clock: Array
+    module: Module
 
 
 class Outputs:
@@ -45,12 +66,11 @@ class Outputs:
         launches: their kernels, independent of each other, for the beginning of a step.
     """
 
-    def __init__(self, solver: Earthquake) -> None:
-        self._setup, self._backend = solver.setup, solver.backend
-        self._module, self._clock = solver.module, solver.clock
-        self._part, self._comm = solver.part, solver.comm
-        self._fields = {name: field.interior for name, field in solver.fields.items()}
-        self._compliance = solver.materials["compliance"]
+    def __init__(self, setup: Setup, rank: RankFields) -> None:
+        self._setup, self._backend = setup, rank.backend
+        self._module, self._clock = rank.module, rank.clock
+        self._part, self._comm = rank.part, rank.comm
+        self._fields, self._compliance = rank.fields, rank.compliance
         self._velocities = [self._fields[name] for name in ("vx", "vy", "vz")]
         self._record = RecordLaunches(self._backend, self._setup.dtype, self._clock)
         self._recording = self._setup.recording(self._part)

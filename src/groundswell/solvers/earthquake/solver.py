@@ -39,7 +39,7 @@ from groundswell.solvers.earthquake.halo import (
 )
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, surface_weights
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
-from groundswell.solvers.earthquake.outputs import Outputs
+from groundswell.solvers.earthquake.outputs import Outputs, RankFields
 from groundswell.solvers.earthquake.sea_floor import Terms, find_differences
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.source_injection import injection_tables
@@ -83,7 +83,11 @@ class Earthquake(ExplicitSolver):
         self.materials.load()
         self.layers = Layers(setup, backend, self.part)
         self.module = backend.compile(self._source())
-        self.outputs = Outputs(self)
+        fields = {name: field.interior for name, field in self.fields.items()}
+        where = (backend, self.comm, self.part)
+        compliance = self.materials["compliance"]
+        own = RankFields(*where, fields, compliance, self.clock, self.module)
+        self.outputs = Outputs(setup, own)
         self.set_exchange(self.first_choice())
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
         positions = positions_in(self.part, ("x", "y", "depth"))

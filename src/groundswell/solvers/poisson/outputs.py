@@ -3,35 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from groundswell.backends import Backend
+from groundswell.exchange.communicator import Communicator
 from groundswell.formats.text import write_json, write_table
-from groundswell.meshes.hexahedra import Floats
+from groundswell.linear.cg import ConvergenceHistory
+from groundswell.meshes.hexahedra import Floats, Numbers
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.ring_buffer import Output
+from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.recordable import recording
+from groundswell.solvers.poisson.setup import Setup
 from groundswell.spectral_elements.boundary import evaluate
 from groundswell.spectral_elements.fields import gather_on_root
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
-if TYPE_CHECKING:
-    from groundswell.solvers.poisson.solver import Poisson
+
+@dataclass
+class Solution:
+    """The solution on a rank's elements.
+
+    Args:
+        elements: their numbers.
+        values: u at their nodes, (elements, (N + 1)^3); 0 before the solution.
+        history: how the iteration converged.
+    """
+
+    elements: Numbers
+    values: Floats
+    history: ConvergenceHistory
 
 
 class Outputs:
     """Collects the solution of all ranks at the end of a run."""
 
-    def __init__(self, solver: Poisson) -> None:
-        self._solver = solver
-        setup, comm, sections = solver.setup, solver.comm, solver.setup.case.output.record
-        domain = ElementDomain(comm, setup.mesh, setup.degree, solver.elements)
-        self._u = solver.backend.zeros(solver.values.shape if sections else (0, 1), "float64")
-        records = recording(setup.case.title, domain)
-        self._recorders = Recorders(sections, records, {"u": self._u}, solver.backend, comm)
+    def __init__(
+        self,
+        setup: Setup,
+        backend: Backend,
+        comm: Communicator,
+        problem: BoundaryValueProblem,
+        solution: Solution,
+    ) -> None:
+        self._setup, self._backend, self._comm = setup, backend, comm
+        self._problem, self._solution = problem, solution
+        domain = ElementDomain(comm, setup.mesh, setup.degree, solution.elements)
+        records, sections = recording(setup.case.title, domain), setup.case.output.record
+        self._u = backend.zeros(solution.values.shape if sections else (0, 1), "float64")
+        self._recorders = Recorders(sections, records, {"u": self._u}, backend, comm)
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Files that grow during the run: none."""
@@ -40,7 +65,7 @@ class Outputs:
     def write(self, folder: Path) -> list[Path]:
         """Write all files; rank 0 writes."""
         summary, fields, records = self._summary(), self._fields(), self._records(folder)
-        if not self._solver.comm.first:
+        if not self._comm.first:
             return []
         files = [
             *records,
@@ -54,14 +79,14 @@ class Outputs:
     def _records(self, folder: Path) -> list[Path]:
         """u at positions; all ranks must call it."""
         if self._u.size:
-            self._solver.backend.assign(self._u, self._solver.values)
+            self._backend.assign(self._u, self._solution.values)
         return self._recorders.write(folder)
 
     def _summary(self) -> dict[str, Any]:
         """Summary of the whole solution; all ranks must call it."""
-        solver, history = self._solver, self._solver.history
+        values, history = self._solution.values, self._solution.history
         first, last = (float(history.residuals[n]) for n in (0, -1))
-        ranges = solver.comm.allgather((solver.values.min(), solver.values.max()))
+        ranges = self._comm.allgather((values.min(), values.max()))
         low, high = zip(*ranges, strict=True)
         found = {
             "iterations": history.iterations,
@@ -71,30 +96,30 @@ class Outputs:
             "smallest": float(min(low)),
             "largest": float(max(high)),
         }
-        if (exact := solver.setup.exact) is None:
+        if (exact := self._setup.exact) is None:
             return found
-        largest, norm = solver.problem.measure_errors(solver.values, exact)
+        largest, norm = self._problem.measure_errors(values, exact)
         return found | {"error_max": largest, "error_l2": norm}
 
     def _write_residuals(self, path: Path) -> Path:
         """Norms of the residual before each iteration, and their ratios to the first."""
-        residuals = self._solver.history.residuals
+        residuals = self._solution.history.residuals
         relative = residuals / (residuals[0] or 1.0)
         columns = {"iteration": np.arange(len(residuals)), "residual": residuals}
         return write_table(path, columns | {"relative": relative})
 
     def _fields(self) -> dict[str, Floats]:
         """u, and its error if the exact solution is known, on the whole mesh at rank 0."""
-        solver, setup = self._solver, self._solver.setup
+        setup, values = self._setup, self._solution.values
         if not setup.case.output.fields:
             return {}
-        found = {"u": solver.values}
+        found = {"u": values}
         if (exact := setup.exact) is not None:
-            found["error"] = solver.values - evaluate(exact, solver.problem.nodes, "exact")
-        where = (solver.comm, setup.mesh, solver.elements)
-        return {name: gather_on_root(*where, values) for name, values in found.items()}
+            found["error"] = values - evaluate(exact, self._problem.nodes, "exact")
+        where = (self._comm, setup.mesh, self._solution.elements)
+        return {name: gather_on_root(*where, each) for name, each in found.items()}
 
     def _write_fields(self, path: Path, fields: Mapping[str, Floats]) -> Path:
-        setup = self._solver.setup
+        setup = self._setup
         attrs = {"title": setup.case.title, "degree": setup.degree}
         return LagrangeElements.of(setup.mesh, setup.degree, fields, attrs).write(path)

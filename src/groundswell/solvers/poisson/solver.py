@@ -18,7 +18,7 @@ from groundswell.meshes.hexahedra import Floats
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.nullspace import WARN_ABOVE
-from groundswell.solvers.poisson.outputs import Outputs
+from groundswell.solvers.poisson.outputs import Outputs, Solution
 from groundswell.solvers.poisson.setup import Setup
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -32,8 +32,7 @@ class Poisson:
     Attributes:
         elements: numbers of this rank's elements.
         problem: the boundary value problem.
-        values: u at the nodes, (elements, (N + 1)^3), after `solve`.
-        history: its convergence.
+        solution: u on these elements, after `solve`.
 
     Raises:
         InputError: a function is not finite, or the problem has no unique solution.
@@ -53,15 +52,27 @@ class Poisson:
         self.problem.evaluate()
         if (exact := setup.exact) is not None:
             self.comm.collective_try(lambda: self.problem.require_finite(exact))
-        self.values: Floats = np.zeros(self.problem.nodes.shape[:-1])
-        self.history = ConvergenceHistory(np.zeros(1), converged=False)
-        self.outputs = Outputs(self)
+        nothing = np.zeros(self.problem.nodes.shape[:-1])
+        history = ConvergenceHistory(np.zeros(1), converged=False)
+        self.solution = Solution(self.elements, nothing, history)
+        self.outputs = Outputs(setup, backend, self.comm, self.problem, self.solution)
 
     # --- the solver interface ---------------------------------------------------------------------
 
     def solve(self) -> None:
         """Solve the equation; all ranks must call it."""
-        self.values, self.history = self.problem.solve(self.setup.case.tolerance)
+        found = self.problem.solve(self.setup.case.tolerance)
+        self.solution.values, self.solution.history = found
+
+    @property
+    def values(self) -> Floats:
+        """u at the nodes, (elements, (N + 1)^3), after `solve`."""
+        return self.solution.values
+
+    @property
+    def history(self) -> ConvergenceHistory:
+        """How the iteration converged."""
+        return self.solution.history
 
     def list_step(self) -> Listing:
         """The launches of an iteration, since the solver makes no steps."""
