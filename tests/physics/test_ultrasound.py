@@ -51,7 +51,7 @@ def test_the_solver_comes_close_enough(name: str) -> None:
 
 def scaled(factor: float) -> Callable[[Any], Any]:
     """What makes a function return its values times a factor."""
-    return lambda function: lambda *arguments: factor * function(*arguments)
+    return lambda function: lambda *arguments, **options: factor * function(*arguments, **options)
 
 
 def replaced_by(value: Any) -> Callable[[Any], Any]:
@@ -75,8 +75,8 @@ MISTAKES: dict[str, tuple[Any, str, Callable[[Any], Any], str]] = {
         replaced_by(lambda medium, axis: medium.density),
         "interfaces:plate",
     ),
-    "sources 1 % too strong": (sources, "_scales", scaled(1.01), "sources:planes"),
-    "transducers 1 % too strong": (sources, "_scales", scaled(1.01), "bowl:arc"),
+    "sources 1 % too strong": (sources, "scales", scaled(1.01), "sources:planes"),
+    "transducers 1 % too strong": (sources, "scales", scaled(1.01), "bowl:arc"),
     "sources without their correction": (
         SpectralOperators,
         "source_kappa",

@@ -367,7 +367,9 @@ def test_a_limit_can_be_exceeded(check: Check) -> None:
 
 
 def test_no_kernel_of_the_package_is_left_out() -> None:
-    headers = [*Path(groundswell.__file__).parent.rglob("*.h"), *KERNELS.glob("*.h")]
+    rivals = Path(__file__).parents[2] / "benchmarks" / "groundswell_rivals"
+    package = Path(groundswell.__file__).parent
+    headers = [*package.rglob("*.h"), *rivals.rglob("*.h"), *KERNELS.glob("*.h")]
     text = "\n".join(path.read_text() for path in headers if path.name != "portable.h")
     names = set(re.findall(r"^KERNEL (\w+)\(", text, re.MULTILINE))
     assert names == {*LIMITS, *HOT_LIMITS["pml"], *FUSED_LIMITS, "apply_elements"}

@@ -121,7 +121,7 @@ def test_snapshots_of_a_run_are_its_fields(tmp_path: Path) -> None:
         steps = round(times[2] / simulation.setup.dt)
         simulation.advance(steps)
         wanted = {name: simulation.gather(name) for name in found}
-        mesh = Leaves(simulation.setup.forest)
+        mesh = Leaves(simulation.setup.geometry.forest)
     for name, values in LagrangeElements.of(mesh, 2, wanted).fields.items():
         assert np.abs(values).max() > 0
         assert np.allclose(found[name][2], values, rtol=1e-6, atol=1e-6 * np.abs(values).max())

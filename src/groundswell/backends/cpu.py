@@ -131,8 +131,8 @@ class CpuModule:
         TEAM.size = self.threads
 
     def launch(self, name: str, extent: Extent, /, *arguments: Any, **named: Any) -> Launch:
-        function = self._compiling.function(self._built, lambda: self._load(name))
         given = self._names.in_order(name, arguments, named)
+        function = self._compiling.function(self._built, lambda: self._load(name))
         return CpuLaunch(function, self, self._source, name, extent, given)
 
 
