@@ -318,6 +318,16 @@ def test_what_elements_cost() -> None:
     assert np.allclose(flat.partition.costs, expected)
 
 
+def test_the_elements_of_the_latest_rank_are_kept() -> None:
+    """Those of each rank are its own, whichever were asked for before."""
+    partition = setup().partition
+    kept = partition.elements(2, 1)
+    assert partition.elements(2, 1) is kept and kept.rank == 1
+    other = partition.elements(2, 0)
+    assert other is not kept and other.rank == 0
+    assert partition.elements(2, 1).numbers.tolist() == kept.numbers.tolist()
+
+
 def test_ranks_share_the_work_evenly() -> None:
     found = setup()
     starts, costs = found.partition.starts(7), found.partition.costs

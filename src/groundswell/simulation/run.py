@@ -41,7 +41,7 @@ from groundswell.simulation.results_folder import folder_of, require_writable
 from groundswell.simulation.run_files import RunFiles
 from groundswell.simulation.signals import StopRequest, stop_request, stopping_at_once
 from groundswell.simulation.solve import Solve
-from groundswell.simulation.solver import Setup, TimeStepper
+from groundswell.simulation.solver import Cost, Setup, TimeStepper
 from groundswell.simulation.summary import throughput, versions
 from groundswell.simulation.time_loop import TimeLoop
 
@@ -71,11 +71,13 @@ class _Run:
     Args:
         files: its files in the results folder.
         digest: digest of the case.
+        cost: the estimated cost on one rank.
     """
 
     opened: OpenSolver
     files: RunFiles
     digest: str
+    cost: Cost
     clock: _Clock
     driver: TimeLoop | Solve = field(init=False)
 
@@ -127,9 +129,7 @@ class _Run:
     def disk_space_needed(self) -> int:
         """Disk space that the run still needs, bytes."""
         setup, solver = self.opened.setup, self.opened.solver
-        needed = cost_of(setup).estimate(setup).output_bytes + METADATA_BYTES * (
-            1 + len(self.files.growing)
-        )
+        needed = self.cost.output_bytes + METADATA_BYTES * (1 + len(self.files.growing))
         if isinstance(solver, TimeStepper) and setup.case.run.checkpoint:
             needed += 2 * checkpoint.size_of(solver.state())  # the previous and the next one
         return needed - self.files.size
@@ -154,7 +154,7 @@ class _Run:
             "ranks": solver.describe_ranks(),
             "steps": driver.step,
             "resumed_at": driver.first,
-            **throughput(self.opened, driver.updates, driver.seconds),
+            **throughput(self.opened, self.cost.bytes_per_update, driver.updates, driver.seconds),
             "wall": self.clock.seconds,
             "files": files,
             "versions": versions(self.opened.backend) | registry.versions_of(setup.case.solver),
@@ -216,10 +216,11 @@ def run(
                 )
                 if resume == AUTO and _has_ended(job, files.folder, digest, quiet=quiet):
                     return Result(files.folder)
-                job.collective_try(lambda: _require_room(setup, files, done))
+                cost = job.collective_try(lambda: cost_of(setup).estimate(setup))
+                job.collective_try(lambda: _require_room(setup, cost, files, done))
             opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
             _require_steps(opened, callbacks)
-        current = _Run(opened, files, digest, clock)
+        current = _Run(opened, files, digest, cost, clock)
         with stop_request() as stop, _with_remedy(current), files.cleaned_up_on_failure(job.first):
             with clock("read"):
                 job.collective_try(lambda: current.start(done))
@@ -243,13 +244,13 @@ def _has_ended(job: Communicator, folder: Path, digest: str, *, quiet: bool) -> 
     return bool(job.bcast(ended))
 
 
-def _require_room(setup: Setup, files: RunFiles, done: Progress | None) -> None:
+def _require_room(setup: Setup, cost: Cost, files: RunFiles, done: Progress | None) -> None:
     """Raise `InputError` if the results do not fit on the disk.
 
     If a run may end early, the size of its records is only an upper bound.
     """
     if setup.has_fixed_steps or setup.steps == 1 or not setup.case.output.record:
-        needed = cost_of(setup).estimate(setup).output_bytes + METADATA_BYTES
+        needed = cost.output_bytes + METADATA_BYTES
         require_disk_space(needed - (files.size if done else 0), files.folder)
 
 

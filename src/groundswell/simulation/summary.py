@@ -14,7 +14,7 @@ from groundswell.case.quantities import byte_size
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
 from groundswell.formats.text import read_json, write_json
-from groundswell.simulation.preparation import OpenSolver, cost_of
+from groundswell.simulation.preparation import OpenSolver
 from groundswell.version import __version__
 
 NAME = "summary.json"
@@ -31,15 +31,16 @@ LIBRARIES = (
 )
 
 
-def throughput(opened: OpenSolver, updates: int, seconds: float) -> dict[str, Any]:
+def throughput(
+    opened: OpenSolver, bytes_per_update: float, updates: int, seconds: float
+) -> dict[str, Any]:
     """Updates per second in the solver's unit, and the fraction of the measured bandwidth used."""
-    solver, traffic = opened.solver, cost_of(opened.setup).estimate(opened.setup).bytes_per_update
     rate = updates / seconds if seconds > 0 else 0.0
-    used = rate * traffic
+    used = rate * bytes_per_update
     share = {"measured": m, "share": used / m} if (m := opened.bandwidth) else {}
     return {
-        "throughput": {"value": rate / 1e6, "unit": solver.unit},
-        "bytes_per_update": traffic,
+        "throughput": {"value": rate / 1e6, "unit": opened.solver.unit},
+        "bytes_per_update": bytes_per_update,
         "bandwidth": {"used": used, **share, "in_cache": opened.in_cache},
     }
 

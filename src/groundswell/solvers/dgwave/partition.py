@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,5 +42,15 @@ class Partition:
         return partition_curve(self.costs, ranks)
 
     def elements(self, ranks: int, rank: int) -> RankElements:
-        """The elements of a rank."""
-        return RankElements(self.connectivity, self.starts(ranks), rank)
+        """The elements of a rank.
+
+        Their faces take seconds to find in large meshes, so the latest elements are kept.
+        """
+        if (ranks, rank) not in self._latest:
+            self._latest.clear()
+            self._latest[ranks, rank] = RankElements(self.connectivity, self.starts(ranks), rank)
+        return self._latest[ranks, rank]
+
+    @cached_property
+    def _latest(self) -> dict[tuple[int, int], RankElements]:
+        return {}
