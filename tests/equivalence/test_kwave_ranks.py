@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
+from gpu import gpu_count, turn_on_gpus
 from kwave_files import Example
 from numpy.typing import NDArray
 from ranks import run_on_ranks, start_on_ranks
@@ -23,6 +25,7 @@ from groundswell.solvers.ultrasound.kwave.command import main_omp
 pytestmark = pytest.mark.timeout(600)
 
 MODULE = "groundswell.solvers.ultrasound.kwave.command"
+ON_GPUS = f"from {MODULE} import main_cuda; raise SystemExit(main_cuda())"
 FLAGS = [f"--{name}" for name in OUTPUTS]
 FIELD = re.compile(r"(p|u[xyz])(_(non_staggered|max|min|rms|final|max_all|min_all))?(/|$)")
 SPACE, PLANE = (40, 24, 20), (1, 72, 64)
@@ -82,9 +85,9 @@ def files(folder: Path) -> list[str]:
     return ["-i", str(folder / "in.h5"), "-o", str(folder / "out.h5")]
 
 
-def on_ranks(ranks: int, *arguments: str) -> str:
+def on_ranks(ranks: int, *arguments: str, program: Sequence[str] = ("-m", MODULE)) -> str:
     """Run the command; returns what it prints on standard error."""
-    result = run_on_ranks(ranks, "-m", MODULE, *arguments)
+    result = run_on_ranks(ranks, *program, *arguments)
     assert result.returncode == 0, result.stderr
     return str(result.stderr)
 
@@ -123,6 +126,35 @@ def test_ranks_write_one_file_that_is_close_to_that_of_one_rank(
     on_ranks(ranks, *files(tmp_path), *FLAGS, "--copy_sensor_mask")
     assert {path.name for path in tmp_path.iterdir()} == {"in.h5", "out.h5"}
     assert_close(contents(tmp_path / "out.h5"), alone(name))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(gpu_count() < 2, reason="needs two GPUs")
+@pytest.mark.parametrize("name", CASES)
+def test_two_gpus_write_one_file_that_is_close_to_that_of_one_rank(
+    tmp_path: Path, name: str
+) -> None:
+    CASES[name].write(tmp_path / "in.h5")
+    with turn_on_gpus("cuda"):
+        on_ranks(2, *files(tmp_path), *FLAGS, "--copy_sensor_mask", program=("-c", ON_GPUS))
+    assert {path.name for path in tmp_path.iterdir()} == {"in.h5", "out.h5"}
+    assert_close(contents(tmp_path / "out.h5"), alone(name))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(gpu_count() < 2, reason="needs two GPUs")
+def test_legs_on_gpus_change_no_bit(tmp_path: Path) -> None:
+    CASES["space"].write(tmp_path / "in.h5")
+    arguments = [*files(tmp_path), *FLAGS]
+    legs = [*arguments, "--checkpoint_file", str(tmp_path / "s.h5"), "--checkpoint_timesteps", "15"]
+    with turn_on_gpus("cuda"):
+        on_ranks(2, *arguments, program=("-c", ON_GPUS))
+        wanted = contents(tmp_path / "out.h5")
+        (tmp_path / "out.h5").unlink()
+        for _ in range(3):
+            on_ranks(2, *legs, program=("-c", ON_GPUS))
+    found = contents(tmp_path / "out.h5")
+    assert all(np.array_equal(found[name], values) for name, values in wanted.items())
 
 
 def test_legs_on_ranks_change_no_bit_and_other_ranks_continue_them(tmp_path: Path) -> None:
