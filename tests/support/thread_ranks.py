@@ -26,6 +26,10 @@ class ThreadRank(Communicator):
         self.rank, self.size = rank, size
         self._table, self._barrier = table, barrier
 
+    @property
+    def same_machine(self) -> list[int]:
+        return list(range(self.size))
+
     def _allgather(self, kind: str, value: Any) -> list[Any]:
         self._table[self.rank] = value
         self._barrier.wait(TIMEOUT)

@@ -34,8 +34,8 @@ class Group:
 class Backend:
     """A GPU, or one that NCCL cannot use."""
 
-    def __init__(self, *, lame: bool = False, broken: bool = False) -> None:
-        self.lame, self.broken, self.groups = lame, broken, list[Group]()
+    def __init__(self, *, bus: str = "x", lame: bool = False, broken: bool = False) -> None:
+        self.bus, self.lame, self.broken, self.groups = bus, lame, broken, list[Group]()
         self.polled: list[Any] = []
 
     def nccl_unique_id(self) -> str:
@@ -64,9 +64,9 @@ def alone() -> Iterator[None]:
     nccl._GROUPS.clear()
 
 
-def communicators(lame: int | None) -> tuple[list[Backend], list[Any]]:
+def communicators(lame: int | None = None, buses: str = "xyz") -> tuple[list[Backend], list[Any]]:
     """Three ranks' backends, and what comes of asking each for a communicator."""
-    backends = [Backend(lame=rank == lame) for rank in range(3)]
+    backends = [Backend(bus=bus, lame=rank == lame) for rank, bus in enumerate(buses)]
 
     def ask(comm: Communicator) -> Any:
         return nccl.communicator(comm, backends[comm.rank])
@@ -81,11 +81,20 @@ def test_a_rank_that_cannot_join_ends_the_others_communicators() -> None:
     assert not nccl._GROUPS
 
 
+def test_a_rank_with_its_own_gpu_does_not_wait_for_those_that_share_one() -> None:
+    backends, found = communicators(buses="xyx")
+    assert {type(error) for error in found} == {BackendError}
+    assert {str(error) for error in found} == {
+        "ranks 0, 2 share a GPU, but NCCL needs one GPU per rank"
+    }
+    assert not any(backend.groups for backend in backends) and not nccl._GROUPS
+
+
 @pytest.mark.parametrize(("failed", "fate"), [(False, "closed"), (True, "aborted")])
 def test_communicators_end_with_the_program(
     monkeypatch: pytest.MonkeyPatch, failed: bool, fate: str
 ) -> None:
-    backends, found = communicators(lame=None)
+    backends, found = communicators()
     assert found == [b.groups[0] for b in backends] and {g.fate for g in found} == {"open"}
     monkeypatch.delattr(nccl.sys, "last_value", raising=False)
     if failed:

@@ -20,7 +20,7 @@ from groundswell.compression import VARIABLE_LENGTH, require_codec
 from groundswell.errors import BackendError, GroundswellError, InputError, RunFailed, install
 from groundswell.exchange.codecs import CodedTransfer
 from groundswell.exchange.communicator import Communicator, all_or_nothing
-from groundswell.exchange.devices import gpu_buses, sharers
+from groundswell.exchange.devices import gpu_buses
 from groundswell.exchange.messages import TransferRequest, peers_of
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.exchange.transfer import (
@@ -32,7 +32,7 @@ from groundswell.exchange.transfer import (
     Transfer,
 )
 from groundswell.exchange.transports.mpi import MpiTransport, StagedMpiTransport
-from groundswell.exchange.transports.nccl import NcclTransport
+from groundswell.exchange.transports.nccl import NcclTransport, shared_gpu
 from groundswell.processes import find_mpiexec
 
 # By backend, the usually fastest one first; the keys are the names in user input.
@@ -199,9 +199,8 @@ def _threads(backend: Any, comm: Communicator) -> Obstacle:
 
 
 def _nccl(backend: Any, comm: Communicator) -> Obstacle:
-    ranks = sharers(backend, comm)
-    if len(ranks) > 1:
-        return f"ranks {', '.join(map(str, ranks))} share a GPU, but NCCL needs one GPU per rank"
+    if reason := shared_gpu(backend, comm):
+        return reason
     if comm.size == 1 and len(gpu_buses()) == 1:
         return "NCCL needs one GPU per rank, but this host has only one GPU"
     from groundswell.backends import nccl

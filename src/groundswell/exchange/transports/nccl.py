@@ -8,10 +8,13 @@ from __future__ import annotations
 import atexit
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from groundswell.backends import HostCall
+from groundswell.errors import BackendError
 from groundswell.exchange.communicator import Communicator, opened
+from groundswell.exchange.devices import sharers
 from groundswell.exchange.messages import Buffer, Operation, TransferRequest, extent_of
 
 
@@ -67,6 +70,7 @@ def communicator(comm: Communicator, backend: Any) -> Any:
         atexit.register(close_all)
     key = (id(comm), id(backend))
     if key not in _GROUPS:
+        comm.collective_try(partial(_require, shared_gpu(backend, comm)))
         token = comm.bcast(
             comm.collective_try(lambda: backend.nccl_unique_id() if comm.first else None)
         )
@@ -80,6 +84,22 @@ def communicator(comm: Communicator, backend: Any) -> Any:
             abort(comm, backend)
             raise
     return _GROUPS[key][2]
+
+
+def shared_gpu(backend: Any, comm: Communicator) -> str | None:
+    """Why NCCL cannot connect this rank, if it shares its GPU; collective.
+
+    NCCL itself refuses only the ranks that share one. A rank with its own GPU waits for them.
+    """
+    ranks = sharers(backend, comm)
+    if len(ranks) < 2:
+        return None
+    return f"ranks {', '.join(map(str, ranks))} share a GPU, but NCCL needs one GPU per rank"
+
+
+def _require(reason: str | None) -> None:
+    if reason:
+        raise BackendError(reason)
 
 
 def abort(comm: Communicator, backend: Any) -> None:
