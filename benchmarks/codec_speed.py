@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Launch, open_backend
-from groundswell.backends.base import Array, in_order
+from groundswell.backends.base import in_order
 from groundswell.compression import Coder, coder
 from groundswell.compression.strips import Box, strip_sizes, strip_table
 
@@ -54,7 +55,7 @@ def values_of(data: str, count: int) -> Any:
     return np.asarray(waves, np.float32)
 
 
-def with_coder(backend: Backend, name: str, values: Array, decoded: Array) -> Launches:
+def with_coder(backend: Backend, name: str, values: DeviceArray, decoded: DeviceArray) -> Launches:
     """Launches of a codec of this package."""
     code = coder(name, backend, "float32", strip_sizes([values.shape]))
     stream = backend.zeros((code.capacity,), np.uint8)
@@ -65,7 +66,7 @@ def with_coder(backend: Backend, name: str, values: Array, decoded: Array) -> La
     )
 
 
-def strips_of(backend: Backend, array: Array) -> Array:
+def strips_of(backend: Backend, array: DeviceArray) -> DeviceArray:
     """The table of an array's strips, on the device."""
     box = Box(backend.address(array), (0, 0, ITEMSIZE), (1, 1, len(array)))
     return backend.to_device(strip_table([box]))
@@ -76,7 +77,7 @@ def length_of(backend: Backend, code: Coder) -> int:
     return code.capacity if code.used is None else int(backend.to_host(code.used)[0])
 
 
-def in_parts(backend: Backend, name: str, values: Array, decoded: Array) -> Launches:
+def in_parts(backend: Backend, name: str, values: DeviceArray, decoded: DeviceArray) -> Launches:
     """The same for equal parts of the arrays, each in a stream of its own."""
     size = len(values) // PARTS
     slices = [slice(n * size, (n + 1) * size) for n in range(PARTS)]
@@ -88,7 +89,7 @@ def in_parts(backend: Backend, name: str, values: Array, decoded: Array) -> Laun
     )
 
 
-def with_nvcomp(backend: Any, name: str, values: Array, decoded: Array) -> Launches:
+def with_nvcomp(backend: Any, name: str, values: DeviceArray, decoded: DeviceArray) -> Launches:
     """Launches of a codec of nvCOMP, with streams in its native format.
 
     The configuration of the decoder derives from that of the encoder, so nothing is read from the
@@ -117,7 +118,7 @@ def with_nvcomp(backend: Any, name: str, values: Array, decoded: Array) -> Launc
     return Launches([encode], [decode], length, in_graph=False)
 
 
-def launches_of(backend: Backend, name: str, values: Array, decoded: Array) -> Launches:
+def launches_of(backend: Backend, name: str, values: DeviceArray, decoded: DeviceArray) -> Launches:
     """Launches of a codec, by its name in CODECS."""
     codec, *parts = name.split()
     if codec in NVCOMP:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -119,6 +120,17 @@ def test_importing_the_package_loads_no_library(module: str) -> None:
 
 
 # --- size -----------------------------------------------------------------------------------------
+
+
+ARRAY_TYPE = re.compile(
+    r"^\w+ = NDArray\[(Any|np\.(float64|floating|int64|intp|bool_|complex128))\b"
+)
+
+
+def test_array_types_have_one_name() -> None:
+    paths = (path for path in SOURCES.rglob("*.py") if path.name != "arrays.py")
+    lines = ((path, line) for path in paths for line in path.read_text().splitlines())
+    assert not [(path, line) for path, line in lines if ARRAY_TYPE.match(line)]
 
 
 def test_files_can_be_read_in_one_sitting() -> None:

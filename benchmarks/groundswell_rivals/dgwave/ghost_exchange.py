@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
+from groundswell.arrays import Integers
 from groundswell.backends import Backend, Blocks, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import connect
 from groundswell.exchange.messages import Message, TransferRequest
 from groundswell.exchange.transfer import Maker
-from groundswell.meshes.hexahedra import Numbers
 from groundswell.solvers.dgwave.benchmarks.problems import fill
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -117,7 +117,7 @@ class GhostExchange:
         sends, buffers = list(ladder.ghosts.sends.values()), self._exchange.sent
         if not sends:
             return []
-        places: Sequence[Numbers] = [
+        places: Sequence[Integers] = [
             _places(buffer.address, len(listed), record)
             for listed, buffer in zip(sends, buffers, strict=True)
         ]
@@ -144,7 +144,7 @@ def pack_source(dtype: str, values: int, rest: int, whole: bool) -> Source:
     return Source(PACK, {**precision(dtype), **sizes, "MAX_THREADS_PER_BLOCK": 512})
 
 
-def _places(address: int, count: int, size: int) -> Numbers:
+def _places(address: int, count: int, size: int) -> Integers:
     return address + size * np.arange(count, dtype=np.int64)
 
 

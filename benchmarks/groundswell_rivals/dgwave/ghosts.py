@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.meshes.hexahedra import Numbers
+from groundswell.arrays import Integers
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, RankElements
 
 LOCAL, GHOST, NONE = range(3)  # see kernels/neighbours.h
@@ -27,8 +27,8 @@ class Ghosts:
     """
 
     kinds: NDArray[np.int8]
-    numbers: Numbers
-    sends: Mapping[int, Numbers]
+    numbers: Integers
+    sends: Mapping[int, Integers]
     receives: Mapping[int, int]
 
     @classmethod
@@ -38,7 +38,7 @@ class Ghosts:
         owners = np.searchsorted(elements.starts, beyond, side="right") - 1
         remote = (beyond != OUTSIDE) & (owners != elements.rank)
         numbers = np.zeros(beyond.shape, np.int64)
-        sends: dict[int, Numbers] = {}
+        sends: dict[int, Integers] = {}
         receives: dict[int, int] = {}
         for peer in np.unique(owners[remote]).tolist():
             shared = remote & (owners == peer)

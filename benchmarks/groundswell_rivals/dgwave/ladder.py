@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
+from groundswell.arrays import DeviceArray, Integers
+from groundswell.backends import Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.meshes.hexahedra import AXES
 from groundswell.solvers.dgwave.benchmarks.versions import Costs, Steps
@@ -143,7 +144,7 @@ class Ladder:
     # --- tables -----------------------------------------------------------------------------------
 
     @cached_property
-    def _mesh(self) -> tuple[Array | int, ...]:
+    def _mesh(self) -> tuple[DeviceArray | int, ...]:
         """The values of MESH_ARGUMENTS in kernels/neighbours.h."""
         problem, elements = self.problem, self.elements
         materials = problem.equations.materials(problem.material, elements.edges)
@@ -163,7 +164,7 @@ class Ladder:
         return (self.u, *arrays, self.ghost_fields, sides, elements.count)
 
     @property
-    def _numbers(self) -> NDArray[np.int64]:
+    def _numbers(self) -> Integers:
         """The element or ghost beyond each face."""
         elements, first = self.elements, int(self.elements.starts[self.elements.rank])
         places = np.empty(elements.count, np.int64)
@@ -177,7 +178,7 @@ class Ladder:
         return np.where(self.elements.neighbours == OUTSIDE, NONE, kinds).astype(np.int8)
 
     @cached_property
-    def _stages(self) -> Array:
+    def _stages(self) -> DeviceArray:
         """Coefficients of the stages, see kernels/scheme.h of the solver."""
         dt = self.problem.dt
         rows = [(a, b * dt, c * dt) for a, b, c in zip(SCHEME.a, SCHEME.b, SCHEME.c, strict=True)]

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.bench import Session
 from groundswell.bench.tables import Row
 from groundswell.meshes.box import Box
-from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree import uniform_forest
 from groundswell.meshes.octree_refinement import balance, refine
 from groundswell.meshes.partition import face_neighbours
@@ -27,8 +26,7 @@ from groundswell.solvers.dgwave.mesh.curved import CurvedElements
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.time_integration.step_limits import dg_step
 
-Floats = NDArray[np.float64]
-Steps = tuple[Floats, Numbers]  # of elements, s, (n,); and pairs of neighbours, (pairs, 2)
+Steps = tuple[Floats, Integers]  # of elements, s, (n,); and pairs of neighbours, (pairs, 2)
 
 DEGREE, VP = 4, 5000.0
 BASES = 2.0 ** -(np.arange(16) / 16)  # shortest cluster step over the shortest stable step
@@ -52,7 +50,7 @@ def measure_local_steps(session: Session) -> Iterator[Row]:
         yield {**row, "gain": gain, "bound": bound}
 
 
-def best_clusters(steps: Floats, pairs: Numbers) -> tuple[float, Numbers]:
+def best_clusters(steps: Floats, pairs: Integers) -> tuple[float, Integers]:
     """The largest gain for any shortest step, and the cluster of each element, (n,)."""
     found = []
     for base in BASES * steps.min():
@@ -62,7 +60,7 @@ def best_clusters(steps: Floats, pairs: Numbers) -> tuple[float, Numbers]:
     return max(found, key=lambda each: each[0])
 
 
-def find_clusters(steps: Floats, pairs: Numbers, base: float) -> Numbers:
+def find_clusters(steps: Floats, pairs: Integers, base: float) -> Integers:
     """The cluster of each element, (n,), for the shortest step `base`."""
     found = np.floor(np.log2(steps / base) + 1e-9).astype(np.int64)
     while True:
@@ -122,7 +120,7 @@ def _of_case(
     return steps
 
 
-def _pairs(elements: RankElements) -> Numbers:
+def _pairs(elements: RankElements) -> Integers:
     """Pairs of neighbours of all elements, (pairs, 2)."""
     links = elements.links
     return np.stack([elements.numbers[links.element], links.beyond], axis=1)
@@ -140,7 +138,7 @@ def _around_a_fault() -> Steps:
     """Cubes of 1 km in uniform rock, halved three times within 300 m of a square fault of 4 km."""
     lines = [np.arange(0.0, 12001.0, 1000.0)] * 3
 
-    def near(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
+    def near(lower: Floats, upper: Floats) -> Mask:
         low, high = np.array([3700, 5900, 3700]), np.array([8300, 6100, 8300])
         return np.asarray(((lower < high) & (upper > low)).all(axis=1))
 

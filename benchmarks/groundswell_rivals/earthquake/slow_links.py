@@ -13,8 +13,8 @@ from functools import partial
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Integers
 from groundswell.backends import Backend, Graph
 from groundswell.backends.base import in_order
 from groundswell.bench import Session
@@ -183,7 +183,7 @@ class Study:
         solver.set_exchange(Choice(self._transport, aggregate=False, codec="mpc"))
         self._exchange()
         layers = (velocity_halo(), stress_halo(solver.setup, solver.decomposition))
-        totals: dict[str, NDArray[np.int64]] = {}
+        totals: dict[str, Integers] = {}
         for found, exchange in zip(layers, solver.exchanges, strict=True):
             transfer = exchange.transfers[0]
             here = self._lengths(transfer) if isinstance(transfer, CodedTransfer) else {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from groundswell.backends import Array
+from groundswell.arrays import DeviceArray
 from groundswell.bench.exchange.links import grids
 from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
@@ -44,7 +44,7 @@ def measure_versions(rig: Rig, edge: int) -> Iterator[Row]:
                     yield {"grid": processes[::-1], "version": version.name} | row
 
 
-def allocate(rig: Rig, decomposition: Decomposition) -> list[Array]:
+def allocate(rig: Rig, decomposition: Decomposition) -> list[DeviceArray]:
     """This rank's part of the five fields."""
     shape = tuple(n + 2 * WIDEST for n in decomposition.block(rig.comm.rank).shape)
     return [rig.filled(shape, "float64") for _ in range(FIELDS)]
@@ -54,7 +54,7 @@ def version_exchange(
     rig: Rig,
     transport: str,
     decomposition: Decomposition,
-    arrays: Sequence[Array],
+    arrays: Sequence[DeviceArray],
     version: Version,
 ) -> VersionExchange:
     """The exchange of one version of the paper."""

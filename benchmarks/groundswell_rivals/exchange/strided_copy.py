@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.backends import Backend, Launch
 from groundswell.backends.launch import HostCall
 from groundswell.errors import BackendError, RunFailed
@@ -57,7 +57,7 @@ def require_contiguous_rows(shape: Shape, *boxes: StridedPointer) -> None:
         )
 
 
-def host_view(shape: Shape, address: int, strides: Strides) -> NDArray[Any]:
+def host_view(shape: Shape, address: int, strides: Strides) -> HostArray:
     """A box in host memory as an array."""
     extent = sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) + strides[-1]
     memory = (ctypes.c_char * extent).from_address(address)

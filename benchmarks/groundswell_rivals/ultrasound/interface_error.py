@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Complexes, Floats
 from groundswell.bench.tables import Row
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.window import bell, bell_shape
-
-Floats = NDArray[np.float64]
 
 POINTS = 192  # of a block
 WIDTH = 12.0  # standard deviation of the packet, points
@@ -90,13 +88,13 @@ class Blocks:
         """Number of points on either side of a block."""
         return 0 if self.bells is None else self.bells.shape[1]
 
-    def factors(self, shift: int) -> NDArray[np.complex128]:
+    def factors(self, shift: int) -> Complexes:
         """Factors of a derivative's spectrum; see `SpectralOperators.derivative`."""
         grid = Grid((self.shape[2] + 2 * self.overlap, 1, 1), (1.0, 1.0, 1.0))
         operators = SpectralOperators(grid, DT, 1.0)
         return operators.derivative(0, shift) * operators.kappa()[0, 0]
 
-    def derivative(self, values: Floats, factors: NDArray[np.complex128]) -> Floats:
+    def derivative(self, values: Floats, factors: Complexes) -> Floats:
         """Derivative in all blocks, (bells, blocks, points)."""
         extended = self._extend(values)
         spectrum = np.fft.rfft(extended) * factors

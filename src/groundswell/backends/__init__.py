@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundswell.backends.base import Array, Backend, Event, Graph, Module
+from groundswell.backends.base import Backend, Event, Graph, Module
 from groundswell.backends.launch import Blocks, Cells, HostCall, Items, KernelLaunch, Launch
 from groundswell.backends.listing import Listing, describe, list_launches
 from groundswell.backends.source import Constant, Exact, Parameter, Source

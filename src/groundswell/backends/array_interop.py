@@ -16,9 +16,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-from groundswell.backends.base import Array, Backend
+from groundswell.arrays import DeviceArray, HostArray
+from groundswell.backends.base import Backend
 from groundswell.errors import InputError
 
 ITEM_SIZES = (1, 2, 4, 8, 16)  # bytes per value that kernels can copy
@@ -31,7 +32,7 @@ VIEW_ERRORS = (AttributeError, BufferError, KeyError, RuntimeError, TypeError, V
 StreamHandles = tuple[int, ...]  # of CUDA streams
 
 
-def as_array(backend: Backend, array: Any) -> Array:
+def as_array(backend: Backend, array: Any) -> DeviceArray:
     """A NumPy or CuPy view of another library's array. The view keeps the memory alive.
 
     Args:
@@ -56,7 +57,7 @@ class ArrayInterop(ABC):
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
-    def view(self, array: Any, *, writable: bool = True) -> Array:
+    def view(self, array: Any, *, writable: bool = True) -> DeviceArray:
         """A view as of `as_array`; read-only arrays are allowed if `writable` is False."""
         _require_values(array)
         view, is_read_only = self._view(array)
@@ -66,23 +67,23 @@ class ArrayInterop(ABC):
         return view
 
     @abstractmethod
-    def _view(self, array: Any) -> tuple[Array, bool]:
+    def _view(self, array: Any) -> tuple[DeviceArray, bool]:
         """The view, and whether it is read-only."""
 
     @abstractmethod
-    def zeros(self, shape: Sequence[int], dtype: DTypeLike) -> Array:
+    def zeros(self, shape: Sequence[int], dtype: DTypeLike) -> DeviceArray:
         """A zeroed array, ordered in the user's current stream."""
 
     @abstractmethod
-    def to_device(self, host: NDArray[Any]) -> Array:
+    def to_device(self, host: HostArray) -> DeviceArray:
         """A copy of a host array on the device, ordered in the user's current stream."""
 
     @abstractmethod
-    def copy_from_view(self, target: Array, view: Array) -> None:
+    def copy_from_view(self, target: DeviceArray, view: DeviceArray) -> None:
         """Copy a view of an immutable array into an array of the backend."""
 
     @abstractmethod
-    def to_jax(self, array: Array) -> Any:
+    def to_jax(self, array: DeviceArray) -> Any:
         """A JAX array with the values of an array of the backend."""
 
     @abstractmethod
@@ -113,20 +114,20 @@ class ArrayInterop(ABC):
 class HostInterop(ArrayInterop):
     """Interoperation on the CPU, which has no streams: all calls are synchronous."""
 
-    def _view(self, array: Any) -> tuple[Array, bool]:
+    def _view(self, array: Any) -> tuple[DeviceArray, bool]:
         view = array if isinstance(array, np.ndarray) else _numpy_view(array)
         return view, not view.flags.writeable
 
-    def zeros(self, shape: Sequence[int], dtype: DTypeLike) -> Array:
+    def zeros(self, shape: Sequence[int], dtype: DTypeLike) -> DeviceArray:
         return self._backend.zeros(tuple(shape), dtype)
 
-    def to_device(self, host: NDArray[Any]) -> Array:
+    def to_device(self, host: HostArray) -> DeviceArray:
         return host
 
-    def copy_from_view(self, target: Array, view: Array) -> None:
+    def copy_from_view(self, target: DeviceArray, view: DeviceArray) -> None:
         np.copyto(target, view)
 
-    def to_jax(self, array: Array) -> Any:
+    def to_jax(self, array: DeviceArray) -> Any:
         return import_module("jax.numpy").array(array, copy=True)
 
     def user_streams(self, stream: Any, arrays: Iterable[Any]) -> StreamHandles:
@@ -158,13 +159,13 @@ class CudaInterop(ArrayInterop):
         self._runtime = cupy.cuda.runtime
         self._device = int(backend.zeros((1,), np.uint8).device.id)
         # Views that copies may still be reading, each with an event after the copy.
-        self._in_flight: deque[tuple[Any, Array]] = deque()
+        self._in_flight: deque[tuple[Any, DeviceArray]] = deque()
 
     @property
     def _stream(self) -> Any:
         return self._backend.stream  # type: ignore[attr-defined]
 
-    def _view(self, array: Any) -> tuple[Array, bool]:
+    def _view(self, array: Any) -> tuple[DeviceArray, bool]:
         is_cupy = isinstance(array, self._cupy.ndarray)
         if not is_cupy and not _on_gpu(array):
             raise InputError(
@@ -182,7 +183,7 @@ class CudaInterop(ArrayInterop):
                 f'allocate it there, or use device="cuda:{device}"'
             )
 
-    def _cupy_view(self, array: Any) -> tuple[Array, bool]:
+    def _cupy_view(self, array: Any) -> tuple[DeviceArray, bool]:
         try:
             interface = getattr(array, "__cuda_array_interface__", None)
             if interface is not None and not is_immutable(array):
@@ -192,7 +193,7 @@ class CudaInterop(ArrayInterop):
         except VIEW_ERRORS as error:
             raise _view_error(array, error) from error
 
-    def _interface_view(self, array: Any, interface: dict[str, Any]) -> Array:
+    def _interface_view(self, array: Any, interface: dict[str, Any]) -> DeviceArray:
         """The view that an array interface describes. CuPy's own import would synchronise."""
         shape, dtype = tuple(interface["shape"]), np.dtype(interface["typestr"])
         strides = interface.get("strides")
@@ -202,22 +203,22 @@ class CudaInterop(ArrayInterop):
         memory = cuda.UnownedMemory(interface["data"][0], size, owner=array)
         return self._cupy.ndarray(shape, dtype, cuda.MemoryPointer(memory, 0), strides)
 
-    def zeros(self, shape: Sequence[int], dtype: DTypeLike) -> Array:
+    def zeros(self, shape: Sequence[int], dtype: DTypeLike) -> DeviceArray:
         with self._device_context():
             return self._cupy.zeros(tuple(shape), dtype)
 
-    def to_device(self, host: NDArray[Any]) -> Array:
+    def to_device(self, host: HostArray) -> DeviceArray:
         with self._device_context():
             return self._cupy.asarray(host)
 
-    def copy_from_view(self, target: Array, view: Array) -> None:
+    def copy_from_view(self, target: DeviceArray, view: DeviceArray) -> None:
         with self._stream:
             target[...] = view
         self._in_flight.append((self._record_event(self._stream.ptr), view))
         while self._in_flight[0][0].done and len(self._in_flight) > 1:
             self._in_flight.popleft()
 
-    def to_jax(self, array: Array) -> Any:
+    def to_jax(self, array: DeviceArray) -> Any:
         with self._stream:
             return import_module("jax.dlpack").from_dlpack(array.copy())
 
@@ -333,7 +334,7 @@ def value_type(given: DTypeLike) -> np.dtype[Any]:
     return dtype
 
 
-def _require_supported(name: str, array: Array) -> None:
+def _require_supported(name: str, array: DeviceArray) -> None:
     dtype = array.dtype
     if not is_supported_dtype(dtype):
         raise InputError(
@@ -347,7 +348,7 @@ def _require_supported(name: str, array: Array) -> None:
         )
 
 
-def _numpy_view(array: Any) -> NDArray[Any]:
+def _numpy_view(array: Any) -> HostArray:
     if _on_gpu(array):
         raise InputError(
             f'{_name(array)} lies on a GPU, but device="cpu" was requested; use device="cuda", or '

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from groundswell.arrays import Array as Array
+from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends.compilation import CompilationQueue
 from groundswell.backends.launch import Extent, Items, Launch
 from groundswell.backends.listing import in_order as in_order  # solvers import it from here
@@ -122,15 +122,15 @@ class Backend(ABC):
     sharing_mechanism: str
 
     @abstractmethod
-    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> DeviceArray:
         """A zeroed array in device memory."""
 
     @abstractmethod
-    def to_device(self, host: NDArray[Any]) -> Array:
+    def to_device(self, host: HostArray) -> DeviceArray:
         """A copy of a host array in device memory."""
 
     @abstractmethod
-    def assign(self, target: Array, values: Array) -> None:
+    def assign(self, target: DeviceArray, values: DeviceArray) -> None:
         """Copy an array, of the host or this device, into (a view of) a device array.
 
         The copy is in stream order; values on the host, unless in pinned memory, may be changed at
@@ -138,7 +138,7 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:
+    def to_host(self, array: DeviceArray, after: Event | None = None) -> HostArray:
         """A host copy of a device array.
 
         Args:
@@ -233,7 +233,7 @@ class Backend(ABC):
     # --- memory and copies for the exchange between ranks -----------------------------------------
 
     @abstractmethod
-    def address(self, array: Array) -> int:
+    def address(self, array: DeviceArray) -> int:
         """Address of an array's first element, as kernels see it."""
 
     @abstractmethod
@@ -277,7 +277,7 @@ class Backend(ABC):
         run()
         return 3 * 4 * count / min(self.measure_seconds(run) for _ in range(repeats))
 
-    def resident_zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    def resident_zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> DeviceArray:
         """A zeroed array whose pages are resident in memory, for bandwidth measurements.
 
         An operating system maps a page when it is first written. Until then all reads return the

@@ -19,14 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from groundswell.backends.base import (
-    ROW_ALIGNMENT,
-    Array,
-    Backend,
-    EagerGraph,
-    Event,
-    Graph,
-)
+from groundswell.arrays import DeviceArray, HostArray
+from groundswell.backends.base import ROW_ALIGNMENT, Backend, EagerGraph, Event, Graph
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.compilation import CompilationQueue, LazyFunction, compilations
 from groundswell.backends.host_memory import host_cache, host_memory
@@ -173,22 +167,22 @@ class CpuBackend(Backend):
         self.cache_bytes = host_cache(os.sched_getaffinity(0))
         self.device = f"{_processor()['name']}, {counted(self.cores, 'thread')}"
 
-    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> DeviceArray:
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         raw = np.zeros(size + PAGE + READABLE_BYTES, np.uint8)
         self._allocated += 1
         start = (self._allocated * STAGGER - raw.ctypes.data) % PAGE
         return raw[start : start + size].view(dtype).reshape(shape)
 
-    def to_device(self, host: NDArray[Any]) -> Array:
+    def to_device(self, host: HostArray) -> DeviceArray:
         array = self.zeros(host.shape, host.dtype)
         array[...] = host
         return array
 
-    def assign(self, target: Array, values: Array) -> None:
+    def assign(self, target: DeviceArray, values: DeviceArray) -> None:
         target[...] = values
 
-    def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:
+    def to_host(self, array: DeviceArray, after: Event | None = None) -> HostArray:
         return np.array(array)
 
     def build(self, source: Source) -> Path:
@@ -221,7 +215,7 @@ class CpuBackend(Backend):
     def synchronize(self) -> None:
         """Do nothing, as launches are synchronous."""
 
-    def address(self, array: Array) -> int:
+    def address(self, array: DeviceArray) -> int:
         return int(array.ctypes.data)
 
     def pinned_bytes(self, size: int) -> NDArray[np.uint8]:

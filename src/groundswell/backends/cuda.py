@@ -12,15 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import nccl, nvrtc
-from groundswell.backends.base import (
-    Array,
-    Backend,
-    EagerGraph,
-    Event,
-    Graph,
-    debugging,
-)
+from groundswell.backends.base import Backend, EagerGraph, Event, Graph, debugging
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.cuda_module import CudaModule
 from groundswell.backends.graphs import CudaGraph
@@ -124,15 +118,15 @@ class CudaBackend(Backend):
         """The stream that launches go to now."""
         return self._streams.current
 
-    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> DeviceArray:
         with self._stream:
             return self._cupy.zeros(shape, dtype)
 
-    def to_device(self, host: NDArray[Any]) -> Array:
+    def to_device(self, host: HostArray) -> DeviceArray:
         with self._stream:
             return self._cupy.asarray(np.ascontiguousarray(host))
 
-    def assign(self, target: Array, values: Array) -> None:
+    def assign(self, target: Any, values: DeviceArray) -> None:
         alike = target.shape == values.shape and target.dtype == values.dtype
         whole = target.flags.c_contiguous and values.flags.c_contiguous
         if alike and whole and isinstance(values, np.ndarray) and values.nbytes <= SMALL_COPY:
@@ -141,7 +135,7 @@ class CudaBackend(Backend):
         with self._stream:
             target[...] = self._cupy.asarray(values)
 
-    def to_host(self, array: Array, after: Event | None = None) -> NDArray[Any]:
+    def to_host(self, array: Any, after: Event | None = None) -> HostArray:
         with self._convert_errors():
             # The copy itself calls no callbacks, so the host waits for the work first.
             (after if isinstance(after, CudaEvent) else self.record_event()).wait()
@@ -199,7 +193,7 @@ class CudaBackend(Backend):
         except self._cupy.cuda.runtime.CUDARuntimeError as error:
             raise RunFailed(f"the GPU reported {error}; the run cannot continue") from error
 
-    def address(self, array: Array) -> int:
+    def address(self, array: Any) -> int:
         return int(array.data.ptr)
 
     def pinned_bytes(self, size: int) -> NDArray[np.uint8]:
@@ -253,7 +247,8 @@ class CudaBackend(Backend):
             self._cupy.get_default_memory_pool().free_all_blocks()  # return the memory to the run
 
     def _copy_rate(self, size: int, repeats: int) -> float:
-        source, target = (self.zeros((size,), np.uint8) for _ in range(2))
+        arrays: list[Any] = [self.zeros((size,), np.uint8) for _ in range(2)]
+        source, target = arrays
 
         def copy() -> None:
             target.data.copy_from_device_async(source.data, size, self._stream)

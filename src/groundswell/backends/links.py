@@ -12,8 +12,8 @@ from math import factorial, perm
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, HostArray
 from groundswell.errors import BackendError, install
 
 BANDWIDTH = {
@@ -117,7 +117,7 @@ def read_links() -> Links:
     return Links(tuple(devices), tuple(pairs))
 
 
-def link_times(buses: Sequence[str]) -> NDArray[np.float64]:
+def link_times(buses: Sequence[str]) -> Floats:
     """Seconds per byte between GPUs, (gpus, gpus); zeros if NVML fails or lists other GPUs."""
     times = np.zeros((len(buses), len(buses)))
     with suppress(BackendError):
@@ -281,7 +281,7 @@ def _count_nvlinks(nvml: Any, a: Gpu, b: Gpu) -> tuple[int, bool]:
 # --- the binding of ranks to GPUs -----------------------------------------------------------------
 
 
-def bind(times: NDArray[np.float64], traffic: NDArray[Any]) -> list[int]:
+def bind(times: Floats, traffic: HostArray) -> list[int]:
     """The GPU of each rank that minimises the sum of the times of all messages.
 
     Slow links are shared, above all the one between sockets: the sum is smallest where few bytes

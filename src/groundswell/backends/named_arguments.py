@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.backends.signature import signature
 from groundswell.backends.source import Source
 
@@ -65,7 +65,7 @@ def members(file: Path, struct: str) -> tuple[str, ...]:
     return tuple(_MEMBER.findall(found[1]))
 
 
-def stack_members(file: Path, struct: str, axis: int, **values: NDArray[Any]) -> NDArray[Any]:
+def stack_members(file: Path, struct: str, axis: int, **values: HostArray) -> HostArray:
     """Structs as an array: the values of their members, stacked along an axis in their order.
 
     Raises:

@@ -8,15 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from groundswell.arrays import Integers
 
 THREADS = 256
 MAX_IN_FLIGHT = 8  # largest number of concurrent loads of a thread
 WINDOW = 8192  # rows that are sorted by size together
 SLICES_PER_BATCH = 512  # slices that are filled together; larger batches exceed the caches
 PADDING = -1  # index in rows that are shorter than the width of their slice
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +30,8 @@ class Rows:
     """
 
     count: int
-    offsets: Numbers | None = None
-    indices: Numbers | None = None
+    offsets: Integers | None = None
+    indices: Integers | None = None
     first: int = 0
 
     @classmethod
@@ -41,7 +40,7 @@ class Rows:
         return cls(end - first, first=first)
 
     @classmethod
-    def single(cls, indices: Numbers) -> Rows:
+    def single(cls, indices: Integers) -> Rows:
         """One index a row."""
         if _is_contiguous(indices):
             return cls.contiguous(int(indices[0]), int(indices[-1]) + 1)
@@ -49,7 +48,7 @@ class Rows:
 
     @classmethod
     def from_pairs(
-        cls, count: int, rows: Numbers, indices: Numbers, order: Numbers | None = None
+        cls, count: int, rows: Integers, indices: Integers, order: Integers | None = None
     ) -> Rows:
         """Rows from (row, index) pairs; within a row, sorted by `order`, or in the given order."""
         from scipy.sparse import csc_array
@@ -65,16 +64,16 @@ class Rows:
         return cls(count, by_row.indptr.astype(np.int64), by_row.data)
 
     @property
-    def sizes(self) -> Numbers:
+    def sizes(self) -> Integers:
         """Number of indices of each row."""
         return np.ones(self.count, np.int64) if self.offsets is None else np.diff(self.offsets)
 
     @property
-    def all_indices(self) -> Numbers:
+    def all_indices(self) -> Integers:
         """The indices of all rows, one row after another."""
         return self.first + np.arange(self.count) if self.indices is None else self.indices
 
-    def take(self, rows: Numbers) -> Rows:
+    def take(self, rows: Integers) -> Rows:
         """The chosen rows; contiguous rows share the indices without a copy."""
         if self.indices is None or self.offsets is None:
             return Rows.single(self.first + rows if self.indices is None else self.indices[rows])
@@ -98,8 +97,8 @@ class Slices:
         in_place: whether source and target have the same indices.
     """
 
-    table: Numbers
-    indices: Numbers
+    table: Integers
+    indices: Integers
     first: tuple[int, int]
     in_place: bool
 
@@ -117,7 +116,7 @@ class Slices:
         order = sort_in_windows(padded)
         first, count = _cut_slices(padded[order], threads, in_flight)
         sides = [rows.take(order) for rows in ((source,) if in_place else (source, target))]
-        columns, size = list[Numbers](), 0
+        columns, size = list[Integers](), 0
         for rows in sides:
             widths = np.zeros_like(first)
             if rows.indices is not None:
@@ -131,7 +130,7 @@ class Slices:
         return cls(table, indices, (sides[0].first, sides[-1].first), in_place)
 
 
-def fill(table: Numbers, rows: Rows, slices: tuple[Numbers, Numbers, Numbers]) -> None:
+def fill(table: Integers, rows: Rows, slices: tuple[Integers, Integers, Integers]) -> None:
     """Store indices of rows in their slices, in batches: temporary arrays are large.
 
     Args:
@@ -153,14 +152,14 @@ def fill(table: Numbers, rows: Rows, slices: tuple[Numbers, Numbers, Numbers]) -
         table[target] = rows.indices[offsets[low] : offsets[high]]
 
 
-def padded_size(sizes: Numbers) -> Numbers:
+def padded_size(sizes: Integers) -> Integers:
     """The next power of two up to 8; above 8, the next multiple of 8."""
     possible = np.arange(sizes.max(initial=0) + 1)
     powers = 1 << np.ceil(np.log2(np.maximum(possible, 1))).astype(np.int64)
     return np.where(possible <= 8, powers, -(-possible // 8) * 8)[sizes]
 
 
-def sort_in_windows(sizes: Numbers) -> Numbers:
+def sort_in_windows(sizes: Integers) -> Integers:
     """The order that sorts rows by size within each WINDOW, stably."""
     count = -(-len(sizes) // WINDOW)
     table = np.full(count * WINDOW, np.iinfo(np.uint16).max, np.uint16)
@@ -175,7 +174,7 @@ def index_type(largest: int) -> type[np.signedinteger]:
     return np.int32 if largest < 2**31 else np.int64
 
 
-def _cut_slices(widths: Numbers, threads: int, in_flight: int) -> tuple[Numbers, Numbers]:
+def _cut_slices(widths: Integers, threads: int, in_flight: int) -> tuple[Integers, Integers]:
     """First row and number of rows of each slice: rows have one width and fit in flight."""
     begins = np.flatnonzero(np.diff(widths, prepend=-1))
     lengths = np.diff(begins, append=len(widths))
@@ -186,6 +185,6 @@ def _cut_slices(widths: Numbers, threads: int, in_flight: int) -> tuple[Numbers,
     return begins[run] + done, np.minimum(limit[run], lengths[run] - done)
 
 
-def _is_contiguous(numbers: Numbers) -> bool:
+def _is_contiguous(numbers: Integers) -> bool:
     """Whether the numbers are consecutive; False if there are none."""
     return len(numbers) > 0 and np.array_equal(numbers, np.arange(len(numbers)) + numbers[0])

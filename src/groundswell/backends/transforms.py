@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
-from groundswell.arrays import Array
+from groundswell.arrays import DeviceArray
 from groundswell.backends.launch import HostCall, Launch
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 class RealTransform(Protocol):
     """Transforms between a real array and its spectrum."""
 
-    def forward(self, values: Array, spectrum: Array) -> Launch:
+    def forward(self, values: DeviceArray, spectrum: DeviceArray) -> Launch:
         """A launch that enqueues the transform of `values`, which it does not change."""
         ...
 
-    def inverse(self, spectrum: Array, values: Array) -> Launch:
+    def inverse(self, spectrum: DeviceArray, values: DeviceArray) -> Launch:
         """A launch that enqueues the inverse transform; `spectrum` is undefined afterwards."""
         ...
 
@@ -54,16 +54,16 @@ class CpuTransform:
 
         self._fft, self._shape, self._threads = fft, shape, threads
 
-    def forward(self, values: Array, spectrum: Array) -> Launch:
+    def forward(self, values: DeviceArray, spectrum: DeviceArray) -> Launch:
         return _named("forward_transform", self._forward, values, spectrum)
 
-    def _forward(self, values: Array, spectrum: Array) -> None:
+    def _forward(self, values: DeviceArray, spectrum: DeviceArray) -> None:
         spectrum[...] = self._fft.rfftn(values, workers=self._threads)
 
-    def inverse(self, spectrum: Array, values: Array) -> Launch:
+    def inverse(self, spectrum: DeviceArray, values: DeviceArray) -> Launch:
         return _named("inverse_transform", self._inverse, spectrum, values)
 
-    def _inverse(self, spectrum: Array, values: Array) -> None:
+    def _inverse(self, spectrum: DeviceArray, values: DeviceArray) -> None:
         options = {"norm": "forward", "overwrite_x": True, "workers": self._threads}
         values[...] = self._fft.irfftn(spectrum, self._shape, **options)
 
@@ -105,22 +105,25 @@ class CudaTransform:
             last_size=None,
         )
 
-    def forward(self, values: Array, spectrum: Array) -> Launch:
+    def forward(self, values: DeviceArray, spectrum: DeviceArray) -> Launch:
         return _named("forward_transform", self._run_forward, values, spectrum)
 
-    def _run_forward(self, values: Array, spectrum: Array) -> None:
+    def _run_forward(self, values: DeviceArray, spectrum: DeviceArray) -> None:
         with self._streams.current:
             self._forward.fft(values, spectrum, self._cufft.CUFFT_FORWARD)
 
-    def inverse(self, spectrum: Array, values: Array) -> Launch:
+    def inverse(self, spectrum: DeviceArray, values: DeviceArray) -> Launch:
         return _named("inverse_transform", self._run_inverse, spectrum, values)
 
-    def _run_inverse(self, spectrum: Array, values: Array) -> None:
+    def _run_inverse(self, spectrum: DeviceArray, values: DeviceArray) -> None:
         with self._streams.current:
             self._inverse.fft(spectrum, values, self._cufft.CUFFT_INVERSE)
 
 
 def _named(
-    name: str, function: Callable[[Array, Array], None], source: Array, target: Array
+    name: str,
+    function: Callable[[DeviceArray, DeviceArray], None],
+    source: DeviceArray,
+    target: DeviceArray,
 ) -> Launch:
     return HostCall(name, function, source, target, reads=(source,), writes=(target,))

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from groundswell.backends import Array, Backend, Graph, Launch
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Graph, Launch
 from groundswell.backends.base import in_order
 from groundswell.bench.rows import Row
 from groundswell.exchange.mpi_communicator import MpiCommunicator
@@ -145,7 +146,7 @@ class Rig:
         end.wait()
         return end.seconds_since(begin) / times
 
-    def filled(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    def filled(self, shape: tuple[int, ...], dtype: DTypeLike) -> DeviceArray:
         """An array whose pages are all mapped; memory that was never written may not be."""
         array = self.backend.zeros(shape, dtype)
         self.backend.assign(array, np.ones((), dtype))

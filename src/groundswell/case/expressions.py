@@ -13,14 +13,12 @@ from typing import Annotated, Any
 
 import numpy as np
 import simpleeval
-from numpy.typing import NDArray
 from pydantic import PlainValidator
 
+from groundswell.arrays import Floats
 from groundswell.case.problems import reject
 from groundswell.case.units import Unit
 from groundswell.errors import did_you_mean
-
-Floats = NDArray[np.float64]
 
 AXES = ("x", "y", "z")
 CONSTANTS = {"pi": np.pi, "e": np.e}

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
+from groundswell.arrays import Integers
 from groundswell.case.problems import Violation, reject
 from groundswell.case.section import DataFile, NotEmpty, Section, TaggedUnion, exactly_one, repeated
 from groundswell.case.units import LARGEST_COUNT, Count, Frequency, Length, Positive, Time
 from groundswell.errors import did_you_mean, listed
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 Position = tuple[Length, Length, Length]
 Axis = Literal["x", "y", "z"]
@@ -91,7 +91,7 @@ class BoxWhere(Section):
             yield ("high",), "must not lie below low along any axis"
 
 
-def _as_indices(value: Any) -> NDArray[np.int64]:
+def _as_indices(value: Any) -> Integers:
     """Flat indices from a list or an array of indices, or from a mask."""
     import numpy as np
 

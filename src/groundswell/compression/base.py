@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from groundswell.arrays import DeviceArray
 from groundswell.backends import Launch
-from groundswell.backends.base import Array, Event
+from groundswell.backends.base import Event
 
 
 class Coder:
@@ -16,9 +17,9 @@ class Coder:
     """
 
     capacity: int
-    used: Array | None = None
+    used: DeviceArray | None = None
 
-    def encode(self, strips: Array, stream: Array | int) -> list[Launch]:
+    def encode(self, strips: DeviceArray, stream: DeviceArray | int) -> list[Launch]:
         """Launches that encode values.
 
         Args:
@@ -28,7 +29,7 @@ class Coder:
         """
         raise NotImplementedError
 
-    def decode(self, stream: Array | int, strips: Array) -> list[Launch]:
+    def decode(self, stream: DeviceArray | int, strips: DeviceArray) -> list[Launch]:
         """Launches that decode a stream of at most `capacity` bytes into values."""
         raise NotImplementedError
 

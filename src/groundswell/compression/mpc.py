@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Blocks, Launch, Source
-from groundswell.backends.base import Array, Event
+from groundswell.backends.base import Event
 from groundswell.backends.source import precision
 from groundswell.compression.base import Coder
 from groundswell.compression.strips import STRIP
@@ -43,7 +44,7 @@ class Mpc(Coder):
         InputError: more than MOST_VALUES values.
     """
 
-    used: Array
+    used: DeviceArray
 
     def __init__(self, backend: Backend, dtype: str, sizes: Sequence[int]) -> None:
         self._count = STRIP * (len(sizes) - 1) + sizes[-1]
@@ -60,11 +61,11 @@ class Mpc(Coder):
         self._extent = self._blocks(len(sizes))
         self._states = [backend.zeros((3 + len(sizes),), np.uint64) for _ in range(2)]
 
-    def encode(self, strips: Array, stream: Array | int) -> list[Launch]:
+    def encode(self, strips: DeviceArray, stream: DeviceArray | int) -> list[Launch]:
         given = (strips, self._count, stream, self.used, self._states[0])
         return [self._module.launch("mpc_compress", self._extent, *given)]
 
-    def decode(self, stream: Array | int, strips: Array) -> list[Launch]:
+    def decode(self, stream: DeviceArray | int, strips: DeviceArray) -> list[Launch]:
         size = self.capacity if isinstance(stream, int) else stream.nbytes
         given = (stream, size // self._word, self._count, strips, self.status, self._states[1])
         return [self._module.launch("mpc_decompress", self._extent, *given)]

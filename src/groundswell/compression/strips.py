@@ -7,7 +7,8 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from groundswell.arrays import Integers
 
 STRIP = 1024  # values; as in strips.h
 
@@ -34,7 +35,7 @@ def strip_sizes(shapes: Sequence[Sequence[int]]) -> list[int]:
     return [STRIP] * full + [size % STRIP for size in sizes if size % STRIP]
 
 
-def strip_table(boxes: Sequence[Box]) -> NDArray[np.int64]:
+def strip_table(boxes: Sequence[Box]) -> Integers:
     """The strips of boxes, (strips, 8), in the order of `strip_sizes`; rows as in strips.h."""
     rows = [row for box in boxes for row in _strips(box)]
     table = np.array(rows, np.int64).reshape(len(rows), 8)

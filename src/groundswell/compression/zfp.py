@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Items, Launch, Source
-from groundswell.backends.base import Array
 from groundswell.backends.source import precision
 from groundswell.compression.base import Coder
 
@@ -30,12 +30,12 @@ class Zfp(Coder):
         self._at_once = 1 + rate % 2  # blocks per thread, which together end at a byte
         self._module = backend.compile(zfp_source(dtype, rate))
 
-    def encode(self, strips: Array, stream: Array | int) -> list[Launch]:
+    def encode(self, strips: DeviceArray, stream: DeviceArray | int) -> list[Launch]:
         items = Items(-(-self._blocks // self._at_once))
         given = (strips, self._strips, self._blocks, stream, self.capacity // 8)
         return [self._module.launch("zfp_compress", items, *given)]
 
-    def decode(self, stream: Array | int, strips: Array) -> list[Launch]:
+    def decode(self, stream: DeviceArray | int, strips: DeviceArray) -> list[Launch]:
         given = (stream, self.capacity // 8, strips, self._strips, self._blocks)
         return [self._module.launch("zfp_decompress", Items(self._blocks), *given)]
 

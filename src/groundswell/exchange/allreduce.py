@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Blocks, HostCall, Launch
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Blocks, HostCall, Launch
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator, opened
 from groundswell.exchange.messages import Message, Operation, TransferRequest, aligned
@@ -59,7 +60,9 @@ class GatheredAllReduce(Operation):
         transport: "nccl" for a call of NCCL; any other for a call of MPI.
     """
 
-    def __init__(self, backend: Backend, comm: Communicator, values: Array, transport: str) -> None:
+    def __init__(
+        self, backend: Backend, comm: Communicator, values: DeviceArray, transport: str
+    ) -> None:
         assert isinstance(comm, MpiCommunicator)
         self._backend, self._comm, self._values = backend, comm, values
         self.in_graph = transport == "nccl"

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Blocks, Launch, Module, Source
-from groundswell.backends.base import Array
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import AXES
 
@@ -69,7 +69,7 @@ class StridedBox:
     def in_array(
         cls,
         backend: Backend,
-        array: Array,
+        array: DeviceArray,
         origin: Sequence[int],
         first: Sequence[int],
         number: int = -1,
@@ -100,7 +100,7 @@ class StridedBox:
             )
 
 
-def steps(array: Array) -> tuple[int, ...]:
+def steps(array: DeviceArray) -> tuple[int, ...]:
     """Strides of an array; 0 along axes of length 1, where they have no effect."""
     return tuple(s * (n > 1) for n, s in zip(array.shape, array.strides, strict=True))
 
@@ -188,7 +188,7 @@ class AddressTable:
     """
 
     def __init__(
-        self, backend: Backend, rows: NDArray[np.int64], columns: Sequence[int], arrays: ArrayLike
+        self, backend: Backend, rows: Integers, columns: Sequence[int], arrays: ArrayLike
     ) -> None:
         self._backend, self._rows, self._columns = backend, rows, [*columns]
         self._arrays = np.array(arrays, np.int64).reshape(len(rows), len(columns))
@@ -240,9 +240,7 @@ class Copies:
         return self.boxes.on_device, to_device(chunks), self.count, to_device(shares)
 
 
-def in_turns(
-    chunks: NDArray[np.int64], blocks: int, messages: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def in_turns(chunks: Integers, blocks: int, messages: int) -> tuple[Integers, Integers]:
     """Chunks in the layout of exchange.h, in the order of processing, and the counts per block.
 
     Copies within the rank are spread among messages, so that they run while the links are busy.
@@ -263,7 +261,7 @@ def in_turns(
     return np.hstack([chunks, opens]), shares
 
 
-def _chunks(sizes: NDArray[np.int64], messages: Sequence[int]) -> NDArray[np.int64]:
+def _chunks(sizes: Integers, messages: Sequence[int]) -> Integers:
     """Chunks of boxes: box, first value, number of values and message, (chunks, 4)."""
     counts = -(-sizes // CHUNK)
     box = np.repeat(np.arange(len(sizes)), counts)

@@ -15,6 +15,7 @@ from functools import wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
+from groundswell.arrays import Integers
 from groundswell.errors import (
     GroundswellError,
     InputError,
@@ -26,8 +27,7 @@ from groundswell.errors import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 T = TypeVar("T")
 SHOWN = 3  # ranks in a message
@@ -56,7 +56,7 @@ class Communicator(ABC):
         """
 
     @abstractmethod
-    def alltoallv(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
+    def alltoallv(self, parts: Mapping[int, Integers]) -> dict[int, Integers]:
         """Send integers to other ranks.
 
         Args:
@@ -219,7 +219,7 @@ class SerialCommunicator(Communicator):
     def _allgather(self, kind: str, value: Any) -> list[Any]:
         return [value]
 
-    def alltoallv(self, parts: Mapping[int, NDArray[np.int64]]) -> dict[int, NDArray[np.int64]]:
+    def alltoallv(self, parts: Mapping[int, Integers]) -> dict[int, Integers]:
         return {rank: part for rank, part in parts.items() if len(part)}
 
     def abort(self, code: int) -> None:

@@ -13,9 +13,9 @@ from itertools import product
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundswell.arguments import broadcast, flag, integers, is_sequence, whole_numbers
+from groundswell.arrays import Integers
 from groundswell.errors import InputError, counted
 
 AXES = 3  # largest number of axes of an array
@@ -91,7 +91,7 @@ class Decomposition:
         return prod(self.processes)
 
     @cached_property
-    def edges(self) -> tuple[NDArray[np.int64], ...]:
+    def edges(self) -> tuple[Integers, ...]:
         """The first points of the blocks along each axis, and the end of the axis."""
         if self.lengths:
             return tuple(np.cumsum((0, *along)) for along in self.lengths)
@@ -292,7 +292,7 @@ def _cost(decomposition: Decomposition) -> tuple[int, int, Index]:
     return most, faces, tuple(-n for n in decomposition.processes)
 
 
-def _kinds(edges: NDArray[np.int64], periodic: bool) -> set[tuple[int, int]]:
+def _kinds(edges: Integers, periodic: bool) -> set[tuple[int, int]]:
     """Lengths of the blocks of an axis, with the number of sides next to another block."""
     lengths = np.diff(edges)
     sides = np.full(len(lengths), 2 if len(lengths) > 1 else 0)

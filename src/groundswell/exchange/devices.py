@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.links import bind, link_times
 from groundswell.backends.threads import available_cores
@@ -21,7 +20,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 
 # Bytes that some ranks of a machine send to each other, (ranks, ranks).
-Traffic = Callable[[Sequence[int]], NDArray[Any]]
+Traffic = Callable[[Sequence[int]], HostArray]
 
 
 def open_device(name: str, comm: Communicator, traffic: Traffic | None = None) -> Backend:
@@ -95,6 +94,6 @@ def _gpu(comm: MpiCommunicator, traffic: Traffic | None) -> int:
     return int(comm.allgather(bound)[ranks[0]][ranks.index(comm.rank)])
 
 
-def _ahead(ranks: Sequence[int]) -> NDArray[Any]:
+def _ahead(ranks: Sequence[int]) -> HostArray:
     """Equal traffic between consecutive ranks."""
     return np.eye(len(ranks), k=1) + np.eye(len(ranks), k=-1)

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from groundswell.arguments import (
     flag,
@@ -26,7 +26,8 @@ from groundswell.arguments import (
     require_arguments,
     whole_numbers,
 )
-from groundswell.backends import Array, Backend
+from groundswell.arrays import DeviceArray, HostArray
+from groundswell.backends import Backend
 from groundswell.backends.array_interop import StreamHandles, is_immutable, value_type
 from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import reported
@@ -121,7 +122,7 @@ class Domain(GhostedBlock, PlanCache):
 
         backend, self._options = ranks.collective_try(opened)
         PlanCache.__init__(self, ranks, backend, frees_comm=comm is not None)
-        self._staged: dict[Any, Array] = {}
+        self._staged: dict[Any, DeviceArray] = {}
         self._last: LastExchange | None = None  # of NumPy arrays
         self._by_address: set[Hashable] = set()  # terms of exchanges that belong to certain arrays
 
@@ -134,7 +135,9 @@ class Domain(GhostedBlock, PlanCache):
 
     # --- arrays -----------------------------------------------------------------------------------
 
-    def zeros(self, dtype: DTypeLike = "float64", components: int | Sequence[int] = ()) -> Array:
+    def zeros(
+        self, dtype: DTypeLike = "float64", components: int | Sequence[int] = ()
+    ) -> DeviceArray:
         """A NumPy or CuPy array of zeros for this rank; leading axes are components.
 
         Raises:
@@ -159,7 +162,7 @@ class Domain(GhostedBlock, PlanCache):
             )
         return array[(..., *self.own)]
 
-    def indices(self, *, ghosts: bool = False) -> tuple[Array, ...]:
+    def indices(self, *, ghosts: bool = False) -> tuple[DeviceArray, ...]:
         """Global indices along each axis, shaped so that they broadcast to the block's shape.
 
         Args:
@@ -174,7 +177,7 @@ class Domain(GhostedBlock, PlanCache):
         origin: float | Sequence[float] = 0.0,
         *,
         ghosts: bool = False,
-    ) -> tuple[Array, ...]:
+    ) -> tuple[DeviceArray, ...]:
         """Positions of points along each axis: origin + spacing * `indices`.
 
         Args:
@@ -187,7 +190,7 @@ class Domain(GhostedBlock, PlanCache):
         return tuple(self._interop.to_device(o + h * n) for n, o, h in along)
 
     @reported
-    def gather(self, array: Any) -> NDArray[Any] | None:
+    def gather(self, array: Any) -> HostArray | None:
         """The whole array, without ghosts, on rank 0; None elsewhere.
 
         Raises:
@@ -203,7 +206,7 @@ class Domain(GhostedBlock, PlanCache):
         blocks = self.comm.gather(self.backend.to_host(view))
         if not self.comm.first:
             return None
-        whole: NDArray[Any] = np.empty((*components, *self.decomposition.shape), blocks[0].dtype)
+        whole: HostArray = np.empty((*components, *self.decomposition.shape), blocks[0].dtype)
         for rank, values in enumerate(blocks):
             where: tuple[Any, ...] = (..., *self.decomposition.block(rank).slices)
             whole[where] = values

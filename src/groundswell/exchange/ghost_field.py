@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import DeviceArray
 from groundswell.backends.array_interop import is_supported_dtype
-from groundswell.backends.base import Array, Backend
+from groundswell.backends.base import Backend
 from groundswell.errors import InputError, counted
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE, RAW, WORDS, Copy, StridedBox, steps
 from groundswell.exchange.decomposition import AXES, Decomposition, Index
@@ -55,7 +56,7 @@ class GhostField:
             axes differ.
     """
 
-    array: Array
+    array: DeviceArray
     origin: Index
     ghosts: Ghosts
     sent_as: str | None = None

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray, Integers
 from groundswell.errors import (
     BackendError,
     GroundswellError,
@@ -30,7 +31,6 @@ from groundswell.exchange.waiting import Deadline, complete
 from groundswell.processes import Process, exclude_libfabric, launcher_variables, started_ranks
 
 Content = NDArray[np.uint8]  # content of a call of one rank, such as a pickled object
-Integers = NDArray[np.int64]
 
 KINDS = ("allgather", "gather", "bcast", "alltoallv", "try", "close")
 MAY_FAIL = ("try", "close")  # kinds of calls whose value is an error or None
@@ -158,7 +158,7 @@ class MpiCommunicator(Communicator):
 
     def _in_rounds(
         self, start: Callable[..., Any], begins: range, sizes: Integers, dtype: str
-    ) -> list[NDArray[Any]]:
+    ) -> list[HostArray]:
         """The data of each rank, moved by MPI calls of limited size."""
         rounds = []
         for begin in begins:

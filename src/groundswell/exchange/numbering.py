@@ -18,7 +18,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from groundswell.arguments import integers, require_arguments
-from groundswell.backends import Array, Backend
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend
 from groundswell.backends.array_interop import as_dtype
 from groundswell.compression import require_codec
 from groundswell.errors import InputError, counted
@@ -89,7 +90,7 @@ class Numbering(PlanCache):
             f"own, rank {self.rank} of {self.size}, device {self.backend.name}, {options}>"
         )
 
-    def zeros(self, dtype: Any = "float64", components: int | None = None) -> Array:
+    def zeros(self, dtype: Any = "float64", components: int | None = None) -> DeviceArray:
         """Zero assembled values as a NumPy or CuPy array, (values,) or (components, values).
 
         Raises:
@@ -196,12 +197,12 @@ class Numbering(PlanCache):
         self.comm.require_same(terms)
         choices = gather_scatter_candidates(self.backend, self.comm, connection)
 
-        def make(choice: Choice, arrays: tuple[Array, Array] = arrays) -> GatherScatter:
+        def make(choice: Choice, arrays: tuple[DeviceArray, DeviceArray] = arrays) -> GatherScatter:
             of = self.backend, self._sharing, kind, arrays
             return GatherScatter(*of, reduction=op, connection=choice)
 
         @cache
-        def scratch() -> tuple[Array, Array]:  # trials overwrite arrays
+        def scratch() -> tuple[DeviceArray, DeviceArray]:  # trials overwrite arrays
             new = [self.backend.zeros(tuple(a.shape), a.dtype) for a in arrays]
             return new[0], new[0 if arrays[0] is arrays[1] else 1]
 
@@ -209,12 +210,12 @@ class Numbering(PlanCache):
         problem = [terms, len(self._sharing.indices), len(self.ids), choices, sizes]
         return self._planned(make, choices, problem, given, lambda c: make(c, scratch()))
 
-    def _views(self, source: Any, target: Any) -> tuple[Array, Array]:
+    def _views(self, source: Any, target: Any) -> tuple[DeviceArray, DeviceArray]:
         """Source and target; the source may be read-only if it is not the target."""
         view = self._interop.view(target)
         return (view if source is target else self._interop.view(source, writable=False)), view
 
-    def _like(self, array: Any, values: int) -> Array:
+    def _like(self, array: Any, values: int) -> DeviceArray:
         view = self._interop.view(array, writable=False)
         return self._interop.zeros((*view.shape[:-1], values), view.dtype)
 

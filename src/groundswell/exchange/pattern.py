@@ -17,9 +17,9 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundswell.arguments import broadcast, flag, integers, whole_numbers
+from groundswell.arrays import Integers
 from groundswell.errors import InputError, counted
 from groundswell.exchange.decomposition import Block, Decomposition, Index
 
@@ -178,7 +178,7 @@ def traffic(
     decomposition: Decomposition,
     fields: Iterable[tuple[Ghosts, int]],
     ranks: Sequence[int] | None = None,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Bytes of one exchange from rank to rank, (ranks, ranks); the diagonal is zero.
 
     Args:
@@ -299,7 +299,7 @@ class GhostedBlock:
         near, others = split(self.block.shape, open_sides(self.decomposition, self.rank), thick)
         return [self._slices(box) for box in near], [self._slices(box) for box in others]
 
-    def _indices(self, ghosts: bool) -> list[NDArray[np.int64]]:
+    def _indices(self, ghosts: bool) -> list[Integers]:
         """Global indices along each axis, shaped so that they broadcast to the block's shape."""
         ghosts = flag("ghosts", ghosts)
         sides = zip(self.block.slices, self.ghosts.low, self.ghosts.high, strict=True)

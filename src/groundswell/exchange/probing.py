@@ -10,8 +10,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.backends import Backend
 from groundswell.errors import counted
 from groundswell.exchange.boxes import compile_kernels
@@ -97,7 +97,7 @@ def _exchange(name: str, backend: Backend, job: MpiCommunicator, used: list[Any]
     return f"{counted(wrong, 'value')} of a test arrived wrong" if wrong else None
 
 
-def _known_values(comm: Communicator) -> tuple[Decomposition, NDArray[Any]]:
+def _known_values(comm: Communicator) -> tuple[Decomposition, HostArray]:
     """A periodic array, and this rank's block with ghosts; values are global indices of points."""
     # Blocks have uneven sizes. Rows are undivided, so they are long enough for direct stores in
     # ghost layers.

@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.errors import InputError, counted
 from groundswell.formats.atomic import disk_errors, reserve, sync
 from groundswell.formats.damage import read_errors_reported
@@ -141,7 +141,7 @@ class AppendableFile:
         """Write the file without samples."""
         raise NotImplementedError
 
-    def _extend(self, blocks: Mapping[str, NDArray[Any]]) -> None:
+    def _extend(self, blocks: Mapping[str, HostArray]) -> None:
         """Append `blocks` to all growing datasets, the same number of samples to each."""
         name = next(iter(blocks))
         count = blocks[name].shape[self._axis(name)] // self._rows[name]
@@ -164,7 +164,7 @@ class AppendableFile:
         samples = slice(first * self._rows[name], last * self._rows[name])
         return (slice(None),) * self._axis(name) + (samples,)
 
-    def _hash(self, hashed: Any, name: str, block: NDArray[Any]) -> None:
+    def _hash(self, hashed: Any, name: str, block: HostArray) -> None:
         """Hash samples in the order of the growing axis, so that it does not depend on blocks."""
         values = np.moveaxis(np.asarray(block, self._file[name].dtype), self._axis(name), 0)
         hashed.update(np.ascontiguousarray(values).data)

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError, reason_of
 from groundswell.formats.atomic import atomic_write
 
@@ -38,7 +39,7 @@ def read_text(path: Path | str, what: str) -> str:
         raise InputError(f"{path}: cannot read {what}: {reason_of(error)}") from None
 
 
-def parse_numbers(text: str, source: Path | str, line: int = 1) -> NDArray[np.float64]:
+def parse_numbers(text: str, source: Path | str, line: int = 1) -> Floats:
     """All numbers of a whitespace-separated text, (n,), also with Fortran's exponents (1.5D+03).
 
     Args:
@@ -67,7 +68,7 @@ def parse_number(text: str) -> float:
     return float(_FORTRAN_EXPONENT.sub("e", text))
 
 
-def _numbers(text: str) -> NDArray[np.float64]:
+def _numbers(text: str) -> Floats:
     """All numbers of a whitespace-separated text, (n,); NaN if there is anything else."""
     try:
         with warnings.catch_warnings():
@@ -101,7 +102,7 @@ def write_table(path: Path, columns: Mapping[str, ArrayLike]) -> Path:
     return path
 
 
-def read_table(path: Path) -> dict[str, NDArray[np.float64]]:
+def read_table(path: Path) -> dict[str, Floats]:
     """Read the columns of a table of `write_table`, by name.
 
     Raises:

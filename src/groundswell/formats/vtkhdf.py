@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
+from groundswell.arrays import HostArray
 from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
 from groundswell.formats.netcdf import netcdf_attributes
 
@@ -81,7 +82,7 @@ class VolumeWriter(AppendableFile):
         Raises:
             RunFailed: the disk is full; all earlier snapshots are still in the file.
         """
-        blocks: dict[str, NDArray[Any]] = {"VTKHDF/Steps/Values": np.array([time])}
+        blocks: dict[str, HostArray] = {"VTKHDF/Steps/Values": np.array([time])}
         for name, parts in self._arrays.items():
             upward = [self._upward(part, fields) for part in parts]
             values = upward[0] if len(parts) == 1 else np.stack(upward, axis=-1)
@@ -89,7 +90,7 @@ class VolumeWriter(AppendableFile):
             blocks[f"VTKHDF/Steps/CellDataOffsets/{name}"] = np.array([self.length])
         self._extend(blocks)
 
-    def _upward(self, name: str, fields: Mapping[str, ArrayLike]) -> NDArray[Any]:
+    def _upward(self, name: str, fields: Mapping[str, ArrayLike]) -> HostArray:
         """The field with the lowest plane first, for z up."""
         values = np.asarray(fields[name], self._dtype)
         if not self._downward:

@@ -8,9 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.arrays import Floats, Integers
+
 Spacing = float | tuple[float, ...]  # edge of all cells along an axis, or of each, m
 Spacings = tuple[Spacing, Spacing, Spacing]  # along x, y and z
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,6 @@ class Axis:
         """Positions of the faces of graded cells, (cells + 1,), m."""
         return np.append(0.0, np.cumsum(self._edges))
 
-    def _nearest(self, cell: NDArray[np.generic]) -> NDArray[np.int64]:
+    def _nearest(self, cell: NDArray[np.generic]) -> Integers:
         """The nearest graded cells."""
         return np.clip(cell, 0, len(self._edges) - 1).astype(np.int64)

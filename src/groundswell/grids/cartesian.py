@@ -8,9 +8,10 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-from groundswell.backends import Array, Backend
+from groundswell.arrays import DeviceArray, Floats, Indices
+from groundswell.backends import Backend
 from groundswell.backends.base import ROW_ALIGNMENT
 from groundswell.grids.axis import Spacing
 
@@ -60,7 +61,7 @@ class Grid:
 
     def indices(
         self, position: tuple[float, float, float], offset: tuple[float, float, float]
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Fractional indices (x, y, z) of a position, (3,).
 
         Args:
@@ -141,7 +142,7 @@ class Part:
         nx, ny, nz = self.cells
         return (i, j, k) if 0 <= i < nx and 0 <= j < ny and 0 <= k < nz else None
 
-    def indices(self, axis: int) -> NDArray[np.intp]:
+    def indices(self, axis: int) -> Indices:
         """Indices of the cells along an axis in the whole grid."""
         return np.arange(self.start[axis], self.start[axis] + self.cells[axis])
 
@@ -228,10 +229,12 @@ class Field:
         self.layout = layout
         nx, ny, nz = layout.padded
         raw = backend.zeros((layout.size,), dtype)[layout.first :][: layout.plane * nz]
-        self.array: Array = raw.reshape(nz, ny, layout.row)[:, :, :nx]
+        self.array: DeviceArray = raw.reshape(nz, ny, layout.row)[:, :, :nx]
         self.origin: Triple = layout.low[::-1]
         inside = zip(self.origin, layout.cells[::-1], strict=True)
-        self.interior: Array = self.array[tuple(slice(first, first + n) for first, n in inside)]
+        self.interior: DeviceArray = self.array[
+            tuple(slice(first, first + n) for first, n in inside)
+        ]
 
 
 def format_extent(counts: Iterable[float]) -> str:

@@ -8,11 +8,11 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 
-Values = NDArray[np.float64]
 Pair = tuple[float, float]
 
 _MAX_DISTORTION = 0.01  # relative difference of lengths on the grid and on the ground
@@ -81,7 +81,7 @@ class Geography:
         east, north = frame._to_map(-x, -y)
         return replace(frame, corner=(float(east), float(north)))
 
-    def to_grid(self, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Values, Values]:
+    def to_grid(self, longitude: ArrayLike, latitude: ArrayLike) -> tuple[Floats, Floats]:
         """Grid coordinates x and y (m) of positions in degrees; arrays of one shape, or numbers.
 
         Raises:
@@ -92,7 +92,7 @@ class Geography:
         cos, sin = self._rotation
         return east * cos - north * sin, east * sin + north * cos
 
-    def to_lonlat(self, x: ArrayLike, y: ArrayLike) -> tuple[Values, Values]:
+    def to_lonlat(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
         """Longitudes and latitudes (degrees) of coordinates in m; arrays of one shape, or numbers.
 
         Raises:
@@ -142,7 +142,7 @@ class Geography:
         return self
 
     @staticmethod
-    def _ground_vector(start: tuple[Values, Values], end: tuple[Values, Values]) -> Values:
+    def _ground_vector(start: tuple[Floats, Floats], end: tuple[Floats, Floats]) -> Floats:
         """Vectors on the ellipsoid, metres east and north, (2, n)."""
         azimuth, _, distance = _ellipsoid().inv(*start, *end)
         return distance * np.array([np.sin(np.radians(azimuth)), np.cos(np.radians(azimuth))])

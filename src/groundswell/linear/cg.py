@@ -13,18 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import (
-    Array,
-    Backend,
-    Blocks,
-    Items,
-    Launch,
-    Listing,
-    Source,
-    list_launches,
-)
+from groundswell.arrays import DeviceArray, Floats
+from groundswell.backends import Backend, Blocks, Items, Launch, Listing, Source, list_launches
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
 from groundswell.errors import RunFailed, counted
@@ -54,7 +45,7 @@ class ConvergenceHistory:
         seconds: from the start of the first iteration to the end of the last.
     """
 
-    residuals: NDArray[np.float64]
+    residuals: Floats
     converged: bool
     seconds: float = 0.0
 
@@ -81,8 +72,8 @@ class RecordedIteration(Composite):
         b: the right-hand side, which becomes the residual.
     """
 
-    x: Array
-    b: Array
+    x: DeviceArray
+    b: DeviceArray
 
     def __init__(self, backend: Backend, max_iterations: int, *, batch: int = 1) -> None:
         self._backend, self.max_iterations, self._batch = backend, max_iterations, batch
@@ -95,7 +86,7 @@ class RecordedIteration(Composite):
         parts: Sequence[Recordable],
         step: Sequence[Launch],
         measure: Sequence[Launch],
-        reset: Sequence[Array],
+        reset: Sequence[DeviceArray],
         start: Sequence[Launch] = (),
     ) -> None:
         """Record the launches.
@@ -118,7 +109,7 @@ class RecordedIteration(Composite):
         return list_launches(self._step, {"x": self.x, "b": self.b}, of)
 
     def _find_step(
-        self, comm: Communicator, dtype: str, partial: Array, transport: str = "auto"
+        self, comm: Communicator, dtype: str, partial: DeviceArray, transport: str = "auto"
     ) -> tuple[list[Recordable], list[Launch]]:
         """Launches that find the next step from blocks' sums, (blocks * SUMS,), and their parts."""
         backend, module = self._backend, self._backend.compile(cg_source(dtype))
@@ -134,7 +125,7 @@ class RecordedIteration(Composite):
         return [reduce], [add_up, *reduce.launches, find]
 
     def _find_step_by_memory(
-        self, reduce: PeerAllReduce, dtype: str, parts: tuple[Array, int, Array]
+        self, reduce: PeerAllReduce, dtype: str, parts: tuple[DeviceArray, int, DeviceArray]
     ) -> tuple[list[Recordable], list[Launch]]:
         """The same for ranks with access to each other's memory."""
         module, block = self._backend.compile(cg_ranks_source(dtype)), Blocks(1, LANES)
@@ -176,7 +167,7 @@ class RecordedIteration(Composite):
         between = range(every, self.max_iterations, every) if tolerance else ()
         return [*between, self.max_iterations]
 
-    def _squares(self, count: int) -> NDArray[np.float64]:
+    def _squares(self, count: int) -> Floats:
         """r.r before each of the first iterations; raises RunFailed."""
         squares = np.asarray(self._backend.to_host(self._history[:count]), float)
         self.check()

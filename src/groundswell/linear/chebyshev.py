@@ -14,10 +14,11 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg, optimize
 
-from groundswell.backends import Array, Items, Launch, Source
+from groundswell.arrays import DeviceArray, Floats
+from groundswell.backends import Items, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
@@ -29,7 +30,6 @@ from groundswell.linear.operators import (
     convert,
 )
 
-Floats = NDArray[np.float64]
 Product = Callable[[Floats], Floats]
 
 LANCZOS_STEPS = 20  # to estimate the largest eigenvalue
@@ -107,15 +107,17 @@ class Chebyshev:
         arrays = (self._z, self.x, self._total, self._table)
         return self._launch("advance_smoothing", *arrays, n, begin, int(last))
 
-    def _subtract_product(self, minuend: Array) -> list[Launch]:
+    def _subtract_product(self, minuend: DeviceArray) -> list[Launch]:
         """r = minuend - A x."""
         return self._launch("subtract_values", minuend, self._w, self.r)
 
-    def _launch(self, name: str, *arguments: Array | int) -> list[Launch]:
+    def _launch(self, name: str, *arguments: DeviceArray | int) -> list[Launch]:
         own = self.vectors.own
         return [self._module.launch(name, Items(own), *arguments, own)] if own else []
 
-    def _product(self, operator: LinearOperator, source: Array, target: Array) -> Product:
+    def _product(
+        self, operator: LinearOperator, source: DeviceArray, target: DeviceArray
+    ) -> Product:
         """The operator as a function of this rank's own values on the host."""
         own, backend = self.vectors.own, self.vectors.backend
 

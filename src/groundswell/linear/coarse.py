@@ -10,17 +10,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import linalg
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.backends import Launch
 from groundswell.errors import InputError, install
 from groundswell.exchange.gather_scatter.sharing import Sharing
 from groundswell.linear.operators import Composite, VectorLayout
 
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
 Solve = Callable[[Floats], Floats]
 
 MAX_DIRECT = 20_000  # unknowns, beyond which the fill-in of factors makes multigrid faster
@@ -41,10 +39,10 @@ NO_PYAMG = (
 class Contribution(NamedTuple):
     """A rank's part of the matrix: ids of its unknowns, of prescribed ones, and entries by id."""
 
-    ids: Numbers
-    fixed: Numbers
-    rows: Numbers
-    columns: Numbers
+    ids: Integers
+    fixed: Integers
+    rows: Integers
+    columns: Integers
     values: Floats
 
 
@@ -76,7 +74,7 @@ class CoarseSolver(Composite):
         vectors: VectorLayout,
         sharing: Sharing,
         matrices: Floats,
-        fixed: NDArray[np.bool_],
+        fixed: Mask,
         *,
         method: str = "auto",
     ) -> None:
@@ -111,7 +109,7 @@ class CoarseSolver(Composite):
             backend.assign(self.x, part.view(np.float64).astype(self.x.dtype))
 
 
-def assemble_entries(sharing: Sharing, matrices: Floats) -> tuple[Numbers, Numbers, Floats]:
+def assemble_entries(sharing: Sharing, matrices: Floats) -> tuple[Integers, Integers, Floats]:
     """Sum the elements' matrices to row ids, column ids and values, each pair of ids once."""
     m, count = matrices.shape[-1], len(sharing.ids)
     indices = sharing.indices.reshape(-1, m)
@@ -178,7 +176,7 @@ def _has_pyamg() -> bool:
     return True
 
 
-def _solve_gathered(ids: Numbers, gathered: list[Contribution], method: str) -> Solve:
+def _solve_gathered(ids: Integers, gathered: list[Contribution], method: str) -> Solve:
     """A function that solves for all unknowns, in the order of ids; 0 where they are prescribed."""
 
     def join(name: str) -> Any:
@@ -190,7 +188,7 @@ def _solve_gathered(ids: Numbers, gathered: list[Contribution], method: str) -> 
     return partial(_solve_free, make_inverse(matrix[free][:, free], method), free)
 
 
-def _solve_free(solve: Solve, free: Numbers, b: Floats) -> Floats:
+def _solve_free(solve: Solve, free: Integers, b: Floats) -> Floats:
     x = np.zeros(len(b))
     x[free] = solve(b[free])
     return x

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from groundswell.backends import Array, Backend, Items, Launch, Source
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Items, Launch, Source
 from groundswell.exchange.communicator import Communicator
 
 HERE = Path(__file__).parent
@@ -30,7 +31,7 @@ class VectorLayout:
     own: int
     dtype: str
 
-    def zeros(self) -> Array:
+    def zeros(self) -> DeviceArray:
         """A vector of zeros, (size,)."""
         return self.backend.zeros((self.size,), self.dtype)
 
@@ -57,7 +58,7 @@ class LinearOperator(Recordable, Protocol):
         """The launches that apply it."""
 
 
-OperatorFactory = Callable[[Array, Array], LinearOperator]  # from source and target
+OperatorFactory = Callable[[DeviceArray, DeviceArray], LinearOperator]  # from source and target
 
 
 class Composite:
@@ -85,7 +86,7 @@ class Composite:
             part.close()
 
 
-def convert(backend: Backend, source: Array, target: Array, count: int) -> list[Launch]:
+def convert(backend: Backend, source: DeviceArray, target: DeviceArray, count: int) -> list[Launch]:
     """Launches that copy the first `count` values to an array that may have another type."""
     if not count:
         return []

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arguments import flags, real_numbers, whole_number, whole_numbers
+from groundswell.arrays import Integers
 from groundswell.errors import InputError
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, INSIDE, Floats, Numbers
+from groundswell.meshes.hexahedra import AXES, INSIDE, Floats
 
 Deformation = Callable[[Floats], Floats]
 
@@ -82,7 +83,7 @@ class Box:
         )
         return points if self.deform is None else self.deform(points)
 
-    def ids(self, degree: int, elements: ArrayLike) -> Numbers:
+    def ids(self, degree: int, elements: ArrayLike) -> Integers:
         """See `Hexahedra`: ids are positions on the lattice of all nodes."""
         lattice = self._lattice(degree)
         if prod(lattice) >= 2**63:
@@ -97,7 +98,7 @@ class Box:
         """See `Hexahedra`."""
         return prod(self._lattice(degree))
 
-    def tags(self, elements: ArrayLike) -> Numbers:
+    def tags(self, elements: ArrayLike) -> Integers:
         """See `Hexahedra`: 1 and 2 are low and high x, 3 and 4 low and high y, 5 and 6 z."""
         places = self._places(elements)
         tags = np.full((len(places[0]), 2 * AXES), INSIDE)
@@ -107,7 +108,7 @@ class Box:
                 tags[place == count - 1, 2 * axis + 1] = 2 * axis + 2
         return tags
 
-    def block(self, start: Sequence[int], shape: Sequence[int]) -> Numbers:
+    def block(self, start: Sequence[int], shape: Sequence[int]) -> Integers:
         """Numbers of the elements in a block that starts at (z, y, x), in rising order."""
         whole = [np.arange(first, first + n) for first, n in zip(start, shape, strict=True)]
         return np.ravel_multi_index(np.ix_(*whole), self.counts[::-1]).ravel().astype(np.int64)
@@ -116,7 +117,7 @@ class Box:
         """Nodes along x, y and z."""
         return [degree * m + (not p) for m, p in zip(self.counts, self.periodic, strict=True)]
 
-    def _places(self, elements: ArrayLike) -> list[Numbers]:
+    def _places(self, elements: ArrayLike) -> list[Integers]:
         """Indices of elements along x, y and z."""
         return [*np.unravel_index(np.asarray(elements, np.int64), self.counts[::-1])][::-1]
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 
-Floats = NDArray[np.float64]
 MAX_DEGREE = 64  # beyond, rounding in sums of more terms exceeds that of the points
 
 

@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
+from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError, counted
-from groundswell.meshes.gll import Floats
 from groundswell.meshes.gmsh_file import find_ignored, group_names, read_bytes, read_meshio
 from groundswell.meshes.hanging import find_hanging
-from groundswell.meshes.hexahedra import AXES, Numbers, tangents
+from groundswell.meshes.hexahedra import AXES, tangents
 from groundswell.meshes.mesh import CORNERS, Mesh, reverse_r
 
 _COINCIDENT = 1e-8  # distance of coincident nodes, over the size of the mesh
 _FLAT = 1e-10  # least Jacobian determinant, over its mean in the element
 
 
-def _vtk_nodes() -> Numbers:
+def _vtk_nodes() -> Integers:
     """(r, s, t) of VTK's 27 nodes: corners, edges, faces, centre; each -1, 0 or 1, (27, 3)."""
     ring = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
     ends = [np.insert(ring, 2, t, axis=1) for t in (-1, 1)]
@@ -60,7 +60,7 @@ class GmshGroups:
 
     mesh: Mesh
     sides: dict[str, int]
-    volumes: Numbers
+    volumes: Integers
     volume_names: dict[int, str]
     warnings: tuple[str, ...] = ()
 
@@ -120,7 +120,7 @@ def _build_mesh(source: Any, names: dict[int, str]) -> tuple[Mesh, dict[str, int
     return _tag_boundary(mesh, source.points[vertices], names)
 
 
-def _hexahedra(source: Any) -> tuple[str, Numbers, Numbers]:
+def _hexahedra(source: Any) -> tuple[str, Integers, Integers]:
     """The cell type, meshio's numbers of the cells' nodes, (elements, nodes), and volume tags."""
     tags = source.cell_data.get("gmsh:physical")
     found = [
@@ -171,7 +171,7 @@ def _serendipity() -> Floats:
     return np.where(corner, hats * ((of * at).sum(axis=2) - 2) / 8, hats / 4)
 
 
-def _orient(nodes: Floats, corners: Numbers, order: int) -> tuple[Floats, Numbers]:
+def _orient(nodes: Floats, corners: Integers, order: int) -> tuple[Floats, Integers]:
     """Reverse r where r, s and t are left-handed."""
     with np.errstate(invalid="ignore", over="ignore"):
         r, s, t = tangents(nodes, order)
@@ -194,7 +194,7 @@ def _orient(nodes: Floats, corners: Numbers, order: int) -> tuple[Floats, Number
 # --- sides ----------------------------------------------------------------------------------------
 
 
-def _tagged_faces(source: Any) -> tuple[Numbers, Numbers]:
+def _tagged_faces(source: Any) -> tuple[Integers, Integers]:
     """Faces in physical surfaces by meshio's numbers of their corners, (faces, 4), and tags."""
     rows = [np.empty((0, 5), np.int64)]
     for n, block in enumerate(source.cells):
@@ -277,7 +277,7 @@ def _require_conforming(mesh: Mesh, points: Floats) -> None:
         )
 
 
-def _require_sides(mesh: Mesh, outside: Numbers) -> None:
+def _require_sides(mesh: Mesh, outside: Integers) -> None:
     """Refuse tagged faces that are not boundary faces, or are tagged twice."""
     if interior := int(np.sum(~_is_among(mesh.sides, outside))):
         raise InputError(
@@ -290,7 +290,7 @@ def _require_sides(mesh: Mesh, outside: Numbers) -> None:
         )
 
 
-def _is_among(rows: Numbers, others: Numbers) -> Any:
+def _is_among(rows: Integers, others: Integers) -> Any:
     """Whether each of (rows, n) is one of (others, n)."""
     _, number = np.unique(np.concatenate([others, rows]), axis=0, return_inverse=True)
     number = number.ravel()

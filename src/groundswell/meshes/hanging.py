@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from groundswell.meshes.hexahedra import Floats, Numbers
+from groundswell.arrays import Integers, Mask
+from groundswell.meshes.hexahedra import Floats
 from groundswell.meshes.mesh import FACES, Mesh
 
 _NEAR = 1e-3  # distance of a hanging vertex from a face, over the element's least thickness
@@ -15,7 +15,7 @@ _ITERATIONS = 8  # of Newton's method; faces are nearly parallelograms
 _BATCH = 2**14  # faces at a time
 
 
-def find_hanging(mesh: Mesh, points: Floats) -> tuple[Numbers, Numbers]:
+def find_hanging(mesh: Mesh, points: Floats) -> tuple[Integers, Integers]:
     """Pairs of a face and a vertex that lies in it, or on its edge, but is not its corner.
 
     Only faces of a single element count. In a conforming mesh, they are the boundary. Faces are
@@ -56,7 +56,7 @@ def _thickness(corners: Floats) -> Floats:
     return found
 
 
-def _lies_in(points: Floats, faces: Floats, thickness: Floats) -> NDArray[np.bool_]:
+def _lies_in(points: Floats, faces: Floats, thickness: Floats) -> Mask:
     """Whether points, (n, 3), lie in bilinear faces with corners (n, 4, 3)."""
     uv = np.full((len(points), 2), 0.5)
     for _ in range(_ITERATIONS):

@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from groundswell.meshes.gll import Floats, gll
-
-Numbers = NDArray[np.int64]
+from groundswell.arrays import Floats, Integers
+from groundswell.meshes.gll import gll
 
 AXES = 3
 INSIDE = 0  # tag of an interior face
@@ -35,13 +34,13 @@ class Hexahedra(Protocol):
     def geometry_nodes(self, elements: ArrayLike) -> Floats:
         """Positions of the nodes of degree `order`, (elements, (order + 1)^3, 3)."""
 
-    def ids(self, degree: int, elements: ArrayLike) -> Numbers:
+    def ids(self, degree: int, elements: ArrayLike) -> Integers:
         """Global ids of nodes, (elements, (degree + 1)^3); elements share nodes with equal ids."""
 
     def count_nodes(self, degree: int) -> int:
         """Number of distinct nodes of a degree in the whole mesh."""
 
-    def tags(self, elements: ArrayLike) -> Numbers:
+    def tags(self, elements: ArrayLike) -> Integers:
         """Boundary tag of each face, or INSIDE for interior ones, (elements, 6)."""
 
 
@@ -76,7 +75,7 @@ def tangents(nodes: Floats, degree: int) -> tuple[Floats, Floats, Floats]:
     return r, s, t
 
 
-def face_nodes(degree: int, face: int) -> Numbers:
+def face_nodes(degree: int, face: int) -> Integers:
     """Indices of a face's nodes within an element, ((degree + 1)^2,)."""
     n, (axis, side) = degree + 1, divmod(face, 2)
     cube = np.arange(n**AXES).reshape(n, n, n)

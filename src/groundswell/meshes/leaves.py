@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.arrays import Integers
 from groundswell.meshes.box import Deformation
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, INSIDE, Floats, Numbers
+from groundswell.meshes.hexahedra import AXES, INSIDE, Floats
 from groundswell.meshes.octree import Forest
 from groundswell.meshes.octree_faces import FaceKind, find_faces
 
@@ -44,7 +45,7 @@ class Leaves:
         nodes, root = self.root_nodes(elements)
         return np.moveaxis(self.restrict(np.moveaxis(nodes, -1, 1)[root], elements), 1, -1)
 
-    def root_nodes(self, elements: ArrayLike) -> tuple[Floats, Numbers]:
+    def root_nodes(self, elements: ArrayLike) -> tuple[Floats, Integers]:
         """Nodes of the roots that contain elements, and the root of each element.
 
         Returns:
@@ -78,7 +79,7 @@ class Leaves:
             cubes = np.moveaxis(sums, -1, -1 - axis)
         return cubes.reshape(values.shape)
 
-    def _from_roots(self, leaves: Numbers) -> Iterator[Floats]:
+    def _from_roots(self, leaves: Integers) -> Iterator[Floats]:
         """Yield the interpolation along x, y and z from nodes of roots, (leaves, n, n)."""
         forest, basis = self.forest, gll(self.order)
         levels = forest.levels[leaves].astype(np.int64)
@@ -89,7 +90,7 @@ class Leaves:
             targets = (basis.points + (1 + 2 * part - parts)) / parts
             yield basis.interpolation(targets.ravel()).reshape(*targets.shape, -1)
 
-    def ids(self, degree: int, elements: ArrayLike) -> Numbers:
+    def ids(self, degree: int, elements: ArrayLike) -> Integers:
         """See `Hexahedra`: every element has nodes of its own."""
         nodes = (degree + 1) ** AXES
         return np.asarray(elements, np.int64)[:, None] * nodes + np.arange(nodes)
@@ -98,7 +99,7 @@ class Leaves:
         """See `Hexahedra`."""
         return self.count * (degree + 1) ** AXES
 
-    def tags(self, elements: ArrayLike) -> Numbers:
+    def tags(self, elements: ArrayLike) -> Integers:
         """See `Hexahedra`: the tag of a face on the boundary is its number plus one."""
         kinds = find_faces(self.forest, np.asarray(elements, np.int64)).kinds
         return np.where(kinds == FaceKind.BOUNDARY, np.arange(1, 2 * AXES + 1), INSIDE)

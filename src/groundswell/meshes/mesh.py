@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from groundswell.arguments import whole_number
+from groundswell.arrays import HostArray, Integers
 from groundswell.errors import InputError, counted
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Floats, Numbers, face_nodes, tangents
+from groundswell.meshes.hexahedra import AXES, Floats, face_nodes, tangents
 
 CORNERS = 8
 # The two corners of each edge, edges along r first, then s, then t.
@@ -38,11 +39,11 @@ class Mesh:
         InputError: arrays of wrong kinds or shapes, inverted elements, or a face of three elements.
     """
 
-    corners: Numbers
+    corners: Integers
     nodes: Floats
     order: int = 1
-    sides: Numbers = field(default_factory=lambda: np.empty((0, 4), np.int64))
-    side_tags: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
+    sides: Integers = field(default_factory=lambda: np.empty((0, 4), np.int64))
+    side_tags: Integers = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __post_init__(self) -> None:
         order = whole_number("order", self.order)
@@ -79,7 +80,7 @@ class Mesh:
         """See `Hexahedra`."""
         return self.nodes[np.asarray(elements)]
 
-    def ids(self, degree: int, elements: ArrayLike) -> Numbers:
+    def ids(self, degree: int, elements: ArrayLike) -> Integers:
         """See `Hexahedra`: corners first, then the interior of edges, faces, and elements."""
         chosen, inner = np.asarray(elements), degree - 1
         corners, cube = self.corners[chosen], np.arange((degree + 1) ** AXES)
@@ -109,7 +110,7 @@ class Mesh:
         edges, faces = len(self._edges[0]), len(self.faces[0])
         return corners + inner * edges + inner**2 * faces + inner**3 * self.count
 
-    def tags(self, elements: ArrayLike) -> Numbers:
+    def tags(self, elements: ArrayLike) -> Integers:
         """See `Hexahedra`."""
         keys, number = self.faces
         tags = (np.bincount(number.ravel(), minlength=len(keys)) == 1).astype(np.int64)
@@ -126,7 +127,7 @@ class Mesh:
             tags[where] = self.side_tags
         return tags[number[np.asarray(elements)]]
 
-    def reordered(self, order: Numbers) -> Mesh:
+    def reordered(self, order: Integers) -> Mesh:
         """The mesh with its elements in another order, (elements,)."""
         return replace(self, corners=self.corners[order], nodes=self.nodes[order])
 
@@ -137,11 +138,11 @@ class Mesh:
         return replace(self, corners=corners, nodes=nodes)
 
     @cached_property
-    def _edges(self) -> tuple[Numbers, Numbers]:
+    def _edges(self) -> tuple[Integers, Integers]:
         return _unique_entities(np.sort(self.corners[:, EDGES], axis=-1))
 
     @cached_property
-    def faces(self) -> tuple[Numbers, Numbers]:
+    def faces(self) -> tuple[Integers, Integers]:
         """Vertices of each face in rising order, (faces, 4); face numbers of elements, (.., 6)."""
         return _unique_entities(np.sort(self.corners[:, FACES], axis=-1))
 
@@ -153,20 +154,20 @@ def reverse_r(values: Any, order: int) -> Any:
     return cubes[:, :, :, ::-1].reshape(values.shape)
 
 
-def _unique_entities(keys: Numbers) -> tuple[Numbers, Numbers]:
+def _unique_entities(keys: Integers) -> tuple[Integers, Integers]:
     """The distinct keys, and for each of (elements, entities, corners) its number among them."""
     unique, number = np.unique(keys.reshape(-1, keys.shape[-1]), axis=0, return_inverse=True)
     return unique, number.reshape(keys.shape[:-1])
 
 
-def _edge_nodes(lattice: NDArray[np.int64], edge: int) -> Numbers:
+def _edge_nodes(lattice: Integers, edge: int) -> Integers:
     """Indices of the interior nodes of an edge, in the order of its axis."""
     axis, begin = edge // 4, int(EDGES[edge][0])
     where = [slice(1, -1) if a == axis else (-1 if begin >> a & 1 else 0) for a in range(AXES)]
     return np.asarray(lattice[tuple(where[::-1])])
 
 
-def _face_steps(corners: Numbers, inner: int) -> Numbers:
+def _face_steps(corners: Integers, inner: int) -> Integers:
     """Numbers of the interior nodes of a face, the same from both of its elements.
 
     Numbering starts at the lowest vertex and runs first towards the lower of its two neighbours.
@@ -194,7 +195,7 @@ def _volumes(nodes: Floats, order: int) -> Floats:
     return determinant @ gll(order).cube_weights
 
 
-def _as_array(name: str, given: Any) -> NDArray[Any]:
+def _as_array(name: str, given: Any) -> HostArray:
     """An array of numbers with axes."""
     array = np.asarray(given)
     if array.dtype.kind not in "iuf" or not array.ndim:

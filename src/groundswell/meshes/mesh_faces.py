@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.arrays import Integers
+from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.mesh import FACES, Mesh
 
 NOWHERE = -1
@@ -25,9 +26,9 @@ class MeshFaces:
             fast and the slow axis, then bit 4 swaps them.
     """
 
-    neighbours: Numbers
-    faces: Numbers
-    turns: Numbers
+    neighbours: Integers
+    faces: Integers
+    turns: Integers
 
 
 def find_mesh_faces(mesh: Mesh) -> MeshFaces:
@@ -47,7 +48,7 @@ def find_mesh_faces(mesh: Mesh) -> MeshFaces:
     return MeshFaces(neighbours.reshape(shape), faces.reshape(shape), turns.reshape(shape))
 
 
-def turned(turn: int, nodes: int) -> Numbers:
+def turned(turn: int, nodes: int) -> Integers:
     """Indices in the other element's order of the nodes of a face, (nodes^2,).
 
     Args:
@@ -60,7 +61,7 @@ def turned(turn: int, nodes: int) -> Numbers:
     return a * nodes + b if turn & SWAP else b * nodes + a
 
 
-def _turns(own: Numbers, other: Numbers) -> Numbers:
+def _turns(own: Integers, other: Integers) -> Integers:
     """The turns of faces with these corners, (faces, 4) each, the fast axis first."""
     fits = [(own == other[:, turned(turn, 2)]).all(axis=1) for turn in range(TURNS)]
     return np.argmax(fits, axis=0)

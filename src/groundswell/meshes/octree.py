@@ -17,9 +17,9 @@ from math import prod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.errors import InputError
-from groundswell.meshes.gll import Floats
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.morton import BITS, decode, encode
 
 Edges = tuple[Floats, Floats, Floats]
@@ -49,7 +49,7 @@ class Forest:
     """
 
     edges: Edges
-    keys: Numbers
+    keys: Integers
     levels: Levels
     periodic: tuple[bool, bool, bool] = (False, False, False)
 
@@ -76,7 +76,7 @@ class Forest:
         """The deepest level that leaves may have."""
         return deepest_level(self.roots)
 
-    def anchors(self, leaves: ArrayLike | None = None) -> Numbers:
+    def anchors(self, leaves: ArrayLike | None = None) -> Integers:
         """Indices of the first lattice cells of leaves in the whole box, (leaves, 3).
 
         Args:
@@ -84,11 +84,11 @@ class Forest:
         """
         return decode(self.keys[_chosen(leaves)])
 
-    def sizes(self, leaves: ArrayLike | None = None) -> Numbers:
+    def sizes(self, leaves: ArrayLike | None = None) -> Integers:
         """Number of lattice cells along an edge of leaves, (leaves,); `leaves` as in `anchors`."""
         return cells_along(self.max_level, self.levels[_chosen(leaves)])
 
-    def trees(self, leaves: ArrayLike | None = None) -> Numbers:
+    def trees(self, leaves: ArrayLike | None = None) -> Integers:
         """Numbers of the roots of leaves, x fastest, (leaves,); `leaves` as in `anchors`."""
         roots = self.anchors(leaves) >> self.max_level
         return np.asarray(roots @ np.array([1, self.roots[0], self.roots[0] * self.roots[1]]))
@@ -97,7 +97,7 @@ class Forest:
         """Lower and upper corners of leaves, each (leaves, 3), m; `leaves` as in `anchors`."""
         return self.boxes_of(self.keys[_chosen(leaves)], self.levels[_chosen(leaves)])
 
-    def boxes_of(self, keys: Numbers, levels: Levels) -> tuple[Floats, Floats]:
+    def boxes_of(self, keys: Integers, levels: Levels) -> tuple[Floats, Floats]:
         """Lower and upper corners of octants, each (octants, 3), m.
 
         Args:
@@ -118,7 +118,7 @@ class Forest:
         x, y, z = edges
         return replace(self, edges=(x, y, z), keys=keys[order], levels=self.levels[order])
 
-    def wrap(self, cells: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
+    def wrap(self, cells: Integers) -> tuple[Integers, Mask]:
         """Wrap lattice cells along periodic axes.
 
         Args:
@@ -131,7 +131,7 @@ class Forest:
         wrapped = np.where(self.periodic, cells % counts, cells) if any(self.periodic) else cells
         return wrapped, np.all((wrapped >= 0) & (wrapped < counts), axis=-1)
 
-    def find(self, cells: Numbers) -> Numbers:
+    def find(self, cells: Integers) -> Integers:
         """The leaf that holds each lattice cell, -1 outside the box.
 
         Args:
@@ -144,7 +144,7 @@ class Forest:
         keys = encode(np.where(inside[..., None], wrapped, 0))
         return np.where(inside, np.searchsorted(self.keys, keys, side="right") - 1, -1)
 
-    def locate(self, points: ArrayLike) -> Numbers:
+    def locate(self, points: ArrayLike) -> Integers:
         """The leaf that contains each point, -1 outside the box.
 
         A point on a face, edge or corner belongs to the leaf with the lowest number. Points beyond
@@ -163,7 +163,7 @@ class Forest:
         found[inside] = self.find(self._cells(where[inside]))
         return found
 
-    def _positions(self, planes: Numbers) -> Floats:
+    def _positions(self, planes: Integers) -> Floats:
         """Coordinates of lattice planes along x, y and z, (..., 3)."""
         columns, mask = [], (1 << self.max_level) - 1
         for axis, line in enumerate(self.edges):
@@ -172,7 +172,7 @@ class Forest:
             columns.append(line[root] + widths[root] * (step / (mask + 1)))
         return np.stack(columns, axis=-1)
 
-    def _cells(self, points: Floats) -> Numbers:
+    def _cells(self, points: Floats) -> Integers:
         """The first lattice cell that touches each point of the box, (points, 3).
 
         Among the cells that touch a point, the first one along all axes has the lowest key.
@@ -230,7 +230,7 @@ def uniform_forest(
     return Forest(lines, keys, np.full(len(keys), level, np.int8), periodic)
 
 
-def partition_curve(weights: ArrayLike, parts: int) -> Numbers:
+def partition_curve(weights: ArrayLike, parts: int) -> Integers:
     """Divide the leaves, in their order, into contiguous ranges of nearly equal weight.
 
     The weight of a range differs from the mean by at most the weight of the heaviest leaf. No range
@@ -262,7 +262,7 @@ def partition_curve(weights: ArrayLike, parts: int) -> Numbers:
     return np.asarray(np.minimum(starts, latest), np.int64)
 
 
-def cells_along(max_level: int, levels: Levels) -> Numbers:
+def cells_along(max_level: int, levels: Levels) -> Integers:
     """Number of lattice cells along an edge of octants of the given levels, (octants,)."""
     return np.asarray(np.left_shift(1, max_level - levels.astype(np.int64)))
 
@@ -312,6 +312,6 @@ def _checked_edges(edges: Sequence[ArrayLike]) -> Edges:
     return x, y, z
 
 
-def _chosen(leaves: ArrayLike | None) -> slice | Numbers:
+def _chosen(leaves: ArrayLike | None) -> slice | Integers:
     """The index of the given leaves, or of all leaves."""
     return slice(None) if leaves is None else np.asarray(leaves, np.int64)

@@ -12,8 +12,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.arrays import Integers, Mask
 from groundswell.errors import InputError
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree import Forest
 
 QUARTERS = 4
@@ -44,7 +45,7 @@ class LeafFaces:
     """
 
     kinds: NDArray[np.int8]
-    neighbours: Numbers
+    neighbours: Integers
     quarters: NDArray[np.int8]
 
 
@@ -74,7 +75,7 @@ def find_faces(forest: Forest, leaves: ArrayLike | None = None) -> LeafFaces:
     return LeafFaces(kinds, neighbours, quarters)
 
 
-def _octants_beyond(anchors: Numbers, sizes: Numbers, face: int) -> Numbers:
+def _octants_beyond(anchors: Integers, sizes: Integers, face: int) -> Integers:
     """First lattice cells of the octants of the same size beyond a face of leaves, (leaves, 3)."""
     axis, side = divmod(face, 2)
     cells = anchors.copy()
@@ -82,7 +83,7 @@ def _octants_beyond(anchors: Numbers, sizes: Numbers, face: int) -> Numbers:
     return cells
 
 
-def _kinds(forest: Forest, found: Numbers, sizes: Numbers) -> NDArray[np.int8]:
+def _kinds(forest: Forest, found: Integers, sizes: Integers) -> NDArray[np.int8]:
     """The kind of a face of leaves of given sizes, from the first leaf beyond, (leaves,)."""
     beyond = forest.sizes(found)
     kinds = np.full(len(found), FaceKind.SAME, np.int8)
@@ -93,13 +94,13 @@ def _kinds(forest: Forest, found: Numbers, sizes: Numbers) -> NDArray[np.int8]:
     return kinds
 
 
-def _quarters(anchors: Numbers, sizes: Numbers, face: int) -> Numbers:
+def _quarters(anchors: Integers, sizes: Integers, face: int) -> Integers:
     """The quarter of the parent's face that the face of each leaf covers, (leaves,)."""
     first, second = ((anchors[:, axis] // sizes) & 1 for axis in _tangential(face))
     return first + 2 * second
 
 
-def _finer(forest: Forest, octants: Numbers, sizes: Numbers, face: int) -> Numbers:
+def _finer(forest: Forest, octants: Integers, sizes: Integers, face: int) -> Integers:
     """The four leaves next to a face in the octants beyond it, (leaves, 4)."""
     (axis, side), (first, second) = divmod(face, 2), _tangential(face)
     steps = np.zeros((QUARTERS, AXES), np.int64)
@@ -117,7 +118,7 @@ def _tangential(face: int) -> tuple[int, int]:
     return first, second
 
 
-def _require_balanced(balanced: NDArray[np.bool_]) -> None:
+def _require_balanced(balanced: Mask) -> None:
     """Check that all neighbours beyond faces have valid sizes."""
     if not balanced.all():
         raise InputError(

@@ -10,15 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.errors import InputError, listed
-from groundswell.meshes.gll import Floats
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.morton import decode, encode
 from groundswell.meshes.octree import Forest, Levels, cells_along, require_level
 
-Mask = NDArray[np.bool_]
 # Both take the lower and upper corners of leaves, each (leaves, 3), m, and return (leaves,).
 Criterion = Callable[[Floats, Floats], Mask]
 BoxLengths = Callable[[Floats, Floats], Floats]
@@ -39,7 +37,7 @@ def refine(forest: Forest, wanted: Criterion, max_level: int) -> Forest:
     """
     require_level(forest.roots, max_level)
 
-    def chosen(keys: Numbers, levels: Levels) -> Mask:
+    def chosen(keys: Integers, levels: Levels) -> Mask:
         found = levels < max_level
         found[found] = _asked(wanted, *forest.boxes_of(keys[found], levels[found]))
         return found
@@ -101,14 +99,14 @@ def balance(forest: Forest, across: str = "faces") -> Forest:
     steps = steps[np.abs(steps).sum(axis=1) <= _ACROSS[across]]
     divided = [*_divided(forest, steps), forest.keys[:0]]  # the deepest level is not divided
 
-    def chosen(keys: Numbers, levels: Levels) -> Mask:
+    def chosen(keys: Integers, levels: Levels) -> Mask:
         return np.isin(keys, divided[int(levels[0])], assume_unique=True)
 
     roots = _parents(forest, forest.keys, 0)
     return _divide(forest, roots, np.zeros(len(roots), np.int8), chosen)
 
 
-def _divided(forest: Forest, steps: Numbers) -> list[Numbers]:
+def _divided(forest: Forest, steps: Integers) -> list[Integers]:
     """Keys of the octants of each level that a balanced forest divides, from level 0 on.
 
     Args:
@@ -123,21 +121,21 @@ def _divided(forest: Forest, steps: Numbers) -> list[Numbers]:
     return found[::-1]
 
 
-def _beside(forest: Forest, keys: Numbers, level: int, steps: Numbers) -> Numbers:
+def _beside(forest: Forest, keys: Integers, level: int, steps: Integers) -> Integers:
     """Keys of octants of one level displaced by `steps`, without those outside the box."""
     size = 1 << forest.max_level - level
     cells, inside = forest.wrap(decode(keys)[:, None] + size * steps)
     return encode(cells[inside])
 
 
-def _parents(forest: Forest, keys: Numbers, level: int) -> Numbers:
+def _parents(forest: Forest, keys: Integers, level: int) -> Integers:
     """Distinct keys of the octants of one level that contain others, ascending."""
     bits = AXES * (forest.max_level - level)
     return np.unique(keys >> bits << bits)
 
 
 def _divide(
-    forest: Forest, keys: Numbers, levels: Levels, chosen: Callable[[Numbers, Levels], Mask]
+    forest: Forest, keys: Integers, levels: Levels, chosen: Callable[[Integers, Levels], Mask]
 ) -> Forest:
     """Divide octants that fill the box, and their children, while they are chosen.
 
@@ -155,7 +153,7 @@ def _divide(
     return replace(forest, keys=keys[order], levels=levels[order])
 
 
-def _children(forest: Forest, keys: Numbers, levels: Levels) -> tuple[Numbers, Levels]:
+def _children(forest: Forest, keys: Integers, levels: Levels) -> tuple[Integers, Levels]:
     """Keys and levels of the eight children of octants, each (8 octants,)."""
     levels = levels + np.int8(1)
     volumes = cells_along(forest.max_level, levels) ** AXES

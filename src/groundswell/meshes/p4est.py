@@ -19,14 +19,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from groundswell.arrays import Floats, HostArray, Integers
 from groundswell.errors import InputError, reason_of
-from groundswell.meshes.gll import Floats
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.morton import encode
 from groundswell.meshes.octree import Edges, Forest, count_roots, deepest_level
 
@@ -48,11 +47,11 @@ class SavedForest:
     """
 
     corners: Floats
-    trees: Numbers
-    anchors: Numbers
-    levels: Numbers
+    trees: Integers
+    anchors: Integers
+    levels: Integers
 
-    def place(self) -> tuple[Edges, Numbers]:
+    def place(self) -> tuple[Edges, Integers]:
         """Edges of the roots, see `Forest`, and the lattice key of each leaf, (leaves,).
 
         Raises:
@@ -129,7 +128,7 @@ def _read_trees(stream: _Stream) -> Floats:
     return np.asarray(positions[numbers])
 
 
-def _read_leaves(stream: _Stream, trees: int) -> tuple[Numbers, NDArray[Any]]:
+def _read_leaves(stream: _Stream, trees: int) -> tuple[Integers, HostArray]:
     """Read the second part of a file: the number of leaves of each tree, and the leaves."""
     stream.align()
     stream.require_format()
@@ -150,7 +149,7 @@ class _Stream:
     def __init__(self, content: bytes) -> None:
         self._content, self._position = content, 0
 
-    def take(self, dtype: DTypeLike, count: int) -> NDArray[Any]:
+    def take(self, dtype: DTypeLike, count: int) -> HostArray:
         """The next `count` values."""
         size = np.dtype(dtype).itemsize * count
         end = self._position + size
@@ -179,7 +178,7 @@ def _planes(coordinates: Floats) -> Floats:
     return values[np.append(True, apart)]
 
 
-def _root_cells(corners: Floats, edges: Edges) -> Numbers:
+def _root_cells(corners: Floats, edges: Edges) -> Integers:
     """Indices along x, y and z of the root of each tree, (trees, 3)."""
     places = np.stack(
         [

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from groundswell.arrays import Integers
 from groundswell.errors import InputError, install
-from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, face_nodes
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, face_nodes
 
 Parts = NDArray[np.int32]
 
@@ -37,7 +38,7 @@ def partition(mesh: Hexahedra, parts: int, method: str = "bisection") -> Parts:
     return _METHODS[method](mesh, parts)
 
 
-def face_neighbours(mesh: Hexahedra) -> Numbers:
+def face_neighbours(mesh: Hexahedra) -> Integers:
     """Pairs of distinct elements that share a face, (faces, 2)."""
     middles = [face_nodes(2, face)[4] for face in range(2 * AXES)]  # each belongs to one face only
     faces = mesh.ids(2, np.arange(mesh.count))[:, middles].ravel()
@@ -47,7 +48,7 @@ def face_neighbours(mesh: Hexahedra) -> Numbers:
     return pairs[pairs[:, 0] != pairs[:, 1]]
 
 
-def label_bodies(mesh: Hexahedra) -> Numbers:
+def label_bodies(mesh: Hexahedra) -> Integers:
     """The number of each element's body, a set of elements connected by corners, (elements,)."""
     corners, count = mesh.ids(1, np.arange(mesh.count)), mesh.count
     _, number = np.unique(corners, return_inverse=True)
@@ -69,7 +70,7 @@ def _bisection(mesh: Hexahedra, parts: int) -> Parts:
 
 
 def _bisect(
-    centers: Floats, members: Numbers, first: int, last: int, ends: list[int], result: Parts
+    centers: Floats, members: Integers, first: int, last: int, ends: list[int], result: Parts
 ) -> None:
     """Distribute elements, in rising order, over parts `first` to `last` - 1.
 
@@ -87,7 +88,7 @@ def _bisect(
     _bisect(centers, np.sort(order[half:]), middle, last, ends, result)
 
 
-def _along(points: Floats) -> Numbers:
+def _along(points: Floats) -> Integers:
     """Positions of points along the longest axis of their bounding box, in steps, (points,)."""
     low = points.min(axis=0)
     extents = points.max(axis=0) - low

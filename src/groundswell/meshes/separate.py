@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers
+from groundswell.arrays import Integers
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ class SeparateElements:
         """See `Hexahedra`."""
         return self.mesh.geometry_nodes(elements)
 
-    def ids(self, degree: int, elements: ArrayLike) -> Numbers:
+    def ids(self, degree: int, elements: ArrayLike) -> Integers:
         """See `Hexahedra`."""
         nodes = (degree + 1) ** AXES
         return np.asarray(elements, np.int64)[:, None] * nodes + np.arange(nodes)
@@ -39,6 +40,6 @@ class SeparateElements:
         """See `Hexahedra`."""
         return self.count * (degree + 1) ** AXES
 
-    def tags(self, elements: ArrayLike) -> Numbers:
+    def tags(self, elements: ArrayLike) -> Integers:
         """See `Hexahedra`."""
         return self.mesh.tags(elements)

@@ -8,8 +8,9 @@ from math import ceil, floor
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.case.recording import (
     AllWhere,
     BoxWhere,
@@ -36,7 +37,6 @@ from groundswell.outputs.recording import (
     Selection,
 )
 
-Floats = NDArray[np.float64]
 AXES = ("x", "y", "z")
 TAPS = {"nearest": 1, "linear": 2, "cubic": 4}
 ROUNDING = 1e-9  # tolerance of positions at bounds, in cells
@@ -230,14 +230,14 @@ class CartesianDomain:
         return self._owned(firsts, owners, frame, tuple(taps.tolist()), weights)
 
     @property
-    def _wraps(self) -> NDArray[np.bool_]:
+    def _wraps(self) -> Mask:
         """Whether values continue across the ends of each axis (z, y, x); one cell has no seam."""
         axes = zip(self.periodic, self.part.grid.region, strict=True)
         return np.array([periodic and cells > 1 for periodic, cells in axes][::-1])
 
     def _stencils(
-        self, middles: Sequence[Floats], taps: NDArray[np.int64], field: RecordableField
-    ) -> tuple[NDArray[np.int64], Floats]:
+        self, middles: Sequence[Floats], taps: Integers, field: RecordableField
+    ) -> tuple[Integers, Floats]:
         """First nodes (points, 3) in the order (z, y, x), and weights (points, taps)."""
         cells = zip(self.part.grid.region[::-1], self._wraps, strict=True)
         counts = [None if wraps else count for count, wraps in cells]
@@ -248,8 +248,8 @@ class CartesianDomain:
 
     def _owned(
         self,
-        firsts: NDArray[np.int64],
-        owners: NDArray[np.int64],
+        firsts: Integers,
+        owners: Integers,
         frame: Frame,
         taps: tuple[int, ...] = (1, 1, 1),
         weights: Floats | None = None,
@@ -300,7 +300,7 @@ def ghosts_read(
     return found
 
 
-def _across(first: NDArray[np.int64], taps: NDArray[np.int64], cut: Decomposition) -> Ghosts | None:
+def _across(first: Integers, taps: Integers, cut: Decomposition) -> Ghosts | None:
     """Ghosts for stencils (points, 3); None if no stencil spans several blocks or a seam."""
     last = first + taps
     crosses = np.zeros(len(first), bool)
@@ -326,7 +326,7 @@ def _united(one: Ghosts | None, other: Ghosts) -> Ghosts:
     return Ghosts(width, width, corners=True, within=within)
 
 
-def stencil(at: Floats, count: int | None, taps: int) -> tuple[NDArray[np.int64], Floats]:
+def stencil(at: Floats, count: int | None, taps: int) -> tuple[Integers, Floats]:
     """Lagrange interpolation with `taps` nodes on an axis of `count` nodes; None if it is periodic.
 
     Positions `at` are in spacings from the first node. Beyond the outermost nodes the stencil
@@ -361,9 +361,7 @@ def _name_of(axis: str, field: str, values: Floats, known: dict[str, Variable]) 
     return axis if axis not in known else f"{axis}_{field}"
 
 
-def read_mask(
-    where: MaskWhere, shape: tuple[int, ...], section: str = "output.record"
-) -> NDArray[np.int64]:
+def read_mask(where: MaskWhere, shape: tuple[int, ...], section: str = "output.record") -> Integers:
     """Read flat indices into an array of this shape.
 
     Raises:

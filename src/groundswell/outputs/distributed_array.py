@@ -12,9 +12,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend
+from groundswell.arrays import DeviceArray, HostArray, Integers
+from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Field, Part
 
@@ -34,13 +34,13 @@ class DistributedArray:
         own: the same of what this rank owns; each value of the whole has one owner.
     """
 
-    array: Array
+    array: DeviceArray
     shape: tuple[int, ...]
     window: tuple[tuple[Index, Index], ...]
     own: tuple[tuple[Index, Index], ...]
 
     @classmethod
-    def replicated(cls, array: Array, comm: Communicator) -> DistributedArray:
+    def replicated(cls, array: DeviceArray, comm: Communicator) -> DistributedArray:
         """A whole array that every rank has; rank 0 owns it."""
         everything = tuple(slice(0, n) for n in array.shape)
         window = ((everything, everything),)
@@ -48,7 +48,7 @@ class DistributedArray:
 
     @classmethod
     def of_boxes(
-        cls, array: Array, shape: tuple[int, ...], spans: Sequence[Sequence[Span]]
+        cls, array: DeviceArray, shape: tuple[int, ...], spans: Sequence[Sequence[Span]]
     ) -> DistributedArray:
         """An array without ghost values.
 
@@ -75,14 +75,14 @@ class DistributedArray:
         return cls(field.array, tuple(whole), _boxes(window), _boxes(own))
 
     @classmethod
-    def of_region(cls, array: Array, part: Part) -> DistributedArray:
+    def of_region(cls, array: DeviceArray, part: Part) -> DistributedArray:
         """The cells of the region of interest, of an array (nz, ny, nx) of a part's cells."""
         region = array[part.region_slices]
         first, cells = part.region_start, part.region
         spans = [[span(0, first[axis], cells[axis])] for axis in AXES]
         return cls.of_boxes(region, part.grid.region[::-1], spans)
 
-    def gather(self, backend: Backend, comm: Communicator) -> NDArray[Any] | None:
+    def gather(self, backend: Backend, comm: Communicator) -> HostArray | None:
         """The whole array at rank 0, None elsewhere; all ranks must call it."""
         host = backend.to_host(self.array)
         parts = comm.gather([(there, host[here]) for here, there in self.own])
@@ -109,7 +109,7 @@ def complete(index: Index, shape: tuple[int, ...]) -> Index:
     )
 
 
-def numbers_of(index: Any) -> NDArray[np.int64]:
+def numbers_of(index: Any) -> Integers:
     """The entries that a slice with both ends, or an index list, takes along its axis."""
     if isinstance(index, slice):
         return np.arange(index.start, index.stop)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, HostArray
 from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.netcdf import Variable, create_netcdf
@@ -51,7 +51,7 @@ class SeriesWriter(AppendableFile):
         shapes = {name: (None, *self._shape(of)) for name, of in fields.items()}
         super().__init__(path, {self._axis_name: (None,), **shapes}, resume)
 
-    def append(self, times: NDArray[np.float64], blocks: Mapping[str, NDArray[Any]]) -> None:
+    def append(self, times: Floats, blocks: Mapping[str, HostArray]) -> None:
         """Append samples (samples, ...) of every field.
 
         Raises:

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Reals
 from groundswell.errors import InputError, counted
-
-Floats = NDArray[np.float64]
 
 MOST = 30  # largest condition number of the basis functions: errors of samples grow by up to this
 
@@ -44,7 +42,7 @@ def require_resolved(frequencies: Sequence[float], times: Floats, file: str) -> 
         )
 
 
-def fit(sums: NDArray[np.floating], basis: Floats) -> tuple[Floats, Floats]:
+def fit(sums: Reals, basis: Floats) -> tuple[Floats, Floats]:
     """Amplitudes and phases (degrees) of the least-squares fit, (frequencies, ...).
 
     Args:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Cells, Items, Launch, Module, Source
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Cells, Items, Launch, Module, Source
 from groundswell.backends.launch import Extent
 from groundswell.backends.source import precision
 from groundswell.outputs.recording import BoxSelection, PointSelection, Selection
@@ -46,9 +47,9 @@ class Targets:
     begin: int
     every: int
     ring: Ring | None = None
-    statistics: Mapping[str, Array] = field(default_factory=dict)
-    sums: Array | None = None
-    basis: Array | None = None
+    statistics: Mapping[str, DeviceArray] = field(default_factory=dict)
+    sums: DeviceArray | None = None
+    basis: DeviceArray | None = None
 
     @property
     def wanted(self) -> int:
@@ -63,7 +64,7 @@ class RecordLaunches:
         clock: number of steps made, on the device.
     """
 
-    def __init__(self, backend: Backend, dtype: str, clock: Array) -> None:
+    def __init__(self, backend: Backend, dtype: str, clock: DeviceArray) -> None:
         self.backend, self._dtype, self.clock = backend, dtype, clock
 
     @cached_property
@@ -76,7 +77,7 @@ class RecordLaunches:
 
     def record(
         self,
-        arrays: Sequence[Array],
+        arrays: Sequence[DeviceArray],
         selection: Selection,
         targets: Targets,
         shifts: Sequence[float] | None = None,

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.case.recording import LineWhere, PointsWhere
 from groundswell.errors import InputError, counted
 from groundswell.formats.netcdf import Variable
 from groundswell.formats.text import parse_numbers, read_text
 from groundswell.outputs.recording import Frame, RecordableField
-
-Floats = NDArray[np.float64]
 
 
 def positions_of(where: PointsWhere | LineWhere) -> Floats:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Launch
+from groundswell.arrays import DeviceArray, HostArray
+from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.case.recording import HARMONICS, RecordSection
 from groundswell.exchange.communicator import Communicator
@@ -51,7 +51,7 @@ class Recorder:
         section: RecordSection,
         recording: Recording,
         launches: RecordLaunches,
-        arrays: Mapping[str, Array],
+        arrays: Mapping[str, DeviceArray],
         backend: Backend,
         comm: Communicator,
     ) -> None:
@@ -63,7 +63,7 @@ class Recorder:
         self._schedule = recording.schedule(section)
         shape = (len(self._fields), *self._selection.count)
         self._ring = self._new_ring(shape) if "raw" in section.what else None
-        self._statistics: dict[str, Array] = {
+        self._statistics: dict[str, DeviceArray] = {
             name: backend.zeros(shape, "float64" if name in EXACT else recording.dtype)
             for name in WANTED
             if name in section.what
@@ -84,7 +84,7 @@ class Recorder:
         slots = ring_slots(self._recording.sample_bytes(self.section, self._selection), every)
         return Ring(self._backend, shape, every, slots, dtype, self._schedule.begin)
 
-    def _new_sums(self, shape: tuple[int, ...]) -> tuple[Array | None, Array | None]:
+    def _new_sums(self, shape: tuple[int, ...]) -> tuple[DeviceArray | None, DeviceArray | None]:
         """Sums of samples times basis functions, and the functions; None without harmonics."""
         if not self.section.has_harmonics:
             return None, None
@@ -105,7 +105,7 @@ class Recorder:
             for n, field in enumerate(self._fields)
         }
 
-    def _distributed(self, array: Array) -> DistributedArray:
+    def _distributed(self, array: DeviceArray) -> DistributedArray:
         everything = tuple(slice(0, n) for n in array.shape)
         own = ((everything, self._selection.place),)
         return DistributedArray(array, self._selection.shape, own, own)
@@ -160,7 +160,7 @@ class Recorder:
         harmonics = {"frequency": frequency} if len(values) else {}
         return {**self._selection.frame.coordinates, **harmonics}
 
-    def _variables(self, what: str, values: Sequence[NDArray[Any]]) -> dict[str, Variable]:
+    def _variables(self, what: str, values: Sequence[HostArray]) -> dict[str, Variable]:
         frame, along = self._selection.frame, self._schedule.axis[0]
         method = {} if what == "final" else {"cell_methods": f"{along}: {METHODS[what]}"}
         return {
@@ -180,7 +180,7 @@ class Recorder:
             for n in range(len(self._fields))
         ]
 
-    def _harmonics(self, sums: Sequence[Sequence[NDArray[Any]]], steps: int) -> dict[str, Variable]:
+    def _harmonics(self, sums: Sequence[Sequence[HostArray]], steps: int) -> dict[str, Variable]:
         """Variables of amplitudes and phases, (frequency, ...), such as p_amplitude."""
         found = {}
         if self._sums is None:
@@ -199,8 +199,8 @@ class Recorder:
         return {name: found[name] for name in found if name.rpartition("_")[2] in self.section.what}
 
     def _fit(
-        self, field: RecordableField, sums: NDArray[Any], steps: int
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        self, field: RecordableField, sums: HostArray, steps: int
+    ) -> tuple[HostArray, HostArray]:
         """Amplitudes and phases (degrees, of a sine at time 0) of a field, (frequencies, ...).
 
         Phases are corrected for the time offset of the field.
@@ -221,7 +221,7 @@ class Recorder:
             None if whole is None else complete(_finished(what, whole, samples)) for whole in found
         ]
 
-    def _final(self) -> Array:
+    def _final(self) -> DeviceArray:
         """The current values, (fields, *count)."""
         shape = (len(self._fields), *self._selection.count)
         now = Ring(self._backend, shape, 1, 1, self._recording.dtype)
@@ -229,7 +229,7 @@ class Recorder:
         return now.buffer[0]
 
 
-def _finished(what: str, values: NDArray[Any], samples: int) -> NDArray[Any]:
+def _finished(what: str, values: HostArray, samples: int) -> HostArray:
     """A statistic from its sums over a number of samples."""
     if what != "final" and not samples:
         return np.full_like(values, np.nan)
@@ -257,10 +257,10 @@ class Recorders:
         self,
         sections: Sequence[RecordSection],
         recording: Recording,
-        arrays: Mapping[str, Array],
+        arrays: Mapping[str, DeviceArray],
         backend: Backend,
         comm: Communicator,
-        clock: Array | None = None,
+        clock: DeviceArray | None = None,
     ) -> None:
         self._backend, self._comm, self._has_clock = backend, comm, clock is not None
         launches = RecordLaunches(

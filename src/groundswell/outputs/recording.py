@@ -8,8 +8,8 @@ from math import ceil, prod
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, HostArray, Integers
 from groundswell.case.recording import HARMONICS, RecordSection, Where
 from groundswell.errors import InputError, counted
 from groundswell.formats.netcdf import TIME, Variable
@@ -96,7 +96,7 @@ class Selection:
     place: Index
     frame: Frame
 
-    def complete(self, whole: NDArray[Any]) -> NDArray[Any]:
+    def complete(self, whole: HostArray) -> HostArray:
         """Whole samples (..., *shape), in which values that no rank has are NaN."""
         return whole
 
@@ -125,12 +125,12 @@ class PointSelection(Selection):
         missing: points that no rank has; their values are NaN.
     """
 
-    cells: NDArray[np.int64]
+    cells: Integers
     taps: tuple[int, ...] = (1, 1, 1)
-    weights: NDArray[Any] | None = None
-    missing: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    weights: HostArray | None = None
+    missing: Integers = field(default_factory=lambda: np.empty(0, np.int64))
 
-    def complete(self, whole: NDArray[Any]) -> NDArray[Any]:
+    def complete(self, whole: HostArray) -> HostArray:
         """See `Selection`."""
         if len(self.missing):
             whole[..., self.missing] = np.nan
@@ -203,7 +203,7 @@ class Schedule:
         """Name and variable of the axis of samples: time or steps."""
         return ("time", TIME) if self.seconds is not None else ("step", STEP)
 
-    def times(self, numbers: range) -> NDArray[np.float64]:
+    def times(self, numbers: range) -> Floats:
         """Times of these samples, s, or their steps."""
         steps = self.begin + self.every * np.arange(numbers.start, numbers.stop)
         times = steps * (1.0 if self.seconds is None else self.seconds)
@@ -246,7 +246,7 @@ class Recording:
         """The schedule of a section; raises what `Schedule.of` raises."""
         return Schedule.of(section, self.seconds, self.at_once, self.start)
 
-    def basis(self, section: RecordSection) -> NDArray[np.float64]:
+    def basis(self, section: RecordSection) -> Floats:
         """The basis functions of a section's harmonics at all of its samples, (samples, terms)."""
         assert self.steps is not None
         schedule = self.schedule(section)

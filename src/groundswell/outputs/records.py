@@ -7,15 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import xarray
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.case.recording import SUFFIXES
 from groundswell.formats.netcdf import open_dataset
 from groundswell.formats.vtkhdf import GRID_SPACING
 from groundswell.formats.vtkhdf_reader import open_images
 from groundswell.outputs.recording import RecordableField
-
-Floats = NDArray[np.float64]
 
 
 def open_records(

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.backends import Backend, Event
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 
@@ -69,7 +69,7 @@ class Ring:
             samples_before(end, self.begin, self.every),
         )
 
-    def read(self, begin: int, end: int, after: Event | None) -> NDArray[Any]:
+    def read(self, begin: int, end: int, after: Event | None) -> HostArray:
         """The samples of steps begin .. end - 1, (samples, *shape), after the event `after`."""
         slots = [n % self.slots for n in self.numbers(begin, end)]
         if not self.buffer.size:
@@ -102,7 +102,7 @@ class Output:
         self,
         ring: Ring,
         writer: Any,
-        write: Callable[[NDArray[Any], range], None],
+        write: Callable[[HostArray, range], None],
         shape: tuple[int, ...],
         place: Place = (),
         comm: Communicator | None = None,
@@ -133,7 +133,7 @@ class Output:
         block = self._assembled(parts, len(numbers))
         return lambda: self._write(block, numbers)
 
-    def _assembled(self, parts: list[tuple[Place, NDArray[Any]]], samples: int) -> NDArray[Any]:
+    def _assembled(self, parts: list[tuple[Place, HostArray]], samples: int) -> HostArray:
         """Whole samples from the parts of all ranks."""
         if len(parts) == 1 and parts[0][1].shape[1:] == self._shape:
             return parts[0][1]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.case.recording import AllWhere, BoxWhere, RecordSection
 from groundswell.formats.vtkhdf import GRID_SPACING, VolumeWriter
 from groundswell.outputs.cartesian import CartesianDomain
@@ -16,7 +15,7 @@ from groundswell.outputs.files import SeriesWriter
 from groundswell.outputs.recording import Recording, Selection
 
 Writer = SeriesWriter | VolumeWriter
-Write = Callable[[NDArray[Any], range], None]
+Write = Callable[[HostArray, range], None]
 
 
 def open_series(
@@ -79,12 +78,12 @@ def append_to(
     names, frame = section.fields, selection.frame
     times = recording.schedule(section).times
 
-    def append_images(block: NDArray[Any], numbers: range) -> None:
+    def append_images(block: HostArray, numbers: range) -> None:
         assert isinstance(writer, VolumeWriter)
         for time, sample in zip(times(numbers), block, strict=True):
             writer.append(float(time), dict(zip(names, sample, strict=True)))
 
-    def append(block: NDArray[Any], numbers: range) -> None:
+    def append(block: HostArray, numbers: range) -> None:
         assert isinstance(writer, SeriesWriter)
         samples = np.moveaxis(selection.complete(block), 1, 0)
         shapes = ((len(numbers), *frame.shape(name)) for name in names)

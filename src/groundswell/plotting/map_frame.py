@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.plotting.style import INK, round_below
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SLENDERNESS = (0.25, 2.5)  # limits of height over width; narrower maps are stretched
-Points = tuple[NDArray[np.float64], NDArray[np.float64]]
+Points = tuple[Floats, Floats]
 
 _DEGREE = np.radians(1.0) * 6371008.8  # of latitude on a sphere of the Earth's mean radius, m
 
@@ -31,10 +32,10 @@ class Frame:
     along the grid's axes, where y points to `azimuth` (degrees clockwise from north).
     """
 
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    longitude: NDArray[np.float64] | None = None
-    latitude: NDArray[np.float64] | None = None
+    x: Floats
+    y: Floats
+    longitude: Floats | None = None
+    latitude: Floats | None = None
     azimuth: float = 0.0
 
     @classmethod
@@ -151,7 +152,7 @@ class Frame:
         return [arrow]
 
 
-def _with_edges(centres: NDArray[np.float64], cells: int) -> tuple[float, float]:
+def _with_edges(centres: Floats, cells: int) -> tuple[float, float]:
     """The range of cell centres, extended to the edges of the outer cells."""
     low, high = float(centres.min()), float(centres.max())
     half = (high - low) / (2 * max(cells - 1, 1)) or 0.5

@@ -56,12 +56,10 @@ from functools import lru_cache
 from math import pi
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Complexes, Floats, Reals
 from groundswell.errors import InputError
-
-Array = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 MECHANISMS = 8  # of a group of cells
 LARGEST_WEIGHT = 0.95  # the relaxed modulus is at least a twentieth of the unrelaxed one
@@ -87,8 +85,8 @@ class Relaxation:
         in_cells: whether each cell has one mechanism; otherwise every point has all of them.
     """
 
-    tau: Array
-    coefficients: Array
+    tau: Floats
+    coefficients: Floats
     exponent: float
     transition: float
     band: tuple[float, float]
@@ -96,11 +94,11 @@ class Relaxation:
     error: float = 0.0
     in_cells: bool = True
 
-    def decay(self, dt: float) -> Array:
+    def decay(self, dt: float) -> Floats:
         """Factors A = (2 tau - dt) / (2 tau + dt) of a time step `dt` (s), (n,)."""
         return (2 * self.tau - dt) / (2 * self.tau + dt)
 
-    def weights(self, inv_q: ArrayLike) -> Array:
+    def weights(self, inv_q: ArrayLike) -> Floats:
         """Weights w in [0, 1) of cells with 1/Q0 = `inv_q` (any shape): (n, *inv_q.shape).
 
         At a point with all mechanisms, these relax the fractions w / n of the unrelaxed modulus.
@@ -124,7 +122,7 @@ class Relaxation:
         stiffness = 1 - w / (1 + 2j * pi * np.multiply.outer(self.tau, f))
         return average_stiffness(stiffness, in_cells=self.in_cells)[0]
 
-    def quality(self, f: ArrayLike, q: ArrayLike) -> Array:
+    def quality(self, f: ArrayLike, q: ArrayLike) -> Floats:
         """Q = Re M / Im M of waves of frequency `f` (Hz) for Q0 = `q`, broadcast together.
 
         Raises:
@@ -134,11 +132,11 @@ class Relaxation:
         with np.errstate(divide="ignore"):
             return modulus.real / np.abs(modulus.imag)  # abs: -0.0 must not turn Q to -inf
 
-    def target(self, f: ArrayLike, q: ArrayLike) -> Array:
+    def target(self, f: ArrayLike, q: ArrayLike) -> Floats:
         """Target Q(f) at `f` (Hz) for Q0 = `q`, broadcast together."""
         return np.asarray(q) * np.maximum(1.0, np.asarray(f) / self.transition) ** self.exponent
 
-    def modulus_ratio(self, inv_q: ArrayLike, f_ref: float) -> Array:
+    def modulus_ratio(self, inv_q: ArrayLike, f_ref: float) -> Floats:
         """Ratio M_u / (rho c^2) for which c is the phase velocity at `f_ref` (Hz).
 
         The phase velocity is 1 / Re sqrt(rho / M), hence M_u / (rho c^2) = (Re sqrt(M_u / M))^2.
@@ -149,7 +147,7 @@ class Relaxation:
         """
         return np.interp(self._checked(inv_q), *_ratio_table(self, float(f_ref)))
 
-    def _checked(self, inv_q: ArrayLike) -> NDArray[np.floating]:
+    def _checked(self, inv_q: ArrayLike) -> Reals:
         inv_q = np.asarray(inv_q)
         least, most = np.min(inv_q, initial=0.0), np.max(inv_q, initial=0.0)
         if least >= 0 and most * self.minimum_q <= 1 + 1e-6:  # 1/10 in single precision is allowed
@@ -162,7 +160,7 @@ class Relaxation:
 
 
 @lru_cache(maxsize=16)
-def _ratio_table(relaxation: Relaxation, f_ref: float) -> tuple[Array, Array]:
+def _ratio_table(relaxation: Relaxation, f_ref: float) -> tuple[Floats, Floats]:
     inv_q = np.linspace(0.0, 1 / relaxation.minimum_q, _TABLE)
     with np.errstate(divide="ignore"):
         modulus = relaxation.modulus(f_ref, 1 / inv_q)

@@ -8,13 +8,12 @@ from itertools import permutations
 from math import inf, pi
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Indices
 from groundswell.errors import InputError
 from groundswell.seismology.attenuation import (
     LARGEST_WEIGHT,
     MECHANISMS,
-    Array,
     Relaxation,
     average_stiffness,
 )
@@ -75,7 +74,7 @@ def _fit(
     return replace(found, error=_error(found))
 
 
-def _frequencies(transition: float, band: tuple[float, float], per_decade: int) -> Array:
+def _frequencies(transition: float, band: tuple[float, float], per_decade: int) -> Floats:
     """Frequencies of the band, including the transition, where the target has its corner."""
     count = max(12, int(np.ceil(per_decade * np.log10(band[1] / band[0]))))
     corner = [transition] if band[0] < transition < band[1] else []
@@ -90,7 +89,7 @@ def _error(relaxation: Relaxation) -> float:
 
 def _first_guess(
     exponent: float, transition: float, band: tuple[float, float], count: int
-) -> Array:
+) -> Floats:
     """Relaxation frequencies equally spaced in log f for constant Q, and denser at a corner."""
     lo, hi = np.log(band[0] / 2), np.log(band[1] * 2)
     corner = np.clip(np.log(0.85 * transition), lo, hi)
@@ -112,9 +111,9 @@ class _Misfit:
     form of w shows that the upper `bounds` are sufficient for w <= LARGEST_WEIGHT.
     """
 
-    omega: Array
-    growth: Array  # Q_target / Q0
-    inv_q: Array
+    omega: Floats
+    growth: Floats  # Q_target / Q0
+    inv_q: Floats
     minimum_q: float
     in_cells: bool
 
@@ -134,7 +133,7 @@ class _Misfit:
         growth = np.maximum(1, f / transition) ** exponent
         return cls(2 * pi * f, growth, inv_q, q, in_cells)
 
-    def bounds(self, count: int) -> tuple[Array, Array]:
+    def bounds(self, count: int) -> tuple[Floats, Floats]:
         """Relaxation frequencies near the band; weights in (0, LARGEST_WEIGHT]."""
         reach = REACH[self.in_cells]
         largest = LARGEST_WEIGHT * self.minimum_q
@@ -143,12 +142,12 @@ class _Misfit:
         high = [-np.log(self.omega[0] / reach), 2 * largest, largest]
         return np.repeat(low, count), np.repeat(high, count)
 
-    def unpack(self, unknowns: Array) -> tuple[Array, Array]:
+    def unpack(self, unknowns: Floats) -> tuple[Floats, Floats]:
         """Relaxation times (n,) and coefficients (b, a), shape (n, 2)."""
         log_tau, p0, p1 = unknowns.reshape(3, -1)
         return np.exp(log_tau), np.stack([p0, (p1 - p0) * self.minimum_q], axis=1)
 
-    def __call__(self, unknowns: Array) -> tuple[Array, Array]:
+    def __call__(self, unknowns: Floats) -> tuple[Floats, Floats]:
         """The misfit (samples,) and its Jacobian (samples, 3 n)."""
         log_tau, p0, p1 = unknowns.reshape(3, -1)
         rise = self.inv_q * self.inv_q * self.minimum_q
@@ -168,7 +167,7 @@ class _Misfit:
         return ratio.ravel() - 1, jacobian.reshape(len(unknowns), -1).T
 
 
-def _minimise(misfit: _Misfit, guess: Array) -> Array:
+def _minimise(misfit: _Misfit, guess: Floats) -> Floats:
     """Minimise p-norms of the misfit, p = 2, 4, 8, 16 and 32, each from the previous minimum.
 
     The last one approximates the maximum norm. A p-norm is minimised by least squares of the misfit
@@ -194,7 +193,7 @@ def _minimise(misfit: _Misfit, guess: Array) -> Array:
     return unknowns
 
 
-def _power_slopes(error: Array, jacobian: Array, power: int, level: float) -> Array:
+def _power_slopes(error: Floats, jacobian: Floats, power: int, level: float) -> Floats:
     """Derivatives of (error / level)^power."""
     return (power / level * (error / level) ** (power - 1))[:, None] * jacobian
 
@@ -202,7 +201,7 @@ def _power_slopes(error: Array, jacobian: Array, power: int, level: float) -> Ar
 EQUAL = 1e-9  # largest relative difference of errors that are equal except for rounding
 
 
-def _optimal_order(relaxation: Relaxation) -> NDArray[np.intp]:
+def _optimal_order(relaxation: Relaxation) -> Indices:
     """The order of mechanisms in cells that gives waves along the axes the Q closest to the target.
 
     To second order in the differences between cells, the effective modulus is the mean modulus
@@ -228,7 +227,7 @@ def _optimal_order(relaxation: Relaxation) -> NDArray[np.intp]:
 _PARITIES = np.arange(MECHANISMS)[:, None] >> np.arange(3) & 1  # (cell or pattern, axis)
 
 
-def _pattern_relaxation() -> Array:
+def _pattern_relaxation() -> Floats:
     """Fraction of the stress of each pattern that motion of the cells relaxes, (6, 8).
 
     A pattern that alternates along the axes n has a force T n, where T is the stress of the wave.

@@ -29,11 +29,9 @@ from dataclasses import dataclass
 from math import exp, pi
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Mask
 from groundswell.seismology.media.statistics import SideSpeeds
-
-Floats = NDArray[np.float64]
 
 STABLE_CONTRAST = 1.1  # largest contrast of speeds at which a plain matched layer is stable
 # Constant part of alpha at the sides over the angular frequency of the resonance
@@ -71,7 +69,7 @@ class SoftGround:
         return self.fastest / self.sides.slowest
 
     @property
-    def is_soft(self) -> NDArray[np.bool_]:
+    def is_soft(self) -> Mask:
         """Whether a row is soft ground, (nz,)."""
         return self.contrast > STABLE_CONTRAST
 

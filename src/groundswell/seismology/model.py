@@ -8,9 +8,10 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from groundswell.arguments import listed
+from groundswell.arrays import Reals
 from groundswell.errors import InputError
 from groundswell.grids.axis import Spacing, Spacings
 from groundswell.seismology.case.base import SeismicCase
@@ -19,7 +20,6 @@ from groundswell.seismology.media.material import PROPERTIES, UNITS, unit_factor
 if TYPE_CHECKING:
     import xarray
 
-Values = NDArray[np.floating[Any]]
 Table = Mapping[str, Any]  # of a case file
 C = TypeVar("C", bound=SeismicCase)
 
@@ -97,7 +97,7 @@ class Model:
         return cls(**values, spacing=spacing, geography=geography)
 
     @property
-    def properties(self) -> dict[str, Values]:
+    def properties(self) -> dict[str, Reals]:
         """Every property that is given, by name, in the shape of all of them, (nz, ny, nx)."""
         given = {name: getattr(self, name) for name in PROPERTIES}
         arrays = {name: np.asarray(value) for name, value in given.items() if value is not None}
@@ -212,6 +212,6 @@ def _ordered(array: xarray.DataArray, dimensions: Sequence[Hashable]) -> xarray.
     return array.transpose(*dimensions)
 
 
-def _in_si(array: xarray.DataArray, unit: str) -> Values:
+def _in_si(array: xarray.DataArray, unit: str) -> Reals:
     factor = unit_factor(str(array.attrs.get("units", "")), unit, str(array.name))
     return array.values if factor == 1 else array.values * factor

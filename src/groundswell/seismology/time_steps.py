@@ -8,8 +8,8 @@ from math import ceil, floor, log10
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.case.common import TimeSection
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
@@ -143,7 +143,7 @@ class TimeAxis:
         """Time after `step` steps, s."""
         return float((step - self.before) * self.dt)
 
-    def times(self, steps: int) -> NDArray[np.float64]:
+    def times(self, steps: int) -> Floats:
         """Times of the first `steps` steps, s, (steps,)."""
         return self.dt * (np.arange(steps, dtype=float) - self.before)
 

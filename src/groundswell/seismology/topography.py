@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.case.expressions import Expression
 from groundswell.errors import InputError
 from groundswell.formats.damage import read_errors_reported
@@ -28,7 +28,6 @@ from groundswell.seismology.media.material import unit_factor
 if TYPE_CHECKING:
     from xarray import DataArray
 
-Floats = NDArray[np.float64]
 Elevation = Callable[[Floats, Floats], Floats]
 
 ORDER = 3  # of splines through the points of maps

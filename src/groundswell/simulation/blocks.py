@@ -13,7 +13,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.backends import Array, Backend, Launch, Source
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Launch, Source
 from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Decomposition
@@ -197,7 +198,7 @@ class BlockSolver(ExplicitSolver):
 
     # --- helpers of subclasses --------------------------------------------------------------------
 
-    def interior(self, name: str, box: Box | None = None) -> Array:
+    def interior(self, name: str, box: Box | None = None) -> DeviceArray:
         """View of a field without its ghosts, (nz, ny, nx), or of a box of it."""
         whole = self.fields[name].interior
         if box is None:

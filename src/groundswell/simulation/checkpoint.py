@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.backends import Backend
 from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
@@ -96,7 +96,7 @@ def _write(path: Path, backend: Backend, state: State, progress: Progress) -> No
                 _write_piece(group, str(n), host[here], complete(there, portion.shape))
 
 
-def _write_piece(group: Any, key: str, values: NDArray[Any], there: Index) -> None:
+def _write_piece(group: Any, key: str, values: HostArray, there: Index) -> None:
     """Write values, the start of each axis in the whole, and the index list if there is one."""
     first, *others = there
     rows = None if isinstance(first, slice) else np.asarray(first, np.int64)
@@ -106,7 +106,7 @@ def _write_piece(group: Any, key: str, values: NDArray[Any], there: Index) -> No
         _write_checked(group, key + ROWS, rows)
 
 
-def _write_checked(group: Any, key: str, values: NDArray[Any]) -> Any:
+def _write_checked(group: Any, key: str, values: HostArray) -> Any:
     data = np.ascontiguousarray(values)
     dataset = group.create_dataset(key, data=data)
     dataset.attrs["checksum"] = _checksum(data.data)
@@ -177,7 +177,7 @@ def _require_part(path: Path, progress: Progress) -> None:
         )
 
 
-def _read_pieces(path: Path, name: str, portion: DistributedArray, host: NDArray[Any]) -> int:
+def _read_pieces(path: Path, name: str, portion: DistributedArray, host: HostArray) -> int:
     """Copy the values of an array's windows from a file to `host`; returns their number."""
     with _opened(path) as file:
         group = file["state"].get(name)
@@ -190,7 +190,7 @@ def _read_pieces(path: Path, name: str, portion: DistributedArray, host: NDArray
         return sum(_read_piece(group, key, portion, host) for key in keys)
 
 
-def _read_piece(group: Any, key: str, portion: DistributedArray, host: NDArray[Any]) -> int:
+def _read_piece(group: Any, key: str, portion: DistributedArray, host: HostArray) -> int:
     dataset, name = group[key], group.name.removeprefix("/state/")
     starts = zip(dataset.attrs["start"], dataset.shape, strict=True)
     there: list[Any] = [slice(int(first), int(first) + n) for first, n in starts]
@@ -207,7 +207,7 @@ def _read_piece(group: Any, key: str, portion: DistributedArray, host: NDArray[A
     return sum(host[target].size for target, _ in filter(None, pairs))
 
 
-def _read_checked(dataset: Any, name: str) -> NDArray[Any]:
+def _read_checked(dataset: Any, name: str) -> HostArray:
     data = np.ascontiguousarray(dataset[...])
     if dataset.attrs["checksum"] != _checksum(data.data):
         raise ValueError(f"{name!r} is not what was written")

@@ -7,9 +7,9 @@ from math import inf
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Blocks, Source
+from groundswell.arrays import DeviceArray, Floats
+from groundswell.backends import Backend, Blocks, Source
 from groundswell.backends.base import Event
 from groundswell.backends.source import precision
 from groundswell.errors import NotFinite
@@ -47,11 +47,11 @@ class NonFiniteSearch:
     def __init__(
         self,
         backend: Backend,
-        fields: Mapping[str, Array],
+        fields: Mapping[str, DeviceArray],
         time: Callable[[int], float],
         position: Callable[[Triple], str],
         largest: float = inf,
-        weights: NDArray[np.float64] | None = None,
+        weights: Floats | None = None,
     ) -> None:
         self._backend, self._fields, self._time, self._position = backend, fields, time, position
         self._largest = largest
@@ -67,7 +67,7 @@ class NonFiniteSearch:
             for name in fields
         ]
 
-    def _arguments(self, name: str) -> tuple[Array | int, ...]:
+    def _arguments(self, name: str) -> tuple[DeviceArray | int, ...]:
         """The arguments of the search of a field."""
         field, squares = self._fields[name], self._squares[[*self._fields].index(name)]
         plane, row, _ = (stride // field.itemsize for stride in field.strides)
@@ -105,7 +105,7 @@ class NonFiniteSearch:
                 return self._describe(sizes)
         return "a value was not finite"
 
-    def _describe(self, sizes: NDArray[np.float64]) -> str:
+    def _describe(self, sizes: Floats) -> str:
         if np.isinf(sizes).all():
             return f"{', '.join(self._fields)} is not finite at any point"
         k, j, i = (int(n) for n in np.unravel_index(np.argmax(sizes), sizes.shape))
@@ -114,7 +114,7 @@ class NonFiniteSearch:
         value = "not finite" if np.isinf(size) else f"{size:.3g}"
         return f"{', '.join(names)} is {value} at {self._position((i, j, k))}"
 
-    def _is_bad(self, field: Array, cell: Triple) -> bool:
+    def _is_bad(self, field: DeviceArray, cell: Triple) -> bool:
         i, j, k = cell
         value = np.abs(self._backend.to_host(field[k : k + 1, j : j + 1, i : i + 1]))
         return not (np.isfinite(value) & (value <= self._largest)).all()

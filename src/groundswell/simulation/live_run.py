@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
-from numpy.typing import NDArray
-
-from groundswell.backends import Array, Listing
+from groundswell.arrays import DeviceArray, HostArray
+from groundswell.backends import Listing
 from groundswell.errors import InputError, quoted
 from groundswell.simulation.preparation import OpenSolver
 from groundswell.simulation.solve import Solve
@@ -36,7 +34,7 @@ class LiveRun:
         self._time_loop("stop").stop_asked = True
 
     @property
-    def fields(self) -> Mapping[str, Array]:
+    def fields(self) -> Mapping[str, DeviceArray]:
         """Views of the fields on the device, by name.
 
         The views are NumPy arrays on a CPU and CuPy arrays on a GPU. Other libraries can use them
@@ -48,7 +46,7 @@ class LiveRun:
         found = self.solver.distributed_fields()
         return MappingProxyType({name: field.array for name, field in found.items()})
 
-    def gather(self, name: str) -> NDArray[Any] | None:
+    def gather(self, name: str) -> HostArray | None:
         """A copy of a whole field at rank 0, None on other ranks; all ranks must call it.
 
         Raises:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.backends import Event, Listing
 from groundswell.case import Case
 from groundswell.case.quantities import Quantity
@@ -45,13 +45,13 @@ class DecompositionSummary:
     largest_block: Sequence[int]
     updates_per_step: int
     memory: Sequence[int]
-    traffic: NDArray[Any]
+    traffic: HostArray
     quantities: Sequence[Quantity] = ()
     warnings: Sequence[str] = ()
 
     @classmethod
     def of_blocks(
-        cls, cut: Decomposition, memory: Sequence[int], traffic: NDArray[Any]
+        cls, cut: Decomposition, memory: Sequence[int], traffic: HostArray
     ) -> DecompositionSummary:
         """Summary for ranks that each update all cells of one block (x, y, z) per step."""
         largest = [int(max(np.diff(edges))) for edges in cut.edges][::-1]

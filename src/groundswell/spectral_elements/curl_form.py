@@ -13,8 +13,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
-from groundswell.meshes.gll import Floats, gll
+from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Hexahedra
 from groundswell.spectral_elements.geometry import chunks
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from groundswell.backends import Array, Backend, Blocks, Constant, Items, Launch, Module, Source
+from groundswell.arrays import DeviceArray, Floats, Integers
+from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Module, Source
 from groundswell.backends.source import precision
-from groundswell.meshes.gll import Floats, gll
-from groundswell.meshes.hexahedra import Numbers
+from groundswell.meshes.gll import gll
 
 KERNELS = Path(__file__).with_name("kernels")
 MIN_THREADS = 128  # of a block on a GPU
@@ -55,7 +55,9 @@ def initializer(table: ArrayLike) -> str:
     return repr(np.asarray(table, float).tolist()).replace("[", "{").replace("]", "}")
 
 
-def multiply(backend: Backend, x: Array, factors: Array, y: Array, count: int) -> list[Launch]:
+def multiply(
+    backend: Backend, x: DeviceArray, factors: DeviceArray, y: DeviceArray, count: int
+) -> list[Launch]:
     """Launches that set the first `count` values of y to x times factors; x and y may be equal."""
     module = backend.compile(multiply_source(x.dtype))
     launch = module.launch("multiply_values", Items(count), x, factors, y, count)
@@ -74,7 +76,7 @@ def elements_per_block(degree: int) -> int:
 
 
 def launch_on_elements(
-    backend: Backend, module: Module, name: str, degree: int, chosen: Numbers, *arrays: Array
+    backend: Backend, module: Module, name: str, degree: int, chosen: Integers, *arrays: DeviceArray
 ) -> list[Launch]:
     """Launch a kernel with a thread for each line of nodes of elements.
 

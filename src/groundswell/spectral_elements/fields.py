@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from groundswell.arrays import Integers
 from groundswell.exchange.communicator import Communicator
-from groundswell.meshes.hexahedra import Floats, Hexahedra, Numbers
+from groundswell.meshes.hexahedra import Floats, Hexahedra
 
 if TYPE_CHECKING:
     import xarray
 
 
 def gather_on_root(
-    comm: Communicator, mesh: Hexahedra, elements: Numbers, values: Floats
+    comm: Communicator, mesh: Hexahedra, elements: Integers, values: Floats
 ) -> Floats:
     """Values on the whole mesh, (elements, (N + 1)^3), at rank 0; all ranks must call it.
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.arrays import Mask
 from groundswell.errors import InputError, counted
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import (
@@ -113,7 +114,7 @@ class TrilinearMaps:
     """
 
     coefficients: Floats
-    affine: NDArray[np.bool_]
+    affine: Mask
 
     @classmethod
     def of(cls, mesh: Hexahedra, elements: ArrayLike) -> TrilinearMaps:

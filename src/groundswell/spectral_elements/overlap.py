@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from groundswell.arrays import Integers
 from groundswell.backends import Backend, Launch
 from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.linear.operators import Composite
-from groundswell.meshes.hexahedra import Numbers
 from groundswell.spectral_elements.space import FunctionSpace
 
 
-def split_elements(space: FunctionSpace) -> tuple[Numbers, Numbers]:
+def split_elements(space: FunctionSpace) -> tuple[Integers, Integers]:
     """Local numbers of elements that share nodes with other ranks, and of interior elements."""
     is_shared = space.dofs.max(axis=1) >= space.sharing.unshared
     return np.flatnonzero(is_shared), np.flatnonzero(~is_shared)
@@ -39,7 +39,7 @@ class NodalExchange(Composite):
         self,
         backend: Backend,
         space: FunctionSpace,
-        launches_for: Callable[[Numbers], Sequence[Launch]],
+        launches_for: Callable[[Integers], Sequence[Launch]],
     ) -> list[Launch]:
         """The exchange, hidden behind work on interior elements (Chalmers et al. 2023, figure 2).
 

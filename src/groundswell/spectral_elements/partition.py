@@ -8,10 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from groundswell.arrays import Integers
 from groundswell.errors import InputError, counted
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.meshes.box import Box
-from groundswell.meshes.hexahedra import Hexahedra, Numbers
+from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.meshes.partition import face_neighbours, partition
 
 
@@ -27,7 +28,7 @@ class ElementPartition:
     """
 
     mesh: Hexahedra
-    part: Numbers
+    part: Integers
     ranks: int
     processes: tuple[int, ...]
     largest: tuple[int, ...]
@@ -58,16 +59,16 @@ class ElementPartition:
         part = partition(mesh, ranks, method).astype(np.int64)
         return cls(mesh, part, ranks, (ranks,), (int(np.bincount(part).max()),))
 
-    def elements(self, rank: int) -> Numbers:
+    def elements(self, rank: int) -> Integers:
         """Numbers of a rank's elements, in rising order."""
         return np.flatnonzero(self.part == rank)
 
     @cached_property
-    def counts(self) -> Numbers:
+    def counts(self) -> Integers:
         """Number of elements of each rank."""
         return np.bincount(self.part, minlength=self.ranks)
 
-    def shared_nodes(self, degree: int) -> Numbers:
+    def shared_nodes(self, degree: int) -> Integers:
         """Nodes on faces between each pair of ranks, (ranks, ranks)."""
         shared = np.zeros((self.ranks, self.ranks), np.int64)
         for first, second in _parts_across_faces(self.mesh, self.part):
@@ -92,7 +93,7 @@ def _decompose_box(box: Box, ranks: int, processes: Sequence[int] | None) -> Dec
         ) from None
 
 
-def _number_blocks(box: Box, blocks: Decomposition) -> Numbers:
+def _number_blocks(box: Box, blocks: Decomposition) -> Integers:
     part = np.empty(box.count, np.int64)
     for rank in range(blocks.ranks):
         block = blocks.block(rank)
@@ -100,7 +101,7 @@ def _number_blocks(box: Box, blocks: Decomposition) -> Numbers:
     return part
 
 
-def _parts_across_faces(mesh: Hexahedra, part: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
+def _parts_across_faces(mesh: Hexahedra, part: Integers) -> Iterator[tuple[Integers, Integers]]:
     """The parts on both sides of each interior face, in any order."""
     if isinstance(mesh, Box):
         cube = part.reshape(mesh.counts[::-1])

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Integers
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra
 from groundswell.spectral_elements.geometry import chunks
 
 NOWHERE = -1
@@ -30,7 +31,7 @@ class Located:
         places: in it, (r, s, t), (points, 3).
     """
 
-    elements: Numbers
+    elements: Integers
     places: Floats
 
     def weights(self, degree: int) -> Floats:
@@ -71,7 +72,7 @@ def tangents_at(mesh: Hexahedra, elements: ArrayLike, places: Floats) -> Floats:
     return _map(mesh.geometry_nodes(elements), mesh.order, places)[1]
 
 
-def pairs_in_boxes(low: Floats, high: Floats, points: Floats) -> tuple[Numbers, Numbers]:
+def pairs_in_boxes(low: Floats, high: Floats, points: Floats) -> tuple[Integers, Integers]:
     """Pairs of a position and a box that holds it, boxes rising, in any number of dimensions.
 
     Args:
@@ -85,7 +86,9 @@ def pairs_in_boxes(low: Floats, high: Floats, points: Floats) -> tuple[Numbers, 
     return which[order], boxes[order]
 
 
-def _search(corners: Floats, points: Floats, which: Numbers, boxes: Numbers) -> Iterator[Numbers]:
+def _search(
+    corners: Floats, points: Floats, which: Integers, boxes: Integers
+) -> Iterator[Integers]:
     """Yield pairs, (2, pairs), among some positions and boxes; halves the positions if need be.
 
     This is fast even if sizes of boxes differ by orders of magnitude.
@@ -109,7 +112,7 @@ def _search(corners: Floats, points: Floats, which: Numbers, boxes: Numbers) -> 
         yield from _search(corners, points.take(half, axis=1), which[half], boxes)
 
 
-def _halves(points: Floats, sizes: Floats) -> tuple[Numbers, Numbers]:
+def _halves(points: Floats, sizes: Floats) -> tuple[Integers, Integers]:
     """Halves of positions (dimensions, points), along the axis that crosses the most boxes."""
     typical = sizes.mean(axis=1) + 1e-99  # which is not 0
     axis, middle = (np.ptp(points, axis=1) / typical).argmax(), points.shape[1] // 2
@@ -141,7 +144,7 @@ def _ends(nodes: Floats, order: int) -> tuple[Floats, Floats]:
 def _invert(nodes: Floats, order: int, points: Floats) -> Floats:
     """Where the maps of elements, one for each point, reach it; far away where they do not."""
 
-    def step(active: Numbers, places: Floats) -> Floats:
+    def step(active: Integers, places: Floats) -> Floats:
         reached, slopes = _map(nodes[active], order, places)
         return _solve(slopes, points[active] - reached)
 
@@ -155,13 +158,13 @@ def _invert(nodes: Floats, order: int, points: Floats) -> Floats:
     return np.where(missed[:, None], FARTHEST, places)
 
 
-def iterate(step: Callable[[Numbers, Floats], Floats], places: Floats) -> Floats:
+def iterate(step: Callable[[Integers, Floats], Floats], places: Floats) -> Floats:
     """Move places by Newton's method until they no longer change, at most to FARTHEST.
 
     Args:
         step: the change of some places, which it gets with their numbers.
     """
-    active: NDArray[np.int64] = np.arange(len(places))
+    active: Integers = np.arange(len(places))
     for _ in range(ITERATIONS):
         if not len(active):
             break

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Integers
 from groundswell.case.recording import LineWhere, PlaneWhere, PointsWhere, Where
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.formats.netcdf import Variable
-from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra
 from groundswell.outputs.positions import line_frame, point_frame, positions_of
 from groundswell.outputs.recording import Frame, PointSelection, RecordableField
 from groundswell.spectral_elements.geometry import chunks
@@ -34,7 +34,7 @@ class ElementDomain:
     comm: Communicator
     mesh: Hexahedra
     degree: int
-    elements: Numbers
+    elements: Integers
 
     @classmethod
     def outline(cls, mesh: Hexahedra) -> Self:
@@ -81,7 +81,7 @@ class ElementDomain:
             missing=missing,
         )
 
-    def locate(self, points: Floats) -> tuple[Located, Numbers, Numbers]:
+    def locate(self, points: Floats) -> tuple[Located, Integers, Integers]:
         """Find points in elements; all ranks must call it.
 
         Returns:
@@ -100,7 +100,7 @@ class ElementDomain:
         found.elements[here] = rising[found.elements[here]]
         return found
 
-    def _owned(self, found: Located) -> tuple[Numbers, Numbers]:
+    def _owned(self, found: Located) -> tuple[Integers, Integers]:
         """Points whose first element, of all ranks' that hold them, is here; those without one."""
         here = found.elements != NOWHERE
         nobody = self.mesh.count
@@ -116,7 +116,7 @@ class ElementDomain:
         inside = np.clip(points, low, high)
         return np.where(np.abs(points - inside) <= ROUNDING * (high - low), inside, points)
 
-    def _require_found(self, points: Floats, missing: NDArray[np.int64]) -> None:
+    def _require_found(self, points: Floats, missing: Integers) -> None:
         if not len(missing):
             return
         place = ", ".join(f"{a:.15g}" for a in points[missing[0]])

@@ -6,9 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
-from groundswell.backends import Array, Backend
+from groundswell.arrays import DeviceArray, Floats, Integers, Mask
+from groundswell.backends import Backend
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter import GatherScatter
@@ -16,7 +17,7 @@ from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.tuning import Choice, Tuning, fastest, gather_scatter_candidates
 from groundswell.linear.operators import VectorLayout
-from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers, face_nodes, positions
+from groundswell.meshes.hexahedra import AXES, Hexahedra, face_nodes, positions
 
 AUTOMATIC = Choice("auto")
 MAX_VALUES = 2**31  # per rank: kernels use 32-bit indices
@@ -39,7 +40,7 @@ class FunctionSpace:
     comm: Communicator
     mesh: Hexahedra
     degree: int
-    elements: Numbers
+    elements: Integers
     sharing: Sharing
     exchange: Choice = AUTOMATIC
     tuning: Tuning | None = None
@@ -103,8 +104,8 @@ class FunctionSpace:
         self,
         backend: Backend,
         kind: str,
-        source: Array,
-        target: Array,
+        source: DeviceArray,
+        target: DeviceArray,
         sharing: Sharing | None = None,
     ) -> GatherScatter:
         """A `GatherScatter` by this space's exchange.
@@ -130,16 +131,16 @@ class FunctionSpace:
         return VectorLayout(backend, self.comm, self.size, self.own, dtype)
 
     @property
-    def dofs(self) -> Numbers:
+    def dofs(self) -> Integers:
         """Index of each element's nodes among the assembled values, (elements, (N + 1)^3)."""
         return self.sharing.indices.reshape(len(self.elements), (self.degree + 1) ** AXES)
 
     @property
-    def nodes(self) -> NDArray[np.float64]:
+    def nodes(self) -> Floats:
         """Positions of the elements' nodes, (elements, (N + 1)^3, 3), m."""
         return positions(self.mesh, self.degree, self.elements)
 
-    def boundary_nodes(self, tags: Collection[int]) -> NDArray[np.bool_]:
+    def boundary_nodes(self, tags: Collection[int]) -> Mask:
         """Which nodes lie on faces with these tags, (elements, (N + 1)^3).
 
         Each element reports its own faces only: a node may also lie on a tagged face of another

@@ -7,9 +7,10 @@ from typing import Self
 
 import numpy as np
 
+from groundswell.arrays import Integers
 from groundswell.meshes import hexahedra
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, face_nodes
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, face_nodes
 from groundswell.spectral_elements.geometry import FaceGeometry, chunks
 from groundswell.spectral_elements.point_location import (
     BULGE,
@@ -36,11 +37,11 @@ class LocatedOnFaces:
             are next to each other.
     """
 
-    elements: Numbers
-    faces: Numbers
+    elements: Integers
+    faces: Integers
     places: Floats
 
-    def of(self, points: Numbers, elements: Numbers) -> Self:
+    def of(self, points: Integers, elements: Integers) -> Self:
         """Those of some points; `elements` are other indices of their elements."""
         return type(self)(elements, self.faces[points], self.places[points])
 
@@ -78,7 +79,7 @@ def locate_surface(mesh: Hexahedra, points: Floats) -> tuple[Floats, LocatedOnFa
     return np.where(np.isfinite(lowest), lowest, np.nan), found
 
 
-def top_faces(mesh: Hexahedra) -> tuple[Numbers, Floats]:
+def top_faces(mesh: Hexahedra) -> tuple[Integers, Floats]:
     """The elements of the surface's faces, and the horizontal areas of these faces, m^2.
 
     z points down. A face belongs to the surface if a vertical line through its middle enters the
@@ -97,19 +98,19 @@ def top_faces(mesh: Hexahedra) -> tuple[Numbers, Floats]:
     return element[highest], upward[highest]
 
 
-def _boundary_faces(mesh: Hexahedra) -> tuple[Numbers, Numbers]:
+def _boundary_faces(mesh: Hexahedra) -> tuple[Integers, Integers]:
     """Elements and faces of the boundary, (faces,) each."""
     element, face = np.nonzero(mesh.tags(np.arange(mesh.count)) != hexahedra.INSIDE)
     return element, face
 
 
-def _nodes_of(mesh: Hexahedra, element: Numbers, face: Numbers) -> Floats:
+def _nodes_of(mesh: Hexahedra, element: Integers, face: Integers) -> Floats:
     """Nodes of faces, (faces, (order + 1)^2, 3)."""
     inside = np.array([face_nodes(mesh.order, n) for n in range(2 * AXES)])
     return np.asarray(mesh.geometry_nodes(element)[np.arange(len(face))[:, None], inside[face]])
 
 
-def _faces_near(nodes: Floats, points: Floats) -> tuple[Numbers, Numbers]:
+def _faces_near(nodes: Floats, points: Floats) -> tuple[Integers, Integers]:
     """Pairs of positions (x, y) and faces whose bounding boxes hold them."""
     low, high = nodes[..., :2].min(axis=1), nodes[..., :2].max(axis=1)
     margin = BULGE * (high - low).max(axis=1, keepdims=True)
@@ -120,7 +121,7 @@ def _enter(faces: Floats, order: int, points: Floats) -> tuple[Floats, Floats]:
     """z of faces at a position (x, y) each, NaN beside the face, and places, (faces, 2)."""
     flat = np.zeros(len(faces), bool)  # vertical somewhere on the way
 
-    def step(active: Numbers, places: Floats) -> Floats:
+    def step(active: Integers, places: Floats) -> Floats:
         reached, slopes = _map(faces[active], order, places)
         determinants = np.linalg.det(slopes[:, :2])
         flat[active] |= np.abs(determinants) < FLAT * np.square(slopes).sum(axis=(1, 2))

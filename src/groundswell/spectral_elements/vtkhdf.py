@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray, Integers
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import netcdf_attributes
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers, interpolate, positions
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, interpolate, positions
 from groundswell.spectral_elements.fields import as_dataset
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class LagrangeElements:
     """
 
     points: Floats
-    connectivity: Numbers
-    fields: Mapping[str, NDArray[Any]]
+    connectivity: Integers
+    fields: Mapping[str, HostArray]
     attrs: Mapping[str, Any]
 
     @cached_property
@@ -119,7 +119,7 @@ class LagrangeElements:
         return root
 
     @property
-    def _layout(self) -> dict[str, NDArray[Any]]:
+    def _layout(self) -> dict[str, HostArray]:
         """The datasets of the grid, with the types of the specification."""
         elements, nodes = self.connectivity.shape
         return {
@@ -161,7 +161,7 @@ def to_equidistant(values: Floats, degree: int, lower: int) -> Floats:
     return interpolate(values, gll(degree).interpolation(np.linspace(-1, 1, lower + 1)))
 
 
-def lagrange_order(degree: int) -> Numbers:
+def lagrange_order(degree: int) -> Integers:
     """Indices of an element's nodes in VTK's order, ((degree + 1)^3,)."""
     lattice = np.arange((degree + 1) ** AXES).reshape((degree + 1,) * AXES)  # t, s, r
     low, high, inside = 0, -1, slice(1, -1)

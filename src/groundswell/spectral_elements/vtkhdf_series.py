@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from groundswell.arrays import HostArray
 from groundswell.formats.appendable_hdf5 import METADATA_BYTES, AppendableFile
 from groundswell.formats.atomic import reserve
 from groundswell.formats.netcdf import netcdf_attributes
@@ -63,7 +64,7 @@ class LagrangeSeries(AppendableFile):
         self._first = np.unique(elements.connectivity, return_index=True)[1]
         super().__init__(path, flat, resume, rows)
 
-    def append(self, time: float, fields: Mapping[str, NDArray[Any]]) -> None:
+    def append(self, time: float, fields: Mapping[str, HostArray]) -> None:
         """Append fields at a time (s).
 
         Args:
@@ -72,7 +73,7 @@ class LagrangeSeries(AppendableFile):
         Raises:
             RunFailed: the disk is full; all earlier times are still in the file.
         """
-        blocks: dict[str, NDArray[Any]] = {
+        blocks: dict[str, HostArray] = {
             f"{_STEPS}/Values": np.array([time]),
             f"{_STEPS}/NumberOfParts": np.ones(1, np.int64),
         }
@@ -84,7 +85,7 @@ class LagrangeSeries(AppendableFile):
             blocks[f"{_STEPS}/PointDataOffsets/{name}"] = begin
         self._extend(blocks)
 
-    def _at_points(self, values: NDArray[Any]) -> NDArray[Any]:
+    def _at_points(self, values: HostArray) -> HostArray:
         degree = round(values.shape[1] ** (1 / AXES)) - 1
         nodes = to_equidistant(values[..., None], degree, self._elements.degree)
         return nodes.ravel()[self._first].astype(self._dtype)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import inf, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from groundswell.arrays import Floats
 
 FOURTH_ORDER_NORM = 9 / 8 + 1 / 24  # largest symbol of the staggered difference, times h/2
 

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Integers
 from groundswell.backends import Launch
 from groundswell.backends.base import in_order
 from groundswell.bench.rig import FASTEST, Rig
@@ -26,13 +26,13 @@ from groundswell.exchange.gather_scatter.transfers import Connection
 DEGREE = 7
 
 
-def box_ids(elements: int, degree: int, rank: int) -> NDArray[np.int64]:
+def box_ids(elements: int, degree: int, rank: int) -> Integers:
     """Ids of the nodes of a rank's cube of elements, (elements^3 (degree + 1)^3,)."""
     inside = degree * np.arange(elements)[:, None] + np.arange(degree + 1)
     across = elements * degree + 1
     z, y, x = inside + rank * elements * degree, inside, inside
     planes = z[:, None, None, :, None, None] * across + y[None, :, None, None, :, None]
-    ids: NDArray[np.int64] = planes * across + x[None, None, :, None, None, :]
+    ids: Integers = planes * across + x[None, None, :, None, None, :]
     return ids.ravel()
 
 

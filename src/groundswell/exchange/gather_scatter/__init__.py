@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, KernelLaunch, Launch
-from groundswell.backends.base import Array
 from groundswell.errors import InputError, counted
 from groundswell.exchange.codecs import common_type
 from groundswell.exchange.communicator import opened
@@ -52,14 +52,14 @@ class GatherScatter(Operation):
     """
 
     local: list[Launch]
-    _arrays: tuple[Array, Array]
+    _arrays: tuple[DeviceArray, DeviceArray]
 
     def __init__(
         self,
         backend: Backend,
         sharing: Sharing,
         kind: str,
-        arrays: tuple[Array, Array],
+        arrays: tuple[DeviceArray, DeviceArray],
         *,
         reduction: str = "sum",
         connection: Connection = DEFAULT,
@@ -84,7 +84,7 @@ class GatherScatter(Operation):
             self.reason = "as the route requires"
         comm.collective_try(lambda: self._set_up(source, target))
 
-    def _checked(self, source: Array, target: Array) -> tuple[Values, Values]:
+    def _checked(self, source: DeviceArray, target: DeviceArray) -> tuple[Values, Values]:
         values = Values(source), Values(target)
         _require_sizes(self._sharing, self._kind, *values)
         _require_memory(self._backend, self._kind, source, target)
@@ -103,15 +103,15 @@ class GatherScatter(Operation):
 
     # --- other arrays -----------------------------------------------------------------------------
 
-    def is_bound(self, source: Array, target: Array) -> bool:
+    def is_bound(self, source: DeviceArray, target: DeviceArray) -> bool:
         """Whether it operates on these arrays."""
         return self._places(*self._arrays) == self._places(source, target)
 
-    def _places(self, *arrays: Array, modulo: int = 2**64) -> list[tuple[Any, ...]]:
+    def _places(self, *arrays: DeviceArray, modulo: int = 2**64) -> list[tuple[Any, ...]]:
         """Address, shape and strides of each array."""
         return [(self._backend.address(a) % modulo, a.shape, a.strides) for a in arrays]
 
-    def bind(self, source: Array, target: Array) -> bool:
+    def bind(self, source: DeviceArray, target: DeviceArray) -> bool:
         """Replace the arrays, without communication.
 
         Args:
@@ -207,7 +207,7 @@ def _require_sizes(sharing: Sharing, kind: str, source: Values, target: Values) 
         )
 
 
-def _require_memory(backend: Backend, kind: str, source: Array, target: Array) -> None:
+def _require_memory(backend: Backend, kind: str, source: DeviceArray, target: DeviceArray) -> None:
     """Require one array for an operation in place, and arrays that do not overlap for others."""
     old, new = (_extent(backend, array) for array in (source, target))
     if kind in ("gather-scatter", "halo"):
@@ -217,7 +217,7 @@ def _require_memory(backend: Backend, kind: str, source: Array, target: Array) -
         raise InputError(f"{kind} between arrays that overlap in memory: give separate arrays")
 
 
-def _extent(backend: Backend, array: Array) -> tuple[int, int]:
+def _extent(backend: Backend, array: DeviceArray) -> tuple[int, int]:
     """Addresses of the first byte of an array and of the end of its last value."""
     if not array.size:
         return 0, 0

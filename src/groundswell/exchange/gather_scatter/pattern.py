@@ -19,14 +19,15 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from groundswell.backends.sliced_ellpack import Numbers, Rows
+from groundswell.arrays import Integers
+from groundswell.backends.sliced_ellpack import Rows
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import Sharing
 
 ROUTES = ("pairwise", "alltoall", "crystal")
 NONE = np.empty(0, np.int64)
 
-Lists = dict[int, Numbers]  # by rank: indices in Sharing.ids
+Lists = dict[int, Integers]  # by rank: indices in Sharing.ids
 Ranges = Mapping[int, range]  # by rank: positions in the buffer
 
 
@@ -101,7 +102,7 @@ def _plan_crystal(comm: Communicator, size: int, sends: Ranges) -> Route:
         if comm.rank in other:
             mine, other = other, mine
         leaving = {pair: held.pop(pair) for pair in [*held] if pair[1] in other}
-        stage, rows = defaultdict[int, PeerRanges](PeerRanges), dict[int, Numbers]()
+        stage, rows = defaultdict[int, PeerRanges](PeerRanges), dict[int, Integers]()
         if leaving:  # the last rank of a smaller half has two partners
             partner = other[min(mine.index(comm.rank), len(other) - 1)]
             stage[partner].sends.extend(leaving.values())
@@ -147,24 +148,29 @@ class ExchangePattern:
         planned = plan_route(sharing.comm, route, own + sum(sizes.values()), ranges, counts)
         return cls(sharing, send, receive, ranges, planned)
 
-    def own_and_sent(self, ids: Numbers, own: Numbers) -> Rows:
+    def own_and_sent(self, ids: Integers, own: Integers) -> Rows:
         """Positions of each of the ids: in messages and, for those in `own`, of the own part."""
         return self._positions(ids, own, self.send, self.send_ranges)
 
-    def by_rank(self, ids: Numbers) -> Rows:
+    def by_rank(self, ids: Integers) -> Rows:
         """Positions of all ranks' contributions to each of the ids, in the order of ranks."""
         senders = _joined(np.full(len(received), p) for p, received in self.receive.items())
         ranks = np.append(np.full(len(ids), self.sharing.comm.rank), senders)
         return self._positions(ids, ids, self.receive, self.route.received, ranks)
 
     @property
-    def ghosts(self) -> Numbers:
+    def ghosts(self) -> Integers:
         """Positions of the values that other ranks own, in the order of their ids."""
         positions = _joined_ranges(self.receive, self.route.received)
         return positions[np.argsort(_joined(self.receive.values()))]
 
     def _positions(
-        self, ids: Numbers, own: Numbers, lists: Lists, ranges: Ranges, order: Numbers | None = None
+        self,
+        ids: Integers,
+        own: Integers,
+        lists: Lists,
+        ranges: Ranges,
+        order: Integers | None = None,
     ) -> Rows:
         """Positions of each of the ids, in the own part of the buffer and in messages."""
         first = self.sharing.unshared
@@ -184,11 +190,11 @@ def _lists(sharing: Sharing, kind: str) -> tuple[Lists, Lists]:
     return (ghosts, owned) if kind == "gather" else (owned, ghosts)
 
 
-def _joined(parts: Iterable[Numbers]) -> Numbers:
+def _joined(parts: Iterable[Integers]) -> Integers:
     return np.concatenate([NONE, *parts])
 
 
-def _joined_ranges(order: Iterable[int], ranges: Ranges) -> Numbers:
+def _joined_ranges(order: Iterable[int], ranges: Ranges) -> Integers:
     return _joined(np.arange(ranges[peer].start, ranges[peer].stop) for peer in order)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Blocks, Constant, Launch, Source
-from groundswell.backends.base import Array
 from groundswell.backends.sliced_ellpack import MAX_IN_FLIGHT, THREADS, Rows, Slices
 from groundswell.errors import InputError
 
@@ -27,7 +27,7 @@ class Values:
         InputError: the shape is different, or kernels do not support the type.
     """
 
-    array: Array
+    array: DeviceArray
 
     def __post_init__(self) -> None:
         shape, strides, dtype = self.array.shape, self.array.strides, self.array.dtype

@@ -13,13 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groundswell.backends.sliced_ellpack import (
-    Numbers,
-    Rows,
-    index_type,
-    padded_size,
-    sort_in_windows,
-)
+from groundswell.arrays import Integers
+from groundswell.backends.sliced_ellpack import Rows, index_type, padded_size, sort_in_windows
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 
@@ -44,20 +39,20 @@ class Sharing:
     """
 
     comm: Communicator
-    ids: Numbers
+    ids: Integers
     own: int
     unshared: int
-    indices: Numbers
-    shared_with: dict[int, Numbers]
+    indices: Integers
+    shared_with: dict[int, Integers]
     owner: NDArray[np.int32]
 
     @property
-    def shared(self) -> Numbers:
+    def shared(self) -> Integers:
         """The indices of the ids that this rank shares."""
         return np.arange(self.unshared, len(self.ids))
 
     @property
-    def owned(self) -> Numbers:
+    def owned(self) -> Integers:
         """The indices of the ids that this rank shares and owns."""
         return np.arange(self.unshared, self.own)
 
@@ -99,7 +94,7 @@ def find_sharing(comm: Communicator, ids: ArrayLike) -> Sharing:
     return comm.collective_try(lambda: _arrange(comm, numbers, distinct, by_id, answers))
 
 
-def _checked(ids: ArrayLike) -> Numbers:
+def _checked(ids: ArrayLike) -> Integers:
     try:
         given = np.asarray(ids)
     except (TypeError, ValueError) as error:
@@ -119,7 +114,7 @@ def _checked(ids: ArrayLike) -> Numbers:
     return given.astype(np.int64, copy=False)
 
 
-def _number(ids: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def _number(ids: Integers) -> tuple[Integers, Integers, Integers]:
     """Number the distinct ids in order of first occurrence.
 
     Returns:
@@ -136,7 +131,7 @@ def _number(ids: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     return table[keys], ids[firsts], table[(table >= 0) & (table < count)]
 
 
-def _keys(ids: Numbers) -> Numbers:
+def _keys(ids: Integers) -> Integers:
     """Small numbers in the order of ids, to index a table."""
     low, high = int(ids.min(initial=2**63 - 1)), int(ids.max(initial=NO_ID))
     if high - low < MAX_SPREAD * len(ids):
@@ -146,10 +141,10 @@ def _keys(ids: Numbers) -> Numbers:
 
 def _arrange(
     comm: Communicator,
-    numbers: Numbers,
-    distinct: Numbers,
-    by_id: Numbers,
-    answers: dict[int, Numbers],
+    numbers: Integers,
+    distinct: Integers,
+    by_id: Integers,
+    answers: dict[int, Integers],
 ) -> Sharing:
     """Put the distinct ids in the order of `Sharing.ids`."""
     table = np.concatenate([np.empty(0, np.int64), *answers.values()]).reshape(-1, 3)
@@ -174,7 +169,7 @@ def _arrange(
     )
 
 
-def _order(group: NDArray[np.int8], copies: Numbers) -> Numbers:
+def _order(group: NDArray[np.int8], copies: Integers) -> Integers:
     """The order of ids by group and, within windows, by number of copies."""
     sizes = padded_size(copies)
     parts = [np.flatnonzero(group == which) for which in (UNSHARED, OWNED, GHOST)]
@@ -184,7 +179,7 @@ def _order(group: NDArray[np.int8], copies: Numbers) -> Numbers:
 # --- the directory --------------------------------------------------------------------------------
 
 
-def _query_directory(comm: Communicator, ids: Numbers, by_id: Numbers) -> dict[int, Numbers]:
+def _query_directory(comm: Communicator, ids: Integers, by_id: Integers) -> dict[int, Integers]:
     """The answers of all directory ranks, see `_answer_queries`."""
     if comm.size == 1:
         return {}
@@ -194,7 +189,7 @@ def _query_directory(comm: Communicator, ids: Numbers, by_id: Numbers) -> dict[i
     return comm.alltoallv(comm.collective_try(lambda: _answer_queries(received)))
 
 
-def _answer_queries(queries: dict[int, Numbers]) -> dict[int, Numbers]:
+def _answer_queries(queries: dict[int, Integers]) -> dict[int, Integers]:
     """By rank, the rows (id, another rank that has it, owner), flattened.
 
     Args:
@@ -223,7 +218,7 @@ def _answer_queries(queries: dict[int, Numbers]) -> dict[int, Numbers]:
     )
 
 
-def _split_by_rank(rows: Numbers, ranks: Numbers) -> dict[int, Numbers]:
+def _split_by_rank(rows: Integers, ranks: Integers) -> dict[int, Integers]:
     """By rank, its rows, flattened, in the given order."""
     small = ranks.max(initial=0) <= np.iinfo(np.uint16).max  # NumPy sorts these in linear time
     order = np.argsort(ranks.astype(np.uint16) if small else ranks, kind="stable")
@@ -232,6 +227,6 @@ def _split_by_rank(rows: Numbers, ranks: Numbers) -> dict[int, Numbers]:
     return {int(ranks[order[b]]): p.reshape(-1) for b, p in zip(begins, parts, strict=False)}
 
 
-def hash_ids(ids: Numbers) -> NDArray[np.uint64]:
+def hash_ids(ids: Integers) -> NDArray[np.uint64]:
     """The Fibonacci hash of each id: the id times 2^64 over the golden ratio."""
     return ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import Integers
 from groundswell.backends import Backend, Blocks, Launch
-from groundswell.backends.sliced_ellpack import PADDING, Numbers, Rows, fill, padded_size
+from groundswell.backends.sliced_ellpack import PADDING, Rows, fill, padded_size
 from groundswell.exchange.gather_scatter.rows import Values, reduce_rows, row_source
 
 SECTOR = 32  # bytes
@@ -71,7 +72,7 @@ def make_tiles(rows: Rows, others: Rows, values: Values) -> tuple[Any, Any, Any,
     return tiles.astype(np.int32), sectors.astype(np.int32), indices, left
 
 
-def _slices(rows: Rows, tile: Numbers, tiles: int) -> tuple[Numbers, Numbers, Any]:
+def _slices(rows: Rows, tile: Integers, tiles: int) -> tuple[Integers, Integers, Any]:
     """The rows of each width in each tile, as slices of sliced_ellpack.py.
 
     Returns:
@@ -86,7 +87,7 @@ def _slices(rows: Rows, tile: Numbers, tiles: int) -> tuple[Numbers, Numbers, An
     return counts.reshape(tiles, len(WIDTHS)), ends, table.astype(np.uint16).view(np.uint32)
 
 
-def _tile_of_sectors(rows: Rows, others: Rows, count: int, length: int) -> Numbers:
+def _tile_of_sectors(rows: Rows, others: Rows, count: int, length: int) -> Integers:
     """The tile of each sector of `count` values, or -1: sectors that rows connect share one.
 
     A sector is in no tile if it has no rows, is incomplete, contains indices of `others`, or is
@@ -114,12 +115,12 @@ def _tile_of_sectors(rows: Rows, others: Rows, count: int, length: int) -> Numbe
     return np.where(used, tile[group], -1)[:end]
 
 
-def _first_indices(rows: Rows) -> Numbers:
+def _first_indices(rows: Rows) -> Integers:
     assert rows.offsets is not None
     return rows.all_indices[rows.offsets[:-1]]
 
 
-def pack_groups(sizes: Numbers) -> Numbers:
+def pack_groups(sizes: Integers) -> Integers:
     """The tile of each group of sectors; consecutive groups share a tile while they fit."""
     ends, firsts = np.cumsum(sizes), [0]
     while firsts[-1] < len(sizes):

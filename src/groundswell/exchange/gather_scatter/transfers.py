@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Blocks, Launch, Source
-from groundswell.backends.base import Array
-from groundswell.backends.sliced_ellpack import THREADS, Numbers, Rows, Slices
+from groundswell.backends.sliced_ellpack import THREADS, Rows, Slices
 from groundswell.errors import BackendError
 from groundswell.exchange.boxes import StridedBox
 from groundswell.exchange.communicator import all_or_nothing
@@ -176,7 +176,7 @@ class PeerRows(Operation):
         self.start = [self._memory.require_no_timeout, self._send(send, source.array)]
         self.finish = self._receive(receive, target.array)
 
-    def _locate(self) -> Numbers:
+    def _locate(self) -> Integers:
         """Index of the buffer's positions from the lowest address, (components, positions)."""
         memory, parts = self._memory, [(self._own, self._memory.address)]
         for message, ends in zip(self._messages, self._stage.values(), strict=True):
@@ -194,7 +194,7 @@ class PeerRows(Operation):
         few = source.count <= THREADS * self._memory.blocks_at_once
         return Slices.of(source, target, in_flight=1 if few else MAX_IN_FLIGHT)
 
-    def _send(self, slices: Slices, source: Array) -> Launch:
+    def _send(self, slices: Slices, source: DeviceArray) -> Launch:
         blocks, memory = self._blocks(slices), self._memory
         filled = np.array([m.send_bytes > 0 for m in self._messages], np.int64)
         rows, shares = self._row_arguments(slices), self._backend.to_device(filled)
@@ -203,7 +203,7 @@ class PeerRows(Operation):
             "send_rows", blocks, source, memory.lowest, *rows, shares, *signals
         )
 
-    def _receive(self, slices: Slices, target: Array) -> list[Launch]:
+    def _receive(self, slices: Slices, target: DeviceArray) -> list[Launch]:
         blocks, memory, launch = self._blocks(slices), self._memory, self._module.launch
         signals, waits = memory.signals([0] * len(self._messages), blocks.count), memory.waits()
         if blocks.count > MAX_WAITING_BLOCKS and not self._backend.on_host:
@@ -226,12 +226,12 @@ def _in_array(rows: Rows, values: Values) -> Rows:
     return _stacked(rows, rows.all_indices + pitches[:, None])
 
 
-def _in_buffer(rows: Rows, index: Numbers) -> Rows:
+def _in_buffer(rows: Rows, index: Integers) -> Rows:
     """The rows of all components of the buffer, given the index of its positions."""
     return _stacked(rows, index[:, rows.all_indices])
 
 
-def _stacked(rows: Rows, indices: Numbers) -> Rows:
+def _stacked(rows: Rows, indices: Integers) -> Rows:
     """The rows of all components, given their indices, (components, indices)."""
     if rows.offsets is None:
         return Rows.single(indices.ravel())

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Integers
 from groundswell.backends import Backend, HostCall, Launch
 from groundswell.backends.base import Event
 from groundswell.exchange.communicator import opened
@@ -252,7 +252,7 @@ class _SendPart:
     """
 
     def __init__(
-        self, comm: Any, message: Message, buffer: Buffer, begin: int, length: NDArray[np.int64]
+        self, comm: Any, message: Message, buffer: Buffer, begin: int, length: Integers
     ) -> None:
         self._comm, self._to = comm, (message.peer, message.tag)
         self._buffer, self._begin, self._length = buffer, begin, length

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from groundswell.arrays import DeviceArray
 from groundswell.backends import Blocks, HostCall, Launch
-from groundswell.backends.base import Array, Event, SharedMemory
+from groundswell.backends.base import Event, SharedMemory
 from groundswell.errors import BackendError, RunFailed
 from groundswell.exchange.boxes import THREADS, StridedBox, compile_kernels
 from groundswell.exchange.communicator import opened
@@ -79,7 +80,7 @@ class PeerMemory:
         self._messages, self._fixed = request.messages, request.fixed_buffers
         self._there: dict[_Key, _Receiver] = {}
         self._attached: dict[Any, SharedMemory] = {}
-        self._failure: Array | None = None
+        self._failure: DeviceArray | None = None
         self._remove_callback: Callable[[], None] = lambda: None
         self._closed = False
         offered = self._allocate(reserved, exports or [{}] * len(request.messages))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator
 
+from groundswell.arrays import Reals
 from groundswell.case.common import DataFile, NotEmpty, Section, TaggedUnion, exactly_one
 from groundswell.case.problems import Violation, reject
 from groundswell.case.units import (
@@ -24,8 +25,7 @@ from groundswell.case.units import (
 from groundswell.seismology.media.plausibility import implausible
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 Q = Annotated[Number, Positive]
 QRule = Literal["awp"]
@@ -157,7 +157,7 @@ class AwpSection(MediumBase):
         return self.variables > 3 or self.q_rule is not None
 
 
-def _as_array(value: Any) -> NDArray[np.floating[Any]]:
+def _as_array(value: Any) -> Reals:
     import numpy as np
 
     if not isinstance(value, np.ndarray) or value.ndim != 3 or value.dtype.kind not in "fiu":

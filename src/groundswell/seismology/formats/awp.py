@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.errors import InputError
 from groundswell.formats.text import parse_numbers, read_text
 from groundswell.grids.axis import Axis, Spacing
@@ -44,10 +45,10 @@ class AwpSource:
             up, as in AWP.
     """
 
-    points: NDArray[np.int64]
+    points: Integers
     rates: NDArray[np.float32]
 
-    def positions(self, spacing: Sequence[Spacing]) -> NDArray[np.float64]:
+    def positions(self, spacing: Sequence[Spacing]) -> Floats:
         """Positions (x, y, z) from the corner of the region, m, (n, 3), in cells of these edges."""
         along = zip(spacing, self.points.T - 0.5, strict=True)
         return np.stack([Axis(h).at(index) for h, index in along], axis=-1)
@@ -192,5 +193,5 @@ def _are_indices(values: NDArray[np.int32]) -> bool:
     return bool(((values >= 1) & (values <= _MAX_INDEX)).all())
 
 
-def _plausible(values: NDArray[np.float32]) -> NDArray[np.bool_]:
+def _plausible(values: NDArray[np.float32]) -> Mask:
     return (values >= _MIN) & (values <= _MAX)

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from groundswell.arrays import HostArray
 from groundswell.errors import InputError
 from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
 from groundswell.formats.netcdf import TIME, Variable, create_netcdf, read_netcdf
@@ -110,7 +111,7 @@ class SeismogramWriter(AppendableFile):
         if resume is not None:
             self._require_same_stations()
 
-    def append(self, block: NDArray[Any]) -> None:
+    def append(self, block: HostArray) -> None:
         """Append samples (samples, stations, components); velocity along x, y and z (down), m/s.
 
         Raises:
@@ -183,7 +184,7 @@ def read_seismograms(path: str | Path, quantity: Quantity = VELOCITY) -> xarray.
     return array
 
 
-def east_north_up(velocity: NDArray[Any], azimuth: float, axis: int) -> NDArray[Any]:
+def east_north_up(velocity: HostArray, azimuth: float, axis: int) -> HostArray:
     """Rotate velocity along x, y and z (down) of a grid to true east, north and up.
 
     Args:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
+from groundswell.arrays import HostArray
 from groundswell.formats.appendable_hdf5 import chunk_length
 from groundswell.formats.netcdf import TIME, Variable, open_netcdf, read_netcdf
 from groundswell.outputs.files import SeriesWriter, write_fields
@@ -43,7 +44,7 @@ class SurfacePoints:
     latitude: ArrayLike | None = None
 
     @classmethod
-    def at(cls, x: NDArray[Any], y: NDArray[Any], geography: Geography | None) -> Self:
+    def at(cls, x: HostArray, y: HostArray, geography: Geography | None) -> Self:
         """The points (x, y), with longitudes and latitudes if the case has a geography."""
         lonlat = () if geography is None else geography.to_lonlat(*np.meshgrid(x, y))
         return cls(x, y, *lonlat)
@@ -173,7 +174,7 @@ class SurfaceWriter(SeriesWriter):
             resume,
         )
 
-    def append_velocity(self, block: NDArray[Any]) -> None:
+    def append_velocity(self, block: HostArray) -> None:
         """Append velocities (samples, 3, ny, nx) along x, y and z (down) of the grid, m/s.
 
         Raises:

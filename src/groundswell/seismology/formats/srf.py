@@ -22,14 +22,12 @@ from pathlib import Path
 from typing import TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError, counted
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.text import line_of_number, parse_numbers, read_text
 from groundswell.seismology.formats.srf_content import COLUMN_COUNTS, COLUMNS, Plane, Srf
-
-Array = NDArray[np.float64]
 
 _SLIP_COLUMNS = 7  # numbers on the second line
 _KEYWORD = re.compile(r"^[ \t]*(PLANE|POINTS)[ \t]+(\S+)[ \t]*$", re.MULTILINE)
@@ -83,8 +81,8 @@ class _Section:
 class _Points:
     """Numbers of a POINTS block: two lines per point, (n, columns + 7), and all slip rates."""
 
-    head: Array
-    rates: Array
+    head: Floats
+    rates: Floats
 
 
 def _sections(text: str) -> Iterator[_Section]:
@@ -140,7 +138,7 @@ def _read_planes(section: _Section, path: Path | str) -> list[Plane]:
     return [_plane(row) for row in rows]
 
 
-def _plane(row: Array) -> Plane:
+def _plane(row: Floats) -> Plane:
     values = (row * _PLANE_UNITS).tolist()
     values[2:4] = map(int, values[2:4])
     return Plane(*values)
@@ -184,7 +182,7 @@ def _read_points(section: _Section, version: str, path: Path | str) -> _Points:
     return _Points(values[places], values[is_rate])
 
 
-def _wrong_version(values: Array, count: int, version: str) -> str:
+def _wrong_version(values: Floats, count: int, version: str) -> str:
     """A message if the block has the columns of the other SRF version; otherwise empty."""
     (other,) = set(COLUMN_COUNTS) - {version}
     try:
@@ -199,7 +197,7 @@ def _wrong_version(values: Array, count: int, version: str) -> str:
     )
 
 
-def _point_starts(values: Array, count: int, columns: int) -> NDArray[np.int64]:
+def _point_starts(values: Floats, count: int, columns: int) -> Integers:
     """Index of the first number of each point, (count,); the block must have no other numbers.
 
     The length of a point depends on its own counts, so points are visited one after another.
@@ -219,7 +217,7 @@ def _point_starts(values: Array, count: int, columns: int) -> NDArray[np.int64]:
     return starts
 
 
-def _next_point(values: Array, at: int, width: int, name: str) -> int:
+def _next_point(values: Floats, at: int, width: int, name: str) -> int:
     """Index of the first number after a point.
 
     Args:
@@ -285,7 +283,7 @@ def _write_points(file: TextIO, rupture: Srf) -> None:
             file.write(_six_a_line(rupture.rate(point, component) * 1e2))
 
 
-def _six_a_line(values: Array) -> str:
+def _six_a_line(values: Floats) -> str:
     rows, rest = divmod(values.size, 6)
     template = (" %.8e" * 6 + "\n") * rows + (" %.8e" * rest + "\n" if rest else "")
     return template % tuple(values.tolist())

@@ -7,12 +7,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class Column(NamedTuple):
@@ -99,20 +96,20 @@ class Srf:
         InputError: shapes do not match, or a point is unphysical; names the first one.
     """
 
-    longitude: Array
-    latitude: Array
-    depth: Array
-    strike: Array
-    dip: Array
-    rake: Array
-    area: Array
-    onset: Array
-    step: Array
-    slip: Array
+    longitude: Floats
+    latitude: Floats
+    depth: Floats
+    strike: Floats
+    dip: Floats
+    rake: Floats
+    area: Floats
+    onset: Floats
+    step: Floats
+    slip: Floats
     counts: Integers
-    rates: Array
-    vs: Array
-    density: Array
+    rates: Floats
+    vs: Floats
+    density: Floats
     planes: tuple[Plane, ...] = ()
     version: str = "1.0"
 
@@ -132,25 +129,25 @@ class Srf:
         """3 point + component of each slip rate, (counts.sum(),)."""
         return np.repeat(np.arange(self.counts.size), self.counts.ravel())
 
-    def rate(self, point: int, component: int) -> Array:
+    def rate(self, point: int, component: int) -> Floats:
         """Slip rates (m/s) of a component of a point, a view; empty without slip."""
         index = 3 * point + component
         end = int(self._ends[index])
         return self.rates[end - int(self.counts[point, component]) : end]
 
     @cached_property
-    def rigidity(self) -> Array:
+    def rigidity(self) -> Floats:
         """Rigidity mu = density vs^2 of the points, Pa, (n,); NaN if unknown."""
         return self.density * self.vs**2
 
     @cached_property
-    def integrated_slip(self) -> Array:
+    def integrated_slip(self) -> Floats:
         """Time integral of the slip rates, m, (n, 3): every rate lasts for one step."""
         sums = np.bincount(self._components, self.rates, minlength=self.counts.size)
         return self.step[:, None] * sums.reshape(-1, 3)
 
     @cached_property
-    def slip_times(self) -> Array:
+    def slip_times(self) -> Floats:
         """Times of the first and the last slip rate of each point, s, (n, 2); NaN without slip.
 
         Rates below a thousandth of the point's largest do not count, nor do points whose largest

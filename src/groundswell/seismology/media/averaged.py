@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from groundswell.arrays import Mask, Reals
 from groundswell.errors import InputError
 from groundswell.grids.axis import Spacings
 from groundswell.seismology.media.material import (
     Counts,
-    Mask,
     Material,
     Medium,
-    Values,
     describe_cell,
     sample_points,
     solid_at_points,
@@ -51,7 +50,7 @@ class CellAverages:
         stacked = {name: np.stack([plane[name] for plane in planes]) for name in planes[0]}
         return volume_average(Material(**stacked), self._mean)
 
-    def _plane(self, k: int) -> dict[str, Values]:
+    def _plane(self, k: int) -> dict[str, Reals]:
         """The medium on row `k` of small cells, by property."""
         given = self._medium.plane(k).given()
         for name in ("vp", "vs", "rho"):
@@ -64,16 +63,16 @@ class CellAverages:
                 )
         return given
 
-    def sample(self, points: Values) -> Material:
+    def sample(self, points: Reals) -> Material:
         """The medium on small cells at points; see `SampledMedium`."""
         return sample_points(self._medium, points)
 
-    def is_solid(self, points: Values) -> Mask:
+    def is_solid(self, points: Reals) -> Mask:
         """See `SampledMedium`."""
         return solid_at_points(self._medium, points)
 
-    def _mean(self, values: Values) -> Values:
+    def _mean(self, values: Reals) -> Reals:
         """Means over blocks of (factor along z, ny * factor, nx * factor)."""
         (nx, ny, _), (fx, fy, fz) = self.cells, self._factors
-        means: Values = values.reshape(fz, ny, fy, nx, fx).mean(axis=(0, 2, 4))
+        means: Reals = values.reshape(fz, ny, fy, nx, fx).mean(axis=(0, 2, 4))
         return means

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from groundswell.arrays import Reals
 from groundswell.grids.axis import Spacings
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.media import (
@@ -16,13 +17,7 @@ from groundswell.seismology.case.media import (
 from groundswell.seismology.media.cellwise import ArrayMedium, AwpMedium
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered, read_layers
-from groundswell.seismology.media.material import (
-    PROPERTIES,
-    Counts,
-    Medium,
-    SampledMedium,
-    Values,
-)
+from groundswell.seismology.media.material import PROPERTIES, Counts, Medium, SampledMedium
 from groundswell.seismology.media.netcdf import NetcdfMedium, build_netcdf
 
 ONE_CELL, UNIT_EDGES = (1, 1, 1), (1.0, 1.0, 1.0)
@@ -46,7 +41,7 @@ def build_medium(
 
 
 def build_sampled(
-    section: HomogeneousSection | LayeredSection | NetcdfSection, points: Values
+    section: HomogeneousSection | LayeredSection | NetcdfSection, points: Reals
 ) -> SampledMedium:
     """Build a medium without cells, to be sampled at points.
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.errors import InputError
 from groundswell.grids.axis import Axis, Spacings
 from groundswell.seismology.case.media import QRule
@@ -36,11 +36,11 @@ class ArrayMedium:
     def __init__(
         self,
         spacing: Spacings,
-        vp: NDArray[Any],
-        vs: NDArray[Any],
-        rho: NDArray[Any],
-        qp: NDArray[Any] | None = None,
-        qs: NDArray[Any] | None = None,
+        vp: HostArray,
+        vs: HostArray,
+        rho: HostArray,
+        qp: HostArray | None = None,
+        qs: HostArray | None = None,
     ) -> None:
         arrays = {"vp": vp, "vs": vs, "rho": rho, "qp": qp, "qs": qs}
         self._arrays = {name: array for name, array in arrays.items() if array is not None}

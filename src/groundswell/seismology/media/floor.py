@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from groundswell.arrays import Mask, Reals
 from groundswell.seismology.media.material import (
-    Mask,
     Material,
     Medium,
-    Values,
     count_cells,
     find_linear_runs,
     find_runs,
@@ -83,11 +82,11 @@ class Floor:
         }
         return bounded
 
-    def sample(self, points: Values) -> Material:
+    def sample(self, points: Reals) -> Material:
         """The bounded medium at points; see `SampledMedium`."""
         return self._bounded(sample_points(self._medium, points))
 
-    def is_solid(self, points: Values) -> Mask:
+    def is_solid(self, points: Reals) -> Mask:
         """See `SampledMedium`; bounds leave fluids as they are."""
         return solid_at_points(self._medium, points)
 

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from groundswell.arrays import Mask, Reals
 from groundswell.errors import InputError, counted
 from groundswell.formats.text import parse_number, read_rows
 from groundswell.grids.axis import Axis, Spacings
 from groundswell.seismology.media.material import (
     UNITS,
     Counts,
-    Mask,
     Material,
-    Values,
     find_unphysical,
     unit_factor,
     volume_average,
@@ -89,11 +88,11 @@ class Layered:
             found = volume_average(samples, lambda values: values @ weight[:, None]).given()
         return Material(**{name: values.reshape(1, 1) for name, values in found.items()})
 
-    def sample(self, points: Values) -> Material:
+    def sample(self, points: Reals) -> Material:
         """The profile at points; see `SampledMedium`."""
         return self.profile.sample(points[:, 2])
 
-    def is_solid(self, points: Values) -> Mask:
+    def is_solid(self, points: Reals) -> Mask:
         """See `SampledMedium`."""
         return np.asarray(self.sample(points).vs > 0)
 
@@ -109,7 +108,7 @@ class Layered:
         return list(zip(starts.tolist(), np.diff(starts, append=nz).tolist(), strict=True))
 
 
-def _tabulate(layers: Sequence[Layer | LayerSection]) -> dict[str, Values]:
+def _tabulate(layers: Sequence[Layer | LayerSection]) -> dict[str, Reals]:
     """The properties of the layers as arrays (n,), checked."""
     if not layers:
         raise InputError("medium.layers is empty: give at least one layer, with top = 0")
@@ -130,7 +129,7 @@ def _tabulate(layers: Sequence[Layer | LayerSection]) -> dict[str, Values]:
     return table
 
 
-def _ordered_tops(layers: Sequence[Layer | LayerSection], repeat: bool) -> Values:
+def _ordered_tops(layers: Sequence[Layer | LayerSection], repeat: bool) -> Reals:
     """Depths of the tops of the layers (n,), checked: they start at 0 and increase."""
     tops = np.array([layer.top for layer in layers], float)
     if not np.isfinite(tops).all() or tops[0] != 0:

@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Mask, Reals
 from groundswell.errors import InputError
 from groundswell.grids.axis import Axis, Spacings
 from groundswell.seismology.media.plausibility import RANGES
 
-Values = NDArray[np.floating[Any]]
-Mask = NDArray[np.bool_]
 Counts = tuple[int, int, int]
 
 UNITS = {"vp": "m/s", "vs": "m/s", "rho": "kg/m^3", "qp": "", "qs": ""}
@@ -40,13 +38,13 @@ class Material:
         qp, qs: quality factors; None in an elastic material.
     """
 
-    vp: Values
-    vs: Values
-    rho: Values
-    qp: Values | None = None
-    qs: Values | None = None
+    vp: Reals
+    vs: Reals
+    rho: Reals
+    qp: Reals | None = None
+    qs: Reals | None = None
 
-    def given(self) -> dict[str, Values]:
+    def given(self) -> dict[str, Reals]:
         """The properties that are not None, by name."""
         return {name: values for name, values in vars(self).items() if values is not None}
 
@@ -65,32 +63,32 @@ class Medium(Protocol):
 class SampledMedium(Medium, Protocol):
     """A medium that also has values at points."""
 
-    def sample(self, points: Values) -> Material:
+    def sample(self, points: Reals) -> Material:
         """The material at points x, y, depth, (n, 3), m: arrays (n,)."""
         ...
 
-    def is_solid(self, points: Values) -> Mask:
+    def is_solid(self, points: Reals) -> Mask:
         """Whether the medium is solid at points, (n,); False in gaps of a model."""
         ...
 
 
-def sample_points(medium: Medium, points: Values) -> Material:
+def sample_points(medium: Medium, points: Reals) -> Material:
     """The material of a `SampledMedium`, or of one that is derived from it, at points (n, 3), m."""
     return cast(SampledMedium, medium).sample(points)
 
 
-def solid_at_points(medium: Medium, points: Values) -> Mask:
+def solid_at_points(medium: Medium, points: Reals) -> Mask:
     """Whether such a medium is solid at points (n, 3), m; False in gaps of a model."""
     return cast(SampledMedium, medium).is_solid(points)
 
 
-def lame(material: Material) -> tuple[Values, Values]:
+def lame(material: Material) -> tuple[Reals, Reals]:
     """Lame parameters (lambda, mu), Pa, in the precision of the material."""
     mu = material.rho * material.vs**2
     return material.rho * material.vp**2 - 2 * mu, mu
 
 
-def volume_average(samples: Material, mean: Callable[[Values], Values]) -> Material:
+def volume_average(samples: Material, mean: Callable[[Reals], Reals]) -> Material:
     """The isotropic material of a cell with several materials; a fluid if one of them is.
 
     Density and 1/Q have arithmetic means, mu and lambda + 2 mu harmonic means. These are exact for
@@ -102,7 +100,7 @@ def volume_average(samples: Material, mean: Callable[[Values], Values]) -> Mater
         mean: function that averages samples of a property over the cell.
     """
 
-    def harmonic(values: Values) -> Values:
+    def harmonic(values: Reals) -> Reals:
         with np.errstate(divide="ignore"):
             return 1 / mean(1 / values)
 
@@ -204,7 +202,7 @@ def count_cells(mask: Mask, cells: Counts) -> int:
     return int(np.count_nonzero(mask)) * (cells[0] * cells[1] // mask.size)
 
 
-def uniform_values(plane: Mapping[str, Values]) -> dict[str, float] | None:
+def uniform_values(plane: Mapping[str, Reals]) -> dict[str, float] | None:
     """The properties of a plane if they have the same values everywhere; None if any varies."""
     if any((values != values.flat[0]).any() for values in plane.values()):
         return None
@@ -232,6 +230,6 @@ def outline(plane: Material) -> Material:
     return Material(**{name: outermost(values) for name, values in plane.given().items()})
 
 
-def outermost(values: Values) -> Values:
+def outermost(values: Reals) -> Reals:
     """The outermost values of a plane (ny, nx), (n,)."""
     return np.concatenate([values[0], values[-1], values[:, 0], values[:, -1]])

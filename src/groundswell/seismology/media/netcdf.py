@@ -8,8 +8,8 @@ from functools import cached_property
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Indices, Mask, Reals
 from groundswell.errors import InputError
 from groundswell.grids.axis import Axis, Spacings
 from groundswell.grids.geography import Geography
@@ -19,9 +19,7 @@ from groundswell.seismology.media.material import (
     PROPERTIES,
     UNITS,
     Counts,
-    Mask,
     Material,
-    Values,
     describe_cell,
     find_unphysical,
     outermost,
@@ -81,7 +79,7 @@ class NetcdfMedium:
         self._depth, self._y, self._x = (
             _locate(self._model, axis, at, clip) for axis, at in enumerate((depth, y, x))
         )
-        self._slabs: dict[int, dict[str, Values]] = {}
+        self._slabs: dict[int, dict[str, Reals]] = {}
 
     def resolution(self) -> tuple[float, float]:
         """Largest number of grid steps of the model per cell: along x and y, and along z."""
@@ -145,7 +143,7 @@ class NetcdfMedium:
         )
         return complete_material(_interpolate(above, below, self._depth.fraction[k]), *self._rules)
 
-    def require_covered(self, points: Values) -> None:
+    def require_covered(self, points: Reals) -> None:
         """Check that the model covers points x, y, depth, (n, 3), m.
 
         Raises:
@@ -155,7 +153,7 @@ class NetcdfMedium:
         for axis, at in enumerate((points[:, 2], y, x)):
             _locate(self._model, axis, np.asarray(at), clip=False)
 
-    def sample(self, points: Values) -> Material:
+    def sample(self, points: Reals) -> Material:
         """The model at points; see `SampledMedium`. Beyond the model, it has its outermost values.
 
         Raises:
@@ -170,11 +168,11 @@ class NetcdfMedium:
             )
         return material
 
-    def is_solid(self, points: Values) -> Mask:
+    def is_solid(self, points: Reals) -> Mask:
         """See `SampledMedium`."""
         return np.asarray(self._sample(points, ["vs"])["vs"] > 0)
 
-    def _sample(self, points: Values, roles: Collection[str]) -> dict[str, Values]:
+    def _sample(self, points: Reals, roles: Collection[str]) -> dict[str, Reals]:
         """Properties of the file at any number of points, among them vs; NaN in gaps."""
         if not len(points):
             return {role: np.empty(0) for role in roles}
@@ -183,7 +181,7 @@ class NetcdfMedium:
             _locate(self._model, axis, np.asarray(at), clip=True)
             for axis, at in enumerate((points[:, 2], y, x))
         )
-        found: dict[str, Values] = {role: np.empty(len(points)) for role in roles}
+        found: dict[str, Reals] = {role: np.empty(len(points)) for role in roles}
         for layers in _layers(depth.node, y_at.window, x_at.window):
             chosen = np.flatnonzero((depth.node >= layers.start) & (depth.node < layers.stop - 1))
             node, place = depth.node[chosen] - layers.start, (y_at.take(chosen), x_at.take(chosen))
@@ -193,7 +191,7 @@ class NetcdfMedium:
                 found[role][chosen] = values
         return found
 
-    def _slabs_at(self, node: int) -> dict[str, Values]:
+    def _slabs_at(self, node: int) -> dict[str, Reals]:
         """Each property (ny, nx) at a depth of the model; the depth above stays in memory, too."""
         if node not in self._slabs:
             self._slabs = {n: slabs for n, slabs in self._slabs.items() if n == node - 1}
@@ -204,7 +202,7 @@ class NetcdfMedium:
 
     def _read(
         self, roles: Collection[str], depths: slice, rows: slice, columns: slice
-    ) -> dict[str, Values]:
+    ) -> dict[str, Reals]:
         """Properties (depth, y, x) in a window of the model, in SI units.
 
         Raises:
@@ -219,7 +217,7 @@ class NetcdfMedium:
             require_physical_nodes(self._model, values, window)
         return values
 
-    def _require_complete(self, role: str, values: Values, k: int) -> None:
+    def _require_complete(self, role: str, values: Reals, k: int) -> None:
         if np.isfinite(values).all():
             return
         j, i = (int(n) for n in np.argwhere(~np.isfinite(values))[0])
@@ -249,7 +247,7 @@ def build_netcdf(
     return CellAverages(parts, factors, spacing)
 
 
-def _layers(nodes: NDArray[np.intp], rows: slice, columns: slice) -> Iterator[slice]:
+def _layers(nodes: Indices, rows: slice, columns: slice) -> Iterator[slice]:
     """Yield the depths to read at a time, so that they hold each of `nodes` and the one below."""
     window = (rows.stop - rows.start) * (columns.stop - columns.start)
     step, left = max(1, AT_ONCE // window), np.unique(nodes)
@@ -261,11 +259,11 @@ def _layers(nodes: NDArray[np.intp], rows: slice, columns: slice) -> Iterator[sl
 
 
 def _bilinear(
-    nodes: Mapping[str, Values],
+    nodes: Mapping[str, Reals],
     y: _AxisPositions,
     x: _AxisPositions,
-    depth: NDArray[np.intp] | int,
-) -> dict[str, Values]:
+    depth: Indices | int,
+) -> dict[str, Reals]:
     """Properties at positions at some depths, from `nodes` (depth, y, x) of their windows."""
     _, rows, columns = nodes["vs"].shape
     if isinstance(depth, int) and y.node.shape[1:] == (1,) and nodes["vs"][depth].all():
@@ -278,7 +276,7 @@ def _bilinear(
     vs = flat["vs"]
     along_x = [within_phase(x.fraction, vs.take(at), vs.take(at + 1)) for at in starts]
 
-    def near_and_far(values: Values) -> tuple[Values, Values]:
+    def near_and_far(values: Reals) -> tuple[Reals, Reals]:
         near, far = (
             _between(values.take(at), values.take(at + 1), fraction)
             for at, fraction in zip(starts, along_x, strict=True)
@@ -289,20 +287,20 @@ def _bilinear(
     return {role: _between(*near_and_far(values), along_y) for role, values in flat.items()}
 
 
-def _along_axes(nodes: Values, y: _AxisPositions, x: _AxisPositions) -> Values:
+def _along_axes(nodes: Reals, y: _AxisPositions, x: _AxisPositions) -> Reals:
     """The same for one property (y, x) of solids at positions y (ny, 1) and x (1, nx)."""
     column, row = x.node[0], y.node[:, 0]
     along_x = _between(nodes[:, column], nodes[:, column + 1], x.fraction)
     return _between(along_x[row], along_x[row + 1], y.fraction)
 
 
-def _between(first: Values, second: Values, fraction: Values) -> Values:
+def _between(first: Reals, second: Reals, fraction: Reals) -> Reals:
     return first + fraction * (second - first)
 
 
 def _interpolate(
-    first: Mapping[str, Values], second: Mapping[str, Values], fraction: Values
-) -> dict[str, Values]:
+    first: Mapping[str, Reals], second: Mapping[str, Reals], fraction: Reals
+) -> dict[str, Reals]:
     """Properties between two depths; between a fluid and a solid, those of the nearer one."""
     share = within_phase(fraction, first["vs"], second["vs"])
     return {role: _between(values, second[role], share) for role, values in first.items()}
@@ -319,10 +317,10 @@ class _AxisPositions:
     """
 
     window: slice
-    node: NDArray[np.intp]
-    fraction: Values
+    node: Indices
+    fraction: Reals
 
-    def take(self, chosen: NDArray[np.intp]) -> _AxisPositions:
+    def take(self, chosen: Indices) -> _AxisPositions:
         """Some of the positions, (n,)."""
         return _AxisPositions(self.window, self.node[chosen], self.fraction[chosen])
 
@@ -334,7 +332,7 @@ class _AxisPositions:
         )
 
 
-def _locate(model: ModelFile, axis: int, at: Values, clip: bool) -> _AxisPositions:
+def _locate(model: ModelFile, axis: int, at: Reals, clip: bool) -> _AxisPositions:
     """Locate positions `at` on axis 0 (depth), 1 (y, lat) or 2 (x, lon) of the model."""
     nodes = model.nodes[axis]
     rounding = 1e-6 * (nodes[-1] - nodes[0])

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import Reals
 from groundswell.errors import InputError, counted
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
 from groundswell.grids.geography import Geography
-from groundswell.seismology.media.material import Values, unit_factor
+from groundswell.seismology.media.material import unit_factor
 
 
 class ModelFile:
@@ -37,7 +38,7 @@ class ModelFile:
             self.variables: tuple[str, ...] = tuple(str(name) for name in data.data_vars)
             self.nodes = tuple(self._read_nodes(dim) for dim in self.dims)
 
-    def _read_nodes(self, dim: str) -> Values:
+    def _read_nodes(self, dim: str) -> Reals:
         axis = self._data[dim]
         nodes = axis.values.astype(float)
         if nodes.size < 2 or not (np.diff(nodes) > 0).all():
@@ -61,7 +62,7 @@ class ModelFile:
         given = str(variable.attrs.get("units", "")) if unit else ""
         return unit_factor(given, unit, f"{self.path}, variable {name}")
 
-    def project(self, x: Values, y: Values, geography: Geography | None) -> tuple[Values, Values]:
+    def project(self, x: Reals, y: Reals, geography: Geography | None) -> tuple[Reals, Reals]:
         """Positions (m) in the region as coordinates on the horizontal axes of the model."""
         if not self.geographic:
             return x, y
@@ -75,7 +76,7 @@ class ModelFile:
         middle = (self.nodes[2][0] + self.nodes[2][-1]) / 2
         return (np.asarray(lon) - middle + 180) % 360 + middle - 180, np.asarray(lat)
 
-    def read(self, name: str, depths: slice, rows: slice, columns: slice) -> Values:
+    def read(self, name: str, depths: slice, rows: slice, columns: slice) -> Reals:
         """A window (depth, y, x) of a variable, float64, in the unit of the file."""
         depth, y, x = self.dims
         chosen = {depth: depths, y: rows, x: columns}

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from groundswell.arrays import Reals
 from groundswell.errors import InputError
-from groundswell.seismology.media.material import Material, Values, find_unphysical
+from groundswell.seismology.media.material import Material, find_unphysical
 from groundswell.seismology.media.netcdf_file import ModelFile
 
 _ANY_DENSITY = 2000.0  # kg/m^3, where a rule gives the density
@@ -15,7 +16,7 @@ _ANY_DENSITY = 2000.0  # kg/m^3, where a rule gives the density
 Window = tuple[slice, slice, slice]  # along depth, y and x
 
 
-def require_physical_nodes(model: ModelFile, values: Mapping[str, Values], window: Window) -> None:
+def require_physical_nodes(model: ModelFile, values: Mapping[str, Reals], window: Window) -> None:
     """Check the speeds and densities at all nodes of a window that have no gap (NaN).
 
     Args:

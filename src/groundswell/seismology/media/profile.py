@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.seismology.media.material import Material, Values
+from groundswell.arrays import Indices, Reals
+from groundswell.seismology.media.material import Material
 
 # Relative distance, in cells, below which an interface counts as on the edge of a cell. Rounding
 # errors could otherwise place a thin sliver of water into a cell, and the cell would be a fluid.
@@ -25,9 +25,9 @@ class Samples(NamedTuple):
         interval: index of the interval that contains the point, (n,).
     """
 
-    depth: Values
-    weight: Values
-    interval: NDArray[np.intp]
+    depth: Reals
+    weight: Reals
+    interval: Indices
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class Profile:
         sample: function that returns the material at depths (n,), m.
     """
 
-    interfaces: Values
+    interfaces: Reals
     points: int
-    sample: Callable[[Values], Material]
+    sample: Callable[[Reals], Material]
 
-    def quadrature(self, edges: Values) -> Samples:
+    def quadrature(self, edges: Reals) -> Samples:
         """Quadrature points for averages over the intervals between ascending `edges`, m."""
         sliver = SLIVER * float(np.diff(edges).min())
         inside = self.interfaces[(self.interfaces > edges[0]) & (self.interfaces < edges[-1])]
@@ -64,7 +64,7 @@ def find_profile(medium: Any) -> Profile | None:
     return profile
 
 
-def step_profile(tops: Values, table: Mapping[str, Values]) -> Profile:
+def step_profile(tops: Reals, table: Mapping[str, Reals]) -> Profile:
     """The profile of a stack of layers.
 
     Args:
@@ -72,7 +72,7 @@ def step_profile(tops: Values, table: Mapping[str, Values]) -> Profile:
         table: properties of the layers, (n,) each.
     """
 
-    def sample(depth: Values) -> Material:
+    def sample(depth: Reals) -> Material:
         layer = np.searchsorted(tops, depth, side="right") - 1
         return Material(**{name: values[layer] for name, values in table.items()})
 
@@ -81,9 +81,9 @@ def step_profile(tops: Values, table: Mapping[str, Values]) -> Profile:
 
 
 def linear_profile(
-    depths: Values,
-    table: Mapping[str, Values],
-    complete: Callable[[dict[str, Values]], Material] = lambda values: Material(**values),
+    depths: Reals,
+    table: Mapping[str, Reals],
+    complete: Callable[[dict[str, Reals]], Material] = lambda values: Material(**values),
 ) -> Profile:
     """The profile through values at depths, constant above the first and below the last.
 
@@ -97,7 +97,7 @@ def linear_profile(
     """
     vs = table["vs"]
 
-    def sample(depth: Values) -> Material:
+    def sample(depth: Reals) -> Material:
         above = (np.searchsorted(depths, depth, side="right") - 1).clip(0)
         below = np.minimum(above + 1, len(depths) - 1)
         gap = depths[below] - depths[above]
@@ -112,7 +112,7 @@ def linear_profile(
     return Profile(np.unique(np.append(kinks[kinks > 0], 0.0)), 16, sample)
 
 
-def within_phase(fraction: Values, vs: Values, next_vs: Values) -> Values:
+def within_phase(fraction: Reals, vs: Reals, next_vs: Reals) -> Reals:
     """The fraction for interpolation, rounded to 0 or 1 between a fluid and a solid."""
     if np.all(vs) and np.all(next_vs):
         return fraction  # all are solid

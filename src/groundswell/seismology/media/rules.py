@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from groundswell.arrays import Reals
 from groundswell.errors import InputError
-from groundswell.seismology.media.material import Material, Values
+from groundswell.seismology.media.material import Material
 
 
-def brocher_density(vp: Values) -> Values:
+def brocher_density(vp: Reals) -> Reals:
     """Density (kg/m^3) of crustal rocks from `vp` (m/s): the Nafe-Drake curve.
 
     Brocher (2005), Bull. Seism. Soc. Am. 95, 2081-2092, eq. 1.
@@ -26,18 +27,18 @@ def brocher_density(vp: Values) -> Values:
     return 1000 * v * (1.6612 + v * (-0.4721 + v * (0.0671 + v * (-0.0043 + v * 0.000106))))
 
 
-def awp_quality(vs: Values) -> tuple[Values, Values]:
+def awp_quality(vs: Reals) -> tuple[Reals, Reals]:
     """(qp, qs) of the rule of AWP-ODC: Qs = 0.05 vs with vs in m/s, Qp = 2 Qs."""
     qs = vs / 20
     return 2 * qs, qs
 
 
-RHO_RULES: dict[str, Callable[[Values], Values]] = {"brocher": brocher_density}
-Q_RULES: dict[str, Callable[[Values], tuple[Values, Values]]] = {"awp": awp_quality}
+RHO_RULES: dict[str, Callable[[Reals], Reals]] = {"brocher": brocher_density}
+Q_RULES: dict[str, Callable[[Reals], tuple[Reals, Reals]]] = {"awp": awp_quality}
 
 
 def complete_material(
-    values: Mapping[str, Values], rho_rule: str | None, q_rule: str | None
+    values: Mapping[str, Reals], rho_rule: str | None, q_rule: str | None
 ) -> Material:
     """A material of the given properties and those that the rules derive from them."""
     derived = {}

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Reals
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.grids.axis import Axis
@@ -17,7 +17,6 @@ from groundswell.seismology.media.material import (
     Counts,
     Material,
     Medium,
-    Values,
     count_cells,
     describe_cell,
     find_linear_runs,
@@ -36,8 +35,8 @@ class SideSpeeds:
         vp: the slowest P wave, (nz,).
     """
 
-    slowest: NDArray[np.float64]
-    vp: NDArray[np.float64]
+    slowest: Floats
+    vp: Floats
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -194,7 +193,7 @@ def _plane_extremes(medium: Medium, k: int, rows: int) -> _Extremes:
     )
 
 
-def _slowest(vs: Values, k: int) -> tuple[float, int, int, int] | None:
+def _slowest(vs: Reals, k: int) -> tuple[float, int, int, int] | None:
     """Smallest S speed of the plane and its first cell, (vs, k, j, i); None in fluids."""
     solid = np.where(vs > 0, vs, np.inf)
     j, i = np.unravel_index(int(solid.argmin()), solid.shape)
@@ -207,7 +206,7 @@ def _side_speeds(sides: Material) -> tuple[float, float]:
     return float(slowest.min()), float(sides.vp.min())
 
 
-def _quantities(material: Material) -> Iterator[tuple[str, Values]]:
+def _quantities(material: Material) -> Iterator[tuple[str, Reals]]:
     """Yield each quantity whose extremes are needed, in the cells where it is defined."""
     solid = material.vs > 0
     shear = {"vs", "qs"}

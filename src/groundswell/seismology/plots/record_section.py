@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Indices
 from groundswell.errors import InputError, counted
 from groundswell.plotting.style import INK, QUIET, headline, picture, speed_unit, title_of
 from groundswell.seismology.formats.seismograms import read_seismograms
@@ -64,14 +64,14 @@ def without_noise(array: xarray.DataArray) -> xarray.DataArray:
     return array.where(abs(array).max("time") > noise, 0.0)
 
 
-def _epicentral_distance(array: xarray.DataArray) -> NDArray[np.float64]:
+def _epicentral_distance(array: xarray.DataArray) -> Floats:
     """Epicentral distance of every station, m, (n,); NaN without an epicentre."""
     if (centre := epicentre(array.attrs)) is None:
         return np.full(array.sizes["station"], np.nan)
     return np.hypot(array["x"].values - centre[0], array["y"].values - centre[1])
 
 
-def evenly(order: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+def evenly(order: Indices, count: int) -> Indices:
     """At most `count` entries of `order`, evenly distributed, with the first and the last."""
     selected = np.linspace(0, len(order) - 1, min(count, len(order)))
     return order[np.round(selected).astype(np.intp)]
@@ -109,7 +109,7 @@ def _draw_component(axes: Axes, array: xarray.DataArray, component: str, unit: f
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 
-def _label_rows(axes: Axes, array: xarray.DataArray, distance: NDArray[np.float64]) -> None:
+def _label_rows(axes: Axes, array: xarray.DataArray, distance: Floats) -> None:
     labels = [
         f"{station}\n{metres / 1e3:.1f} km" if np.isfinite(metres) else str(station)
         for station, metres in zip(array["station"].values, distance, strict=True)

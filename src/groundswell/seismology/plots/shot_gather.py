@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.plotting.style import INK, headline, picture, title_of
 from groundswell.seismology.formats.seismograms import PRESSURE, read_seismograms
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 _MAX_TRACES = 96  # in a panel
 _HEIGHT = 6.5  # inches

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Indices, Reals
 from groundswell.errors import InputError
 from groundswell.plotting.map_frame import Frame
 from groundswell.plotting.style import WIDTH, headline, picture, speed_unit, title_of
@@ -71,7 +71,7 @@ def _select(path: Path) -> xarray.Dataset:
         return upward.isel(time=_panel_times(upward["velocity"])).load()
 
 
-def _panel_times(velocity: xarray.DataArray) -> NDArray[np.intp]:
+def _panel_times(velocity: xarray.DataArray) -> Indices:
     """Indices of six times, evenly distributed while the amplitude is large."""
     count = velocity.sizes["time"]
     trials = np.unique(np.linspace(0, count - 1, _TRIAL_TIMES).round().astype(np.intp))
@@ -81,9 +81,7 @@ def _panel_times(velocity: xarray.DataArray) -> NDArray[np.intp]:
     return np.unique(np.linspace(first, last, _ROWS * _COLUMNS + 1).round().astype(np.intp)[1:])
 
 
-def _draw_panel(
-    axes: Axes, frame: Frame, values: NDArray[np.floating], time: float, limit: float
-) -> QuadMesh:
+def _draw_panel(axes: Axes, frame: Frame, values: Reals, time: float, limit: float) -> QuadMesh:
     from matplotlib.patheffects import withStroke
 
     frame.dress(axes)

@@ -11,13 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.seismology.problems.tables import (
-    Floats,
-    Table,
-    layered_medium,
-    point,
-    receivers,
-)
+from groundswell.arrays import Floats
+from groundswell.seismology.problems.tables import Table, layered_medium, point, receivers
 from groundswell.seismology.reference.layered import (
     LayeredHalfSpace,
     MomentSource,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.seismology.media.layered import Layer
-from groundswell.seismology.problems.tables import Floats, Table, layered_medium, point, receivers
+from groundswell.seismology.problems.tables import Table, layered_medium, point, receivers
 from groundswell.seismology.reference.layered import (
     LayeredHalfSpace,
     MomentSource,

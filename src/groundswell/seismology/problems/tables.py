@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from groundswell.arrays import Floats
 from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.reference.misfit import envelope_misfit, phase_misfit
 from groundswell.verify import needs
 
-Floats = NDArray[np.float64]
 Table = dict[str, Any]
 
 needs_misfits = needs("obspy", extra="seismology")

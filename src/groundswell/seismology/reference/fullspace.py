@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.seismology.reference.medium import HomogeneousMedium
-from groundswell.seismology.reference.pulse import Floats, Pulse
+from groundswell.seismology.reference.pulse import Pulse
 
 
 def moment_velocity(

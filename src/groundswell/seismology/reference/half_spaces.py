@@ -13,13 +13,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats, HostArray, Mask
 from groundswell.errors import InputError
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.plane_waves import (
     Complex,
-    Numbers,
     PlaneWave,
     PlaneWaves,
     Profile,
@@ -27,9 +27,7 @@ from groundswell.seismology.reference.plane_waves import (
     unit,
     unit_normal_to,
 )
-from groundswell.seismology.reference.pulse import Floats
 
-Mask = NDArray[np.bool_]
 # Waves in the first and in the second half-space, by type: "P", "SV" and "SH".
 Sides = tuple[dict[str, PlaneWave], dict[str, PlaneWave]]
 
@@ -81,7 +79,7 @@ class Interface:
         second = {} if self.second is None else _waves(self.second, slowness, frame, 1.0)
         return _waves(self.first, slowness, frame, -1.0), second
 
-    def continuous(self, wave: PlaneWave, axes: Floats) -> Numbers:
+    def continuous(self, wave: PlaneWave, axes: Floats) -> HostArray:
         """Components of velocity (m/s) and scaled traction (m/s) that must be continuous.
 
         Args:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.seismology.reference.half_spaces import (
     Interface,
@@ -20,7 +21,6 @@ from groundswell.seismology.reference.half_spaces import (
     scale,
 )
 from groundswell.seismology.reference.plane_waves import Complex, Harmonic, unit
-from groundswell.seismology.reference.pulse import Floats
 
 # Lower end of the search for the phase speed, in units of the slowest wave speed. The determinant
 # also vanishes at zero speed.

@@ -17,7 +17,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.seismology.reference.pulse import Floats, Pulse
+from groundswell.arrays import Floats
+from groundswell.seismology.reference.pulse import Pulse
 
 # In units of the S arrival and slowness: squared P slowness and squared Rayleigh slowness, which is
 # the largest root u of N(u) = (1 - 2u)^4 + 16 u^2 (u - 1/3)(1 - u). RATIO = vp / vs.

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.reference.fullspace import moment_matrix
-from groundswell.seismology.reference.pulse import Floats, Pulse
+from groundswell.seismology.reference.pulse import Pulse
 from groundswell.seismology.reference.reflectivity import Complex, HarmonicLayer, motion_stress
 
 # Factor by which the damping reduces motion that wraps around in time.

@@ -38,8 +38,9 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.seismology.media.layered import Layer
-from groundswell.seismology.reference.pulse import Floats, Pulse
+from groundswell.seismology.reference.pulse import Pulse
 
 STEP = 0.008  # s, between samples of the solutions
 STATION = 10

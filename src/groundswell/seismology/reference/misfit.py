@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError, install
-from groundswell.seismology.reference.pulse import Floats
 
 
 def envelope_misfit(

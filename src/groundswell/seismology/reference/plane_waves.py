@@ -15,13 +15,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groundswell.arrays import Floats, HostArray
 from groundswell.errors import InputError
 from groundswell.seismology.reference.medium import HomogeneousMedium
-from groundswell.seismology.reference.pulse import Floats
 
 Complex = NDArray[np.complexfloating]
-Numbers = NDArray[Any]  # real or complex
-Profile = Callable[[Any], Numbers]
+Profile = Callable[[Any], HostArray]
 Wall = Literal["rigid", "pressure-release"]
 
 _ROWS, _COLUMNS = [0, 1, 2, 1, 0, 0], [0, 1, 2, 2, 2, 1]  # axes of each stress component
@@ -39,7 +38,7 @@ class Harmonic:
 
     omega: float
 
-    def __call__(self, time: Numbers) -> Complex:
+    def __call__(self, time: HostArray) -> Complex:
         """Its value at `time`, s."""
         return np.exp(-1j * self.omega * time)
 
@@ -61,8 +60,8 @@ class PlaneWave:
 
     medium: HomogeneousMedium
     kind: Literal["P", "S"]
-    slowness: Numbers
-    polarisation: Numbers
+    slowness: HostArray
+    polarisation: HostArray
     amplitude: complex = 1.0
 
     @classmethod
@@ -100,12 +99,12 @@ class PlaneWave:
         return cls(medium, "S", ray / medium.vs, motion, amplitude)
 
     @property
-    def motion(self) -> Numbers:
+    def motion(self) -> HostArray:
         """Amplitude of velocity, (3,), m/s."""
         return self.amplitude * self.polarisation
 
     @property
-    def stress(self) -> Numbers:
+    def stress(self) -> HostArray:
         """Amplitude of stress, a matrix (3, 3), Pa: minus Hooke's law of motion and slowness."""
         product = np.outer(self.motion, self.slowness)
         # The trace of the product, which cancels to this in evanescent P waves of high speed.
@@ -154,7 +153,7 @@ class PlaneWaves:
         return self._sum(amplitudes, points, time, 6)
 
     def _sum(
-        self, amplitudes: Sequence[Numbers], points: ArrayLike, time: ArrayLike, rows: int
+        self, amplitudes: Sequence[HostArray], points: ArrayLike, time: ArrayLike, rows: int
     ) -> Floats:
         x, t = np.asarray(points, dtype=float), np.asarray(time, dtype=float)
         total = np.zeros((rows, *np.broadcast_shapes(x.shape[1:], t.shape)))

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 
 if TYPE_CHECKING:
     from scipy.interpolate import PPoly
 
-Floats = NDArray[np.float64]
 
 # Jumps below this fraction of the largest value are rounding errors or negligible truncated tails.
 _JUMP = 1e-6

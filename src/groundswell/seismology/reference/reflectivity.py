@@ -20,8 +20,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.seismology.media.layered import Layer
-from groundswell.seismology.reference.pulse import Floats
 
 Complex = NDArray[np.complexfloating]
 

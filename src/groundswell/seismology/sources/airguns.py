@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import pi
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.seismology.case.sources import Airgun
 from groundswell.seismology.sources import moment as tensors
@@ -23,8 +23,6 @@ from groundswell.seismology.sources.point_sources import (
     sample,
 )
 from groundswell.seismology.sources.time_functions import TimeFunction
-
-Array = NDArray[np.float64]
 
 
 def airgun_source(section: Airgun, context: SourceContext) -> PointSource:
@@ -55,7 +53,7 @@ def airgun_source(section: Airgun, context: SourceContext) -> PointSource:
     return PointSource(position, tensors.explosion(bulk * size), None, start, context.step, samples)
 
 
-def _integral(function: TimeFunction, context: SourceContext) -> tuple[float, Array]:
+def _integral(function: TimeFunction, context: SourceContext) -> tuple[float, Floats]:
     """The time of the first sample, and the running integral of the amplitude, in s.
 
     It goes on to the end of the run, because it need not end at zero.

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.sources import EventSection, Source, as_date
 from groundswell.seismology.formats.srf_content import Plane
@@ -16,8 +16,6 @@ from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.moment import to_rtp
 from groundswell.seismology.sources.summary import SourceSummary as SourceSummary
 from groundswell.seismology.survey import Survey
-
-Array = NDArray[np.float64]
 
 
 def date_attributes(case: Any, survey: Survey) -> dict[str, str | None]:
@@ -112,7 +110,7 @@ def _positions(
     return attributes
 
 
-def _outlines(entries: Sequence[SourceEntry]) -> dict[str, Array]:
+def _outlines(entries: Sequence[SourceEntry]) -> dict[str, Floats]:
     """Outlines of the segments of rupture files in map view, m, separated by NaN."""
     outlines = list(_segments(entries))
     if not outlines:
@@ -121,13 +119,13 @@ def _outlines(entries: Sequence[SourceEntry]) -> dict[str, Array]:
     return {"fault_x": x, "fault_y": y}
 
 
-def _segments(entries: Sequence[SourceEntry]) -> Iterator[Array]:
+def _segments(entries: Sequence[SourceEntry]) -> Iterator[Floats]:
     for entry in entries:
         if entry.fault:
             yield from (outline(plane, entry.fault.frame) for plane in entry.fault.planes)
 
 
-def outline(plane: Plane, geography: Geography) -> Array:
+def outline(plane: Plane, geography: Geography) -> Floats:
     """Outline of a fault plane in map view: x and y, m, with NaN at the end, (2, 6)."""
     x, y = geography.to_grid(plane.longitude, plane.latitude)
     angle = np.radians(plane.strike - geography.true_azimuth)

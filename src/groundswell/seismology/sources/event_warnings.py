@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.receivers import Receiver
 from groundswell.seismology.sources.entries import SourceEntry
@@ -86,6 +86,6 @@ def unreached_receivers(
         yield f"the run ends before any wave reaches {listed}; lengthen time.duration"
 
 
-def _arrival(away: NDArray[np.float64], starts: NDArray[np.float64], speed: float) -> float:
+def _arrival(away: Floats, starts: Floats, speed: float) -> float:
     """Time of the first arrival from points at the offsets `away` (n, 3), m."""
     return float((starts + np.linalg.norm(away, axis=1) / speed).min())

@@ -10,18 +10,17 @@ in the fault plane from strike, positive when the hanging wall moves up.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats, Mask
 from groundswell.errors import InputError
-
-Array = NDArray[np.float64]
 
 ROUNDING = 1e-9  # largest part of a moment that is not isotropic because of rounding
 _ROWS, _COLUMNS = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
 _INDEX = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
 
 
-def slip_direction(strike: ArrayLike, dip: ArrayLike, rake: ArrayLike) -> Array:
+def slip_direction(strike: ArrayLike, dip: ArrayLike, rake: ArrayLike) -> Floats:
     """Unit slip vector of the hanging wall, (..., 3) as (north, east, down).
 
     Aki & Richards (2002), section 4.3. Angles are in degrees and broadcast together.
@@ -33,7 +32,7 @@ def slip_direction(strike: ArrayLike, dip: ArrayLike, rake: ArrayLike) -> Array:
     return np.stack([north, east, -np.sin(lam) * np.sin(delta)], axis=-1)
 
 
-def fault_normal(strike: ArrayLike, dip: ArrayLike) -> Array:
+def fault_normal(strike: ArrayLike, dip: ArrayLike) -> Floats:
     """Unit normal from the footwall to the hanging wall, (..., 3) as (north, east, down).
 
     Aki & Richards (2002), section 4.3. Angles are in degrees.
@@ -50,7 +49,7 @@ def double_couple(
     rake: ArrayLike,
     moment: ArrayLike = 1.0,
     azimuth: float = 0.0,
-) -> Array:
+) -> Floats:
     """Double couple M = M0 (s n^T + n s^T) in the frame of the grid, (..., 6).
 
     Args:
@@ -70,7 +69,7 @@ def opening(
     lam: ArrayLike,
     mu: ArrayLike,
     azimuth: float = 0.0,
-) -> Array:
+) -> Floats:
     """Tensile crack M = A D (lambda I + 2 mu n n^T) in the frame of the grid, (..., 6).
 
     Aki & Richards (2002), section 3.3, for an isotropic body.
@@ -86,21 +85,21 @@ def opening(
     return _to_grid(potency * (lam * np.eye(3) + 2 * mu * _outer(normal, normal)), azimuth)
 
 
-def explosion(moment: ArrayLike) -> Array:
+def explosion(moment: ArrayLike) -> Floats:
     """Isotropic tensor M = M0 I, (..., 6); `moment` M0 (N m) is each of its diagonal elements."""
     return np.asarray(moment, dtype=float)[..., None] * np.array([1.0, 1, 1, 0, 0, 0])
 
 
 def from_ned(
     nn: float, ee: float, dd: float, ne: float, nd: float, ed: float, azimuth: float = 0.0
-) -> Array:
+) -> Floats:
     """Transform a tensor along north, east and down to the frame of the grid, (6,)."""
     return _to_grid(np.array([[nn, ne, nd], [ne, ee, ed], [nd, ed, dd]], dtype=float), azimuth)
 
 
 def from_rtp(
     rr: float, tt: float, pp: float, rt: float, rp: float, tp: float, azimuth: float = 0.0
-) -> Array:
+) -> Floats:
     """Transform a tensor of Global CMT, r up, t south, p east, to the frame of the grid, (6,).
 
     Dziewonski, Chou & Woodhouse (1981), J. Geophys. Res. 86, 2825-2852.
@@ -108,7 +107,7 @@ def from_rtp(
     return from_ned(nn=tt, ee=pp, dd=rr, ne=-tp, nd=rt, ed=-rp, azimuth=azimuth)
 
 
-def to_rtp(tensor: ArrayLike, azimuth: float = 0.0) -> Array:
+def to_rtp(tensor: ArrayLike, azimuth: float = 0.0) -> Floats:
     """Transform a tensor in the frame of the grid to that of Global CMT; inverse of `from_rtp`.
 
     Returns:
@@ -119,12 +118,12 @@ def to_rtp(tensor: ArrayLike, azimuth: float = 0.0) -> Array:
     return np.array([dd, nn, ee, nd, -ed, -ne])
 
 
-def as_matrix(tensor: ArrayLike) -> Array:
+def as_matrix(tensor: ArrayLike) -> Floats:
     """Convert tensors (..., 6) to symmetric matrices (..., 3, 3)."""
     return np.asarray(tensor, dtype=float)[..., _INDEX]
 
 
-def scalar_moment(tensor: ArrayLike) -> Array:
+def scalar_moment(tensor: ArrayLike) -> Floats:
     """Scalar moment M0 = sqrt(M_ij M_ij / 2), N m, (...).
 
     Silver & Jordan (1982), Geophys. J. R. astr. Soc. 70, 755. For an isotropic tensor with diagonal
@@ -153,17 +152,17 @@ def magnitude_from_moment(moment: float) -> float:
     return float((np.log10(moment) - 9.1) / 1.5)
 
 
-def _outer(a: Array, b: Array) -> Array:
+def _outer(a: Floats, b: Floats) -> Floats:
     return a[..., :, None] * b[..., None, :]
 
 
-def _to_grid(ned: Array, azimuth: float) -> Array:
+def _to_grid(ned: Floats, azimuth: float) -> Floats:
     """Rotate matrices (..., 3, 3) from (north, east, down) to the frame of the grid: (..., 6)."""
     axes = _axes(azimuth)
     return (axes @ ned @ axes.T)[..., _ROWS, _COLUMNS]
 
 
-def _axes(azimuth: float) -> Array:
+def _axes(azimuth: float) -> Floats:
     """The axes of the grid as rows (north, east, down), (3, 3)."""
     theta = np.radians(azimuth)
     return np.array(
@@ -175,7 +174,7 @@ def _axes(azimuth: float) -> Array:
     )
 
 
-def has_shear(moments: ArrayLike) -> NDArray[np.bool_]:
+def has_shear(moments: ArrayLike) -> Mask:
     """Which moments (xx, yy, zz, xy, xz, yz), (..., 6), are not isotropic."""
     given = np.asarray(moments, float)
     mean = given[..., :3].mean(axis=-1, keepdims=True)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Mask
 from groundswell.errors import InputError
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.moment import has_shear
 from groundswell.seismology.sources.point_sources import PointSource
-
-Positions = NDArray[np.float64]
 
 _SHOWN = 10  # number of misplaced sources and receivers that a message names
 
@@ -60,7 +58,7 @@ def require_sources_inside(
 
 
 def require_shear_in_solids(
-    entries: Sequence[SourceEntry], is_fluid: Callable[[Positions], NDArray[np.bool_]]
+    entries: Sequence[SourceEntry], is_fluid: Callable[[Floats], Mask]
 ) -> None:
     """Check that moments of sources in fluids are isotropic.
 

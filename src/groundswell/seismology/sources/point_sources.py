@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from math import floor, inf
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.grids.axis import Spacing
 from groundswell.grids.geography import Geography
@@ -23,7 +24,6 @@ from groundswell.seismology.case.sources import (
 from groundswell.seismology.sources import moment as tensors
 from groundswell.seismology.sources.time_functions import TimeFunction
 
-Array = NDArray[np.float64]
 Property = Callable[..., ArrayLike]  # of the medium at positions x, y, z in m, arrays (n,)
 MomentSection = DoubleCouple | Explosion | MomentTensor
 
@@ -51,11 +51,11 @@ class PointSource:
     """
 
     position: tuple[float, float, float]
-    moment: Array | None
-    force: Array | None
+    moment: Floats | None
+    force: Floats | None
     start: float
     step: float
-    samples: Array
+    samples: Floats
     number: int = 1
 
 
@@ -95,14 +95,14 @@ class SourceContext:
         return x, y, section.depth
 
 
-def final_moments(sources: Sequence[PointSource]) -> Array:
+def final_moments(sources: Sequence[PointSource]) -> Floats:
     """Final moment tensor of each source, (n, 6), N m; zero for forces."""
     unit = np.array([np.zeros(6) if s.moment is None else s.moment for s in sources])
     integrals = np.array([s.step * s.samples.sum() for s in sources])
     return unit.reshape(-1, 6) * integrals[:, None]
 
 
-def total_moments(sources: Sequence[PointSource]) -> Array:
+def total_moments(sources: Sequence[PointSource]) -> Floats:
     """Time integral of the absolute moment rate of each source, N m, (n,); zero for forces."""
     unit = np.array([np.zeros(6) if s.moment is None else s.moment for s in sources])
     integrals = np.array([s.step * np.abs(s.samples).sum() for s in sources])
@@ -146,9 +146,9 @@ def force_source(section: PointForce, context: SourceContext) -> PointSource:
 def sample(
     function: TimeFunction,
     context: SourceContext,
-    evaluate: Callable[[TimeFunction, ArrayLike], Array],
+    evaluate: Callable[[TimeFunction, ArrayLike], Floats],
     offset: float,
-) -> tuple[float, Array]:
+) -> tuple[float, Floats]:
     """The time of the first sample, and samples taken `offset` steps after the solver's steps.
 
     Raises:
@@ -175,7 +175,7 @@ def first_sample(function: TimeFunction, context: SourceContext, offset: float) 
     return first
 
 
-def _times(step: float, first: float, end: float) -> Array:
+def _times(step: float, first: float, end: float) -> Floats:
     """Times of samples from step number `first` to the first step after `end`, s."""
     return step * np.arange(first, np.ceil(end / step) + 1)
 
@@ -197,7 +197,7 @@ def _require_resolved(function: TimeFunction, step: float, first: float) -> None
         )
 
 
-def _moment_tensor(section: MomentSection, azimuth: float) -> Array:
+def _moment_tensor(section: MomentSection, azimuth: float) -> Floats:
     """The moment tensor in the frame of the grid, (6,), N m."""
     match section:
         case DoubleCouple(strike=strike, dip=dip, rake=rake):

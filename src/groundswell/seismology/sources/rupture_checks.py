@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Mask
 from groundswell.errors import InputError, counted
 from groundswell.seismology.formats.srf_content import Srf
-
-Array = NDArray[np.float64]
 
 # Rupture generators cut the tails of slip rates, and sample them coarsely. 5 % of the slip changes
 # Mw by 0.014.
@@ -61,7 +59,7 @@ def check_slip(rupture: Srf, name: str) -> Iterator[str]:
     yield f"{text}. The run uses the rates ({on_average}); if the slips are right, scale the rates"
 
 
-def check_rigidity(rupture: Srf, medium: Array, name: str) -> Iterator[str]:
+def check_rigidity(rupture: Srf, medium: Floats, name: str) -> Iterator[str]:
     """Yield a warning if subfaults lie in a fluid, or if file and medium differ in rigidity.
 
     The second warning compares the moments with the rigidities of the file and of the medium. It
@@ -93,7 +91,7 @@ def check_rigidity(rupture: Srf, medium: Array, name: str) -> Iterator[str]:
     )
 
 
-def _slip_in_fluid(is_fluid: NDArray[np.bool_], potency: Array, name: str) -> Iterator[str]:
+def _slip_in_fluid(is_fluid: Mask, potency: Floats, name: str) -> Iterator[str]:
     """Yield a warning of slip in a fluid, with its part of the potency (slip times area).
 
     Raises:
@@ -114,7 +112,7 @@ def _slip_in_fluid(is_fluid: NDArray[np.bool_], potency: Array, name: str) -> It
         )
 
 
-def _rigidity_text(rupture: Srf, medium: Array, subfault: int, name: str) -> str:
+def _rigidity_text(rupture: Srf, medium: Floats, subfault: int, name: str) -> str:
     vs, density = rupture.vs[subfault], rupture.density[subfault]
     return (
         f"{name}: the rigidity of the file differs from that of the medium; subfault "
@@ -124,7 +122,7 @@ def _rigidity_text(rupture: Srf, medium: Array, subfault: int, name: str) -> str
     )
 
 
-def _average_slip(rupture: Srf, slip: Array) -> float:
+def _average_slip(rupture: Srf, slip: Floats) -> float:
     """Area average of the magnitude of `slip` (n, 3), m."""
     return float(np.average(np.linalg.norm(slip, axis=1), weights=rupture.area))
 
@@ -137,7 +135,7 @@ def _ratio(a: float, b: float) -> float:
     return large / small if small > 0 else float("inf")
 
 
-def _rounding(slip: Array) -> float:
+def _rounding(slip: Floats) -> float:
     """Rounding error of the slips (n, 3), m: half a unit of their last decimal in cm."""
     for decimals in range(_MAX_DECIMALS):
         units = slip * 1e2 * 10**decimals

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Reals
 from groundswell.errors import InputError
 from groundswell.grids.geography import Geography
 from groundswell.seismology.case.sources import AwpRupture, SrfRupture
@@ -18,9 +18,6 @@ from groundswell.seismology.sources import moment as tensors
 from groundswell.seismology.sources.entries import Fault, SourceEntry
 from groundswell.seismology.sources.point_sources import PointSource, SourceContext
 from groundswell.seismology.sources.rupture_checks import check_rigidity, check_slip
-
-Array = NDArray[np.float64]
-
 
 # --- SRF -----------------------------------------------------------------------------------------
 
@@ -38,11 +35,11 @@ class _PlacedRupture:
 
     content: Srf
     frame: Geography
-    positions: Array
-    medium_rigidity: Array
+    positions: Floats
+    medium_rigidity: Floats
 
     @property
-    def rigidity(self) -> Array:
+    def rigidity(self) -> Floats:
         """mu of the subfaults, Pa, (n,): from the file or, where it has none, from the medium."""
         own = self.content.rigidity
         return np.where(np.isnan(own), self.medium_rigidity, own)
@@ -102,7 +99,7 @@ def _srf_points(rupture: _PlacedRupture, context: SourceContext) -> Iterator[Poi
 
 def _moments_per_slip(
     rupture: _PlacedRupture, context: SourceContext
-) -> tuple[Array, Array, Array]:
+) -> tuple[Floats, Floats, Floats]:
     """Moment tensors (n, 6) per metre of each of the three components of slip, N m/m."""
     content, mu = rupture.content, rupture.rigidity
     angles, azimuth = (content.strike, content.dip), rupture.frame.true_azimuth
@@ -168,12 +165,12 @@ def _awp_points(section: AwpRupture, context: SourceContext) -> Iterator[PointSo
 
 
 def _from_rates(
-    position: Array,
+    position: Floats,
     number: int,
-    moment: Array,
+    moment: Floats,
     start: float,
     step: float,
-    rates: NDArray[np.floating],
+    rates: Reals,
 ) -> Iterator[PointSource]:
     """Yield a source of moment `moment` times the integral of `rates`; none if all are zero.
 

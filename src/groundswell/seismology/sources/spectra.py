@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Reals
 from groundswell.seismology.sources.point_sources import PointSource
-
-Array = NDArray[np.float64]
-Reals = NDArray[np.floating]
 
 MAX_SPECTRA = 256  # number of sources whose spectra are computed, evenly spread over all
 ENDED = 0.01  # last sample of a source that has ended, over its largest; see _spectral_energy
@@ -60,7 +57,7 @@ def radiated_energy_below(frequency: float, samples: Reals, step: float) -> floa
     return float(np.interp(frequency, frequencies, energy) / energy[-1])
 
 
-def _spectral_energy(samples: Reals, step: float) -> tuple[Array, Array]:
+def _spectral_energy(samples: Reals, step: float) -> tuple[Floats, Floats]:
     """Frequencies (Hz) and spectral energy density of samples.
 
     If the run ends before the source does, a step to zero would add high frequencies that the
@@ -73,6 +70,6 @@ def _spectral_energy(samples: Reals, step: float) -> tuple[Array, Array]:
     return np.asarray(np.fft.rfftfreq(padded, step), float), np.asarray(density, float)
 
 
-def _integrate(density: Array) -> Array:
+def _integrate(density: Floats) -> Floats:
     """Cumulative integral by the trapezoidal rule with unit spacing."""
     return np.asarray(np.cumsum(density) - 0.5 * (density[0] + density))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.seismology.case.sources import Airgun
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.moment import magnitude_from_moment, scalar_moment
@@ -18,7 +18,6 @@ from groundswell.seismology.sources.point_sources import (
     total_moments,
 )
 
-Array = NDArray[np.float64]
 _ROUNDING = 1e-6  # net moment over total moment below which the net moment is taken as zero
 
 
@@ -37,7 +36,7 @@ class SourceSummary:
         hypocentre: position (x, y, depth), m, of the source that starts first.
     """
 
-    moment: Array
+    moment: Floats
     scalar_moment: float
     magnitude: float | None
     summed_moment: float

@@ -22,17 +22,14 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats, Reals
 from groundswell.case.common import DataFile, Section, TaggedUnion
 from groundswell.case.problems import Violation
 from groundswell.case.units import Frequency, Positive, Time
 from groundswell.errors import InputError
 from groundswell.formats.text import parse_numbers, read_text
-
-Array = NDArray[np.float64]
-Reals = NDArray[np.floating]
-
 
 _TIME_DIGITS = 12  # of times in s: a start that follows from a centroid has rounding errors
 
@@ -84,16 +81,16 @@ class TimeFunction(Section):
         return 1.0
 
     @abstractmethod
-    def shape(self, t: Reals) -> Array:
+    def shape(self, t: Reals) -> Floats:
         """Values at times `t` (s) after the start, all in [0, support]; the peak is 1."""
 
-    def amplitude(self, t: ArrayLike) -> Array:
+    def amplitude(self, t: ArrayLike) -> Floats:
         """Dimensionless amplitude at times `t` (s), any shape."""
         elapsed = np.asarray(t, dtype=float) - self.start
         active = (elapsed >= 0) & (elapsed <= self.support)
         return np.where(active, self.shape(elapsed.clip(0, self.support)), 0.0)
 
-    def __call__(self, t: ArrayLike) -> Array:
+    def __call__(self, t: ArrayLike) -> Floats:
         """Moment rate (1/s) at times `t` (s), any shape."""
         return self.amplitude(t) / self.area
 
@@ -124,7 +121,7 @@ class Brune(TimeFunction):
     def area(self) -> float:
         return float(np.e * self.rise)
 
-    def shape(self, t: Reals) -> Array:
+    def shape(self, t: Reals) -> Floats:
         return t / self.rise * np.exp(1 - t / self.rise)
 
 
@@ -157,7 +154,7 @@ class Gaussian(TimeFunction):
     def area(self) -> float:
         return float(np.sqrt(2 * np.pi) * self.sigma)
 
-    def shape(self, t: Reals) -> Array:
+    def shape(self, t: Reals) -> Floats:
         return np.exp(-0.5 * ((t - self.middle) / self.sigma) ** 2)
 
 
@@ -197,7 +194,7 @@ class Ricker(TimeFunction):
         # The running integral, t exp(-a), is largest where 2 a = 1.
         return float(np.exp(-0.5) / (np.sqrt(2) * np.pi * self.frequency))
 
-    def shape(self, t: Reals) -> Array:
+    def shape(self, t: Reals) -> Floats:
         a = (np.pi * self.frequency * (t - self.middle)) ** 2
         return (1 - 2 * a) * np.exp(-a)
 
@@ -220,7 +217,7 @@ class Cosine(TimeFunction):
     def area(self) -> float:
         return self.rise / 2
 
-    def shape(self, t: Reals) -> Array:
+    def shape(self, t: Reals) -> Floats:
         return 0.5 * (1 - np.cos(2 * np.pi * t / self.rise))
 
 
@@ -242,7 +239,7 @@ class Triangle(TimeFunction):
     def area(self) -> float:
         return self.rise / 2
 
-    def shape(self, t: Reals) -> Array:
+    def shape(self, t: Reals) -> Floats:
         return 1 - np.abs(2 * t / self.rise - 1)
 
 
@@ -258,7 +255,7 @@ class Table(TimeFunction):
     file: DataFile
 
     @cached_property
-    def _rows(self) -> Array:
+    def _rows(self) -> Floats:
         return _read_table(self.file)
 
     @property
@@ -279,7 +276,7 @@ class Table(TimeFunction):
     def area(self) -> float:
         return 1.0
 
-    def shape(self, t: Reals) -> Array:
+    def shape(self, t: Reals) -> Floats:
         times, values = self._rows
         return np.interp(t, times, values, left=0.0, right=0.0)
 
@@ -300,7 +297,7 @@ def centroid_of(times: Reals, values: Reals) -> float:
 AnyTimeFunction = Annotated[Brune | Cosine | Triangle | Gaussian | Ricker | Table, TaggedUnion()]
 
 
-def _read_table(file: Path | str) -> Array:
+def _read_table(file: Path | str) -> Floats:
     """Times and values of a table, (2, rows)."""
     lines = [
         line.partition("#")[0] for line in read_text(file, "a table of time and value").split("\n")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.netcdf import Variable
 from groundswell.formats.text import write_table
@@ -29,8 +29,6 @@ from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.middle_plane import MiddlePlane, middle_plane
 from groundswell.solvers.cavity.recording import RECORDABLE
 
-Floats = NDArray[Any]
-
 
 @dataclass(frozen=True)
 class Flow:
@@ -43,11 +41,11 @@ class Flow:
     """
 
     grid: LevelGrid
-    fields: dict[str, Floats]
-    axes: tuple[Floats, Floats, Floats]
+    fields: dict[str, HostArray]
+    axes: tuple[HostArray, HostArray, HostArray]
 
     @classmethod
-    def of(cls, grid: LevelGrid, inside: Mapping[str, Floats]) -> Flow:
+    def of(cls, grid: LevelGrid, inside: Mapping[str, HostArray]) -> Flow:
         """Add values on walls to the fields inside, (nz, ny, nx); pressure is 0 at the centre."""
         pressure = inside["p"] - inside["p"][grid.centre[::-1]]
         fields = {name: inside[name] for name in FIELDS} | {"p": pressure}
@@ -56,7 +54,7 @@ class Flow:
         x, y, z = (grid.positions(axis) for axis in range(3))
         return cls(grid, fields, (x, y, z))
 
-    def wall_flux(self, axis: int, high: bool) -> Floats:
+    def wall_flux(self, axis: int, high: bool) -> HostArray:
         """Heat flux along an axis through one of its walls, over k dT / L; axes as in `fields`."""
         t = np.moveaxis(self.fields["T"], 2 - axis, 0).astype(float)
         near, sign = (t[::-1], -1.0) if high else (t, 1.0)
@@ -65,7 +63,7 @@ class Flow:
             -slope * self.grid.scales.length / self.grid.scales.temperature_difference
         )
 
-    def wall_fluxes(self) -> tuple[Floats, Floats]:
+    def wall_fluxes(self) -> tuple[HostArray, HostArray]:
         """Local Nusselt numbers on the hot and on the cold wall; axes as in `fields`."""
         assert self.grid.scales.heat is not None
         axis, low, high = self.grid.scales.heat
@@ -109,7 +107,7 @@ class Flow:
                 peaks[name] = {AXES[line.axis]: position, "value": value, "direction": str(along)}
         return peaks
 
-    def centre_line(self, name: str, axis: int) -> Floats:
+    def centre_line(self, name: str, axis: int) -> HostArray:
         """A field on the line along an axis through the centre of the box, (n,)."""
         values = self.fields[name].astype(float)
         for other in range(3):
@@ -157,19 +155,19 @@ class Flow:
         down = {} if isinstance(case.fluid, Driven) else {"down": case.fluid.down}
         return {"title": case.title, "middle_plane": axes, **down}
 
-    def _mean(self, flux: Floats, axis: int) -> float:
+    def _mean(self, flux: HostArray, axis: int) -> float:
         across = [self.axes[a] for a in (2, 1, 0) if a != axis]
         for positions in across:
             flux = np.trapezoid(flux, positions, axis=0) / (positions[-1] - positions[0])
         return float(flux)
 
-    def _middle_line(self, flux: Floats, axis: int) -> Floats:
+    def _middle_line(self, flux: HostArray, axis: int) -> HostArray:
         """Values where the middle plane cuts the walls normal to an axis of the plane."""
         normal = self.plane.normal.axis
         dim = [a for a in (2, 1, 0) if a != axis].index(normal)
         return np.asarray(_at_middle(flux, self.axes[normal], dim).squeeze(dim))
 
-    def _mean_line(self, line: Floats, axis: int) -> float:
+    def _mean_line(self, line: HostArray, axis: int) -> float:
         positions = self.axes[self.plane.other(axis)]
         return float(np.trapezoid(line, positions) / (positions[-1] - positions[0]))
 
@@ -185,7 +183,7 @@ def _slowest_first(grid: LevelGrid) -> list[int]:
     return sorted(range(3), key=speeds.__getitem__)
 
 
-def _between_walls(grid: LevelGrid, axis: int, name: str, inside: Floats) -> Floats:
+def _between_walls(grid: LevelGrid, axis: int, name: str, inside: HostArray) -> HostArray:
     """A field with the values at both ends of an axis added."""
     f = np.moveaxis(inside, 2 - axis, 0)
     if grid.periodic[axis]:
@@ -195,7 +193,7 @@ def _between_walls(grid: LevelGrid, axis: int, name: str, inside: Floats) -> Flo
     return np.moveaxis(np.concatenate([ends[0][None], f, ends[1][None]]), 0, 2 - axis)
 
 
-def _at_side(grid: LevelGrid, axis: int, side: Any, name: str, f: Floats) -> Floats:
+def _at_side(grid: LevelGrid, axis: int, side: Any, name: str, f: HostArray) -> HostArray:
     """The values on a side, extrapolated from `f`, whose first axis leads away from it."""
     if not isinstance(side, Wall):
         changes_sign = name in "uvw" and "uvw".index(name) == axis
@@ -214,7 +212,7 @@ def _at_side(grid: LevelGrid, axis: int, side: Any, name: str, f: Floats) -> Flo
     return np.full_like(f[0], side.temperature)
 
 
-def _conducting_temperature(grid: LevelGrid, axis: int, like: Floats) -> Floats:
+def _conducting_temperature(grid: LevelGrid, axis: int, like: HostArray) -> HostArray:
     """Temperature of a conducting wall normal to `axis`, K, in the shape of `like`."""
     assert grid.scales.heat is not None
     along, low, high = grid.scales.heat
@@ -228,7 +226,7 @@ def _conducting_temperature(grid: LevelGrid, axis: int, like: Floats) -> Floats:
     return np.broadcast_to(values, like.shape).astype(like.dtype)
 
 
-def _at_middle(values: Floats, positions: Floats, dim: int) -> Floats:
+def _at_middle(values: HostArray, positions: HostArray, dim: int) -> HostArray:
     """Values at the middle of an axis by linear interpolation; the axis keeps length 1."""
     middle = (positions[0] + positions[-1]) / 2
     high = int(np.searchsorted(positions, middle - 1e-9 * abs(middle)))
@@ -240,7 +238,7 @@ def _at_middle(values: Floats, positions: Floats, dim: int) -> Floats:
     return np.asarray((1 - fraction) * a + fraction * b)
 
 
-def _peak(positions: Floats, values: Floats) -> tuple[float, float]:
+def _peak(positions: HostArray, values: HostArray) -> tuple[float, float]:
     """Position and value of the maximum of the cubic spline through a profile."""
     from scipy.interpolate import CubicSpline
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend
+from groundswell.arrays import DeviceArray, Floats
+from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS
 from groundswell.solvers.cavity.case import AdiabaticWall, Side, Wall
 from groundswell.solvers.cavity.level_grid import LevelGrid
 
-Floats = NDArray[np.float64]
 BEYOND = 3  # points assumed beyond each end of an axis
 ROUNDING = 1e-9  # smaller weights are rounding errors
 
@@ -30,8 +29,8 @@ class Band:
         weights: (points, width).
     """
 
-    first: Array
-    weights: Array
+    first: DeviceArray
+    weights: DeviceArray
 
     @classmethod
     def of(cls, matrix: Floats, offset: int = 0) -> Band:

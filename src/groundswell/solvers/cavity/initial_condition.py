@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, HostArray
 from groundswell.errors import InputError
 from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Part, format_extent
@@ -21,7 +21,7 @@ DISTURBANCE = 0.02  # of temperature in fluid heated from below, over the differ
 WEAKER = 0.6  # ratio of the disturbances along the two horizontal axes, to break their symmetry
 
 
-def fluid_at_rest(grid: LevelGrid, part: Part) -> dict[str, NDArray[np.float64]]:
+def fluid_at_rest(grid: LevelGrid, part: Part) -> dict[str, Floats]:
     """Fluid at rest on a part of the grid, (nz, ny, nx) each; temperature less the neutral one, K.
 
     Without disturbance, fluid heated from below would stay at rest however large the Rayleigh
@@ -38,14 +38,14 @@ def fluid_at_rest(grid: LevelGrid, part: Part) -> dict[str, NDArray[np.float64]]
     return fields
 
 
-def _rolls(grid: LevelGrid, part: Part, axis: int) -> NDArray[np.float64]:
+def _rolls(grid: LevelGrid, part: Part, axis: int) -> Floats:
     """A wave along an axis whose half-length is about the distance between hot and cold walls."""
     pair = 2 if grid.periodic[axis] else 1  # a period holds two rolls
     rolls = pair * max(1, round(grid.case.grid.size[axis] / grid.scales.length / pair))
     return np.asarray(np.cos(rolls * np.pi * _fraction(grid, part, axis)))
 
 
-def _fraction(grid: LevelGrid, part: Part, axis: int) -> NDArray[np.float64]:
+def _fraction(grid: LevelGrid, part: Part, axis: int) -> Floats:
     """Positions along an axis over the box's size, with the axes of a field."""
     positions = grid.interior_positions(axis)[part.indices(axis)] / grid.case.grid.size[axis]
     shape = [1, 1, 1]
@@ -73,7 +73,7 @@ def check_initial_flow(case: CavityCase) -> None:
         )
 
 
-def read_initial_flow(grid: LevelGrid, part: Part) -> dict[str, NDArray[np.float64]]:
+def read_initial_flow(grid: LevelGrid, part: Part) -> dict[str, Floats]:
     """The initial fields on a part of the grid by linear interpolation, (nz, ny, nx) each.
 
     Raises:
@@ -101,7 +101,7 @@ def read_initial_flow(grid: LevelGrid, part: Part) -> dict[str, NDArray[np.float
 
 
 @contextmanager
-def _opened(path: Path | Mapping[str, NDArray[Any]]) -> Iterator[Mapping[str, Any]]:
+def _opened(path: Path | Mapping[str, HostArray]) -> Iterator[Mapping[str, Any]]:
     """The arrays of a flow by name; those of a file are read on access.
 
     Raises:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import DeviceArray, Floats, HostArray
 from groundswell.backends import Backend, Blocks, Constant, Launch, Parameter, Source
-from groundswell.backends.base import ROW_ALIGNMENT, Array, in_order
+from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
@@ -139,7 +139,7 @@ class Level:
         arguments = (*(a for state in fields for a in _pointers(state)), int(forced))
         return self._in_box("find_rates", Box((0, 0, 0), self.part.shape), *arguments)
 
-    def measure(self) -> tuple[NDArray[np.float64], float]:
+    def measure(self) -> tuple[Floats, float]:
         """Root mean squares of the rates of change, (5,), and one over the stable step, 1/s."""
         self.compute_rates(self.copies[1], forced=False)()
         parts = len(self._sums)
@@ -200,13 +200,13 @@ class Level:
 
     # --- launches ---------------------------------------------------------------------------------
 
-    def fill(self, values: dict[str, NDArray[Any]]) -> None:
+    def fill(self, values: dict[str, HostArray]) -> None:
         """Set fields, each (nz, ny, nx), and their ghosts; temperature less the neutral one, K."""
         for name, inside in values.items():
             self.backend.assign(self.copies[0][name].interior, inside.astype(self.grid.dtype))
         in_order(self.fill_ghosts())()
 
-    def named_arrays(self) -> dict[str, Array]:
+    def named_arrays(self) -> dict[str, DeviceArray]:
         """The arrays of this grid by name; copies of the fields but the first have numbers."""
         states = {"": self.copies[0]}
         states |= {f"copy{n}.": copy for n, copy in enumerate(self.copies[1:], start=1)}
@@ -274,5 +274,5 @@ def _coefficients(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
     }
 
 
-def _pointers(state: State) -> list[Array]:
+def _pointers(state: State) -> list[DeviceArray]:
     return [state[name].interior for name in FIELDS]

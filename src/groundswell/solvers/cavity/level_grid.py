@@ -8,8 +8,8 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.cavity.case import MIN_POINTS, CavityCase, Open, Wall
 from groundswell.solvers.cavity.fluid import Fluid
@@ -79,7 +79,7 @@ class LevelGrid:
         """Number of axes along which the flow can vary."""
         return max(1, sum(map(self.varies, range(3))))
 
-    def interior_positions(self, axis: int) -> NDArray[np.float64]:
+    def interior_positions(self, axis: int) -> Floats:
         """Positions of the stored points along an axis, m."""
         first = self.offsets[axis][0]
         points = first + np.arange(self.points[axis])
@@ -111,7 +111,7 @@ class LevelGrid:
         x, y, z = (self.case.walls.pair(axis)[0].kind == "periodic" for axis in range(3))
         return x, y, z
 
-    def positions(self, axis: int) -> NDArray[np.float64]:
+    def positions(self, axis: int) -> Floats:
         """Positions of the points along an axis, with both ends, m."""
         interior = self.interior_positions(axis)
         end = interior[-1] + self.offsets[axis][1] * self.grid.spacing[axis]

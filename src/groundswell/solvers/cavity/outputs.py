@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from numpy.typing import NDArray
-
+from groundswell.arrays import HostArray
 from groundswell.formats.text import write_json
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recorder import Recorders
@@ -69,7 +67,7 @@ class Outputs:
         fields = {name: values for name, values in whole.items() if values is not None}
         return Flow.of(self._finest.grid, fields) if fields else None
 
-    def _gather(self, name: str) -> NDArray[Any] | None:
+    def _gather(self, name: str) -> HostArray | None:
         """A field over the whole grid on rank 0, (nz, ny, nx); temperature in K."""
         finest = self._finest
         distributed = DistributedArray.of_region(finest.copies[0][name].interior, finest.part)

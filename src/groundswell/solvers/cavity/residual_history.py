@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.formats.text import write_table
 from groundswell.grids.cartesian import format_extent
@@ -42,7 +42,7 @@ class ResidualHistory:
         self.rows = backend.zeros((rows, 2 + len(FIELDS)), np.float64)
         self._grids = [format_extent(grid.grid.cells) for grid in setup.grids]
         self.status = ""
-        self.latest: NDArray[np.float64] = np.full(len(FIELDS), np.nan)
+        self.latest: Floats = np.full(len(FIELDS), np.nan)
 
     def start_stage(self, grid: int) -> int:
         """Report steps on this grid from now on; returns how often it has been checked so far."""
@@ -50,7 +50,7 @@ class ResidualHistory:
         self.status = f"{self._grids[grid]} points"
         return int((rows[:, 1] == grid).sum())
 
-    def is_bounded(self, norms: NDArray[np.float64]) -> bool:
+    def is_bounded(self, norms: Floats) -> bool:
         """Whether a flow with these norms can still converge; False if any is not finite."""
         return bool((norms / self._scale < BOUND).all())
 
@@ -61,7 +61,7 @@ class ResidualHistory:
         latest, before = largest[-STALLED_CHECKS:], largest[:-STALLED_CHECKS]
         return len(before) > 0 and bool(latest.min() > before.min() / 2)
 
-    def append(self, row: int, step: int, grid: int, norms: NDArray[np.float64]) -> float:
+    def append(self, row: int, step: int, grid: int, norms: Floats) -> float:
         """Store the norms of a step on a grid; returns the largest in scaled units."""
         self.latest = norms / self._scale
         self._backend.assign(self.rows[row : row + 1], np.array([[step, grid, *self.latest]]))
@@ -77,7 +77,7 @@ class ResidualHistory:
         steady = residual is not None and residual <= self._tolerance
         return {"residual": residual, "steady": steady}
 
-    def read(self) -> NDArray[np.float64]:
+    def read(self) -> Floats:
         """Step, grid and the five norms, one row for each check."""
         rows = self._backend.to_host(self.rows)
         return rows[rows[:, 0] > 0]

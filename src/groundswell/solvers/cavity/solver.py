@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Launch, Listing, list_launches
+from groundswell.arrays import DeviceArray, HostArray
+from groundswell.backends import Backend, Launch, Listing, list_launches
 from groundswell.backends.base import in_order
 from groundswell.errors import NotFinite, counted
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
@@ -83,7 +83,7 @@ class Cavity(ExchangingSolver):
 
     def list_step(self) -> Listing:
         """The launches of `step`, with the grids in use; grid 0 is the finest."""
-        names: dict[str, Array] = {}
+        names: dict[str, DeviceArray] = {}
         for n, level in enumerate(self.levels):
             prefix = f"grid{n}." if n else ""
             names |= {f"{prefix}{name}": array for name, array in level.named_arrays().items()}
@@ -183,7 +183,7 @@ class Cavity(ExchangingSolver):
             level.set_step_sizes(0.0 if self.setup.case.time.local else level.measure()[1])
         self._set_stage(len(self.levels) - 1)
 
-    def fill(self, values: dict[str, NDArray[Any]]) -> None:
+    def fill(self, values: dict[str, HostArray]) -> None:
         """Start on the finest grid from these fields, each (nz, ny, nx), temperature in K."""
         finest = self.levels[0]
         shifted = {"T": values["T"] - self.setup.fluid.neutral} if "T" in values else {}
@@ -277,7 +277,7 @@ class Cavity(ExchangingSolver):
         """The grid in use, and its residual."""
         return self.history.status
 
-    def snapshot(self, name: str) -> NDArray[Any]:
+    def snapshot(self, name: str) -> HostArray:
         """A host copy of a field on this rank's part of the finest grid, (nz, ny, nx)."""
         field = self.backend.to_host(self.levels[0].copies[0][name].interior)
         return field + field.dtype.type(self.setup.fluid.neutral) if name == "T" else field

@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.meshes.hexahedra import Numbers
-from groundswell.seismology.media.material import Values
+from groundswell.arrays import Integers, Mask, Reals
 from groundswell.seismology.media.profile import Profile, find_profile
 from groundswell.seismology.survey import Survey
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
@@ -90,7 +89,7 @@ def aligned(medium: ElementMedium) -> str:
     return f"{cure}: give the edges along depth as a list in grid.spacing, {', '.join(runs)}"
 
 
-def _changes_phase(profile: Profile, depths: Values, bottom: float) -> NDArray[np.bool_]:
+def _changes_phase(profile: Profile, depths: Reals, bottom: float) -> Mask:
     """At which of ascending `depths` of interfaces the medium changes between fluid and solid."""
     edges = np.concatenate([[0.0], depths, [bottom]])
     fluid = profile.sample((edges[1:] + edges[:-1]) / 2).vs == 0
@@ -123,7 +122,7 @@ def finer_refinement(
     return " and ".join(changes)
 
 
-def _speed_ratio(materials: Materials, elements: Numbers) -> float:
+def _speed_ratio(materials: Materials, elements: Integers) -> float:
     """Largest speed of the slowest wave in the average material over that at the nodes, at least 1.
 
     `[refinement]` divides elements by their average material.

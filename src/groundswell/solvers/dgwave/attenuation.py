@@ -13,13 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Reals
 from groundswell.seismology.anelasticity import QualityFactors
 from groundswell.seismology.attenuation import Relaxation
-from groundswell.seismology.media.material import Material, Values
-
-Floats = NDArray[np.float64]
+from groundswell.seismology.media.material import Material
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +57,7 @@ def unrelaxed(material: Material, relaxation: Relaxation, reference: float) -> M
     return Material(material.vp * p, material.vs * s, material.rho)
 
 
-def _inverse_q(material: Material) -> tuple[Values, Values]:
+def _inverse_q(material: Material) -> tuple[Reals, Reals]:
     """1/Qp and 1/Qs; 1/Qs is 0 in fluids."""
     assert material.qp is not None and material.qs is not None
     qs = np.where(material.vs > 0, material.qs, np.inf)

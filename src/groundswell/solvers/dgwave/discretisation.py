@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.arrays import Floats, Integers, Reals
+from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.sources.point_sources import PointSource
@@ -24,8 +23,6 @@ from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.source_loads import point_loads
 from groundswell.solvers.dgwave.terms import ElementSource, SourceHistory, Terms
 from groundswell.spectral_elements.point_location import NOWHERE
-
-Floats = NDArray[np.float64]
 
 TENSOR = (0, 1, 2, 5, 4, 3)  # from moments (xx, yy, zz, xy, xz, yz) to the order of stresses
 
@@ -61,7 +58,7 @@ class Discretisation:
     terms: Terms
     bodies: MaxwellBodies | None = None
     layers: MatchedLayers | None = None
-    metrics: NDArray[np.floating[Any]] | None = None
+    metrics: Reals | None = None
     nodal: NodalMaterial | None = None
     sent_as: str | None = None
 
@@ -81,7 +78,7 @@ class Discretisation:
         return self.nodal is not None
 
     @property
-    def edges(self) -> NDArray[np.float64]:
+    def edges(self) -> Floats:
         """Edges of bricks, m, or of the reference elements of other elements, (elements, 3)."""
         return np.full((self.elements.count, 3), 2.0) if self.is_curved else self.elements.edges
 
@@ -172,7 +169,7 @@ def _mortar_sides(materials: Materials, elements: RankElements, flux: float) -> 
     return FaceSides(_material(materials, beyond), nowhere, nowhere.astype(float), flux)
 
 
-def _material(materials: Materials, leaves: Numbers) -> Material:
+def _material(materials: Materials, leaves: Integers) -> Material:
     """The unrelaxed material of leaves, arrays of their shape."""
     given = materials.unrelaxed(leaves.ravel()).given()
     return Material(**{name: values.reshape(leaves.shape) for name, values in given.items()})

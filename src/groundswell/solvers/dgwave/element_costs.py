@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.meshes.hexahedra import Numbers
+from groundswell.arrays import Floats, Integers
 from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 
@@ -17,7 +16,7 @@ MORTAR = 1.0  # for each face with finer neighbours
 CURVED_MORTAR = 0.5  # the same, relative to an element that is not a brick
 
 
-def element_costs(geometry: Geometry, layer_axes: Numbers) -> NDArray[np.float64]:
+def element_costs(geometry: Geometry, layer_axes: Integers) -> Floats:
     """Costs of all elements in their order, (elements,); without layers and mortars, 1.
 
     Args:

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Mask
 from groundswell.backends import Constant
 from groundswell.backends.named_arguments import members, stack_members
 from groundswell.seismology.media.material import Material, lame
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies
-
-Floats = NDArray[np.float64]
 
 KERNELS = Path(__file__).parent / "kernels"
 
@@ -44,7 +42,7 @@ class FaceSides:
     """
 
     beyond: Material
-    is_boundary: NDArray[np.bool_]
+    is_boundary: Mask
     reflection: Floats
     upwind: float
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
+from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError, counted
-from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.octree import Forest, partition_curve
 from groundswell.solvers.dgwave.mesh.elements import RankElements
@@ -25,9 +22,9 @@ class Partition:
     """
 
     connectivity: Forest | Mesh
-    costs: NDArray[np.float64]
+    costs: Floats
 
-    def starts(self, ranks: int) -> Numbers:
+    def starts(self, ranks: int) -> Integers:
         """The first element of each rank, and the number of elements, (ranks + 1,).
 
         Raises:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from groundswell.meshes.hexahedra import Numbers
+from groundswell.arrays import Integers
 from groundswell.solvers.dgwave.geometry import Geometry
 
 
-def in_region(geometry: Geometry, elements: Numbers) -> Numbers:
+def in_region(geometry: Geometry, elements: Integers) -> Integers:
     """The elements that are not in absorbing layers, or all if none lies outside the layers."""
     inside = geometry.in_region(elements)
     return elements[inside] if inside.any() else elements

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Module, Source
+from groundswell.arrays import DeviceArray, Reals
+from groundswell.backends import Backend, Blocks, Constant, Launch, Module, Source
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.tuning import Choice
@@ -97,7 +96,7 @@ class Propagation:
             self._backend.assign(array, np.zeros(array.shape, str(array.dtype)))
 
     @property
-    def values(self) -> dict[str, Array]:
+    def values(self) -> dict[str, DeviceArray]:
         """The stress, or pressure, and the velocity, (1, elements, values)."""
         equations, nodes = self._problem.equations, self._problem.nodes
         end = len(equations.fields) * nodes
@@ -107,7 +106,7 @@ class Propagation:
         return {stress: rows[:, :, :first], VELOCITY: rows[:, :, first:end]}
 
     @property
-    def fields(self) -> dict[str, Array]:
+    def fields(self) -> dict[str, DeviceArray]:
         """Views of the fields by name, (elements, nodes)."""
         return {name: self.u[:, n] for n, name in enumerate(self._problem.equations.fields)}
 
@@ -200,7 +199,7 @@ class Propagation:
         return mortar_shape(self._problem.variant)
 
     @cached_property
-    def _mortars(self) -> dict[str, Array | int]:
+    def _mortars(self) -> dict[str, DeviceArray | int]:
         """MORTAR_ARGUMENTS in kernels/mortars.h."""
         problem, traces = self._problem, self.traces
         mortars = problem.elements.mortars
@@ -216,7 +215,7 @@ class Propagation:
     # --- tables -----------------------------------------------------------------------------------
 
     @cached_property
-    def _elements(self) -> dict[str, Array | int]:
+    def _elements(self) -> dict[str, DeviceArray | int]:
         """ELEMENT_ARGUMENTS in kernels/elements.h."""
         problem, traces = self._problem, self.traces
         variants = {**self._memory, **self._layers, **self._nodal, **self._geometry}
@@ -233,7 +232,7 @@ class Propagation:
         }
 
     @cached_property
-    def _memory(self) -> dict[str, Array]:
+    def _memory(self) -> dict[str, DeviceArray]:
         """MEMORY_ARGUMENTS in kernels/attenuation.h."""
         problem = self._problem
         if problem.bodies is None:
@@ -242,7 +241,7 @@ class Propagation:
         return {"theta": self.memory, "memory_register": self._memory_register, **of_bodies}
 
     @cached_property
-    def _layers(self) -> dict[str, Array]:
+    def _layers(self) -> dict[str, DeviceArray]:
         """LAYER_ARGUMENTS in kernels/matched_layers.h."""
         layers = self._problem.layers
         if layers is None:
@@ -256,7 +255,7 @@ class Propagation:
         }
 
     @cached_property
-    def _nodal(self) -> dict[str, Array]:
+    def _nodal(self) -> dict[str, DeviceArray]:
         """NODAL_ARGUMENTS in kernels/elements.h."""
         nodal = self._problem.nodal
         if nodal is None:
@@ -265,7 +264,7 @@ class Propagation:
         return {"moduli": moduli, "impedances": impedances}
 
     @cached_property
-    def _geometry(self) -> dict[str, Array]:
+    def _geometry(self) -> dict[str, DeviceArray]:
         """GEOMETRY_ARGUMENTS in kernels/elements.h."""
         problem = self._problem
         if problem.metrics is None:
@@ -277,23 +276,23 @@ class Propagation:
         }
 
     @cached_property
-    def _terms(self) -> dict[str, Array]:
+    def _terms(self) -> dict[str, DeviceArray]:
         """TERM_ARGUMENTS in kernels/terms.h."""
         found = self._problem.terms.tables(self._problem.dtype)
         return {name: self._backend.to_device(table) for name, table in found.items()}
 
     @cached_property
-    def _stages(self) -> Array:
+    def _stages(self) -> DeviceArray:
         """Coefficients of the stages, see kernels/scheme.h."""
         dt = self._problem.dt
         rows = [(a, b * dt, c * dt) for a, b, c in zip(SCHEME.a, SCHEME.b, SCHEME.c, strict=True)]
         return self._backend.to_device(np.array(rows))
 
     @cached_property
-    def _dt(self) -> Array:
+    def _dt(self) -> DeviceArray:
         return self._backend.to_device(np.array([self._problem.dt]))
 
-    def _as_real(self, found: Mapping[str, NDArray[np.floating[Any]]]) -> dict[str, Array]:
+    def _as_real(self, found: Mapping[str, Reals]) -> dict[str, DeviceArray]:
         """Tables in device memory, with the type of the fields."""
         dtype, to_device = self._problem.dtype, self._backend.to_device
         return {name: to_device(table.astype(dtype, copy=False)) for name, table in found.items()}

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Launch, Listing, list_launches
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Launch, Listing, list_launches
 from groundswell.backends.base import Event, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Choice
@@ -188,7 +189,7 @@ class DgWave(TunableSolver):
             found["layer_variables"] = DistributedArray(values, shape, own, own)
         return found
 
-    def _distributed(self, array: Array) -> DistributedArray:
+    def _distributed(self, array: DeviceArray) -> DistributedArray:
         shape = (self.setup.geometry.count, *array.shape[1:])
         own = (((slice(None),), (self.elements.numbers,)),)
         return DistributedArray(array, shape, own, own)

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.arrays import Floats, Integers, Mask
+from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
@@ -31,8 +31,6 @@ from groundswell.solvers.dgwave.source_moments import (
 from groundswell.solvers.dgwave.source_reach import WIDEST, excites_stress, reach
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 from groundswell.spectral_elements.point_location import bounding_boxes, pairs_in_boxes, tangents_at
-
-Floats = NDArray[np.float64]
 
 FAINT = 1e-4  # value of the window below which an element has no load
 REACH = (1 - FAINT ** (1 / SHARPNESS)) ** 0.5  # where it has this value, in units of its radius
@@ -50,7 +48,7 @@ class Load:
         values: at their nodes, (elements, nodes), 1/m^3.
     """
 
-    elements: Numbers
+    elements: Integers
     values: Floats
 
 
@@ -88,7 +86,7 @@ class _Window:
 
 
 def point_loads(
-    materials: ElementMaterials, sources: Sequence[PointSource], own: NDArray[np.bool_]
+    materials: ElementMaterials, sources: Sequence[PointSource], own: Mask
 ) -> Iterator[tuple[int, Load]]:
     """Yield the loads of the sources that cover chosen elements, with the source's number.
 
@@ -108,7 +106,7 @@ def point_loads(
 
 def _windows(
     materials: ElementMaterials, sources: Sequence[PointSource]
-) -> tuple[Numbers, list[_Window]]:
+) -> tuple[Integers, list[_Window]]:
     """The elements that hold the sources, and the windows of their loads."""
     geometry = materials.geometry
     points = np.array([source.position for source in sources]).reshape(-1, AXES)
@@ -125,7 +123,7 @@ def _window(
     return _Window(centre, frame, reach(materials, source), slack_of(degree))
 
 
-def _elements_near(geometry: Geometry, windows: list[_Window]) -> list[Numbers]:
+def _elements_near(geometry: Geometry, windows: list[_Window]) -> list[Integers]:
     """The elements whose boxes meet the box of each window."""
     low, high = bounding_boxes(geometry.hexahedra, np.arange(geometry.count))
     centres = np.array([window.centre for window in windows]).reshape(-1, AXES)
@@ -153,17 +151,17 @@ class _Elements:
         volumes: Jacobians at the nodes, (elements, nodes or 1), m^3.
     """
 
-    numbers: Numbers
+    numbers: Integers
     degree: int
     are_curved: bool
-    in_region: NDArray[np.bool_]
+    in_region: Mask
     logarithms: Floats
     corners: Floats
     nodes: Floats
     volumes: Floats
 
     @classmethod
-    def of(cls, materials: ElementMaterials, numbers: Numbers) -> _Elements:
+    def of(cls, materials: ElementMaterials, numbers: Integers) -> _Elements:
         geometry, material = materials.geometry, materials.at(numbers)
         means = [getattr(material, name).mean(axis=1) for name in ("vp", "vs", "rho")]
         with np.errstate(divide="ignore"):
@@ -179,7 +177,7 @@ class _Elements:
             _volumes(geometry, numbers),
         )
 
-    def similar(self, rows: Numbers, own: int) -> Floats:
+    def similar(self, rows: Integers, own: int) -> Floats:
         """How similar materials are to that in row `own`: from 1 if equal to 0 at CONTRAST."""
         there, here = self.logarithms[:, rows], self.logarithms[:, own, None]
         with np.errstate(invalid="ignore"):
@@ -187,7 +185,7 @@ class _Elements:
         return np.asarray((1 - (difference / CONTRAST) ** 2).clip(0) ** 2)
 
 
-def _load(there: _Elements, leaf: int, candidates: Numbers, window: _Window) -> Load:
+def _load(there: _Elements, leaf: int, candidates: Integers, window: _Window) -> Load:
     """The load of a source in the element `leaf`."""
     own = int(np.searchsorted(there.numbers, leaf))
     rows, similar = _connected(there, own, np.searchsorted(there.numbers, candidates))
@@ -206,7 +204,7 @@ def _load(there: _Elements, leaf: int, candidates: Numbers, window: _Window) -> 
     return Load(there.numbers[rows], found / volumes)
 
 
-def _connected(there: _Elements, own: int, rows: Numbers) -> tuple[Numbers, Floats]:
+def _connected(there: _Elements, own: int, rows: Integers) -> tuple[Integers, Floats]:
     """The rows of elements over which a load may extend, and their weights: of similar material.
 
     Derivatives of the waves jump where materials do, and nothing reaches the medium from outside.
@@ -217,7 +215,7 @@ def _connected(there: _Elements, own: int, rows: Numbers) -> tuple[Numbers, Floa
     return rows[weights > 0], weights[weights > 0]
 
 
-def _growth(low: Floats, high: Floats, is_own: NDArray[np.bool_]) -> Floats:
+def _growth(low: Floats, high: Floats, is_own: Mask) -> Floats:
     """Ratio by which the window is wider because of larger elements in it, (3,).
 
     Args:
@@ -235,7 +233,7 @@ def _distances(low: Floats, high: Floats) -> Floats:
     return np.linalg.norm(np.maximum(low, -high).clip(0), axis=1)
 
 
-def _volumes(geometry: Geometry, elements: Numbers) -> Floats:
+def _volumes(geometry: Geometry, elements: Integers) -> Floats:
     """Jacobians at the nodes of elements, (elements, nodes or 1), m^3."""
     if geometry.is_curved:
         return jacobians(np.asarray(geometry.shapes.metrics(elements, "float64"), np.float64))

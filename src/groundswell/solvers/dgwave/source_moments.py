@@ -11,14 +11,12 @@ from itertools import product
 import numpy as np
 from numpy.polynomial.hermite_e import hermevander
 from numpy.polynomial.legendre import legvander
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 
+from groundswell.arrays import Floats, Integers
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Numbers, interpolate
+from groundswell.meshes.hexahedra import AXES, interpolate
 from groundswell.solvers.dgwave.source_reach import WIDEST
-
-Floats = NDArray[np.float64]
 
 SHARPNESS = 12  # exponent of the window
 NEGLIGIBLE = 1e-12  # weights of nodes, over the largest, that a load leaves out
@@ -143,7 +141,7 @@ def smoothing(degree: int) -> Floats:
 
 
 @cache
-def _powers(order: int) -> Numbers:
+def _powers(order: int) -> Integers:
     """Exponents of the monomials of x, y, z up to an order, ascending, (monomials, 3)."""
     found = [p for p in product(range(order + 1), repeat=AXES) if sum(p) <= order]
     return np.array(sorted(found, key=lambda p: (sum(p), p)))

@@ -7,8 +7,8 @@ from math import pi
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Mask
 from groundswell.grids.cartesian import format_extent
 from groundswell.seismology.time_steps import StableSteps
 from groundswell.solvers.dgwave.attenuation import fastest_relaxation, largest_decay
@@ -68,7 +68,7 @@ def limit_steps(case: DgWaveCase, materials: Materials, absorbed: float) -> Step
     return StepLimit(seconds, *_layers(absorbed))
 
 
-def _waves(materials: Materials, limits: NDArray[np.bool_]) -> tuple[str, str]:
+def _waves(materials: Materials, limits: Mask) -> tuple[str, str]:
     """Cause and cure where waves cross elements too fast for longer steps.
 
     Args:

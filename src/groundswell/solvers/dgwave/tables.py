@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Reals
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
@@ -18,8 +18,7 @@ from groundswell.spectral_elements.element_kernels import to_halves
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.discretisation import Discretisation
 
-Floats = NDArray[np.float64]
-Tables = dict[str, NDArray[np.floating[Any]]]
+Tables = dict[str, Reals]
 
 
 def of_elements(problem: Discretisation) -> Tables:
@@ -50,7 +49,7 @@ def of_mortars(problem: Discretisation) -> Tables:
     return {**found, "sides": problem.equations.faces(own, sides)}
 
 
-def _quarter_normals(problem: Discretisation, metrics: NDArray[np.floating[Any]]) -> Floats:
+def _quarter_normals(problem: Discretisation, metrics: Reals) -> Floats:
     """Outward normals times the surface Jacobian, (mortars, 4, 3, nodes of a face).
 
     Those of the finer neighbours have the opposite sign and a quarter of the length; see

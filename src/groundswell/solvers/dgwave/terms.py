@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from groundswell.meshes.hexahedra import Numbers
-
-Floats = NDArray[np.float64]
+from groundswell.arrays import Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +94,7 @@ class Terms:
             "decay": np.append(self.decay.ravel(), padding).astype(dtype),
         }
 
-    def _first_sources(self) -> Numbers:
+    def _first_sources(self) -> Integers:
         elements = [source.element for source in self.sources]
         return np.searchsorted(elements, np.arange(self.count + 1)).astype(np.int64)
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Launch
+from groundswell.arrays import DeviceArray, Integers
+from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.messages import Buffer
 from groundswell.exchange.tuning import Choice
-from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.solvers.dgwave.mesh.elements import FACES, WHOLE, Links, RankElements
 from groundswell.solvers.dgwave.shared_traces import SharedTraces, TraceFormat
@@ -36,10 +36,10 @@ class Tables:
         quarters: addresses at which mortars store the traces of their quarters, (mortars, 4).
     """
 
-    neighbours: Numbers
-    targets: Numbers
-    fine: Numbers
-    quarters: Numbers
+    neighbours: Integers
+    targets: Integers
+    fine: Integers
+    quarters: Integers
 
 
 class Traces:
@@ -66,8 +66,8 @@ class Traces:
         self._form, self._size = form, form.bytes
         mortars, shape = len(elements.mortars), (form.values, form.nodes)
         self.slots = elements.count * FACES + mortars * QUARTERS
-        self._memory: Array = backend.zeros((2, self.slots, *shape), form.dtype)
-        self.jumps: Array = backend.zeros((max(mortars, 1), *shape), form.dtype)
+        self._memory: DeviceArray = backend.zeros((2, self.slots, *shape), form.dtype)
+        self.jumps: DeviceArray = backend.zeros((max(mortars, 1), *shape), form.dtype)
         self.exchanges: Sequence[SharedTraces] = ()
         self._overlaps = True
         self._tables = [np.stack([table] * BUFFERS) for table in vars(self._local()).values()]
@@ -119,25 +119,25 @@ class Traces:
             self._put_sent(tables, faces.sends, self._places(sent, faces.sends))
             self._put_received(tables, faces.receives, self._places(received, faces.receives))
 
-    def _put_received(self, tables: Tables, links: Links, places: Numbers) -> None:
+    def _put_received(self, tables: Tables, links: Links, places: Integers) -> None:
         """Set the addresses from which links read traces."""
         whole = links.quarter == WHOLE
         tables.neighbours[links.element[whole], links.face[whole]] = places[whole]
         tables.fine[self._mortar(links.take(~whole)), links.quarter[~whole]] = places[~whole]
 
-    def _put_sent(self, tables: Tables, links: Links, places: Numbers) -> None:
+    def _put_sent(self, tables: Tables, links: Links, places: Integers) -> None:
         """Set the addresses at which links store traces."""
         whole = links.quarter == WHOLE
         tables.targets[links.element[whole], links.face[whole]] = places[whole]
         tables.quarters[self._mortar(links.take(~whole)), links.quarter[~whole]] = places[~whole]
 
-    def _places(self, buffer: Buffer, links: Links) -> Numbers:
+    def _places(self, buffer: Buffer, links: Links) -> Integers:
         return buffer.address + self._size * np.arange(links.count)
 
-    def _sent_slot(self, links: Links) -> Numbers:
+    def _sent_slot(self, links: Links) -> Integers:
         return self._slot(links.element, links.face, links.quarter)
 
-    def _slot(self, element: Numbers, face: Numbers, quarter: Numbers | int) -> Numbers:
+    def _slot(self, element: Integers, face: Integers, quarter: Integers | int) -> Integers:
         """Entry for the trace of a face of this rank, or of a quarter of a mortar."""
         whole = self._keys(element, face)
         mortar = np.searchsorted(self._mortar_keys, whole)
@@ -145,15 +145,15 @@ class Traces:
         slot = np.where(np.equal(quarter, WHOLE), whole, part)
         return np.asarray(self._backend.address(self._memory) + LOCAL + slot * self._size)
 
-    def _mortar(self, links: Links) -> Numbers:
+    def _mortar(self, links: Links) -> Integers:
         """The mortar of each link."""
         return np.searchsorted(self._mortar_keys, self._keys(links.element, links.face))
 
-    def _keys(self, element: Numbers, face: Numbers) -> Numbers:
+    def _keys(self, element: Integers, face: Integers) -> Integers:
         return element * FACES + face
 
     @property
-    def _mortar_keys(self) -> Numbers:
+    def _mortar_keys(self) -> Integers:
         """Keys of the mortar faces, ascending."""
         return self._keys(*self._elements.mortars.T)
 

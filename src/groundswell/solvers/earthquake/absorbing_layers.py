@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Constant, Parameter
+from groundswell.arrays import DeviceArray, Floats, Indices
+from groundswell.backends import Backend, Constant, Parameter
 from groundswell.grids.cartesian import Part
 from groundswell.solvers.earthquake.absorbing_profiles import sponge
 from groundswell.solvers.earthquake.setup import Setup
-
-Indices = NDArray[np.intp]
 
 
 class Layers:
@@ -34,7 +32,7 @@ class Layers:
         self.profiles = [self._profile(axis) for axis in range(3)]
         self.damping = self._damping()
 
-    def arguments(self, update: str) -> dict[str, Array]:
+    def arguments(self, update: str) -> dict[str, DeviceArray]:
         """The layer arguments of the kernel of an update, "velocity" or "stress"."""
         memory, profiles = self.memory[update], self.profiles
         return {
@@ -71,7 +69,7 @@ class Layers:
         fits = axis == 0 and sum(padded) <= part.cells[0]
         return (padded[0], padded[1]) if fits else (before, after)
 
-    def _memory(self) -> dict[str, list[Array]]:
+    def _memory(self) -> dict[str, list[DeviceArray]]:
         nz, ny, nx = self._part.shape
         lx, ly, lz = (sum(self._memory_widths(axis)) for axis in range(3))
         shapes = ((3, nz, ny, lx), (3, nz, ly, nx), (3, lz, ny, nx))
@@ -83,7 +81,7 @@ class Layers:
             for update in ("velocity", "stress")
         }
 
-    def _profile(self, axis: int) -> Array:
+    def _profile(self, axis: int) -> DeviceArray:
         table = self._setup.absorption.matched_layer(axis).coefficients(
             self._setup.dt, self.memory_cells(axis)
         )
@@ -93,13 +91,13 @@ class Layers:
             else self._placeholder
         )
 
-    def _side_damping_ratios(self) -> NDArray[np.float64]:
+    def _side_damping_ratios(self) -> Floats:
         """Damping ratio of the layers at the sides in each depth row of the part, (nz,)."""
         grid = self._setup.grid
         rows = (self._part.indices(2) - grid.before[2]).clip(0, grid.region[2] - 1)
         return self._setup.absorption.side_damping_ratios[rows]
 
-    def _damping(self) -> Array:
+    def _damping(self) -> DeviceArray:
         setup, part = self._setup, self._part
         if not setup.absorption.are_matched:
             sides = zip(setup.grid.before, setup.grid.after, setup.grid.cells, strict=True)
@@ -113,7 +111,7 @@ class Layers:
         return self._backend.to_device(np.concatenate(tables).astype(setup.dtype))
 
     @cached_property
-    def surface_memory(self) -> dict[str, Array]:
+    def surface_memory(self) -> dict[str, DeviceArray]:
         """Memory variables of the horizontal derivatives at a free surface, by kernel."""
         shape = (4, *self._part.shape[1:])
         return {

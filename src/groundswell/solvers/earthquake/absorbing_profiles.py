@@ -31,9 +31,8 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from groundswell.arrays import Floats, Indices
 
 POWER = 3  # exponent of the damping profile
 DECADES_PER_CELL = 0.6  # reduction of the reflection at normal incidence
@@ -65,7 +64,7 @@ class MatchedLayer:
     uniform_shift: float = 0.0
     factor: float = 1.0
 
-    def coefficients(self, dt: float, cells: NDArray[np.intp]) -> Floats:
+    def coefficients(self, dt: float, cells: Indices) -> Floats:
         """Update coefficients of `cells` (n,): (8, n), four at faces, then four at cell centres.
 
         A derivative D and its memory variable A become `c0 D + c1 A` and `c2 A + c3 D`: the
@@ -79,11 +78,11 @@ class MatchedLayer:
         faces, centres = (self._depth(cells, offset) for offset in (0.0, 0.5))
         return np.concatenate([self._update(faces, dt), self._update(centres, dt)])
 
-    def damping(self, dt: float, cells: NDArray[np.intp]) -> Floats:
+    def damping(self, dt: float, cells: Indices) -> Floats:
         """Damping d at the centres of `cells` (n,) times the time step `dt` (s): (n,)."""
         return dt * self._damping(self._depth(cells, 0.5))
 
-    def _depth(self, n: NDArray[np.intp], offset: float) -> Floats:
+    def _depth(self, n: Indices, offset: float) -> Floats:
         """Relative depth into a layer, 0 to 1, of values `offset` cells after index `n`."""
         low = (self.before - n - offset) / max(self.before, 1)
         high = (n + offset - (self.cells - self.after)) / max(self.after, 1)

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from math import pi, radians, sin
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Complexes, Mask
 from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer
 from groundswell.solvers.earthquake.stability import difference
-
-Vector = NDArray[np.complex128]
 
 LIMITS = (1e-3, 3e-3, 1e-2, 3e-2, 0.1)  # of the reflection; the first with a wide band applies
 WIDE = 3.0  # highest over lowest frequency of a wide band, at least
@@ -98,21 +96,21 @@ def absorbed_band(
     return None
 
 
-def _longest_run(values: NDArray[np.bool_]) -> tuple[int, int]:
+def _longest_run(values: Mask) -> tuple[int, int]:
     """First and last index of the longest run of true values; (0, 0) without one."""
     ends = np.flatnonzero(np.diff([False, *values, False])).reshape(-1, 2)
     first, stop = max(ends.tolist(), key=lambda run: run[1] - run[0], default=(0, 1))
     return first, stop - 1
 
 
-def _stretching(layer: MatchedLayer, dt: float, frequency: float) -> Vector:
+def _stretching(layer: MatchedLayer, dt: float, frequency: float) -> Complexes:
     """1/s of a harmonic wave at the faces and centres of the layer at the high end, (2, width)."""
     cells = np.arange(layer.cells - layer.after, layer.cells)
     c0, c1, c2, c3 = layer.coefficients(dt, cells).reshape(2, 4, -1).swapaxes(0, 1)
     return np.asarray(c0 + c1 * c3 / (np.exp(2j * pi * frequency * dt) - c2))
 
 
-def _equations(wavenumber: float, stretched: Vector) -> Vector:
+def _equations(wavenumber: float, stretched: Complexes) -> Complexes:
     """Matrix of the equations of motion of the free cells and of the layer, (n, n).
 
     Args:
@@ -126,7 +124,7 @@ def _equations(wavenumber: float, stretched: Vector) -> Vector:
     )
 
 
-def _waves(weights: Vector) -> list[complex]:
+def _waves(weights: Complexes) -> list[complex]:
     """Factors from one cell to the next of the waves in front of a layer.
 
     They are roots of the equation of motion.

@@ -30,16 +30,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Indices, Mask, Reals
 from groundswell.grids.cartesian import GHOSTS, Grid
 from groundswell.seismology.media.material import Material
 from groundswell.seismology.media.profile import SLIVER, Profile
 
-Values = NDArray[np.floating]
-Mask = NDArray[np.bool_]
-Indices = NDArray[np.intp]
-Properties = Callable[[Material], dict[str, Values]]  # see moduli.py
+Properties = Callable[[Material], dict[str, Reals]]  # see moduli.py
 
 REACH = 3  # rows on either side of a row that its parameters depend on
 MAX_CHANGE = 0.25  # relative change of the average over a cell by the distribution
@@ -57,8 +54,8 @@ class Rows:
             kernels/rows.h.
     """
 
-    properties: dict[str, Values]
-    corrections: Values
+    properties: dict[str, Reals]
+    corrections: Reals
 
     @property
     def are_corrected(self) -> Mask:
@@ -108,7 +105,7 @@ def extend(profile: Profile, bottom: float, *, mirrored: bool) -> Profile:
     depths = profile.interfaces
     last = bottom * (1 - 2 * SLIVER)  # just above an interface at the bottom
 
-    def sample(depth: Values) -> Material:
+    def sample(depth: Reals) -> Material:
         return profile.sample(np.clip(np.abs(depth) if mirrored else depth, 0, last))
 
     within = depths[(depths > 0) & (depths < bottom)]
@@ -131,13 +128,13 @@ class Stack:
 
     count: int
     cell: Indices
-    weight: Values
-    place: Values
-    material: dict[str, Values]
+    weight: Reals
+    place: Reals
+    material: dict[str, Reals]
     is_fluid: Mask
 
     @classmethod
-    def sample(cls, ground: Profile, edges: Values, properties: Properties) -> Stack:
+    def sample(cls, ground: Profile, edges: Reals, properties: Properties) -> Stack:
         """Sample the cells of equal height between `edges`, m."""
         depth, weight, cell = ground.quadrature(edges)
         centres, h = (edges[:-1] + edges[1:]) / 2, edges[1] - edges[0]
@@ -156,15 +153,15 @@ class Stack:
         )
 
     @cached_property
-    def mu(self) -> Values:
+    def mu(self) -> Reals:
         """Shear modulus of the samples, Pa, (n,)."""
         return 1 / self.material["compliance"]
 
-    def average(self, values: Values) -> Values:
+    def average(self, values: Reals) -> Reals:
         """Averages of values (n,) over the cells, (count,)."""
         return np.asarray(np.bincount(self.cell, self.weight * values, self.count), float)
 
-    def deposit(self, values: Values, no_flux: Mask | None = None) -> Values:
+    def deposit(self, values: Reals, no_flux: Mask | None = None) -> Reals:
         """Distribute values (n,) to the cells with exact sums, first and second moments, (count,).
 
         Args:
@@ -173,11 +170,11 @@ class Stack:
         """
         below = self.average(values * self.place * (self.place + 1) / 2)
         above = self.average(values * self.place * (self.place - 1) / 2)
-        flux: Values = below[:-1] - above[1:]
+        flux: Reals = below[:-1] - above[1:]
         if no_flux is not None:
             flux = np.where(no_flux, 0.0, flux)
         average = self.average(values)
-        change: Values = np.diff(_limit(flux, np.abs(average)), prepend=0.0, append=0.0)
+        change: Reals = np.diff(_limit(flux, np.abs(average)), prepend=0.0, append=0.0)
         return average - change
 
     def by_phase(self) -> tuple[Stack, Mask]:
@@ -195,7 +192,7 @@ class Stack:
         no_flux = touched[1:] | touched[:-1] | (self.is_fluid[1:] != self.is_fluid[:-1])
         return replace(self, cell=np.where(moves, aside, self.cell)), no_flux
 
-    def first_samples(self) -> dict[str, Values]:
+    def first_samples(self) -> dict[str, Reals]:
         """PROPERTIES of the first sample of each cell, (count,) each."""
         first = np.searchsorted(self.cell, np.arange(self.count))
         return {name: values[first] for name, values in self.material.items()}
@@ -247,7 +244,7 @@ def combine(cells: Stack, faces: Stack) -> Rows:
     )
 
 
-def _compliance_factor(faces: Stack, mean: Values) -> Values:
+def _compliance_factor(faces: Stack, mean: Reals) -> Reals:
     """Compliance on the faces over `mean`; infinite on faces that touch a fluid, 1 in a fluid."""
     wet = faces.average(faces.mu == 0) > 0
     solid = np.where(faces.mu > 0, faces.material["compliance"], 0.0)
@@ -255,12 +252,12 @@ def _compliance_factor(faces: Stack, mean: Values) -> Values:
     return np.where(np.isinf(mean), 1.0, compliance / np.where(np.isinf(mean), 1.0, mean))
 
 
-def mean_of_two(values: Values) -> Values:
+def mean_of_two(values: Reals) -> Reals:
     """Mean of each row and the row above it; the first row has no row above."""
     return (values + np.append(values[:1], values[:-1])) / 2
 
 
-def _limit(flux: Values, average: Values) -> Values:
+def _limit(flux: Reals, average: Reals) -> Reals:
     """Limit the fluxes between rows, so that no row changes by more than MAX_CHANGE.
 
     Otherwise large contrasts could make compliances negative, or waves too fast for the time step.

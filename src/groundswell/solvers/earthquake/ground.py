@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Mask, Reals
 from groundswell.grids.cartesian import GHOSTS, Grid
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.media.material import Material, Medium
@@ -19,8 +19,6 @@ from groundswell.solvers.earthquake.passivity import make_passive
 from groundswell.solvers.earthquake.phase_interpolation import Interpolation
 from groundswell.solvers.earthquake.phases import Phases
 from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, equivalent_speed
-
-Values = NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +41,7 @@ class Ground:
     relaxation: Relaxation | None
     reference_frequency: float
 
-    def properties(self, material: Material) -> dict[str, Values]:
+    def properties(self, material: Material) -> dict[str, Reals]:
         """The moduli and inverse quality factors of a material in the form of the solver."""
         return moduli.properties(material, self.relaxation, self.reference_frequency)
 
@@ -56,7 +54,7 @@ class Ground:
         rows = effective_rows(profile, self.grid, self.properties, mirrored=self.free_surface)
         return make_passive(rows, self.relaxation) if self.relaxation else rows
 
-    def padded_plane(self, k: int) -> dict[str, Values]:
+    def padded_plane(self, k: int) -> dict[str, Reals]:
         """Each property of plane `k` of the grid with its ghosts, (ny + 4, nx + 4).
 
         Cells outside the region repeat its outermost cells, or its opposite side on periodic axes.
@@ -87,7 +85,7 @@ class Ground:
         last = self.grid.cells[2] + GHOSTS - 1
         inner = slice(GHOSTS, -GHOSTS)
 
-        def plane(k: int) -> NDArray[np.bool_]:
+        def plane(k: int) -> Mask:
             row = min(max(k, -GHOSTS), last)
             return np.isfinite(self.padded_plane(row)["compliance"][inner, inner])
 

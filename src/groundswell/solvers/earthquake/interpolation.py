@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.grids.cartesian import Grid
 
 Position = tuple[float, float, float]
@@ -50,8 +50,8 @@ class Stencil:
     """
 
     first: Cell
-    weights: NDArray[np.float64]
-    share: NDArray[np.float64] = field(default_factory=lambda: np.ones((4, 4, 4)))
+    weights: Floats
+    share: Floats = field(default_factory=lambda: np.ones((4, 4, 4)))
 
     def points(self) -> Iterator[tuple[Cell, float]]:
         """Yield each point (i, j, k) of non-zero weight, with its weight."""
@@ -78,20 +78,20 @@ def stencil(grid: Grid, position: Position, offset: Offset, top: int | None) -> 
     return Stencil((int(first[0]), int(first[1]), int(first[2])), weights)
 
 
-def surface_corrected(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def surface_corrected(weights: Floats) -> Floats:
     """Weights of vx half a row above and below the surface, for the stored rows -1 and 0."""
     above, below, *rest = weights
     stored_above = ((1 - SURFACE_SHIFT) * above - SURFACE_SHIFT * below) / SHEAR_REACH
     return np.array([stored_above, above + below - stored_above, *rest])
 
 
-def surface_weights(free_surface: bool) -> NDArray[np.float64]:
+def surface_weights(free_surface: bool) -> Floats:
     """Weights of rows -1, 0, 1 and 2, (4,), that give vx or vy at the top of row 0."""
     weights = cubic_weights(-HALF)
     return surface_corrected(weights) if free_surface else weights
 
 
-def cubic_weights(t: float) -> NDArray[np.float64]:
+def cubic_weights(t: float) -> Floats:
     """Lagrange weights of points -1, 0, 1 and 2 at `t`, (4,)."""
     return np.array(
         [
@@ -103,7 +103,7 @@ def cubic_weights(t: float) -> NDArray[np.float64]:
     )
 
 
-def lagrange_weights(points: NDArray[np.float64], at: float) -> NDArray[np.float64]:
+def lagrange_weights(points: Floats, at: float) -> Floats:
     """Weights at `at` of the polynomial through `points`, (n,)."""
     apart = np.subtract.outer(points, points) + np.eye(len(points))
     factors = (at - points) / apart
@@ -111,7 +111,7 @@ def lagrange_weights(points: NDArray[np.float64], at: float) -> NDArray[np.float
     return np.asarray(factors.prod(axis=1))
 
 
-def linear_weights(t: float) -> NDArray[np.float64]:
+def linear_weights(t: float) -> Floats:
     """Weights of points 0, 1, 2 and 3 that extrapolate linearly to `t` < 0, (4,).
 
     A cubic would extrapolate with weights of both signs, larger than two.

@@ -7,8 +7,8 @@ from functools import cached_property
 from math import log, pi
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Mask
 from groundswell.seismology.guided_waves import REFERENCE_WIDTH, SoftGround
 from groundswell.solvers.earthquake.absorbing_profiles import MatchedLayer
 from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand, absorbed_band
@@ -63,7 +63,7 @@ class Absorption:
         )
 
     @cached_property
-    def plate_rows(self) -> NDArray[np.bool_]:
+    def plate_rows(self) -> Mask:
         """Rows of the region of solids that lie on a fluid at the sides, and of that fluid, (nz,).
 
         Rows above them count as well.
@@ -74,7 +74,7 @@ class Absorption:
         return np.logical_or.accumulate(below_solid[::-1])[::-1]
 
     @cached_property
-    def side_damping_ratios(self) -> NDArray[np.float64]:
+    def side_damping_ratios(self) -> Floats:
         """Damping ratio of the layers at the sides in each depth row of the region, (nz,)."""
         ground = self.soft_ground
         if ground is None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend
+from groundswell.arrays import DeviceArray, Reals
+from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.solvers.earthquake.effective import UNCORRECTED
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.moduli import PROPERTIES
-
-Values = NDArray[np.floating]
 
 PLANES_AT_ONCE = 16
 
@@ -44,7 +42,7 @@ class Materials:
         # The same on all ranks, so that they share a compiled module.
         self.are_corrected = ground.rows is not None and bool(ground.rows.are_corrected.any())
 
-    def __getitem__(self, name: str) -> Array:
+    def __getitem__(self, name: str) -> DeviceArray:
         field = self.fields.get(name)
         return field.interior if field else self._placeholder
 
@@ -65,7 +63,7 @@ class Materials:
                 )
 
 
-def mechanism_table(relaxation: Relaxation, part: Part, dt: float) -> Values:
+def mechanism_table(relaxation: Relaxation, part: Part, dt: float) -> Reals:
     """Decay factor and the two weight coefficients of each mechanism along a row, (2, 2, 3, nx).
 
     The first two axes are the parities of k and j, counted in the part. The mechanism of a cell

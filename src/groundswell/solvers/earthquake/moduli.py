@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats, Reals
 from groundswell.grids.axis import Axis
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.media.material import Material, Medium, lame
 from groundswell.seismology.sources.point_sources import Property
-
-Values = NDArray[np.floating]
 
 PROPERTIES = ("rho", "lam", "compliance", "inverse_qp", "inverse_qs")
 
 
 def properties(
     material: Material, relaxation: Relaxation | None, reference: float
-) -> dict[str, Values]:
+) -> dict[str, Reals]:
     """PROPERTIES of a material, in double precision.
 
     With `relaxation` the moduli are unrelaxed, and the phase velocities at the frequency
@@ -37,7 +36,7 @@ def properties(
     return dict(zip(PROPERTIES, values, strict=True))
 
 
-def _inverse(q: Values | None) -> Values:
+def _inverse(q: Reals | None) -> Reals:
     """1/Q, zero where the medium is elastic."""
     if q is None:
         return np.zeros(1)
@@ -45,7 +44,7 @@ def _inverse(q: Values | None) -> Values:
         return 1 / np.asarray(q, float)
 
 
-def at_positions(medium: Medium, choose: Callable[[Material], Values]) -> Property:
+def at_positions(medium: Medium, choose: Callable[[Material], Reals]) -> Property:
     """A function of positions (m) that returns a property of the cells there.
 
     Args:
@@ -53,7 +52,7 @@ def at_positions(medium: Medium, choose: Callable[[Material], Values]) -> Proper
         choose: function of a material that returns the property.
     """
 
-    def at(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> NDArray[np.float64]:
+    def at(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Floats:
         positions = np.stack([np.atleast_1d(np.asarray(a, float)) for a in (x, y, z)])
         along = zip(medium.spacing, positions, medium.cells, strict=True)
         i, j, k = (np.clip(Axis(h).index(a).astype(int), 0, n - 1) for h, a, n in along)

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Items, Launch, Module
-from groundswell.backends.base import Array
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.vtkhdf import GRID_SPACING, VolumeWriter
 from groundswell.grids.cartesian import Part
@@ -53,9 +52,9 @@ class RankFields:
     backend: Backend
     comm: Communicator
     part: Part
-    fields: Mapping[str, Array]
-    compliance: Array
-    clock: Array
+    fields: Mapping[str, DeviceArray]
+    compliance: DeviceArray
+    clock: DeviceArray
     module: Module
 
 
@@ -83,7 +82,7 @@ class Outputs:
             self._clock,
         )
         self._rings: dict[str, Ring] = {}
-        self._peaks: Array | None = None
+        self._peaks: DeviceArray | None = None
         self._seismograms: Path | None = None  # temporary path, valid until the end of the run
         self.launches: list[Launch] = [
             *self._points(),
@@ -94,7 +93,7 @@ class Outputs:
         ]
 
     @cached_property
-    def _regions(self) -> dict[str, Array]:
+    def _regions(self) -> dict[str, DeviceArray]:
         """Fields over this part's region, (nz, ny, nx)."""
         slices = self._part.region_slices
         return {name: array[slices] for name, array in self._fields.items()}
@@ -138,7 +137,7 @@ class Outputs:
         assert self._seismograms is not None
         return export_seismograms([read_seismograms(self._seismograms)], formats, folder)
 
-    def _gather_peaks(self) -> NDArray[Any] | None:
+    def _gather_peaks(self) -> HostArray | None:
         """PGV and PGA over the whole region at rank 0, (2, ny, nx)."""
         if not self._setup.case.output.shaking_map:
             return None
@@ -146,12 +145,12 @@ class Outputs:
         own = nowhere if self._peaks is None else self._peaks
         return self._of_surface(own).gather(self._backend, self._comm)
 
-    def _of_surface(self, array: Array) -> DistributedArray:
+    def _of_surface(self, array: DeviceArray) -> DistributedArray:
         """This rank's values (2, ny, nx) at the surface of the region."""
         nx, ny, _ = self._setup.grid.region
         return surface_array(array, (2, ny, nx), self._part.region_start[1::-1])
 
-    def _write_map(self, folder: Path, peaks: NDArray[Any] | None) -> list[Path]:
+    def _write_map(self, folder: Path, peaks: HostArray | None) -> list[Path]:
         if peaks is None:
             return []
         (pgv, pga), points = peaks, self._surface_points()
@@ -265,7 +264,7 @@ class Outputs:
         self._seismograms = writer.part if writer else None
         place = (slice(None), np.array(self._own_receivers, np.intp))
 
-        def write(block: NDArray[Any], _: range) -> None:
+        def write(block: HostArray, _: range) -> None:
             writer.append(block.swapaxes(1, 2))
 
         return self._output("seismograms", writer, write, (3, len(setup.survey.receivers)), place)
@@ -285,7 +284,7 @@ class Outputs:
         cells = taken(self._part, strided(setup.grid.region, stride))
         across = cells.place[1:] if self._has_top else (slice(0), slice(0))
 
-        def write(block: NDArray[Any], _: range) -> None:
+        def write(block: HostArray, _: range) -> None:
             writer.append_velocity(block)
 
         shape, place = recorded(setup)["surface"].shape, (slice(None), *across)
@@ -309,7 +308,7 @@ class Outputs:
             dtype=setup.dtype,
         )
 
-        def write(block: NDArray[Any], numbers: range) -> None:
+        def write(block: HostArray, numbers: range) -> None:
             for n, fields in zip(numbers, block, strict=True):
                 time = start + n * setup.sampling["volumes"]
                 writer.append(time, dict(zip(section.fields, fields, strict=True)))

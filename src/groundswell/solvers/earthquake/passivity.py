@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Mask, Reals
 from groundswell.seismology.attenuation import LARGEST_WEIGHT, Relaxation
 from groundswell.solvers.earthquake.effective import Rows
-
-Values = NDArray[np.floating]
-Mask = NDArray[np.bool_]
 
 REDUCTION = 0.8  # factor of 1/Q in each iteration
 
@@ -42,7 +39,7 @@ def make_passive(rows: Rows, relaxation: Relaxation) -> Rows:
     return found
 
 
-def _with_quality(rows: Rows, p: Values, s: Values) -> Rows:
+def _with_quality(rows: Rows, p: Reals, s: Reals) -> Rows:
     """Rows with 1/Qp = `p` and 1/Qs = `s`, (rows,)."""
     return replace(rows, properties=rows.properties | {"inverse_qp": p, "inverse_qs": s})
 

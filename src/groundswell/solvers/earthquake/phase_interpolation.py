@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Indices, Mask
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.earthquake.interpolation import (
     HALF,
@@ -36,10 +36,6 @@ from groundswell.solvers.earthquake.interpolation import (
 )
 from groundswell.solvers.earthquake.phases import Phases
 from groundswell.solvers.earthquake.sea_floor import SHEAR
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Indices = NDArray[np.intp]
 
 X, Y, Z = range(3)
 

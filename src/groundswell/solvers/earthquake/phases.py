@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Integers, Mask
 from groundswell.grids.cartesian import Grid
 from groundswell.seismology.media.profile import Profile
 
-Mask = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 Position = tuple[float, float, float]
 Cell = tuple[int, int, int]
 

@@ -25,12 +25,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.exchange.pattern import Box
 from groundswell.grids.cartesian import Layout, Part
 from groundswell.solvers.earthquake.phases import Phases
-
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 SHEAR = 11 / 12
 FOURTH_ORDER = np.array([1 / 24, -9 / 8, 9 / 8, -1 / 24])
@@ -77,7 +75,7 @@ class Terms:
     stencils: Integers
     starts: Integers
     steps: Integers
-    weights: NDArray[np.float64]
+    weights: Floats
 
     def tables(self, box: Box, layout: Layout, dtype: str) -> dict[str, NDArray[np.generic]]:
         """CORRECTIONS in kernels/sea_floor.h for the cells of a box, without the count."""
@@ -137,9 +135,7 @@ class Differences:
         return index * CODES + np.ravel_multi_index(terms, CODED)
 
 
-def _terms(
-    part: Part, keys: list[Integers], first: Integers, changes: NDArray[np.float64]
-) -> Terms:
+def _terms(part: Part, keys: list[Integers], first: Integers, changes: Floats) -> Terms:
     """Terms in an order that does not depend on the part.
 
     Args:

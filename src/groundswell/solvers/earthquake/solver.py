@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Constant, Exact, Items, Launch, Parameter, Source
-from groundswell.backends.base import ROW_ALIGNMENT, Array, Event, in_order
+from groundswell.backends.base import ROW_ALIGNMENT, Event, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.halo import HaloExchange
@@ -174,7 +174,7 @@ class Earthquake(ExplicitSolver):
             )
         ]
 
-    def _correct(self, kernel: str, box: Box, fields: Mapping[str, Array]) -> list[Launch]:
+    def _correct(self, kernel: str, box: Box, fields: Mapping[str, DeviceArray]) -> list[Launch]:
         """The launch that corrects differences in a box at boundaries of fluids, if any."""
         if kernel not in self._sea_floor:
             return []
@@ -199,7 +199,7 @@ class Earthquake(ExplicitSolver):
         }
 
     @property
-    def _densities(self) -> dict[str, Array]:
+    def _densities(self) -> dict[str, DeviceArray]:
         return {"rho": self.materials["rho"], "rows": self.materials.corrections}
 
     @cached_property
@@ -211,7 +211,9 @@ class Earthquake(ExplicitSolver):
     def _moments(self) -> list[Launch]:
         return self._inject("inject_moments", self._pick(*STRESSES), forces=False)
 
-    def _inject(self, kernel: str, fields: Mapping[str, Array], *, forces: bool) -> list[Launch]:
+    def _inject(
+        self, kernel: str, fields: Mapping[str, DeviceArray], *, forces: bool
+    ) -> list[Launch]:
         """The launch that adds all forces, or all moments, to fields; none if there are none."""
         tables = injection_tables(self.setup, self.part, self.layout, forces=forces)
         if not tables:
@@ -246,7 +248,7 @@ class Earthquake(ExplicitSolver):
 
     # --- launches ---------------------------------------------------------------------------------
 
-    def _pick(self, *names: str) -> dict[str, Array]:
+    def _pick(self, *names: str) -> dict[str, DeviceArray]:
         return {name: self.fields[name].interior for name in names}
 
     def _in_box(self, kernel: str, box: Box, arguments: Mapping[str, Any]) -> Launch:
@@ -254,7 +256,7 @@ class Earthquake(ExplicitSolver):
         where = dict(zip(names, (*box.start, *box.shape), strict=True))
         return self.module.launch(kernel, Cells(*box.shape[::-1]), **arguments, **where)
 
-    def _on_surface(self, kernel: str, fields: Mapping[str, Array]) -> list[Launch]:
+    def _on_surface(self, kernel: str, fields: Mapping[str, DeviceArray]) -> list[Launch]:
         if not self.has_surface:
             return []
         nx, ny, _ = self.part.cells
@@ -272,7 +274,7 @@ class Earthquake(ExplicitSolver):
     # --- kernel arguments and constants -----------------------------------------------------------
 
     @cached_property
-    def _mechanisms(self) -> Array:
+    def _mechanisms(self) -> DeviceArray:
         relaxation = self.setup.ground.relaxation
         if relaxation is None:
             return self._placeholder
@@ -358,6 +360,6 @@ class Earthquake(ExplicitSolver):
             "clock": DistributedArray.replicated(self.clock, self.comm),
         }
 
-    def snapshot(self, name: str) -> NDArray[Any]:
+    def snapshot(self, name: str) -> HostArray:
         """Host copy of a field over this rank's part of the region, (nz, ny, nx)."""
         return self.backend.to_host(self.fields[name].interior[self.part.region_slices])

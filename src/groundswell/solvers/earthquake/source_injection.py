@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers
 from groundswell.grids.cartesian import GHOSTS, Layout, Part
 from groundswell.seismology.sources.moment import has_shear
 from groundswell.seismology.sources.point_sources import PointSource
@@ -22,8 +23,6 @@ from groundswell.solvers.earthquake.phase_interpolation import Interpolation
 from groundswell.solvers.earthquake.phases import TOUCHING, Phases
 from groundswell.solvers.earthquake.setup import Setup
 
-Integers = NDArray[np.int64]
-Amplitudes = NDArray[np.float64]
 Contribution = tuple[int, Cell, float]  # component, cell (i, j, k), weight
 
 X, Y, Z = range(3)
@@ -50,7 +49,7 @@ class InjectionTable:
     components: Integers
     starts: Integers
     source_index: Integers
-    source_weight: NDArray[np.float64]
+    source_weight: Floats
 
 
 def distribute_sources(
@@ -138,7 +137,7 @@ class BesideFluid:
 
 
 def spread_force(
-    interpolation: Interpolation, position: Position, force: Amplitudes
+    interpolation: Interpolation, position: Position, force: Floats
 ) -> Iterator[Contribution]:
     """Yield a force (3,) as forces on velocities: the adjoint of interpolation.
 
@@ -168,7 +167,7 @@ def _unit_force(interpolation: Interpolation, axis: int, cell: Cell) -> Iterator
 
 
 def spread_moment(
-    interpolation: Interpolation, position: Position, moment: Amplitudes
+    interpolation: Interpolation, position: Position, moment: Floats
 ) -> Iterator[Contribution]:
     """Yield a moment (6,) as stresses; none where shear stress stays zero.
 

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from math import hypot, pi, sin, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.solvers.earthquake.effective import Rows, mean_of_two
 from groundswell.time_integration.step_limits import FOURTH_ORDER_NORM
-
-Values = NDArray[np.float64]
 
 POINTS_PER_WAVELENGTH = 6.0  # of waves that count as resolved, see `speed_error`
 SPAN, MARGIN = 48, 12  # rows that are analysed together, and additional rows on either side
@@ -81,7 +79,7 @@ def _largest_frequency(rows: Rows, spacing: tuple[float, float, float]) -> float
     return float(np.sqrt(np.linalg.eigvalsh(energy / mass / mass[:, None])[-1]))
 
 
-def difference(n: int) -> Values:
+def difference(n: int) -> Floats:
     """Matrix of fourth-order differences at the centres of `n` cells of values on faces, (n, n).
 
     Values outside are zero. The negative transpose gives differences on faces of values at centres.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array
+from groundswell.arrays import DeviceArray, HostArray
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.distributed_array import AXES, DistributedArray, Span, span
 from groundswell.solvers.earthquake.absorbing_layers import Layers
@@ -26,7 +24,7 @@ def layer_arrays(layers: Layers, part: Part) -> Iterator[tuple[str, DistributedA
                 yield f"layers/{update}/{name}", _layer_array(layers, part, axis, array)
 
 
-def _layer_array(layers: Layers, part: Part, axis: int, array: Array) -> DistributedArray:
+def _layer_array(layers: Layers, part: Part, axis: int, array: DeviceArray) -> DistributedArray:
     grid = part.grid
     before, after = grid.before[axis], grid.after[axis]
     cells = layers.memory_cells(axis)
@@ -39,7 +37,9 @@ def _layer_array(layers: Layers, part: Part, axis: int, array: Array) -> Distrib
     return DistributedArray.of_boxes(array, (3, *shape), [[span(0, 0, 3)], *spans])
 
 
-def surface_array(array: Array, shape: tuple[int, ...], first: Sequence[int]) -> DistributedArray:
+def surface_array(
+    array: DeviceArray, shape: tuple[int, ...], first: Sequence[int]
+) -> DistributedArray:
     """Return surface values (n, ny, nx) as a block of an array of shape `shape`.
 
     Args:
@@ -53,7 +53,7 @@ def surface_array(array: Array, shape: tuple[int, ...], first: Sequence[int]) ->
     )
 
 
-def _spans(index: NDArray[Any]) -> Iterator[Span]:
+def _spans(index: HostArray) -> Iterator[Span]:
     """Yield runs of consecutive indices, leaving out negative ones."""
     valid = np.flatnonzero(index >= 0)
     breaks = np.flatnonzero((np.diff(valid) != 1) | (np.diff(index[valid]) != 1)) + 1

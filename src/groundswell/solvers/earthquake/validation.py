@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Mask
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Layout
 from groundswell.seismology.sources import placement
@@ -66,7 +66,7 @@ def require_shear_in_solids(entries: Sequence[SourceEntry], ground: Ground) -> N
         return
     rigidity = moduli.rigidity(ground.medium)
 
-    def are_in_fluid(places: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def are_in_fluid(places: Floats) -> Mask:
         fluid = np.asarray(rigidity(*places.T)) == 0  # of the cells that contain the places
         fluid[fluid] = [not phases.is_solid((x, y, z)) for x, y, z in places[fluid].tolist()]
         return fluid

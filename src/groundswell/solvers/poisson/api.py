@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arguments import whole_number
+from groundswell.arrays import Integers
 from groundswell.errors import InputError, counted
 from groundswell.exchange.connect import transport_of
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.meshes.hexahedra import Floats, Hexahedra, Numbers, positions
+from groundswell.meshes.hexahedra import Floats, Hexahedra, positions
 from groundswell.solvers.poisson import validation as arguments
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.case import (
@@ -58,7 +59,7 @@ class Solution:
 
     mesh: Hexahedra
     degree: int
-    elements: Numbers
+    elements: Integers
     positions: Floats
     values: Floats
     residuals: Floats

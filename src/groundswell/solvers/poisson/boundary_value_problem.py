@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from groundswell.arrays import Integers
 from groundswell.backends import Backend
 from groundswell.linear.cg import ConvergenceHistory
-from groundswell.meshes.hexahedra import Floats, Numbers, positions, refine
+from groundswell.meshes.hexahedra import Floats, positions, refine
 from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.linear_system import LinearSystem
@@ -147,7 +148,7 @@ class BoundaryValueProblem:
             right = evaluate(exact, positions(mesh, degree, elements), EXACT)
             yield part, compute_mass(mesh, degree, elements), right
 
-    def _chunks(self) -> Iterator[tuple[slice, Numbers]]:
+    def _chunks(self) -> Iterator[tuple[slice, Integers]]:
         """This rank's elements, some at a time."""
         elements = self._space.elements
         for first in range(0, len(elements), CHUNK):

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from groundswell.backends import Array, Backend, Blocks, Constant, Items, Launch, Source
+from groundswell.arrays import DeviceArray, Integers
+from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.errors import InputError
-from groundswell.meshes.hexahedra import AXES, Floats, Numbers
+from groundswell.meshes.hexahedra import AXES, Floats
 from groundswell.solvers.poisson.geometric_factors import GeometricFactors, affine_metric
 from groundswell.solvers.poisson.kernel_variants import OperatorVariant, choose_variant
 from groundswell.solvers.poisson.roofline import stored_factors
@@ -74,7 +75,12 @@ class ElementOperator:
         return mass
 
     def launches(
-        self, chosen: Numbers, x: Array, y: Array, energies: Array, scale: Array | None = None
+        self,
+        chosen: Integers,
+        x: DeviceArray,
+        y: DeviceArray,
+        energies: DeviceArray,
+        scale: DeviceArray | None = None,
     ) -> list[Launch]:
         """Launches that apply the operator to some elements.
 
@@ -99,7 +105,7 @@ class ElementOperator:
         outputs = (y, y_pitch, numbers, len(chosen), energies)
         return [module.launch("apply_elements", extent, *inputs, *outputs)]
 
-    def blocks(self, chosen: Numbers) -> int:
+    def blocks(self, chosen: Integers) -> int:
         """Number of blocks of a launch for these elements."""
         return -(-len(chosen) // self.variant.elements)
 
@@ -147,7 +153,7 @@ class ElementOperator:
 
     # --- geometry on the device -------------------------------------------------------------------
 
-    def _store_geometry(self) -> Array:
+    def _store_geometry(self) -> DeviceArray:
         """What kernels need to know of the geometry, see kernels/metric.h."""
         if self.metric == "affine":
             return self._to_device(affine_metric(self._maps, self.screening))
@@ -159,7 +165,7 @@ class ElementOperator:
         metric = np.concatenate(parts[: 1 + bool(self.screening)], axis=1)
         return self._to_device(self._layout.arrange(metric))
 
-    def _tabulate(self) -> Array:
+    def _tabulate(self) -> DeviceArray:
         """The metric of elements with straight edges, computed on the device."""
         nodes, layout = self.space.dofs.size, self._layout
         stored = self._backend.zeros((nodes // layout.nodes * layout.pitch,), self.dtype)
@@ -174,7 +180,7 @@ class ElementOperator:
         on_host = self._backend.on_host
         return stored_layout(self.dtype, self.space.degree, self.screening, on_host=on_host)
 
-    def _to_device(self, values: Floats) -> Array:
+    def _to_device(self, values: Floats) -> DeviceArray:
         return self._backend.to_device(np.ascontiguousarray(values, self.dtype))
 
     def _source(self, name: str, chosen: Mapping[str, Constant]) -> Source:
@@ -227,6 +233,6 @@ def operator_source(
     return Source(KERNELS / "apply_elements.h", {**constants, **DEFAULTS, **choice, **sharing})
 
 
-def pitches(*arrays: Array) -> tuple[int, ...]:
+def pitches(*arrays: DeviceArray) -> tuple[int, ...]:
     """Number of components, then the values per component of each array."""
     return 1 if arrays[0].ndim == 1 else len(arrays[0]), *(int(a.shape[-1]) for a in arrays)

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Blocks, Constant, Launch, Source
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Blocks, Constant, Launch, Source
 from groundswell.backends.sliced_ellpack import Rows, Slices
 from groundswell.backends.source import precision
 from groundswell.linear.cg import MAX_ITERATIONS, SUMS, RecordedIteration
@@ -51,13 +52,13 @@ class Vectors:
         scale: the diagonal preconditioner of all components; None for the identity.
     """
 
-    residuals: Array
-    s: Array
-    p: Array
-    x: Array
-    scale: Array | None
+    residuals: DeviceArray
+    s: DeviceArray
+    p: DeviceArray
+    x: DeviceArray
+    scale: DeviceArray | None
 
-    def arguments(self, first: int, turn: int) -> tuple[Array | int, ...]:
+    def arguments(self, first: int, turn: int) -> tuple[DeviceArray | int, ...]:
         """Kernel arguments for the rows from `first` on, in one iteration of the cycle."""
         r, following = self.residuals[turn], self.residuals[(turn + 1) % CYCLE]
         scale = r if self.scale is None else self.scale
@@ -85,14 +86,16 @@ class RowSet:
     """
 
     first: int
-    values: Array
+    values: DeviceArray
     pitch: int
     count: int
-    strips: Array
-    indices: Array
+    strips: DeviceArray
+    indices: DeviceArray
 
     @classmethod
-    def of(cls, backend: Backend, first: int, values: Array, rows: Rows, index_type: str) -> RowSet:
+    def of(
+        cls, backend: Backend, first: int, values: DeviceArray, rows: Rows, index_type: str
+    ) -> RowSet:
         """The rows from number `first` on."""
         slices = Slices.of(rows, Rows.contiguous(0, rows.count), WARP, MAX_IN_FLIGHT)
         indices, strips = slices.indices.astype(index_type), slices.table[:, :4].astype(index_type)
@@ -135,7 +138,7 @@ class FusedConjugateGradients(RecordedIteration):
         *,
         components: int = 1,
         max_iterations: int = MAX_ITERATIONS,
-        local: Array | None = None,
+        local: DeviceArray | None = None,
     ) -> None:
         super().__init__(backend, max_iterations, batch=CYCLE)
         self._elements, self._components, space = elements, components, elements.space
@@ -179,11 +182,11 @@ class FusedConjugateGradients(RecordedIteration):
 
     # --- memory -----------------------------------------------------------------------------------
 
-    def _zeros(self, count: int) -> Array:
+    def _zeros(self, count: int) -> DeviceArray:
         shape = (count,) if self._components == 1 else (self._components, count)
         return self._backend.zeros(shape, self._elements.dtype)
 
-    def _make_vectors(self, scale: Array | None) -> Vectors:
+    def _make_vectors(self, scale: DeviceArray | None) -> Vectors:
         space = self._elements.space
         x, s, p = self._zeros(space.size), self._zeros(space.own), self._zeros(space.own)
         residuals = self._backend.zeros((CYCLE, *x.shape), self._elements.dtype)
@@ -200,14 +203,14 @@ class FusedConjugateGradients(RecordedIteration):
             RowSet.of(backend, first, self._shared, gathered, index_type),
         )
 
-    def _make_partial_sums(self) -> tuple[Array, Array]:
+    def _make_partial_sums(self) -> tuple[DeviceArray, DeviceArray]:
         """Room for the sums of each block: of elements, and of rows."""
         of_elements = sum(self._elements.blocks(chosen) for chosen in self._split)
         of_rows = sum(rows.blocks for rows in self._rows) * self._components
         zeros = self._backend.zeros
         return zeros((of_elements,), "f8"), zeros((PRODUCTS * of_rows,), "f8")
 
-    def _make_sums(self) -> Array:
+    def _make_sums(self) -> DeviceArray:
         """Room for the sums over all blocks, by several blocks if there are many."""
         count = self._products.size // PRODUCTS + self._energies.size
         blocks = max(1, min(MAX_SUM_BLOCKS, -(-count // SUMS_PER_BLOCK)))

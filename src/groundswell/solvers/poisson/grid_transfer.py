@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from groundswell.backends import Array, Backend, Constant, Launch, Source
+from groundswell.arrays import DeviceArray, Integers
+from groundswell.backends import Backend, Constant, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import Floats, Numbers
+from groundswell.meshes.hexahedra import Floats
 from groundswell.spectral_elements.element_kernels import (
     elements_per_block,
     initializer,
@@ -50,8 +51,8 @@ class Transfer(NodalExchange):
         fine: FunctionSpace,
         coarse: FunctionSpace,
         mask: Floats,
-        restricted: tuple[Array, Array],
-        prolonged: tuple[Array, Array],
+        restricted: tuple[DeviceArray, DeviceArray],
+        prolonged: tuple[DeviceArray, DeviceArray],
     ) -> None:
         (r, b), (e, x) = restricted, prolonged
         local = backend.zeros((coarse.dofs.size,), b.dtype)
@@ -63,7 +64,7 @@ class Transfer(NodalExchange):
         fine_dofs = backend.to_device(choose_dofs(fine, mask).astype("i4"))
         dofs = backend.to_device(coarse.dofs.astype("i4"))
 
-        def launch(name: str, chosen: Numbers, *arrays: Array) -> list[Launch]:
+        def launch(name: str, chosen: Integers, *arrays: DeviceArray) -> list[Launch]:
             return launch_on_elements(backend, module, name, fine.degree, chosen, *arrays)
 
         shared, interior = split_elements(coarse)
@@ -79,7 +80,7 @@ class Transfer(NodalExchange):
         self.launches = [*self.down, *self.up]
 
 
-def choose_dofs(space: FunctionSpace, mask: Floats) -> Numbers:
+def choose_dofs(space: FunctionSpace, mask: Floats) -> Integers:
     """Index of each element's nodes among the assembled values, (elements, (N + 1)^3).
 
     NOWHERE except in the first element of a node that is free and owned by this rank.

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Listing
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Listing
 from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory, RecordedIteration
 from groundswell.linear.operators import Composite, LinearOperator
 from groundswell.meshes.hexahedra import Floats
@@ -65,7 +66,7 @@ class LinearSystem(Composite):
         self._mean = None if mean is None else MeanConstraint(space.comm, self._mass, mean)
 
     def _make_multigrid_cg(self, cycle: Cycle | None, iterations: int) -> RecordedIteration:
-        def precondition(x: Array, y: Array) -> LinearOperator:
+        def precondition(x: DeviceArray, y: DeviceArray) -> LinearOperator:
             return Multigrid(self._backend, self.space, self._equation, x, y, cycle=cycle)
 
         return ConjugateGradients(
@@ -87,7 +88,7 @@ class LinearSystem(Composite):
             local=operator.local,
         )
 
-    def _make_operator(self, x: Array, y: Array) -> Operator:
+    def _make_operator(self, x: DeviceArray, y: DeviceArray) -> Operator:
         self.operator = Operator(self._backend, self.space, self._equation, x, y)
         return self.operator
 

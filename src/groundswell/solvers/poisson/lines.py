@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from groundswell.backends import Array, Launch
+from groundswell.arrays import DeviceArray, Integers
+from groundswell.backends import Launch
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.linear.chebyshev import Chebyshev
@@ -25,7 +25,7 @@ from groundswell.linear.coarse import CoarseSolver
 from groundswell.linear.operators import Composite, VectorLayout
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Numbers
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.geometric_factors import PAIRS, GeometricFactors
 from groundswell.solvers.poisson.operator import Operator
@@ -34,8 +34,6 @@ from groundswell.spectral_elements.space import FunctionSpace
 
 FLAT = 12.0  # longest over shortest edge, above which multigrid alone takes over 15 iterations
 MAX_LINES = 50_000  # of all ranks: one rank factorises their matrix, in about 1 GB
-
-Mask = NDArray[np.bool_]
 
 
 class Lines(NamedTuple):
@@ -49,10 +47,10 @@ class Lines(NamedTuple):
         axis: their shortest axis, (elements,).
     """
 
-    of_nodes: Numbers
-    of_elements: Numbers
-    flat: Numbers
-    axis: Numbers
+    of_nodes: Integers
+    of_elements: Integers
+    flat: Integers
+    axis: Integers
 
 
 class LineCorrection(Composite):
@@ -72,11 +70,11 @@ class LineCorrection(Composite):
     def __init__(
         self,
         vectors: VectorLayout,
-        of_nodes: Numbers,
-        stacks: tuple[Numbers, Floats],
-        blocked: Numbers,
-        r: Array,
-        x: Array,
+        of_nodes: Integers,
+        stacks: tuple[Integers, Floats],
+        blocked: Integers,
+        r: DeviceArray,
+        x: DeviceArray,
     ) -> None:
         sharing = find_sharing(vectors.comm, stacks[0].ravel())
         ids, self._backend, self._own = sharing.ids, vectors.backend, vectors.own
@@ -102,7 +100,7 @@ class LineCorrection(Composite):
 
 def correct_lines(
     space: FunctionSpace,
-    shortest: Numbers,
+    shortest: Integers,
     geometry: GeometricFactors,
     equation: Equation,
     operator: Operator,
@@ -130,7 +128,7 @@ def correct_lines(
     return [LineCorrection(smoother.vectors, lines.of_nodes, stacks, blocked, r, x)]
 
 
-def shortest_axes(stretches: Floats) -> Numbers:
+def shortest_axes(stretches: Floats) -> Integers:
     """The shortest axis of each flat element, -1 of others, (elements,).
 
     Args:
@@ -155,7 +153,7 @@ def looks_flat(mesh: Hexahedra) -> bool:
     return False
 
 
-def find_lines(space: FunctionSpace, shortest: Numbers) -> Lines:
+def find_lines(space: FunctionSpace, shortest: Integers) -> Lines:
     """The lines of nodes along the shortest axes of flat elements; collective."""
     n, flat = space.degree + 1, np.flatnonzero(shortest >= 0)
     axis = shortest[flat]
@@ -175,7 +173,7 @@ def find_lines(space: FunctionSpace, shortest: Numbers) -> Lines:
 
 def sum_stacks(
     geometry: GeometricFactors, lines: Lines, degree: int, screening: float
-) -> tuple[Numbers, Floats]:
+) -> tuple[Integers, Floats]:
     """Lines of each stack of flat elements, (stacks, m), and its matrix for their values."""
     n, rows, matrices = degree + 1, [], []
     for a in range(AXES):
@@ -204,7 +202,7 @@ def _matrices(sums: Floats, axis: int, degree: int) -> Floats:
     return np.asarray(along + sums[:, -1, :, None] * np.eye(n * n))
 
 
-def _smallest_linked(ids: Numbers, first: Numbers, second: Numbers) -> Numbers:
+def _smallest_linked(ids: Integers, first: Integers, second: Integers) -> Integers:
     """For each value, the smallest id of those that links connect it with."""
     count = len(ids)
     graph = sparse.coo_array((np.ones(len(first), np.int8), (first, second)), shape=(count, count))
@@ -214,7 +212,7 @@ def _smallest_linked(ids: Numbers, first: Numbers, second: Numbers) -> Numbers:
     return np.asarray(smallest[part])
 
 
-def _join_ranks(comm: Communicator, ids: Numbers, theirs: Numbers, labels: Numbers) -> Numbers:
+def _join_ranks(comm: Communicator, ids: Integers, theirs: Integers, labels: Integers) -> Integers:
     """Labels of lines that go through several ranks: the smallest of those at shared ids."""
     pairs = comm.allgather((ids, theirs))
     if len(pairs) == 1:

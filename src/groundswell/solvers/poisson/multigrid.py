@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Launch
+from groundswell.arrays import DeviceArray, Integers, Mask
+from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.backends.launch import Replay
 from groundswell.errors import InputError
@@ -88,8 +88,8 @@ class Multigrid(Composite):
         backend: Backend,
         space: FunctionSpace,
         equation: Equation,
-        x: Array,
-        y: Array,
+        x: DeviceArray,
+        y: DeviceArray,
         *,
         cycle: Cycle | None = None,
     ) -> None:
@@ -126,7 +126,7 @@ class Multigrid(Composite):
         ]
 
     @property
-    def _ends(self) -> list[tuple[Array, Array]]:
+    def _ends(self) -> list[tuple[DeviceArray, DeviceArray]]:
         """Right-hand side and solution of each degree."""
         levels = [(level.smoother.b, level.smoother.x) for level in self.levels]
         return [*levels, (self._coarse.b, self._coarse.x)]
@@ -190,11 +190,11 @@ class Level:
         dtype: str,
         order: int,
     ) -> None:
-        def apply(x: Array, y: Array) -> LinearOperator:
+        def apply(x: DeviceArray, y: DeviceArray) -> LinearOperator:
             self.operator = Operator(backend, space, equation, x, y)
             return self.operator
 
-        def precondition(r: Array, z: Array) -> LinearOperator:
+        def precondition(r: DeviceArray, z: DeviceArray) -> LinearOperator:
             diagonal = self.operator.assemble(geometry.diagonal(space.degree, equation.screening))
             diagonal = np.where(self.operator.mask > 0, diagonal, 0.0)
             copies = self.operator.assemble(np.ones(space.dofs.shape))
@@ -251,7 +251,7 @@ def _make_coarse_solver(
     return CoarseSolver(vectors, lowest.sharing, matrices, fixed, method=method)
 
 
-def _is_smallest(comm: Communicator, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _is_smallest(comm: Communicator, ids: Integers) -> Mask:
     """Which of these ids is the smallest of all ranks."""
     return np.asarray(ids == min(comm.allgather(int(ids.min(initial=2**63 - 1)))))
 

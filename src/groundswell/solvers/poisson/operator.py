@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend, Launch
+from groundswell.arrays import DeviceArray, Integers, Mask
+from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
-from groundswell.meshes.hexahedra import Floats, Numbers
+from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.spectral_elements.element_kernels import multiply
@@ -44,8 +44,8 @@ class Operator(NodalExchange):
         backend: Backend,
         space: FunctionSpace,
         equation: Equation,
-        x: Array,
-        y: Array,
+        x: DeviceArray,
+        y: DeviceArray,
         *,
         metric: str | None = None,
     ) -> None:
@@ -80,7 +80,7 @@ class Operator(NodalExchange):
         in_order(self.unmasked)()
         return np.asarray(self._backend.to_host(self._y), float)
 
-    def on_boundary(self, tags: Collection[int]) -> NDArray[np.bool_]:
+    def on_boundary(self, tags: Collection[int]) -> Mask:
         """Whether assembled values lie on tagged faces of elements of any rank, (values,)."""
         return np.asarray(self.assemble(self._space.boundary_nodes(tags).astype(float)) > 0)
 
@@ -90,7 +90,7 @@ class Operator(NodalExchange):
         diagonal = self.assemble(geometry.diagonal(degree, self.elements.screening))
         return np.where(self.mask > 0, diagonal, 1.0)
 
-    def _apply(self, chosen: Numbers) -> list[Launch]:
+    def _apply(self, chosen: Integers) -> list[Launch]:
         energies = self._backend.zeros((self.elements.blocks(chosen),), "f8")
         return self.elements.launches(chosen, self._x, self.local, energies)
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import Integers
 from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.text import write_json, write_table
 from groundswell.linear.cg import ConvergenceHistory
-from groundswell.meshes.hexahedra import Floats, Numbers
+from groundswell.meshes.hexahedra import Floats
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
@@ -35,7 +36,7 @@ class Solution:
         history: how the iteration converged.
     """
 
-    elements: Numbers
+    elements: Integers
     values: Floats
     history: ConvergenceHistory
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 
-from groundswell.meshes.hexahedra import AXES, Floats, Numbers, face_nodes
+from groundswell.arrays import Integers
+from groundswell.meshes.hexahedra import AXES, Floats, face_nodes
 from groundswell.plotting.residuals import residuals_picture
 from groundswell.plotting.style import INK, headline, picture, title_of
 from groundswell.report.pictures import Picture
@@ -66,7 +67,7 @@ def convergence_picture(results: str | Path) -> Path:
     )
 
 
-def _faces(elements: LagrangeElements, chosen: Numbers) -> Floats:
+def _faces(elements: LagrangeElements, chosen: Integers) -> Floats:
     """Faces that no other chosen element covers: x, y, z and u in lattices, (faces, n, n, 4)."""
     degree = elements.degree
     element, face = _uncovered(elements.connectivity[chosen][:, _corners(degree)])
@@ -80,7 +81,7 @@ def _faces(elements: LagrangeElements, chosen: Numbers) -> Floats:
     return np.asarray(np.einsum("aj,bi,fjic->fabc", matrix, matrix, square, optimize=True))
 
 
-def _uncovered(corners: Numbers) -> tuple[Numbers, Numbers]:
+def _uncovered(corners: Integers) -> tuple[Integers, Integers]:
     """Elements with these corners, (elements, 8), and their faces that none of them shares."""
     sides = np.stack([corners[:, face_nodes(1, f)] for f in range(2 * AXES)], axis=1)
     keys = np.sort(sides.reshape(-1, 4), axis=1)
@@ -89,12 +90,12 @@ def _uncovered(corners: Numbers) -> tuple[Numbers, Numbers]:
     return element, face
 
 
-def _corners(degree: int) -> Numbers:
+def _corners(degree: int) -> Integers:
     lattice = np.arange((degree + 1) ** AXES).reshape((degree + 1,) * AXES)
     return np.asarray(lattice[::degree, ::degree, ::degree]).ravel()
 
 
-def _behind_the_middle(elements: LagrangeElements) -> list[Numbers]:
+def _behind_the_middle(elements: LagrangeElements) -> list[Integers]:
     """The elements with a centre of larger y than the domain's; empty if that is all or none."""
     y = elements.points[:, 1]
     centres = y[elements.connectivity[:, _corners(elements.degree)]].mean(axis=1)

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import linalg
 
-from groundswell.backends import Array, Backend, Constant, Launch, Source
+from groundswell.arrays import DeviceArray, Integers
+from groundswell.backends import Backend, Constant, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import Floats, Numbers
+from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.geometric_factors import GeometricFactors
 from groundswell.spectral_elements.element_kernels import (
     elements_per_block,
@@ -55,8 +56,8 @@ class Schwarz(NodalExchange):
         space: FunctionSpace,
         stretches: Floats,
         diagonal: Floats,
-        r: Array,
-        z: Array,
+        r: DeviceArray,
+        z: DeviceArray,
     ) -> None:
         local = backend.zeros((space.dofs.size,), r.dtype)
         super().__init__(
@@ -70,7 +71,7 @@ class Schwarz(NodalExchange):
         tables = [backend.to_device(np.asarray(t, r.dtype)) for t in (scale, stretches)]
         arrays = (r, backend.to_device(space.dofs.astype("i4")), *tables, local)
 
-        def solve(chosen: Numbers) -> list[Launch]:
+        def solve(chosen: Integers) -> list[Launch]:
             return launch_on_elements(
                 backend, module, "solve_elements", space.degree, chosen, *arrays
             )

@@ -13,9 +13,9 @@ from __future__ import annotations
 from math import log, pi, tan
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from groundswell.arrays import Floats
 
 STOKES = 2.0  # power of absorption in a thermoviscous fluid, which has no dispersion
 

@@ -23,15 +23,13 @@ from itertools import product
 from math import pi, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft
 
+from groundswell.arrays import Complexes, Floats
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.window import Window
-
-Floats = NDArray[np.float64]
 
 SMALL = 2**15  # points of a grid whose eigenvalue is found as a whole
 SIZES = {2: 64, 3: 20}  # points along each axis of a part of a large grid, by number of axes
@@ -215,7 +213,7 @@ def _stiffness(medium: AcousticMedium) -> Floats:
     return np.asarray(np.square(medium.speed) * medium.density, float)
 
 
-def _along(axis: int, factors: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def _along(axis: int, factors: Complexes) -> Complexes:
     """Factors along an axis, for the multiplication of an array (z, y, x)."""
     return factors.reshape([-1 if dim == 2 - axis else 1 for dim in range(3)])
 

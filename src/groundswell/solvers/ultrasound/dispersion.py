@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from math import degrees, nan, pi, tan
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Integers
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 
@@ -100,7 +100,7 @@ def absorbing_distance(planes: Iterable[Values], largest: float, grid: Grid) -> 
     return min(_mean_length(counts[axis]) * grid.spacing[axis] for axis in range(2 + (z > 1)))
 
 
-def _mean_length(counts: NDArray[np.int64]) -> float:
+def _mean_length(counts: Integers) -> float:
     """The mean number of strong points on the lines that have some."""
     return float(counts[counts > 0].mean())
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from groundswell.backends import Array, Launch
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Launch
 
 AXES = "xyz"
 TO_VELOCITY, TO_PRESSURE = 1, -1  # shifts of derivatives, in half cells
@@ -16,9 +17,9 @@ TO_VELOCITY, TO_PRESSURE = 1, -1  # shifts of derivatives, in half cells
 class Fields:
     """Fields of a step: pressure p, and velocity u and density rho along each axis."""
 
-    p: Array
-    u: Sequence[Array]
-    rho: Sequence[Array]
+    p: DeviceArray
+    u: Sequence[DeviceArray]
+    rho: Sequence[DeviceArray]
 
 
 class FillOverlaps(Protocol):
@@ -26,7 +27,7 @@ class FillOverlaps(Protocol):
 
     def __call__(
         self,
-        arrays: Sequence[Array],
+        arrays: Sequence[DeviceArray],
         boundary: Sequence[Launch] = (),
         interior: Sequence[Launch] = (),
     ) -> Sequence[Launch]:
@@ -42,7 +43,7 @@ class FillOverlaps(Protocol):
 
 
 def without_overlaps(
-    arrays: Sequence[Array], boundary: Sequence[Launch] = (), interior: Sequence[Launch] = ()
+    arrays: Sequence[DeviceArray], boundary: Sequence[Launch] = (), interior: Sequence[Launch] = ()
 ) -> Sequence[Launch]:
     """The launches if there are no overlaps; see `FillOverlaps`."""
     return [*boundary, *interior]

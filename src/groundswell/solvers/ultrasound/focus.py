@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter
+
+from groundswell.arrays import Mask, Reals
 
 if TYPE_CHECKING:
     import xarray
@@ -66,15 +67,13 @@ def find_focus(
     return Focus(float(peak), {axis: float(peak[axis]) for axis in axes}, edges)
 
 
-def _soft(pressure: xarray.DataArray, speed: xarray.DataArray | None) -> NDArray[np.bool_]:
+def _soft(pressure: xarray.DataArray, speed: xarray.DataArray | None) -> Mask:
     """Whether points are outside bone."""
     soft = np.ones(pressure.shape, bool) if speed is None else speed.values < BONE
     return soft if soft.any() else ~soft
 
 
-def _largest(
-    values: NDArray[np.floating], allowed: NDArray[np.bool_], width: int
-) -> tuple[int, ...]:
+def _largest(values: Reals, allowed: Mask, width: int) -> tuple[int, ...]:
     """The allowed point with the largest value where the mean square over a width is largest."""
     if width > 1:
         squares = uniform_filter(np.where(allowed, np.square(values), 0.0), width, mode="nearest")
@@ -87,15 +86,13 @@ def _largest(
     return tuple(map(int, at))
 
 
-def _inside(shape: tuple[int, ...], part: tuple[slice, ...]) -> NDArray[np.bool_]:
+def _inside(shape: tuple[int, ...], part: tuple[slice, ...]) -> Mask:
     inside = np.zeros(shape, bool)
     inside[part] = True
     return inside
 
 
-def edges_of(
-    positions: NDArray[np.floating], values: NDArray[np.floating], peak: int
-) -> tuple[float, float]:
+def edges_of(positions: Reals, values: Reals, peak: int) -> tuple[float, float]:
     """Positions before and after the point `peak` where values fall to -6 dB of the peak.
 
     Values are interpolated linearly. A position is NaN if the values do not fall that far.
@@ -104,7 +101,7 @@ def edges_of(
     return before, _first_below(positions[peak:], values[peak:])
 
 
-def _first_below(positions: NDArray[np.floating], values: NDArray[np.floating]) -> float:
+def _first_below(positions: Reals, values: Reals) -> float:
     """The first position where values fall to -6 dB of the first one."""
     level = HALF * float(values[0])
     below = np.flatnonzero(values < level)

@@ -19,7 +19,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Blocks, Items, Launch, Source
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Blocks, Items, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype
 from groundswell.solvers.ultrasound.absorption import STOKES
@@ -42,7 +43,7 @@ from groundswell.solvers.ultrasound.window import Window
 
 KERNELS = Path(__file__).parent / "kernels"
 Kind = Literal["own", "boundary", "interior", "local", "mixed"]  # of rows, see `Rows`
-Pair = tuple[Array, Array]  # an array and its spectrum along x
+Pair = tuple[DeviceArray, DeviceArray]  # an array and its spectrum along x
 
 
 class FusedStep:
@@ -165,18 +166,18 @@ class FusedStep:
         return [*[rate] * self._medium.is_absorbing, *[density] * self._medium.is_dispersive]
 
     @cached_property
-    def _total(self) -> Array:
+    def _total(self) -> DeviceArray:
         """The density, whose overlaps ranks exchange for the dispersion; otherwise unused."""
         needed = self._has_overlaps and self._fractional and self._medium.is_dispersive
         return self._backend.zeros(self._operators.grid.shape if needed else (1,), self._dtype)
 
     # --- passes along x ---------------------------------------------------------------------------
 
-    def _forward_all(self, array: Array, spectrum: Array) -> list[Launch]:
+    def _forward_all(self, array: DeviceArray, spectrum: DeviceArray) -> list[Launch]:
         pair = array, spectrum
         return [*self._forward("local", *pair), *self._forward("mixed", *pair)]
 
-    def _forward(self, kind: Kind, array: Array, spectrum: Array) -> list[Launch]:
+    def _forward(self, kind: Kind, array: DeviceArray, spectrum: DeviceArray) -> list[Launch]:
         return self._along_x("forward_x", kind, array, spectrum, *self._tables.bells)
 
     def _gradients_to_velocities(self) -> Iterator[Launch]:
@@ -218,7 +219,7 @@ class FusedStep:
             "samples": found.samples,
         }
 
-    def _correct(self, term: Term, field: Array) -> Iterator[Launch]:
+    def _correct(self, term: Term, field: DeviceArray) -> Iterator[Launch]:
         """Write the corrected field of a term to an array of zeros."""
         assert self._inject is not None
         spectrum = self._spectra[2]  # the first one is that of p
@@ -257,7 +258,7 @@ class FusedStep:
         return launches
 
     def _apply(
-        self, source: PointSource, fields: Sequence[Array], spectrum: Array
+        self, source: PointSource, fields: Sequence[DeviceArray], spectrum: DeviceArray
     ) -> Iterator[Launch]:
         """Add a source to fields, or set their values; `spectrum` may be overwritten."""
         assert self._inject is not None
@@ -272,7 +273,7 @@ class FusedStep:
         three = [*fields, fields[0], fields[0]][:3]
         yield from self._along_x("add_inverse_x", "own", spectrum, *three, len(fields))
 
-    def _correct_source(self, spectrum: Array) -> Iterator[Launch]:
+    def _correct_source(self, spectrum: DeviceArray) -> Iterator[Launch]:
         extent = self._passes.plane_blocks(3, 1)
         yield from self._planes("correct_source", extent, spectrum, *self._tables.squares)
 
@@ -283,7 +284,7 @@ class FusedStep:
         return launch("erase", Items(count), self._source_term, points, count)
 
     @cached_property
-    def _source_term(self) -> Array:
+    def _source_term(self) -> DeviceArray:
         """Additive sources before the k-space correction; zero between launches, (nz, ny, nx)."""
         return self._backend.zeros(self._operators.grid.shape, self._dtype)
 
@@ -305,13 +306,13 @@ class FusedStep:
         launch = self._modules[FILES[name]].launch
         return [launch(name, extent, *arguments, **named, rows=rows, count=count)] if count else []
 
-    def _planes(self, name: str, extent: Blocks, *arrays: Array) -> Iterator[Launch]:
+    def _planes(self, name: str, extent: Blocks, *arrays: DeviceArray) -> Iterator[Launch]:
         launch = self._modules["planes"].launch
         yield launch("clear_counts", Items(self._counts.size), self._counts, self._counts.size)
         yield launch(name, extent, *arrays, *self._tables.twiddles[1:], self._counts)
 
     @cached_property
-    def _lists(self) -> dict[Kind, Array]:
+    def _lists(self) -> dict[Kind, DeviceArray]:
         """Numbers of the rows of each kind; kernels read them only if there are overlaps."""
         to_device = self._backend.to_device
         listed: Any = dict.fromkeys(get_args(Kind), np.zeros(1, np.int32))
@@ -320,7 +321,7 @@ class FusedStep:
         return {kind: to_device(rows) for kind, rows in listed.items()}
 
     @cached_property
-    def _counts(self) -> Array:
+    def _counts(self) -> DeviceArray:
         """Numbers of blocks that have finished the first two passes over each segment and field.
 
         There are up to three fields. The last entry is the number of blocks that have started.

@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-from groundswell.backends import Array, Backend
+from groundswell.arrays import DeviceArray, Floats
+from groundswell.backends import Backend
 from groundswell.solvers.ultrasound.line_transforms import Passes
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
@@ -55,17 +56,17 @@ class FusedTables(Tables):
             "DENSITY_SCALE": scale * unit ** (power - 1),
         }
 
-    def _square(self, axis: int) -> NDArray[np.float64]:
+    def _square(self, axis: int) -> Floats:
         operators = self._operators
         phase = operators.reference_speed * operators.dt / 2 * operators.wavenumbers(axis)
         return self._passes.in_order(axis, np.square(phase))
 
     @cached_property
-    def squares(self) -> list[Array]:
+    def squares(self) -> list[DeviceArray]:
         """(c_ref k dt / 2)^2 of each axis."""
         return [self(self._square(axis)) for axis in range(3)]
 
-    def derivatives(self, shift: int) -> list[Array]:
+    def derivatives(self, shift: int) -> list[DeviceArray]:
         """Factors of the derivative along each axis; see `SpectralOperators.derivative`."""
         factors = (self._operators.derivative(axis, shift) / FORWARD_SCALE for axis in range(3))
         return [self(self._passes.in_order(axis, values)) for axis, values in enumerate(factors)]
@@ -73,48 +74,48 @@ class FusedTables(Tables):
     # --- passes along x ---------------------------------------------------------------------------
 
     @cached_property
-    def twiddles(self) -> list[Array]:
+    def twiddles(self) -> list[DeviceArray]:
         """Twiddle factors of the transforms along each axis."""
         return [self(plan.twiddles()) for plan in self._passes.plans]
 
     @cached_property
-    def roots(self) -> Array:
+    def roots(self) -> DeviceArray:
         """Roots of unity of the rows, exp(-2 pi i k / nx)."""
         nx = self._operators.grid.cells[0]
         return self(np.exp(-2j * np.pi * np.arange(nx // 4 + 1) / nx))
 
     @cached_property
-    def bells(self) -> list[Array]:
+    def bells(self) -> list[DeviceArray]:
         """The bell function along each axis."""
         window = self._operators.window or Window.whole_of(self._operators.grid.cells)
         return [self(bell_along(window, axis)) for axis in range(3)]
 
     @cached_property
-    def layers(self) -> list[Array]:
+    def layers(self) -> list[DeviceArray]:
         """Factors of the absorbing layers along each axis at pressure points."""
         return [self(self._operators.layer(axis, staggered=False)) for axis in range(3)]
 
     @cached_property
-    def staggered_layers(self) -> list[Array]:
+    def staggered_layers(self) -> list[DeviceArray]:
         """The same at the velocity points of each axis."""
         return [self(self._operators.layer(axis, staggered=True)) for axis in range(3)]
 
     # --- the medium -------------------------------------------------------------------------------
 
     @cached_property
-    def state(self) -> dict[str, Array]:
+    def state(self) -> dict[str, Any]:
         """The coefficients of the equation of state."""
         names = ("speed_squared", "nonlinearity", "tau", "eta")
         coefficients = map(self.property, self._medium.state_coefficients)
         return dict(zip(names, coefficients, strict=True))
 
     @cached_property
-    def density(self) -> Array:
+    def density(self) -> DeviceArray:
         """rho_0 at pressure points."""
         return self.property(self._medium.density, uniform=self.has_uniform_density)
 
     @cached_property
-    def staggered_densities(self) -> list[Array]:
+    def staggered_densities(self) -> list[DeviceArray]:
         """For each axis, dt / rho_0 at velocity points, or rho_0 if the kernel computes means."""
         if self.takes_means:
             return [self.density] * 3
@@ -135,19 +136,19 @@ class FusedTables(Tables):
     # --- arguments of kernels ---------------------------------------------------------------------
 
     @property
-    def of_velocities(self) -> dict[str, Array]:
+    def of_velocities(self) -> dict[str, DeviceArray]:
         """Those of the update of the velocities."""
         layers = by_axis("layer_", self.staggered_layers)
         return {**layers, **by_axis("density_", self.staggered_densities)}
 
     @property
-    def of_pressure(self) -> dict[str, Array]:
+    def of_pressure(self) -> dict[str, DeviceArray]:
         """Those of the update of the densities, which may also find the pressure."""
         state = {name: values for name, values in self.state.items() if name != "eta"}
         return {**by_axis("layer_", self.layers), "density": self.density, **state}
 
 
-def by_axis(prefix: str, arrays: Iterable[Array]) -> dict[str, Array]:
+def by_axis(prefix: str, arrays: Iterable[DeviceArray]) -> dict[str, Any]:
     """Arguments of kernels whose names end with x, y and z."""
     return {f"{prefix}{axis}": array for axis, array in zip("xyz", arrays, strict=True)}
 

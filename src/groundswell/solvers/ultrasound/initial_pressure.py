@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Grid
@@ -17,8 +17,6 @@ from groundswell.solvers.ultrasound.case import (
     GaussianSection,
     InitialSection,
 )
-
-Floats = NDArray[np.float64]
 
 
 def check_initial(section: InitialSection, grid: Grid, positions: Sequence[Floats]) -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from groundswell.arrays import Complexes, Integers
 from groundswell.backends import Blocks
 from groundswell.backends.transforms import spectrum_dtype
 
@@ -72,14 +73,14 @@ class Plan:
         """Number of values."""
         return prod(self.radices)
 
-    def order(self) -> NDArray[np.int64]:
+    def order(self) -> Integers:
         """Wavenumber at each position of the spectrum, in digit-reversed order, (n,)."""
         order = np.zeros(1, np.int64)
         for radix in reversed(self.radices):
             order = (np.arange(radix)[:, None] + radix * order).reshape(-1)
         return order
 
-    def twiddles(self) -> NDArray[np.complex128]:
+    def twiddles(self) -> Complexes:
         """Factors exp(-2 pi i q j / L) between stages, ordered by stage, q and j, (n - 1,)."""
         parts, length = [], self.n
         for radix in self.radices:

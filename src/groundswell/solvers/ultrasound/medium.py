@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Reals
 from groundswell.solvers.ultrasound import absorption
 from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.window import Window
 
-Values = float | NDArray[np.floating]  # of the whole medium, or of each point, (nz, ny, nx)
+Values = float | Reals  # of the whole medium, or of each point, (nz, ny, nx)
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ class AcousticMedium:
         return self.nonlinear or bool(np.any(self.nonlinearity))
 
     @property
-    def tau(self) -> NDArray[np.float64]:
+    def tau(self) -> Floats:
         """Coefficient of the absorption; see absorption.py."""
         return absorption.tau(self.absorption, self.speed, self.power)
 
     @property
-    def eta(self) -> NDArray[np.float64]:
+    def eta(self) -> Floats:
         """Coefficient of the dispersion; see absorption.py."""
         return absorption.eta(self.absorption, self.speed, self.power)
 
@@ -118,7 +118,7 @@ def take(values: Any, window: Window) -> Any:
     return found
 
 
-def slices_of(indices: NDArray[np.int64]) -> list[slice]:
+def slices_of(indices: Integers) -> list[slice]:
     """Slices of consecutive indices."""
     parts = np.split(indices, np.flatnonzero(np.diff(indices) != 1) + 1)
     return [slice(int(part[0]), int(part[-1]) + 1) for part in parts]

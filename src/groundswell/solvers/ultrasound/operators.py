@@ -15,13 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Complexes, Floats
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.window import Window
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 PML_POWER = 4  # exponent of the absorption profile
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from groundswell.backends import Array, Launch
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Launch
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.netcdf import Variable
@@ -43,7 +44,7 @@ class Outputs(Recorders):
         self,
         setup: Setup,
         part: Part,
-        fields: Mapping[str, Array],
+        fields: Mapping[str, DeviceArray],
         propagation: Propagation,
         comm: Communicator,
     ) -> None:

@@ -22,12 +22,10 @@ from dataclasses import dataclass
 from math import pi
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.point_source import PointSource
-
-Floats = NDArray[np.float64]
 
 BELL = 0.04  # error of the bell function without overlap
 BELL_RATE = 0.094  # decades per point of overlap and radian per point
@@ -180,8 +178,8 @@ class SourceLines:
         cells: number of points of the periodic axis.
     """
 
-    places: NDArray[np.int64]
-    lines: NDArray[np.int64]
+    places: Integers
+    lines: Integers
     weights: Floats
     cells: int
 

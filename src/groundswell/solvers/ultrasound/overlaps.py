@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from groundswell.backends import Array, Launch
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Launch
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.pattern import Ghosts
 from groundswell.grids.cartesian import Triple
@@ -22,7 +23,7 @@ class ExchangeOverlaps:
     def __init__(
         self,
         overlap: Triple,
-        make: Callable[[Sequence[Ghosts], Sequence[Array]], HaloExchange],
+        make: Callable[[Sequence[Ghosts], Sequence[DeviceArray]], HaloExchange],
         *,
         hidden: bool = True,
     ) -> None:
@@ -33,7 +34,7 @@ class ExchangeOverlaps:
 
     def __call__(
         self,
-        arrays: Sequence[Array],
+        arrays: Sequence[DeviceArray],
         boundary: Sequence[Launch] = (),
         interior: Sequence[Launch] = (),
     ) -> list[Launch]:
@@ -43,7 +44,7 @@ class ExchangeOverlaps:
             return exchange.overlap_with(boundary=boundary, interior=interior)
         return [*boundary, *interior, *exchange.launches]
 
-    def _exchange_of(self, arrays: Sequence[Array]) -> HaloExchange:
+    def _exchange_of(self, arrays: Sequence[DeviceArray]) -> HaloExchange:
         key = tuple(map(id, arrays))
         if key not in self._made:
             self._made[key] = self._make([self._ghosts] * len(arrays), arrays)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Reals
 from groundswell.plotting.style import (
     ACCENT,
     COLOURS,
@@ -138,7 +138,7 @@ def _draw_plane(axes: Axes, values: xarray.DataArray, focus: Focus, limit: float
     return image
 
 
-def _ends(positions: NDArray[np.floating]) -> tuple[float, float]:
+def _ends(positions: Reals) -> tuple[float, float]:
     """Outer edges of the cells around points, mm."""
     edges = _to_edges(positions)
     return float(edges[0]) / MM, float(edges[-1]) / MM
@@ -165,7 +165,7 @@ def _draw_outline(axes: Axes, values: xarray.DataArray) -> None:
         axes.contour(across, up, cells, levels=levels, colors="white", linewidths=0.7)
 
 
-def _to_edges(positions: NDArray[np.floating]) -> NDArray[np.floating]:
+def _to_edges(positions: Reals) -> Reals:
     """Positions of points, and those of the outer edges of the cells around them."""
     half = (positions[1] - positions[0]) / 2
     return np.concatenate([[positions[0] - half], positions, [positions[-1] + half]])
@@ -278,9 +278,7 @@ def _draw_spectra(axes: Axes, series: xarray.DataArray, case: Mapping[str, Any])
     grid_lines(axes)
 
 
-def spectra(
-    times: NDArray[np.floating], values: NDArray[np.floating]
-) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+def spectra(times: Reals, values: Reals) -> tuple[Reals, Reals]:
     """Frequencies (Hz) and amplitudes of series (time, ...) with a Hann window."""
     window = np.hanning(len(times))
     scale = 2 / window.sum()

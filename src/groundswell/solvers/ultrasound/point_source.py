@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy.sparse import csr_matrix
 
-from groundswell.backends import Array, Backend, Items, Launch, Source
+from groundswell.arrays import DeviceArray, Integers, Reals
+from groundswell.backends import Backend, Items, Launch, Source
 from groundswell.backends.source import precision
 
 KERNELS = Path(__file__).parent / "kernels" / "sources.h"
@@ -31,8 +32,8 @@ class PointSource:
     """
 
     field: str
-    points: NDArray[np.int64]
-    signals: NDArray[np.floating]
+    points: Integers
+    signals: Reals
     mode: Literal["additive", "uncorrected", "dirichlet"] = "additive"
     weights: csr_matrix | None = None
 
@@ -70,7 +71,7 @@ class Injection:
         self.clock = backend.zeros((1,), np.int64)
         self.advance = self._module.launch("next_step", Items(1), self.clock)
 
-    def __call__(self, name: str, source: PointSource, field: Array) -> Launch:
+    def __call__(self, name: str, source: PointSource, field: DeviceArray) -> Launch:
         """Launch that adds a source to a field ("add_source"), or sets values ("set_source")."""
         signals = np.asarray(source.signals).reshape(len(source.signals), -1)
         matrix, table = source.matrix, np.int64

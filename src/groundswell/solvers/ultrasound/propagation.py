@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.backends import Array, Backend
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.grids.cartesian import Triple
 from groundswell.solvers.ultrasound.fields import Fields, FillOverlaps
@@ -105,5 +106,5 @@ class Propagation:
         """Enqueue a step."""
         in_order(self.launches)()
 
-    def _zeros(self) -> Array:
+    def _zeros(self) -> DeviceArray:
         return self.backend.zeros(self.grid.shape, self.dtype)

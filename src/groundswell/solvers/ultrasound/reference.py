@@ -5,13 +5,11 @@ from __future__ import annotations
 from math import asin, ceil, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import hankel2, ive, jv, roots_legendre
 
+from groundswell.arrays import Complexes, Floats
 from groundswell.solvers.ultrasound.transducers.curved import cap_depth
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 
 def focused_bowl(
@@ -48,9 +46,7 @@ def piston(distance: ArrayLike, diameter: float, wavenumber: float) -> Complexes
     return _axial_pressure(z, np.sqrt(z**2 + squared), squared, wavenumber)
 
 
-def _axial_pressure(
-    z: NDArray[np.float64], rim: NDArray[np.float64], factor: float, wavenumber: float
-) -> Complexes:
+def _axial_pressure(z: Floats, rim: Floats, factor: float, wavenumber: float) -> Complexes:
     """The solution of `focused_bowl` in a form without a singularity at the focus.
 
     (exp(-i k z) - exp(-i k B)) / (1 - z / R) = i k L sinc(k (B - z) / 2) exp(-i k (B + z) / 2) with

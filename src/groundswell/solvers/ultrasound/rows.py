@@ -8,6 +8,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Mask
 from groundswell.solvers.ultrasound.window import Window
 
 Numbers = NDArray[np.int32]
@@ -46,7 +47,7 @@ class Rows:
         return gcd(*map(len, (self.own, self.boundary, self.local, self.mixed)))
 
 
-def _without_margin(window: Window, overlaps: int) -> NDArray[np.bool_]:
+def _without_margin(window: Window, overlaps: int) -> Mask:
     """Whether each row is at least `overlaps` overlaps from the faces of a window, (rows,)."""
     _, ny, nz = window.extended
     _, y, z = (overlaps * overlap for overlap in window.overlap)

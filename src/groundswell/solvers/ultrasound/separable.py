@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-from groundswell.backends import Array, Backend, Launch
+from groundswell.arrays import DeviceArray, Floats, Integers
+from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.tables import Tables
 
-Floats = NDArray[np.float64]
 MOST_TERMS = 4  # of a field; each needs one array on the device, and a pass over it
 TOLERANCE = {4: 5e-7, 8: 1e-11}  # of values by size, relative; allows for the rounding of phases
 SAMPLED = 32  # signals by which many are judged first
@@ -38,7 +38,7 @@ class Term:
     """
 
     field: str
-    points: NDArray[np.int64]
+    points: Integers
     weights: Floats
     signal: Floats
 
@@ -131,7 +131,7 @@ class DeviceTerms:
         tables: Tables,
         terms: Sequence[Term],
         shape: tuple[int, ...],
-        correct: Callable[[Term, Array], Iterable[Launch]],
+        correct: Callable[[Term, DeviceArray], Iterable[Launch]],
     ) -> None:
         self.fields = backend.zeros((len(terms), *shape) if terms else (1,), tables.dtype)
         self.samples = max((len(term.signal) for term in terms), default=0)

@@ -9,8 +9,8 @@ from math import ceil, inf, log10
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Grid, Part, Triple
@@ -139,7 +139,7 @@ class Setup(WaveSetup):
         return x, y, z
 
     @property
-    def _positions(self) -> list[NDArray[np.float64]]:
+    def _positions(self) -> list[Floats]:
         """`coordinates` along x, y and z."""
         return [self.coordinates(axis) for axis in range(3)]
 
@@ -222,7 +222,7 @@ class Setup(WaveSetup):
         return point_sources(self.case.source, on)
 
     @cached_property
-    def initial(self) -> NDArray[np.float64] | None:
+    def initial(self) -> Floats | None:
         """The initial pressure at all points, (nz, ny, nx), Pa; None without `[initial]`."""
         if self.case.initial is None:
             return None

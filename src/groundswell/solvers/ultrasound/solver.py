@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Launch
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.ghost_field import GhostField
@@ -65,7 +66,7 @@ class Ultrasound(ExplicitSolver):
             self._start()
 
     @property
-    def _arrays(self) -> dict[str, Array]:
+    def _arrays(self) -> dict[str, DeviceArray]:
         """Pressure and velocities of the window, by name."""
         velocities = zip(AXES, self.propagation.u, strict=False)
         return {"p": self.propagation.p} | {f"u{axis}": u for axis, u in velocities}
@@ -112,7 +113,7 @@ class Ultrasound(ExplicitSolver):
         self._recorded = self._exchange(list(found.values()), [arrays[name] for name in found])
         return self._recorded.launches
 
-    def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[Array]) -> HaloExchange:
+    def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[DeviceArray]) -> HaloExchange:
         width, narrow = self.window.overlap[::-1], self.setup.case.run.narrow
         fields = [
             GhostField(array, width, _within(needed, width), narrow)

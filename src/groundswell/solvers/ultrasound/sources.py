@@ -7,9 +7,9 @@ from math import floor, radians
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from groundswell.arrays import Floats, Integers
 from groundswell.case.recording import MaskWhere
 from groundswell.errors import InputError, counted
 from groundswell.formats.damage import read_errors_reported
@@ -21,8 +21,6 @@ from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.source_case import SampledSignal, SourceSection
 from groundswell.solvers.ultrasound.transducers import PhasedArray, PointGrid, Signal
-
-Floats = NDArray[np.float64]
 
 
 class SourceGrid(NamedTuple):
@@ -38,7 +36,7 @@ class SourceGrid(NamedTuple):
 
     grid: Grid
     origin: tuple[float, float, float]
-    speeds: Callable[[NDArray[np.int64]], Floats]
+    speeds: Callable[[Integers], Floats]
     dt: float
     steps: int
 
@@ -99,7 +97,7 @@ def _source(
 
 
 def scales(
-    mode: str, on: SourceGrid, axis: int | None, points: NDArray[np.int64], *, is_mask: bool = True
+    mode: str, on: SourceGrid, axis: int | None, points: Integers, *, is_mask: bool = True
 ) -> Floats:
     """Factors from amplitudes to the values that the scheme adds per step, or sets, at each point.
 
@@ -122,7 +120,7 @@ def scales(
     return 2 * on.dt / (on.axes * speed * on.grid.spacing[across or 0])
 
 
-def mask_normal(points: NDArray[np.int64], grid: Grid) -> int | None:
+def mask_normal(points: Integers, grid: Grid) -> int | None:
     """The axis across a mask that lies in one plane of grid points; None if there is none.
 
     In such a plane, a source of the pressure p emits waves of the amplitude p. Other masks have no
@@ -151,7 +149,7 @@ def source_strength(source: PointSource, medium: AcousticMedium, axes: int) -> f
 
 def _elements(
     section: SourceSection, on: SourceGrid, axis: int | None
-) -> tuple[NDArray[np.int64], csr_matrix, PhasedArray | None]:
+) -> tuple[Integers, csr_matrix, PhasedArray | None]:
     """Flat indices of points, the weights (points, elements), and the array of the elements."""
     if section.mask is not None:
         points = mask_points(section.mask, on.grid)
@@ -176,7 +174,7 @@ def _elements(
     return points, csr_matrix(weights.T), array
 
 
-def mask_points(where: MaskWhere, grid: Grid) -> NDArray[np.int64]:
+def mask_points(where: MaskWhere, grid: Grid) -> Integers:
     """Flat indices, among all points of the grid, of a mask of the region."""
     shape = grid.region[::-1]
     inside = np.unravel_index(read_mask(where, shape, "shape"), shape)

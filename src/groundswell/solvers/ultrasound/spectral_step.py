@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Cells, Launch, Source
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Cells, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
 from groundswell.solvers.ultrasound.absorption import STOKES
@@ -98,7 +99,7 @@ class SpectralStep:
         yield from self._losses()
         yield self._equation_of_state()
 
-    def _gradients(self, results: Sequence[Array]) -> Iterator[Launch]:
+    def _gradients(self, results: Sequence[DeviceArray]) -> Iterator[Launch]:
         """Derivatives of the pressure at velocity points; its overlaps must be filled."""
         yield self._transform.forward(self.p, self._spectrum)
         for axis in self.axes:
@@ -147,10 +148,10 @@ class SpectralStep:
         for power, values in powers.items():
             yield from self._fractional_laplacian(values, power)
 
-    def _fractional_laplacian(self, values: Array, power: float) -> Iterator[Launch]:
+    def _fractional_laplacian(self, values: DeviceArray, power: float) -> Iterator[Launch]:
         yield from self._scaled(values, self._table(self.operators.fractional_laplacian(power)))
 
-    def _scaled(self, values: Array, factors: Array) -> Iterator[Launch]:
+    def _scaled(self, values: DeviceArray, factors: DeviceArray) -> Iterator[Launch]:
         """Multiply the spectrum of an array by real factors."""
         yield self._transform.forward(values, self._spectrum)
         yield self._module.launch("scale", self._modes, self._spectrum, factors)
@@ -165,14 +166,14 @@ class SpectralStep:
 
     # --- overlaps ---------------------------------------------------------------------------------
 
-    def _fill_overlaps(self, arrays: Sequence[Array]) -> Iterator[Launch]:
+    def _fill_overlaps(self, arrays: Sequence[DeviceArray]) -> Iterator[Launch]:
         """Fill the overlaps of arrays with the neighbours' values times the bell function."""
         if arrays:
             yield from self._exchange(arrays)
         for array in arrays:
             yield from self._taper(array)
 
-    def _taper(self, array: Array) -> Iterator[Launch]:
+    def _taper(self, array: DeviceArray) -> Iterator[Launch]:
         """Multiply the overlaps of an array by the bell function."""
         window = self.operators.window
         for axis in self.axes:
@@ -194,25 +195,25 @@ class SpectralStep:
             if source.field[0] == kind:
                 yield from self._apply(source, self._fields_of(source.field))
 
-    def _fields_of(self, name: str) -> Sequence[Array]:
+    def _fields_of(self, name: str) -> Sequence[DeviceArray]:
         """The fields to which a source of "p", "ux", "uy" or "uz" is added."""
         return self.rho if name == "p" else [self.u[AXES.index(name[1])]]
 
     def _terms_of(self, name: str) -> list[Term]:
         return [term for term in self._terms if term.field == name]
 
-    def _add_terms(self, terms: DeviceTerms, field: Array) -> Launch:
+    def _add_terms(self, terms: DeviceTerms, field: DeviceArray) -> Launch:
         arrays = terms.fields, terms.signals, self._inject.clock
         sizes = len(terms.fields), terms.samples
         return self._module.launch("add_terms", self._points, field, *arrays, *sizes)
 
-    def _correct(self, term: Term, field: Array) -> Iterator[Launch]:
+    def _correct(self, term: Term, field: DeviceArray) -> Iterator[Launch]:
         """Write the corrected field of a term to an array of zeros."""
         yield self._inject("add_source", term.weights_alone, field)
         yield from self._taper(field)
         yield from self._scaled(field, self._source_kappa)
 
-    def _apply(self, source: PointSource, fields: Sequence[Array]) -> Iterator[Launch]:
+    def _apply(self, source: PointSource, fields: Sequence[DeviceArray]) -> Iterator[Launch]:
         if source.mode != "additive":
             name = "set_source" if source.mode == "dirichlet" else "add_source"
             yield from (self._inject(name, source, field) for field in fields)
@@ -255,31 +256,31 @@ class SpectralStep:
         nx, ny, nz = self.grid.cells
         return Cells(nx // 2 + 1, ny, nz)
 
-    def _three(self, arrays: Sequence[Array]) -> list[Array]:
+    def _three(self, arrays: Sequence[DeviceArray]) -> list[DeviceArray]:
         """One array for each of three axes; kernels ignore the third in two dimensions."""
         return [*arrays, arrays[0]][:3]
 
     # Every call of `set_exchange` composes a new step; properties are copied only once.
 
     @cached_property
-    def _step_over_density(self) -> list[Array]:
+    def _step_over_density(self) -> list[DeviceArray]:
         """dt / rho_0 at the velocity points of each axis."""
         densities = (self.medium.staggered_density(axis) for axis in self.axes)
         return [self._table.property(self.operators.dt / density) for density in densities]
 
     @cached_property
-    def _density(self) -> Array:
+    def _density(self) -> DeviceArray:
         return self._table.property(self.medium.density)
 
     @cached_property
-    def _state(self) -> tuple[Array, ...]:
+    def _state(self) -> tuple[DeviceArray, ...]:
         """Device copies of the coefficients of the equation of state."""
         return tuple(map(self._table.property, self.medium.state_coefficients))
 
     @cached_property
-    def _kappa(self) -> Array:
+    def _kappa(self) -> DeviceArray:
         return self._table(self.operators.kappa())
 
     @cached_property
-    def _source_kappa(self) -> Array:
+    def _source_kappa(self) -> DeviceArray:
         return self._table(self.operators.source_kappa())

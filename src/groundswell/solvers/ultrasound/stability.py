@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from math import inf, pi
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.density_contrast import (
@@ -36,8 +36,6 @@ from groundswell.solvers.ultrasound.density_contrast import (
 )
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
-
-Floats = NDArray[np.float64]
 
 SAFETY = 0.9  # largest automatic step, relative to the longest stable one
 LIMIT = 1 + 1e-9  # of (a + 2 b) / 4

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import xarray
-from numpy.typing import NDArray
 from scipy.special import i0
 
+from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError, counted
 from groundswell.outputs.cartesian import stencil
 
-Floats = NDArray[np.float64]
 AXES = "xyz"
 POINTS = 16  # points of the interpolation in space
 KAISER = 8.0  # parameter beta of its window
@@ -133,7 +132,7 @@ def _sinc_weights(offset: float) -> Floats:
 
 
 def _weighted_sums(
-    values: xarray.DataArray, dim: str, first: NDArray[np.int64], weights: Floats
+    values: xarray.DataArray, dim: str, first: Integers, weights: Floats
 ) -> xarray.DataArray:
     """Sums of consecutive values along a dimension times weights.
 

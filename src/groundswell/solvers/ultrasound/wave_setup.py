@@ -9,8 +9,8 @@ from sys import maxsize
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.grids.cartesian import Grid, Part
 from groundswell.simulation.blocks import BlockSetup
@@ -112,7 +112,7 @@ class WaveSetup(BlockSetup):
 
     # --- derived values ---------------------------------------------------------------------------
 
-    def coordinates(self, axis: int) -> NDArray[np.float64]:
+    def coordinates(self, axis: int) -> Floats:
         """Positions of all points along an axis, absorbing layers included, m."""
         first, h = self.origin[axis], self.grid.spacing[axis]
         points = np.arange(self.grid.cells[axis]) - self.grid.before[axis]

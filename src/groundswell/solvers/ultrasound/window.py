@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import ceil, log10, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers
 from groundswell.grids.cartesian import Triple
 
 
@@ -52,18 +52,18 @@ class Window:
         x, y, z = (slice(o, o + n) for n, o in zip(self.cells, self.overlap, strict=True))
         return z, y, x
 
-    def edge(self, axis: int) -> NDArray[np.float64]:
+    def edge(self, axis: int) -> Floats:
         """Values of the bell function in an overlap, from the block outwards, (overlap,)."""
         overlap = self.overlap[axis]
         return bell(overlap, bell_shape(overlap, self.wavenumber))
 
-    def indices(self, axis: int) -> NDArray[np.int64]:
+    def indices(self, axis: int) -> Integers:
         """Indices in the grid of the points along an axis, overlaps included, (n,)."""
         first = self.start[axis] - self.overlap[axis]
-        points: NDArray[np.int64] = np.arange(first, first + self.extended[axis])
+        points: Integers = np.arange(first, first + self.extended[axis])
         return points % self.whole[axis]
 
-    def locate(self, points: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def locate(self, points: Integers) -> tuple[Integers, Integers]:
         """Find points of the grid in the window, which may contain a point several times.
 
         Args:
@@ -81,9 +81,7 @@ class Window:
         return entries, places
 
 
-def _occurrences(
-    wanted: NDArray[np.int64], among: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _occurrences(wanted: Integers, among: Integers) -> tuple[Integers, Integers]:
     """All pairs (n, m) with wanted[n] == among[m]."""
     order = np.argsort(among, kind="stable")
     first, last = (np.searchsorted(among[order], wanted, side) for side in ("left", "right"))
@@ -93,7 +91,7 @@ def _occurrences(
     return entries, order[np.repeat(first, counts) + within]
 
 
-def bell(overlap: int, shape: float | None = None) -> NDArray[np.float64]:
+def bell(overlap: int, shape: float | None = None) -> Floats:
     """Values of the bell function in an overlap, from the block outwards, (overlap,).
 
     The bell function is (1 + erf(L xi / sqrt(1 - xi^2))) / 2. Here xi falls from 1 at the last
@@ -106,11 +104,11 @@ def bell(overlap: int, shape: float | None = None) -> NDArray[np.float64]:
 
     xi = 1 - 2 * np.arange(1, overlap + 1) / (overlap + 1)
     steepness = bell_shape(overlap) if shape is None else shape
-    values: NDArray[np.float64] = (1 + erf(steepness * xi / np.sqrt(1 - xi**2))) / 2
+    values: Floats = (1 + erf(steepness * xi / np.sqrt(1 - xi**2))) / 2
     return values
 
 
-def bell_along(window: Window, axis: int) -> NDArray[np.float64]:
+def bell_along(window: Window, axis: int) -> Floats:
     """Values of the bell function along an axis, 1 in the block, (n,)."""
     edge = window.edge(axis)
     return np.concatenate([edge[::-1], np.ones(window.cells[axis]), edge])

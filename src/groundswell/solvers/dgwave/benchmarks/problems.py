@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groundswell.backends import Array, Backend
+from groundswell.arrays import DeviceArray, Integers
+from groundswell.backends import Backend
 from groundswell.grids.cartesian import Triple
-from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree import partition_curve, uniform_forest
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
@@ -120,14 +120,14 @@ def _no_mortars(upwind: float) -> FaceSides:
     return FaceSides(Material(nothing, nothing, nothing), nothing.astype(bool), nothing, upwind)
 
 
-def _material(configuration: Configuration, leaves: Numbers) -> Material:
+def _material(configuration: Configuration, leaves: Integers) -> Material:
     """The material of leaves, arrays of their shape."""
     factor = 1 + VARIATION * np.sin(leaves)
     vs = VS if configuration.solved.elastic else 0.0
     return Material(VP * factor, vs * factor, RHO * factor)
 
 
-def fill(backend: Backend, u: Array, leaves: Numbers) -> None:
+def fill(backend: Backend, u: DeviceArray, leaves: Integers) -> None:
     """Set fields (elements, fields, nodes) to non-zero values that differ by element.
 
     In the first CHUNK elements, values depend only on the leaf. Other elements repeat them.

@@ -6,11 +6,10 @@ import gc
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, HostArray
 from groundswell.backends.base import in_order
 from groundswell.bench import Session
 from groundswell.bench.rig import Rig
@@ -26,8 +25,6 @@ NARROW = {"double": "float32", "single": "bfloat16"}
 WIDTH = 1.2 * EDGE  # width of the pulse, m
 STEPS, EVERY = 300, 3  # number of steps, and steps per sample
 REACHED = 1e-3  # of the largest norm of an element's velocity; the pulse has not reached the others
-
-Floats = NDArray[np.float64]
 
 
 def measure_rounding(session: Session) -> Iterator[Row]:
@@ -84,7 +81,7 @@ def _seismograms(rig: Rig, problem: Discretisation, transport: str) -> tuple[Flo
     return np.array(samples), sent
 
 
-def _pulse(problem: Discretisation) -> NDArray[Any]:
+def _pulse(problem: Discretisation) -> HostArray:
     """Initial fields, (elements, fields, nodes): a velocity pulse at the centre of the box."""
     lower, upper = problem.elements.forest.boxes(problem.elements.numbers)
     points = (gll(problem.degree).points + 1) / 2

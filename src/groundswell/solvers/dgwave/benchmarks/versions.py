@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
-from groundswell.backends import Array, Backend, Launch
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Launch
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.solvers.dgwave.benchmarks.traffic import Cost, Element, advance
 from groundswell.solvers.dgwave.discretisation import Discretisation
@@ -23,7 +24,7 @@ class Steps(Protocol):
         blocks: number of blocks that must fit on a multiprocessor; 0 for no limit of registers.
     """
 
-    u: Array
+    u: DeviceArray
     blocks: int
 
     @property

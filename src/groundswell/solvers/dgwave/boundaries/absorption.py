@@ -8,13 +8,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers
 from groundswell.case.quantities import Quantity
-from groundswell.meshes.hexahedra import Numbers
 from groundswell.seismology.survey import Survey
 from groundswell.solvers.dgwave.boundaries.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.mesh.elements import RankElements
-
-Floats = NDArray[np.float64]
 
 
 class Absorption(Protocol):
@@ -34,7 +32,7 @@ class Absorption(Protocol):
         ...
 
     @property
-    def layer_axes(self) -> Numbers:
+    def layer_axes(self) -> Integers:
         """The number of axes to which matched layers with an element are normal, (elements,)."""
         ...
 

@@ -11,8 +11,9 @@ from math import pi, prod
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.case.quantities import Quantity
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.guided_waves import LARGEST_RATIO, SoftGround
 from groundswell.seismology.media.statistics import SideSpeeds
 from groundswell.seismology.survey import Survey
@@ -37,8 +38,6 @@ from groundswell.solvers.dgwave.boundaries.matched_layers import (
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.mesh.elements import RankElements
-
-Floats = NDArray[np.float64]
 
 SIDES = 0  # index of the condition at a side in `BrickGeometry.conditions`
 USUAL_WIDTH = {PML: 4, SPONGE: 10}  # of layers, elements
@@ -78,7 +77,7 @@ class LayerAbsorption:
         return SoftGround(sides, statistics.vs_max, np.diff(faces), resolved)
 
     @cached_property
-    def _beside(self) -> Numbers:
+    def _beside(self) -> Integers:
         """The elements of all ranks in matched layers at the sides."""
         return np.flatnonzero(self._in_matched_layers[:, :2].any(axis=1))
 
@@ -174,12 +173,12 @@ class LayerAbsorption:
         )
 
     @cached_property
-    def layer_axes(self) -> Numbers:
+    def layer_axes(self) -> Integers:
         """See `Absorption`."""
         return np.asarray(self._in_matched_layers.sum(axis=1))
 
     @cached_property
-    def _in_matched_layers(self) -> NDArray[np.bool_]:
+    def _in_matched_layers(self) -> Mask:
         return in_matched_layers(self.geometry)
 
     def _profiles(self, found: LayerProfiles) -> Floats:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers
 from groundswell.grids.axis import Axis
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
@@ -20,8 +21,6 @@ from groundswell.solvers.dgwave.boundaries.case import LAYERS
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.elements import RankElements
-
-Floats = NDArray[np.float64]
 
 PML, SPONGE = LAYERS  # see also matched_layers.py
 
@@ -57,7 +56,7 @@ class LayerProfiles:
 
     rows: NDArray[np.int32]
     depths: Floats
-    axes: NDArray[np.int64]
+    axes: Integers
     thickness: Floats
 
 

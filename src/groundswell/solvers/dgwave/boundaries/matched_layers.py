@@ -20,12 +20,10 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.meshes.hexahedra import Numbers
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.solvers.dgwave.boundaries.layers import PML, layer_profiles
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
 from groundswell.solvers.dgwave.mesh.elements import RankElements
-
-Floats = NDArray[np.float64]
 
 # The damping d increases with this power of the depth in a layer. A wave at normal incidence
 # returns with this amplitude.
@@ -49,7 +47,7 @@ class MatchedLayers:
     """
 
     sets: NDArray[np.int32]
-    numbers: Numbers
+    numbers: Integers
     total: int
     rows: NDArray[np.int32]
     profiles: Floats
@@ -65,7 +63,7 @@ def strongest_damping(thickness: float | Floats, speed: float) -> Floats:
     return np.asarray((POWER + 1) * speed * log(1 / RETURNED) / (2 * np.asarray(thickness)))
 
 
-def in_matched_layers(geometry: BrickGeometry) -> NDArray[np.bool_]:
+def in_matched_layers(geometry: BrickGeometry) -> Mask:
     """Whether each element of all ranks is in a matched layer along x, y, z, (elements, 3)."""
     everyone = RankElements(geometry.connectivity, np.array([0, geometry.count]), 0)
     return layer_profiles(geometry, everyone, PML).rows >= 0

@@ -14,17 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from groundswell.arrays import Floats, Integers
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError, counted
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.survey import Survey
 from groundswell.solvers.dgwave.boundaries.layers import sponge_decay
 from groundswell.solvers.dgwave.geometry import MESH
 from groundswell.solvers.dgwave.geometry.meshes import MeshGeometry
 from groundswell.solvers.dgwave.mesh.elements import RankElements, face_nodes
 from groundswell.spectral_elements.curl_form import element_nodes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +44,7 @@ class SurfaceSponges:
     speed: float
 
     @cached_property
-    def elements(self) -> Numbers:
+    def elements(self) -> Integers:
         """The elements with nodes in sponges, ascending."""
         return np.unique(np.concatenate([np.empty(0, np.int64), *(e for e, _ in self._depths)]))
 
@@ -82,7 +81,7 @@ class SurfaceSponges:
         return
 
     @property
-    def layer_axes(self) -> Numbers:
+    def layer_axes(self) -> Integers:
         """See `Absorption`: none."""
         return np.zeros(self.geometry.count, np.int64)
 
@@ -109,11 +108,11 @@ class SurfaceSponges:
             )
 
     @cached_property
-    def _depths(self) -> list[tuple[Numbers, Floats]]:
+    def _depths(self) -> list[tuple[Integers, Floats]]:
         """The elements in each sponge, and the depths of their nodes; see `sponge_decay`."""
         return [self._depths_in(name, width) for name, width in self.widths.items()]
 
-    def _depths_in(self, name: str, width: float) -> tuple[Numbers, Floats]:
+    def _depths_in(self, name: str, width: float) -> tuple[Integers, Floats]:
         mesh, surface = (
             self.geometry.mesh,
             cKDTree(self._surface_nodes(self.geometry.groups.sides[name])),

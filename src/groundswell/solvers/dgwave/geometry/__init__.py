@@ -8,19 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.case.quantities import Quantity
-from groundswell.meshes.hexahedra import Hexahedra, Numbers
+from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.octree import Forest
 from groundswell.seismology.survey import Survey
 from groundswell.solvers.dgwave.mesh.curved import CurvedElements
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.spectral_elements.surface_location import LocatedOnFaces
-
-Floats = NDArray[np.float64]
 
 # Distance from an interface into an element over the smallest edge, far above rounding.
 OFFSET = 1e-6
@@ -83,7 +79,7 @@ class Geometry(Protocol):
         """The shortest edge of an element, m."""
         ...
 
-    def locate(self, points: Floats) -> tuple[Numbers, Floats]:
+    def locate(self, points: Floats) -> tuple[Integers, Floats]:
         """The elements that hold positions, and reference coordinates in them.
 
         Args:
@@ -138,7 +134,7 @@ class Geometry(Protocol):
         """
         ...
 
-    def in_region(self, elements: Numbers) -> NDArray[np.bool_]:
+    def in_region(self, elements: Integers) -> Mask:
         """Which elements lie in the region rather than in layers around it, (elements,)."""
         ...
 

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.case.quantities import Quantity
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.meshes.box import Box
-from groundswell.meshes.hexahedra import Hexahedra, Numbers
+from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.octree import Forest
 from groundswell.seismology.media.material import Medium
@@ -29,8 +29,6 @@ from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.mesh.forest import build_forest
 from groundswell.solvers.dgwave.mesh.topography import Surface
 from groundswell.spectral_elements.surface_location import LocatedOnFaces
-
-Floats = NDArray[np.float64]
 
 TOP = 4  # the face of a brick at its lowest z, see `face_nodes`
 DEPTH_ROUNDING = 1e-3  # m
@@ -115,7 +113,7 @@ class BrickGeometry:
 
     # --- positions --------------------------------------------------------------------------------
 
-    def locate(self, points: Floats) -> tuple[Numbers, Floats]:
+    def locate(self, points: Floats) -> tuple[Integers, Floats]:
         """See `Geometry`."""
         inside = points if self.surface is None else self.surface.bricks_of(points)
         low, high = (np.array([line[n] for line in self.forest.edges]) for n in (0, -1))
@@ -184,11 +182,11 @@ class BrickGeometry:
 
     # --- boundaries -------------------------------------------------------------------------------
 
-    def cells(self, elements: Numbers) -> Numbers:
+    def cells(self, elements: Integers) -> Integers:
         """Indices (x, y, z) of the grid cells that contain elements, (n, 3)."""
         return self.forest.anchors(elements) >> self.forest.max_level
 
-    def in_region(self, elements: Numbers) -> NDArray[np.bool_]:
+    def in_region(self, elements: Integers) -> Mask:
         """See `Geometry`."""
         if self.grid.cells == self.grid.region:
             return np.ones(len(elements), bool)

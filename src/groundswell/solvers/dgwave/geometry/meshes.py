@@ -9,12 +9,12 @@ from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
 from groundswell.meshes.gmsh import GmshGroups, read_gmsh_groups
-from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
+from groundswell.meshes.hexahedra import AXES, Hexahedra
 from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.morton import BITS, encode
 from groundswell.meshes.separate import SeparateElements
@@ -31,8 +31,6 @@ from groundswell.spectral_elements.surface_location import (
     locate_surface,
     top_faces,
 )
-
-Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9  # relative, of edges
 
@@ -111,7 +109,7 @@ class MeshGeometry:
 
     # --- positions --------------------------------------------------------------------------------
 
-    def locate(self, points: Floats) -> tuple[Numbers, Floats]:
+    def locate(self, points: Floats) -> tuple[Integers, Floats]:
         """See `Geometry`; the element of a position outside the mesh is NOWHERE."""
         places = self.place(points)
         beside = np.asarray(np.isnan(places).any(axis=1))
@@ -177,7 +175,7 @@ class MeshGeometry:
 
     # --- boundaries -------------------------------------------------------------------------------
 
-    def in_region(self, elements: Numbers) -> NDArray[np.bool_]:
+    def in_region(self, elements: Integers) -> Mask:
         """See `Geometry`: all of them."""
         return np.ones(len(elements), bool)
 

@@ -7,10 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers
 from groundswell.exchange.communicator import Communicator
-from groundswell.meshes.hexahedra import Numbers
 from groundswell.seismology.anelasticity import fit_case
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.media.material import Material
@@ -18,8 +17,6 @@ from groundswell.solvers.dgwave.attenuation import MaxwellBodies, unrelaxed
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 from groundswell.solvers.dgwave.materials.statistics import ElementStatistics, element_statistics
 from groundswell.solvers.dgwave.mesh.case import POINTS_PER_WAVELENGTH
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +45,11 @@ class Materials:
         """Number of relaxation mechanisms; 0 without attenuation."""
         return len(self.relaxation.tau) if self.relaxation else 0
 
-    def unrelaxed(self, leaves: Numbers) -> Material:
+    def unrelaxed(self, leaves: Integers) -> Material:
         """The average material of elements, with the wave speeds at infinite frequency."""
         return self._unrelaxed(self.elements.average(leaves))
 
-    def unrelaxed_nodes(self, leaves: Numbers) -> Material:
+    def unrelaxed_nodes(self, leaves: Integers) -> Material:
         """The same at their nodes, arrays (elements, nodes)."""
         return self._unrelaxed(self.elements.at(leaves))
 
@@ -61,7 +58,7 @@ class Materials:
             return material
         return unrelaxed(material, self.relaxation, self.reference)
 
-    def bodies(self, leaves: Numbers) -> MaxwellBodies | None:
+    def bodies(self, leaves: Integers) -> MaxwellBodies | None:
         """The Maxwell bodies of elements; None without attenuation."""
         if self.relaxation is None:
             return None

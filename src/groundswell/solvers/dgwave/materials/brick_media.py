@@ -8,26 +8,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.arrays import Floats, Integers, Mask, Reals
+from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree import Forest
 from groundswell.seismology.media.build import build_medium
-from groundswell.seismology.media.material import (
-    Mask,
-    Material,
-    Medium,
-    Values,
-    sample_points,
-    solid_at_points,
-)
+from groundswell.seismology.media.material import Material, Medium, sample_points, solid_at_points
 from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
 from groundswell.solvers.dgwave.materials.properties import INWARDS, USED
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.forest import deepest_level
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +43,7 @@ class BrickMedia:
         """See `ElementMedium`."""
         return bool(np.all(self.media[0].plane(0).vs > 0))
 
-    def average(self, elements: Numbers) -> Material:
+    def average(self, elements: Integers) -> Material:
         """See `ElementMedium`. Averages are kept, so an element is read only once."""
         averages, is_read = self._averages
         if (new := elements[~is_read[elements]]).size:
@@ -64,25 +55,25 @@ class BrickMedia:
         return Material(**{name: values[elements] for name, values in averages.items()})
 
     @cached_property
-    def _averages(self) -> tuple[dict[str, Values], Mask]:
+    def _averages(self) -> tuple[dict[str, Reals], Mask]:
         """The average materials read so far, and a mask of the elements that have one."""
         count = self.geometry.count
         return {name: np.empty(count) for name in self.names}, np.zeros(count, np.bool_)
 
-    def sample(self, elements: Numbers, places: Floats) -> Material:
+    def sample(self, elements: Integers, places: Floats) -> Material:
         """See `ElementMedium`; layers continue the region."""
         points = self._points(elements, places)
         found = sample_points(self.media[0], points.reshape(-1, AXES))
         shape = points.shape[:2]
         return Material(**{n: getattr(found, n).reshape(shape) for n in USED})
 
-    def is_solid(self, elements: Numbers, places: Floats) -> Mask:
+    def is_solid(self, elements: Integers, places: Floats) -> Mask:
         """See `ElementMedium`."""
         points = self._points(elements, places)
         found = solid_at_points(self.media[0], points.reshape(-1, AXES))
         return found.reshape(points.shape[:2])
 
-    def _points(self, elements: Numbers, places: Floats) -> Floats:
+    def _points(self, elements: Integers, places: Floats) -> Floats:
         """Positions in the region, or nearest in it, of places in elements, (elements, places, 3).
 
         They lie slightly inside the elements, see `INWARDS`.
@@ -111,7 +102,7 @@ def _medium(case: Any, grid: Bricks, level: int) -> Medium:
 
 
 def read_material(
-    forest: Forest, grid: Bricks, media: Sequence[Medium], leaves: Numbers, names: Sequence[str]
+    forest: Forest, grid: Bricks, media: Sequence[Medium], leaves: Integers, names: Sequence[str]
 ) -> Material:
     """Properties of elements; absorbing layers continue the outermost elements of the region."""
     found = {name: np.empty(len(leaves)) for name in names}
@@ -124,7 +115,7 @@ def read_material(
     return Material(**found)
 
 
-def _read(medium: Medium, cells: Numbers, into: Mapping[str, tuple[Floats, Numbers]]) -> None:
+def _read(medium: Medium, cells: Integers, into: Mapping[str, tuple[Floats, Integers]]) -> None:
     """Read properties of cells, (n, 3), into arrays at given indices, by name.
 
     Quality factors that the medium lacks are infinite.

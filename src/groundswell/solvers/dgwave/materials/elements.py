@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Mask, Reals
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.mesh import CORNERS
-from groundswell.seismology.media.material import Mask, Material, Values
+from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.materials.properties import SAMPLES, USED
-
-Floats = NDArray[np.float64]
 
 
 class ElementMedium(Protocol):
@@ -33,11 +31,11 @@ class ElementMedium(Protocol):
         """Whether there is a surface that no water reaches."""
         ...
 
-    def average(self, elements: Numbers) -> Material:
+    def average(self, elements: Integers) -> Material:
         """The average material of elements, arrays (elements,)."""
         ...
 
-    def sample(self, elements: Numbers, places: Floats) -> Material:
+    def sample(self, elements: Integers, places: Floats) -> Material:
         """The medium at positions slightly inside elements, arrays (elements, places).
 
         Args:
@@ -45,7 +43,7 @@ class ElementMedium(Protocol):
         """
         ...
 
-    def is_solid(self, elements: Numbers, places: Floats) -> Mask:
+    def is_solid(self, elements: Integers, places: Floats) -> Mask:
         """Whether the medium is solid at positions in elements, (elements, places)."""
         ...
 
@@ -69,14 +67,14 @@ class ElementMaterials:
     medium: ElementMedium
     is_nodal: bool
 
-    def average(self, leaves: Numbers) -> Material:
+    def average(self, leaves: Integers) -> Material:
         """The average material of elements, arrays (elements,).
 
         Absorbing layers continue the outermost elements of the region.
         """
         return self.medium.average(leaves)
 
-    def at(self, leaves: Numbers, places: Floats | None = None) -> Material:
+    def at(self, leaves: Integers, places: Floats | None = None) -> Material:
         """The material at positions in elements, arrays (elements, places).
 
         Args:
@@ -92,7 +90,7 @@ class ElementMaterials:
             found |= _average_if_mixed(is_mixed, found, self.medium.sample(leaves, places))
         return Material(**found)
 
-    def at_nodes(self, leaves: Numbers) -> tuple[Material, NDArray[np.bool_]]:
+    def at_nodes(self, leaves: Integers) -> tuple[Material, Mask]:
         """The material at the nodes of elements, and whether they contain fluid and solid.
 
         Elements that contain both have their average at all nodes.
@@ -109,7 +107,7 @@ class ElementMaterials:
         is_mixed = _is_mixed(nodes, averages)
         return Material(**found | _average_if_mixed(is_mixed, found, nodes)), is_mixed
 
-    def fluid_with_solid(self, leaves: Numbers) -> NDArray[np.bool_]:
+    def fluid_with_solid(self, leaves: Integers) -> Mask:
         """Which elements are fluid on average, but solid at a corner, (elements,).
 
         A corner may lie in a gap of a model, because averages need no values there.
@@ -125,7 +123,7 @@ class ElementMaterials:
         """Positions at which materials vary in an element, (1, places, 3); see `at`."""
         return _places(self.geometry.degree) if self.is_nodal else np.zeros((1, 1, AXES))
 
-    def chunks(self, leaves: Numbers) -> list[Numbers]:
+    def chunks(self, leaves: Integers) -> list[Integers]:
         """Split elements into chunks, so that the material at their nodes takes little memory."""
         step = max(1, SAMPLES // max(self._nodes.shape[1], CORNERS))
         return [leaves[first : first + step] for first in range(0, len(leaves), step)]
@@ -165,14 +163,14 @@ def _places(degree: int) -> Floats:
 
 
 def _average_if_mixed(
-    is_mixed: NDArray[np.bool_], averages: Mapping[str, Values], sampled: Material
-) -> dict[str, Values]:
+    is_mixed: Mask, averages: Mapping[str, Reals], sampled: Material
+) -> dict[str, Reals]:
     """The averages in mixed elements, and the sampled values elsewhere, (elements, places)."""
     mixed = is_mixed[:, None]
     return {n: np.where(mixed, averages[n], getattr(sampled, n)) for n in USED}
 
 
-def _is_mixed(nodes: Material, averages: Material) -> NDArray[np.bool_]:
+def _is_mixed(nodes: Material, averages: Material) -> Mask:
     """Which elements contain fluid and solid, from materials (elements, nodes) and (elements,)."""
     fluid = np.column_stack([nodes.vs, averages.vs]) == 0
     return np.asarray(fluid.any(axis=1) & ~fluid.all(axis=1))

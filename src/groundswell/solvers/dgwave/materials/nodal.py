@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend
+from groundswell.arrays import DeviceArray, Floats, Integers, Reals
+from groundswell.backends import Backend
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.mesh_faces import TURNS, turned
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.equations import Equations
 from groundswell.solvers.dgwave.mesh.elements import FACES, WHOLE, Links, RankElements, face_nodes
 
-Floats = NDArray[np.float64]
-MaterialOf = Callable[[Numbers], Material]
+MaterialOf = Callable[[Integers], Material]
 
 
 # Number of nodes in a part of the tables. Computing a part takes about 50 MB.
@@ -45,7 +43,7 @@ class NodalMaterial:
     degree: int
     material_of: MaterialOf
 
-    def tables(self, backend: Backend, dtype: str) -> tuple[Array, Array]:
+    def tables(self, backend: Backend, dtype: str) -> tuple[DeviceArray, DeviceArray]:
         """The tables of NODAL_ARGUMENTS in kernels/elements.h, in device memory.
 
         Returns:
@@ -64,7 +62,7 @@ class NodalMaterial:
             backend.assign(beyond[part], of_faces.astype(dtype, order="C"))
         return moduli, beyond
 
-    def quarters(self, dtype: str) -> NDArray[np.floating[Any]]:
+    def quarters(self, dtype: str) -> Reals:
         """Impedances of both sides of faces with finer neighbours, at the nodes of their quarters.
 
         Returns:
@@ -103,7 +101,7 @@ class NodalMaterial:
         return np.stack([sides.on_quarters(whole, links.quarter), sides.beyond(links)], axis=1)
 
     @cached_property
-    def _turned(self) -> Numbers:
+    def _turned(self) -> Integers:
         """Nodes of a neighbour's face in the order of an element's face, (turns, nodes)."""
         return np.stack([turned(turn, self.degree + 1) for turn in range(TURNS)])
 
@@ -112,7 +110,7 @@ class NodalMaterial:
         links = self.elements.links
         return links.take((links.quarter == WHOLE) == whole)
 
-    def _sides(self, leaves: Numbers, material: Material) -> _Sides:
+    def _sides(self, leaves: Integers, material: Material) -> _Sides:
         at_faces = self.equations.impedances_of(material)[..., face_nodes(self.degree)]
         return _Sides(self.degree, leaves, np.moveaxis(at_faces, 0, 2))
 
@@ -127,7 +125,7 @@ class _Sides:
     """
 
     degree: int
-    leaves: Numbers
+    leaves: Integers
     impedances: Floats
 
     def beyond(self, links: Links) -> Floats:
@@ -135,7 +133,7 @@ class _Sides:
         place = np.searchsorted(self.leaves, links.beyond)
         return self.on_quarters(self.impedances[place, links.face_beyond], links.quarter_beyond)
 
-    def on_quarters(self, faces: Floats, quarters: Numbers) -> Floats:
+    def on_quarters(self, faces: Floats, quarters: Integers) -> Floats:
         """Interpolate from the nodes of whole faces to those of quarters; WHOLE changes nothing.
 
         Linear interpolation keeps impedances positive.

@@ -6,14 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Mask, Reals
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.meshes.hexahedra import Numbers
-from groundswell.seismology.media.material import Material, Values
+from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +33,7 @@ class ElementStatistics:
     qp: Floats
     qs: Floats
     qp_qs: Floats
-    is_mixed: NDArray[np.bool_]
+    is_mixed: Mask
 
     @property
     def vp_max(self) -> float:
@@ -98,7 +95,7 @@ def _joined(parts: Iterable[ElementStatistics]) -> ElementStatistics:
     return ElementStatistics(*map(np.concatenate, columns))
 
 
-def _extremes(elements: ElementMaterials, leaves: Numbers) -> ElementStatistics:
+def _extremes(elements: ElementMaterials, leaves: Integers) -> ElementStatistics:
     nodes, is_mixed = elements.at_nodes(leaves)
     qp, qs = _quality(nodes)
     return ElementStatistics(
@@ -112,7 +109,7 @@ def _extremes(elements: ElementMaterials, leaves: Numbers) -> ElementStatistics:
     )
 
 
-def _quality(material: Material) -> tuple[Values, Values]:
+def _quality(material: Material) -> tuple[Reals, Reals]:
     """Qp and Qs, infinite where they are undefined."""
     if material.qp is None or material.qs is None:
         undefined = np.full(material.vp.shape, np.inf)
@@ -120,7 +117,7 @@ def _quality(material: Material) -> tuple[Values, Values]:
     return material.qp, np.where(material.vs > 0, material.qs, np.inf)
 
 
-def _qp_qs(material: Material, qp: Values, qs: Values) -> Values:
+def _qp_qs(material: Material, qp: Reals, qs: Reals) -> Reals:
     """Qp/Qs over 3/4 (vp/vs)^2, 0 where it is undefined."""
     has_limit, found = np.isfinite(qs), np.zeros(qs.shape)
     vp_vs = material.vp[has_limit] / material.vs[has_limit]

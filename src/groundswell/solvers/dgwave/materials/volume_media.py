@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Numbers, refine, tangents
+from groundswell.meshes.hexahedra import AXES, refine, tangents
 from groundswell.meshes.mesh import Mesh
-from groundswell.seismology.media.material import Mask, Material, SampledMedium, volume_average
+from groundswell.seismology.media.material import Material, SampledMedium, volume_average
 from groundswell.solvers.dgwave.materials.properties import INWARDS, SAMPLES
 from groundswell.spectral_elements.surface_location import top_faces
-
-Floats = NDArray[np.float64]
 
 QUADRATURE = 4  # degree of the quadrature that averages media over elements
 
@@ -36,7 +34,7 @@ class VolumeMedia:
     """
 
     mesh: Mesh
-    numbers: Numbers
+    numbers: Integers
     media: Sequence[SampledMedium]
     is_uniform: Sequence[bool]
     names: Sequence[str]
@@ -52,12 +50,12 @@ class VolumeMedia:
         elements, _ = top_faces(self.mesh)
         return len(elements) > 0 and bool(np.all(self.averages.vs[elements] > 0))
 
-    def average(self, elements: Numbers) -> Material:
+    def average(self, elements: Integers) -> Material:
         """See `ElementMedium`; quality factors that a medium lacks are infinite."""
         given, none = self.averages.given(), np.full(self.mesh.count, np.inf)
         return Material(**{name: given.get(name, none)[elements] for name in self.names})
 
-    def is_solid(self, elements: Numbers, places: Floats) -> Mask:
+    def is_solid(self, elements: Integers, places: Floats) -> Mask:
         """See `ElementMedium`."""
         return np.asarray(self.sample(elements, places).vs > 0)
 
@@ -68,7 +66,7 @@ class VolumeMedia:
         found = [medium.sample(surface).given() for medium in self.media]
         return [name for name in found[0] if all(name in given for given in found)]
 
-    def sample(self, elements: Numbers, places: Floats) -> Material:
+    def sample(self, elements: Integers, places: Floats) -> Material:
         """The material at positions in elements, arrays (elements, places).
 
         The bits do not depend on the other elements.
@@ -101,11 +99,11 @@ class VolumeMedia:
                     found[name][elements] = values
         return Material(**found)
 
-    def _in_middle(self, elements: Numbers) -> Material:
+    def _in_middle(self, elements: Integers) -> Material:
         given = self.sample(elements, np.zeros((1, 1, AXES))).given()
         return Material(**{name: values[:, 0] for name, values in given.items()})
 
-    def _average(self, elements: Numbers) -> Material:
+    def _average(self, elements: Integers) -> Material:
         """See `volume_average`; exact in elements with one material."""
         line = gll(QUADRATURE).points
         t, s, r = np.meshgrid(line, line, line, indexing="ij")
@@ -116,7 +114,7 @@ class VolumeMedia:
         same = np.all([(v == v[:, :1]).all(axis=1) for v in given.values()], axis=0)
         return Material(**{n: np.where(same, v[:, 0], average[n]) for n, v in given.items()})
 
-    def _weights(self, elements: Numbers) -> Floats:
+    def _weights(self, elements: Integers) -> Floats:
         """Fractions of the elements' volumes, (elements, nodes)."""
         nodes = refine(self.mesh.nodes[elements], self.mesh.order, QUADRATURE)
         r, s, t = tangents(nodes, QUADRATURE)
@@ -124,7 +122,7 @@ class VolumeMedia:
         return np.asarray(volumes / volumes.sum(axis=1, keepdims=True))
 
 
-def _positions(mesh: Mesh, elements: Numbers, places: Floats) -> Floats:
+def _positions(mesh: Mesh, elements: Integers, places: Floats) -> Floats:
     """Positions of places in elements, (elements, places, 3), m; see `VolumeMedia.sample`."""
     shape, basis = places.shape[:2], gll(mesh.order)
     r, s, t = (basis.interpolation(along.ravel()) for along in np.moveaxis(places, -1, 0))

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers
 from groundswell.grids.axis import Axis, Spacings
-from groundswell.meshes.hexahedra import Numbers
 
 Triple = tuple[int, int, int]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Bricks:
         along = zip(self.axes, np.moveaxis(points, -1, 0), strict=True)
         return np.stack([axis.index(at) for axis, at in along], axis=-1)
 
-    def nearest(self, cells: Numbers, level: int) -> Numbers:
+    def nearest(self, cells: Integers, level: int) -> Integers:
         """The nearest elements of the region, halved `level` times, to others, (n, 3).
 
         Indices count from the region's corner.

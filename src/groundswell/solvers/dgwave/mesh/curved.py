@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
+from groundswell.arrays import Floats, Integers, Reals
 from groundswell.errors import InputError
-from groundswell.meshes.hexahedra import AXES, Hexahedra, Numbers
+from groundswell.meshes.hexahedra import AXES, Hexahedra
 from groundswell.meshes.leaves import Leaves
 from groundswell.spectral_elements.curl_form import (
     curl_form,
@@ -21,8 +22,6 @@ from groundswell.spectral_elements.curl_form import (
     require_valid,
 )
 from groundswell.spectral_elements.geometry import chunks
-
-Floats = NDArray[np.float64]
 
 METRICS = 9  # values at a node
 
@@ -64,7 +63,7 @@ class CurvedElements:
             longest[part] = longest_edges(nodes, self.degree)
         return norms, longest
 
-    def metrics(self, elements: Numbers, dtype: DTypeLike) -> NDArray[np.floating]:
+    def metrics(self, elements: Integers, dtype: DTypeLike) -> Reals:
         """J a^d at the nodes of elements, (elements, 9, nodes); see `metric_terms`.
 
         Raises:

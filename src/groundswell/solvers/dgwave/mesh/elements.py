@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.meshes import hexahedra
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.mesh import Mesh
 from groundswell.meshes.mesh_faces import find_mesh_faces
 from groundswell.meshes.octree import Forest
@@ -21,7 +22,7 @@ OUTSIDE = -1
 WHOLE = -1  # instead of a quarter: the trace of the whole face
 
 
-def face_nodes(degree: int) -> Numbers:
+def face_nodes(degree: int) -> Integers:
     """The nodes of each face, (6, nodes of a face); the lower axis of a face varies fastest."""
     return np.stack([hexahedra.face_nodes(degree, face) for face in range(FACES)])
 
@@ -42,12 +43,12 @@ class Links:
             (links,). The other side sends its trace on that quarter.
     """
 
-    element: Numbers
-    face: Numbers
-    quarter: Numbers
-    beyond: Numbers
-    face_beyond: Numbers
-    quarter_beyond: Numbers
+    element: Integers
+    face: Integers
+    quarter: Integers
+    beyond: Integers
+    face_beyond: Integers
+    quarter_beyond: Integers
 
     @property
     def count(self) -> int:
@@ -82,20 +83,20 @@ class FacesBeyond:
     """
 
     kinds: NDArray[np.int8]
-    neighbours: Numbers
+    neighbours: Integers
     quarters: NDArray[np.int8]
-    faces: Numbers
-    turns: Numbers
+    faces: Integers
+    turns: Integers
 
     @classmethod
-    def of_leaves(cls, forest: Forest, leaves: Numbers) -> FacesBeyond:
+    def of_leaves(cls, forest: Forest, leaves: Integers) -> FacesBeyond:
         """The neighbours of leaves of a forest; all leaves have parallel axes."""
         found = find_faces(forest, leaves)
         opposite = np.broadcast_to(np.arange(FACES) ^ 1, found.kinds.shape)
         return cls(**vars(found), faces=opposite, turns=np.zeros_like(opposite))
 
     @classmethod
-    def of_mesh(cls, mesh: Mesh, elements: Numbers) -> FacesBeyond:
+    def of_mesh(cls, mesh: Mesh, elements: Integers) -> FacesBeyond:
         """The neighbours of elements of an unstructured mesh."""
         found = find_mesh_faces(mesh)
         beyond = found.neighbours[elements]
@@ -116,7 +117,7 @@ class RankElements:
     """
 
     mesh: Forest | Mesh
-    starts: Numbers
+    starts: Integers
     rank: int
 
     @property
@@ -131,7 +132,7 @@ class RankElements:
         return int(self.starts[self.rank + 1] - self.starts[self.rank])
 
     @cached_property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> Integers:
         """The leaf of each element; elements that share faces with other ranks come first."""
         return self._first + np.argsort(~self._is_outer, kind="stable")
 
@@ -146,12 +147,12 @@ class RankElements:
         return self._faces.kinds[self.numbers - self._first]
 
     @cached_property
-    def neighbours(self) -> Numbers:
+    def neighbours(self) -> Integers:
         """The leaf beyond each face (the first of four finer ones), or OUTSIDE, (elements, 6)."""
         return self._faces.neighbours[self.numbers - self._first, :, 0]
 
     @cached_property
-    def turns(self) -> Numbers:
+    def turns(self) -> Integers:
         """Orientation of each face in the neighbouring element, see `MeshFaces`, (elements, 6)."""
         return self._faces.turns[self.numbers - self._first]
 
@@ -161,7 +162,7 @@ class RankElements:
         return isinstance(self.mesh, Forest) and bool(np.ptp(self.mesh.levels))
 
     @cached_property
-    def mortars(self) -> Numbers:
+    def mortars(self) -> Integers:
         """Element and face of faces with finer neighbours, (mortars, 2); outer elements first."""
         return np.argwhere(self.kinds == FaceKind.FINER)
 
@@ -195,14 +196,14 @@ class RankElements:
         peers = np.setdiff1d(owners, [self.rank])
         return {int(peer): self._shared(self.links.take(owners == peer)) for peer in peers}
 
-    def place(self, leaves: Numbers) -> Numbers:
+    def place(self, leaves: Integers) -> Integers:
         """The element numbers of leaves of this rank."""
         places = np.empty(self.count, np.int64)
         places[self.numbers - self._first] = np.arange(self.count)
         return places[leaves - self._first]
 
     @property
-    def edges(self) -> NDArray[np.float64]:
+    def edges(self) -> Floats:
         """Edge lengths of the leaves of a forest along x, y, z, (elements, 3), m."""
         lower, upper = self.forest.boxes(self.numbers)
         return upper - lower
@@ -226,12 +227,12 @@ class RankElements:
         return FacesBeyond.of_mesh(self.mesh, own)
 
     @cached_property
-    def _is_outer(self) -> NDArray[np.bool_]:
+    def _is_outer(self) -> Mask:
         """Which leaves share faces with other ranks, in the order of leaves."""
         beyond = self._faces.neighbours
         remote = (beyond != OUTSIDE) & (self._owners(beyond) != self.rank)
         return np.asarray(remote.any(axis=(1, 2)))
 
-    def _owners(self, leaves: Numbers) -> Numbers:
+    def _owners(self, leaves: Integers) -> Integers:
         """The rank that owns each leaf."""
         return np.searchsorted(self.starts, leaves, side="right") - 1

@@ -7,14 +7,13 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.backends.host_memory import host_memory
 from groundswell.case.quantities import byte_size
 from groundswell.errors import InputError
 from groundswell.grids.axis import Axis
 from groundswell.grids.cartesian import format_extent
-from groundswell.meshes.hexahedra import Numbers
 from groundswell.meshes.octree import Forest, uniform_forest
 from groundswell.meshes.octree_refinement import (
     Criterion,
@@ -30,7 +29,6 @@ from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.case import ForestSection, RefinementSection
 from groundswell.solvers.dgwave.mesh.topography import Surface
 
-Floats = NDArray[np.float64]
 TREE_ROUNDING = 1e-6  # of the size of a forest
 SETUP_BYTES = 640  # of memory for an element during the set-up, as measured
 _REFINEMENT = "refinement", "fewer levels or a lower frequency, or a larger grid.spacing"
@@ -116,7 +114,7 @@ def _divided_in(forest: Forest, grid: Bricks) -> Criterion:
     Elements of absorbing layers are divided like the nearest ones of the region.
     """
 
-    def wanted(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
+    def wanted(lower: Floats, upper: Floats) -> Mask:
         found = np.empty(len(lower), bool)
         for level, chosen, cells in _by_level(grid, lower, upper):
             leaves = forest.find(cells << (forest.max_level - level))
@@ -143,7 +141,7 @@ def _waves_too_short(
     longest = surface.longest_edges if surface else longest_edges
     is_long = resolve_wavelength(shortest_wave, case.method.degree / section.points, longest)
 
-    def wanted(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
+    def wanted(lower: Floats, upper: Floats) -> Mask:
         found = is_long(lower, upper)
         count = 8 * int(found.sum())
         _require_free(SETUP_BYTES * count, f"{count:,} elements of the next level", _REFINEMENT)
@@ -183,7 +181,9 @@ def _slowest(media: Sequence[Medium]) -> list[Floats]:
     return found
 
 
-def _by_level(grid: Bricks, lower: Floats, upper: Floats) -> Iterator[tuple[int, Numbers, Numbers]]:
+def _by_level(
+    grid: Bricks, lower: Floats, upper: Floats
+) -> Iterator[tuple[int, Integers, Integers]]:
     """Yield each level, the indices of its elements, and the nearest elements of the region.
 
     Args:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.grids.axis import Axis
 from groundswell.meshes.gll import gll
@@ -24,8 +24,6 @@ from groundswell.seismology.topography import Elevation
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.spectral_elements.curl_form import longest_edges
 from groundswell.spectral_elements.geometry import chunks
-
-Floats = NDArray[np.float64]
 
 LEAST_DEPTH = 0.2  # smallest depth of a column over the depth of the region
 

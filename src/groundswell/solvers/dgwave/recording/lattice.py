@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.meshes.hexahedra import AXES, Numbers
+from groundswell.arrays import Floats, HostArray, Integers
+from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.formats.shaking_maps import SurfacePoints
 from groundswell.seismology.time_steps import whole_steps
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.spectral_elements.point_location import NOWHERE
 from groundswell.spectral_elements.surface_location import LocatedOnFaces
-
-Floats = NDArray[np.float64]
 
 PEAKS = 2  # values of a point in a shaking map: of velocity and of acceleration
 
@@ -68,12 +66,12 @@ class Lattice:
 
     x: Floats
     y: Floats
-    inside: Numbers
-    mine: Numbers
+    inside: Integers
+    mine: Integers
     located: LocatedOnFaces
 
     @classmethod
-    def of(cls, setup: Setup, numbers: Numbers, stride: int = 1) -> Self:
+    def of(cls, setup: Setup, numbers: Integers, stride: int = 1) -> Self:
         """The lattice of a set-up; `numbers` are those of the rank's elements."""
         x, y = surface_axes(setup, stride)
         flat = [axis.ravel() for axis in np.meshgrid(x, y)]
@@ -95,7 +93,7 @@ class Lattice:
         """Number of points in the mesh."""
         return len(self.inside)
 
-    def whole(self, values: NDArray[Any]) -> NDArray[Any]:
+    def whole(self, values: HostArray) -> HostArray:
         """Values (..., count) as arrays (..., ny, nx), NaN at points outside the mesh."""
         found = np.full((*values.shape[:-1], self.x.size * self.y.size), np.nan, values.dtype)
         found[..., self.inside] = values

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Launch
+from groundswell.arrays import DeviceArray, HostArray
+from groundswell.backends import Launch
 from groundswell.case.recording import PointsWhere
 from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recording import Domain, PointSelection, RecordableField
@@ -57,7 +57,7 @@ class Seismograms:
             arrays, selection, Targets(0, every, self._ring)
         )
 
-    def _select(self, rank: RankFields, domain: Domain) -> tuple[list[Array], PointSelection]:
+    def _select(self, rank: RankFields, domain: Domain) -> tuple[list[DeviceArray], PointSelection]:
         """The recorded arrays, and the selection of their values."""
         where = PointsWhere(kind="points", positions=_positions(self._setup, self._quantity))
         names = VELOCITIES if self._quantity is not PRESSURE else ("p",)
@@ -69,7 +69,7 @@ class Seismograms:
             return [rank.propagation.u[:, :stresses]], _mean_pressure(selection, stresses)
         return [rank.propagation.fields[name] for name in VELOCITIES], selection
 
-    def latest(self, begin: int, end: int) -> NDArray[Any]:
+    def latest(self, begin: int, end: int) -> HostArray:
         """Samples of steps begin .. end - 1 at this rank's receivers.
 
         Returns:
@@ -96,7 +96,7 @@ class Seismograms:
         )
         self._part = writer.part if writer else None
 
-        def write(block: NDArray[Any], _: range) -> None:
+        def write(block: HostArray, _: range) -> None:
             writer.append(block.swapaxes(1, 2))
 
         shape, place = (len(quantity.components), len(receivers)), (slice(None), self._own)

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Items, Launch, Source
+from groundswell.arrays import DeviceArray, HostArray
+from groundswell.backends import Items, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
@@ -40,7 +40,8 @@ def _points(rank: RankFields, lattice: Lattice) -> tuple[Any, ...]:
     starts = at.elements * (field.strides[0] // field.itemsize)
     nodes = face_nodes(setup.degree)
     weights = at.weights(setup.degree).astype(setup.dtype)
-    tables = (starts.astype(np.int64), at.faces.astype(np.int32), nodes.astype(np.int32), weights)
+    indices: list[HostArray] = [starts.astype(np.int64), at.faces.astype(np.int32)]
+    tables = [*indices, nodes.astype(np.int32), weights]
     return (*map(rank.backend.to_device, tables), nodes.shape[1], len(starts))
 
 
@@ -75,7 +76,7 @@ class ShakingMap:
             for n, part in enumerate(self._distributed(array))
         }
 
-    def _distributed(self, array: Array) -> list[DistributedArray]:
+    def _distributed(self, array: DeviceArray) -> list[DistributedArray]:
         """A distributed array for each value of a point."""
         lattice = self._lattice
         own = (((slice(0, len(lattice.mine)),), (lattice.mine,)),)
@@ -135,7 +136,7 @@ class SurfaceSeries:
             dtype=setup.dtype,
         )
 
-        def write(block: NDArray[Any], _: range) -> None:
+        def write(block: HostArray, _: range) -> None:
             writer.append_velocity(lattice.whole(block))
 
         shape, place = (len(VELOCITIES), lattice.count), (slice(None), lattice.mine)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.meshes.hexahedra import AXES
 from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recording import BoxSelection, Frame
@@ -93,7 +93,7 @@ class Volumes:
         interval = every * self._setup.dt
         start = self._setup.time_axis.first_sample(every, interval)
 
-        def write(block: NDArray[Any], numbers: range) -> None:
+        def write(block: HostArray, numbers: range) -> None:
             for n, fields in zip(numbers, block, strict=True):
                 values = dict(zip(self._fields, fields[:, :, 0], strict=True))
                 writer.append(start + n * interval, values)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import Integers
 from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import Communicator
-from groundswell.meshes.hexahedra import Numbers
 from groundswell.seismology.case.media import HomogeneousSection
 from groundswell.seismology.case.sources import AwpRupture
 from groundswell.seismology.media.build import build_sampled
@@ -93,7 +93,7 @@ def _media(case: Any, geometry: MeshGeometry) -> VolumeMedia:
     return VolumeMedia(geometry.mesh, numbers, media, is_uniform, names)
 
 
-def _media_sections(case: Any, geometry: MeshGeometry) -> tuple[list[Any], Numbers]:
+def _media_sections(case: Any, geometry: MeshGeometry) -> tuple[list[Any], Integers]:
     """The sections of the media, and the index of the medium of each element."""
     groups, medium = geometry.groups, case.medium
     if not isinstance(medium, VolumesSection):

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Complexes, Floats
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import SerialCommunicator
@@ -25,11 +25,9 @@ from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.attenuation import MaxwellBodies, fastest_relaxation, unrelaxed
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.propagation import Propagation
-from groundswell.solvers.dgwave.verification.boxes import Box, Floats, cubes
+from groundswell.solvers.dgwave.verification.boxes import Box, cubes
 from groundswell.time_integration.step_limits import decay_step
 from groundswell.verify import Check
-
-Complexes = NDArray[np.complex128]
 
 VP, VS, RHO = 3000.0, 1700.0, 2500.0  # m/s, m/s, kg/m^3
 QP, QS = 80.0, 50.0

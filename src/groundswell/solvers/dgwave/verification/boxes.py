@@ -9,8 +9,9 @@ from math import ceil
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import SerialCommunicator
@@ -33,7 +34,6 @@ from groundswell.solvers.dgwave.terms import Terms
 from groundswell.spectral_elements.curl_form import jacobians
 from groundswell.time_integration.step_limits import dg_step
 
-Floats = NDArray[np.float64]
 Media = Callable[[Floats], Sequence[Floats]]
 
 
@@ -88,7 +88,7 @@ class Box:
         return Material(**{name: v.reshape(len(v), -1) for name, v in given.items()})
 
     @property
-    def fluid(self) -> NDArray[np.bool_]:
+    def fluid(self) -> Mask:
         """Which elements are fluid, (elements,)."""
         return np.asarray((self._at_nodes.vs == 0).all(axis=1))
 
@@ -125,7 +125,7 @@ class Box:
         lower, upper = self.forest.boxes()
         return upper - lower
 
-    def is_above(self, depth: float) -> NDArray[np.bool_]:
+    def is_above(self, depth: float) -> Mask:
         """Which elements lie above a depth, m, (elements, 1)."""
         return (self.points[2].mean(axis=1) < depth)[:, None]
 
@@ -181,7 +181,7 @@ class Box:
         softness = np.divide(0.5, mu, out=np.zeros_like(mu), where=mu > 0)
         return np.asarray(trace_u * trace_v / (lam + 2 / 3 * mu) + softness * shear)
 
-    def error(self, found: Floats, exact: Floats, where: NDArray[np.bool_] | None = None) -> float:
+    def error(self, found: Floats, exact: Floats, where: Mask | None = None) -> float:
         """Relative error of fields in the energy norm, of elements `where` if given."""
         chosen = slice(None) if where is None else where
         wrong, whole = (self.product(f, f)[chosen].sum() for f in (found - exact, np.array(exact)))
@@ -225,7 +225,7 @@ class Box:
         nowhere = np.zeros(beyond.shape, bool)
         return FaceSides(self._of(beyond), nowhere, nowhere.astype(float), self.upwind)
 
-    def _of(self, elements: NDArray[np.int64]) -> Material:
+    def _of(self, elements: Integers) -> Material:
         return Material(*(getattr(self.material, name)[elements] for name in ("vp", "vs", "rho")))
 
     def start(self, backend: Backend, u: Floats) -> Propagation:
@@ -258,7 +258,7 @@ class Box:
         backend: Backend,
         motion: Motion,
         end: float,
-        where: NDArray[np.bool_] | None = None,
+        where: Mask | None = None,
     ) -> float:
         """Relative error in the energy norm at about the time `end`, s, of an exact solution."""
         found = self.advanced(backend, self.fields_at(motion, 0.0), end)
@@ -301,7 +301,7 @@ class AtInterface:
     """
 
     waves: WavesAtInterface
-    above: NDArray[np.bool_]
+    above: Mask
 
     def velocity(self, points: ArrayLike, time: ArrayLike) -> Floats:
         """See `Motion`."""
@@ -312,5 +312,5 @@ class AtInterface:
         return self.waves.stress(points, time, self._above)
 
     @property
-    def _above(self) -> NDArray[np.bool_]:
+    def _above(self) -> Mask:
         return self.above & (self.waves.interface.second is not None)

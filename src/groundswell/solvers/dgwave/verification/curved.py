@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import groundswell as gs
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.meshes.octree_refinement import balance, refine
 from groundswell.seismology.reference.fullspace import explosion_velocity
@@ -18,7 +19,7 @@ from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWave, PlaneWaves
 from groundswell.seismology.reference.pulse import Pulse
 from groundswell.solvers.dgwave.case import DgWaveCase
-from groundswell.solvers.dgwave.verification.boxes import Box, Floats, Media, cubes, homogeneous
+from groundswell.solvers.dgwave.verification.boxes import Box, Media, cubes, homogeneous
 from groundswell.verify import Check
 
 ROCK = HomogeneousMedium(vp=1700.0, vs=1000.0, rho=1200.0)

@@ -12,12 +12,13 @@ from itertools import product
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.meshes.octree import Forest, uniform_forest
 from groundswell.meshes.octree_refinement import balance, refine
 from groundswell.solvers.dgwave.equations import FREE_SURFACE, RIGID
-from groundswell.solvers.dgwave.verification.boxes import Box, Floats, Media
+from groundswell.solvers.dgwave.verification.boxes import Box, Media
 from groundswell.verify import Check
 
 ROUNDING = 1e-13

@@ -18,9 +18,10 @@ from math import log, pi, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.solvers.dgwave.equations import RIGID
-from groundswell.solvers.dgwave.verification.boxes import Box, Floats, cubes
+from groundswell.solvers.dgwave.verification.boxes import Box, cubes
 from groundswell.verify import Check
 
 HEIGHT = 2000.0  # m, between the walls

@@ -11,8 +11,8 @@ from functools import partial
 from math import cos, log, radians, sin
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Mask
 from groundswell.backends import Backend
 from groundswell.meshes.octree_refinement import balance, refine
 from groundswell.seismology.reference.half_spaces import Interface, total_field
@@ -21,7 +21,6 @@ from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWave, Pl
 from groundswell.solvers.dgwave.verification.boxes import (
     AtInterface,
     Box,
-    Floats,
     cubes,
     homogeneous,
     two_halves,
@@ -106,7 +105,7 @@ def _error(
     return box.error_at(backend, motion, end, _untouched(box, end))
 
 
-def _untouched(box: Box, end: float) -> NDArray[np.bool_]:
+def _untouched(box: Box, end: float) -> Mask:
     """Which elements nothing from the boundaries of the box can have reached at time `end`, s."""
     z, height = box.points[2], box.points[2].max()
     reach = float(box.material.vp.max()) * end + MARGIN * WAVELENGTH
@@ -143,7 +142,7 @@ def _halved_error(backend: Backend, wave: PlaneWave, degree: int, count: int) ->
     """Relative error after a period in a periodic cube."""
     size = WAVELENGTH * np.sqrt(3.0)
 
-    def wanted(lower: Floats, upper: Floats) -> NDArray[np.bool_]:
+    def wanted(lower: Floats, upper: Floats) -> Mask:
         return np.asarray((lower + upper)[:, 2] < size)
 
     bricks = cubes((count,) * 3, (size,) * 3, (True,) * 3)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.meshes.gll import gll
@@ -24,7 +25,6 @@ from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWave, Pl
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.setup import prepare
 from groundswell.solvers.dgwave.solver import DgWave
-from groundswell.solvers.dgwave.verification.boxes import Floats
 from groundswell.solvers.dgwave.verification.simulation import make_case
 from groundswell.verify import Check
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from groundswell import registry
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.problems.tables import (
-    Floats,
     Table,
     layered_medium,
     needs_misfits,

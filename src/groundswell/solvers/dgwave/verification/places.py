@@ -13,9 +13,10 @@ from functools import partial
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.seismology.problems.fullspace import DIP, MOMENT, RAKE, STRIKE
-from groundswell.seismology.problems.tables import Floats, Table, point, receivers
+from groundswell.seismology.problems.tables import Table, point, receivers
 from groundswell.seismology.reference.fullspace import (
     double_couple_tensor,
     explosion_velocity,

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.setup import prepare
 from groundswell.solvers.dgwave.solver import DgWave
-from groundswell.solvers.dgwave.verification.boxes import Floats
 
 STEPS_AT_ONCE = 500  # fewer than the samples of a ring buffer
 

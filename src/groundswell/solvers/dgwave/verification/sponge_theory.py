@@ -13,8 +13,9 @@ impedance varies with s in the same way, so that they have the same reflection c
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Complexes
 from groundswell.solvers.dgwave.boundaries.layers import sponge_decay
 
 N_LAYERS = 400  # thin layers of uniform damping in a sponge
@@ -22,7 +23,7 @@ N_LAYERS = 400  # thin layers of uniform damping in a sponge
 
 def reflection_coefficient(
     angle: ArrayLike, wavelengths: ArrayLike, fastest: float = 1.0
-) -> NDArray[np.complex128]:
+) -> Complexes:
     """Ratio of the reflected to the incident pressure at the inner end of a sponge.
 
     The admittance is carried from the absorbing boundary at the outer end through thin uniform

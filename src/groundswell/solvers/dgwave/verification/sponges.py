@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import face_nodes
@@ -25,7 +26,6 @@ from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWaves
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.setup import prepare
 from groundswell.solvers.dgwave.solver import DgWave
-from groundswell.solvers.dgwave.verification.boxes import Floats
 from groundswell.solvers.dgwave.verification.layers import DEGREE, H, Packet, norm
 from groundswell.solvers.dgwave.verification.sponge_theory import reflection_coefficient
 from groundswell.verify import Check

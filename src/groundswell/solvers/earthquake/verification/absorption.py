@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.solvers.earthquake.verification.energy import Box, step_through
-from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.verify import Check
 
 H = 100.0  # m, edge of a cell

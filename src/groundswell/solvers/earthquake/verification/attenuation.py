@@ -16,15 +16,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Complexes, Floats
 from groundswell.backends import Backend
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
-from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.verify import Check
 
 SPEEDS = {"P": 3000.0, "S": 1732.0}  # m/s
@@ -114,7 +113,7 @@ class Walk:
         """Frequencies on the grid over those of the band."""
         return self.speed / (POINTS * H) / self.part[1]
 
-    def measure(self, backend: Backend, f: Floats) -> tuple[Relaxation, NDArray[np.complex128]]:
+    def measure(self, backend: Backend, f: Floats) -> tuple[Relaxation, Complexes]:
         """The fit used on the grid, and the complex slowness k / omega at `f` (Hz), s/m."""
         found = sim.build(self._case(), backend)
         self._set_pulse(found)

@@ -14,6 +14,7 @@ from math import log
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS
 from groundswell.seismology.media.layered import Layer
@@ -21,7 +22,6 @@ from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
-from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.time_integration.step_limits import staggered_leapfrog
 from groundswell.verify import Check
 

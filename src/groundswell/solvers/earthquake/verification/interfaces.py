@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
-from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.verify import Check
 
 Material = tuple[float, float, float]  # vp, vs (m/s) and rho (kg/m^3)

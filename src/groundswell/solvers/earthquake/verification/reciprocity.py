@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.verification import simulation as sim
-from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.verify import Check
 
 SPACING = (100.0, 120.0, 90.0)  # m

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.problems import tables
@@ -24,7 +25,6 @@ from groundswell.seismology.reference.pulse import Pulse
 from groundswell.seismology.sources.moment import double_couple, explosion
 from groundswell.solvers.earthquake.solver import VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
-from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.verify import Check
 
 H, FLOOR = 100.0, 800.0  # m

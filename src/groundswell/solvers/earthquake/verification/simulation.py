@@ -7,16 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS, Grid
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS
 from groundswell.solvers.earthquake.setup import Setup, prepare
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
-
-Floats = NDArray[np.float64]
 
 OFFSETS = dict(zip((*VELOCITIES, *STRESSES), (*VELOCITY_OFFSETS, *STRESS_OFFSETS), strict=True))
 STEPS_AT_ONCE = 1000  # fewer than a ring of samples holds

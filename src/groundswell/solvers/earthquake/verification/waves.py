@@ -9,12 +9,12 @@ from math import log
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
-from groundswell.solvers.earthquake.verification.simulation import Floats
 from groundswell.verify import Check
 
 VP, VS, RHO = 3000.0, 1700.0, 2500.0

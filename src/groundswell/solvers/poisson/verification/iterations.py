@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.meshes.box import Box, kershaw
-from groundswell.meshes.gll import Floats
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.case import MethodSection, Preconditioner
 from groundswell.solvers.poisson.equation import Equation, zero

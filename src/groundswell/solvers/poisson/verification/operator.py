@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.meshes.box import Box, kershaw
-from groundswell.meshes.gll import Floats
 from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.operator import Operator

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.meshes.box import Box
-from groundswell.meshes.gll import Floats
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.verification.shapes import (
     gradient,

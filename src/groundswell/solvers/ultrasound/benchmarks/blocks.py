@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.backends import Array, Backend
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend
 from groundswell.bench.exchange.links import most_even
 from groundswell.bench.rig import Rig
 from groundswell.exchange.decomposition import Decomposition, process_grids
@@ -161,7 +162,7 @@ class Overlaps:
         self._transport = transport
         self._propagation.set_exchange(ExchangeOverlaps(self._blocks.overlap, self._exchange))
 
-    def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[Array]) -> HaloExchange:
+    def _exchange(self, ghosts: Sequence[Ghosts], arrays: Sequence[DeviceArray]) -> HaloExchange:
         rig, width = self._rig, self._blocks.overlap[::-1]
         fields = [GhostField(array, width, g) for array, g in zip(arrays, ghosts, strict=True)]
         cut = self._blocks.decomposition

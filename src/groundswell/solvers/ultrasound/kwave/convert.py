@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray, Integers
 from groundswell.errors import InputError
 from groundswell.formats.atomic import atomic_write, exists
 from groundswell.formats.netcdf import Variable
@@ -112,7 +112,7 @@ class Conversion:
         filled = {name: table for name, table in tables.items() if table}
         self.content: dict[str, Any] = {"solver": "ultrasound", **filled}
 
-    def array(self, name: str, values: NDArray[Any]) -> str:
+    def array(self, name: str, values: HostArray) -> str:
         """Plan a NumPy file; returns its name."""
 
         def write(path: Path) -> None:
@@ -191,7 +191,7 @@ class Conversion:
             for n, corners in enumerate(mask.values, 1)
         ]
 
-    def _box(self, corners: NDArray[np.int64]) -> dict[str, Any]:
+    def _box(self, corners: Integers) -> dict[str, Any]:
         """The box around the cells of a cuboid, given its first and last points (x, y, z)."""
         spacing = np.array(self._data.grid.spacing)
         low, high = (corners[:3] - 0.25) * spacing, (corners[3:] + 0.25) * spacing

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, HostArray, Integers
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.kwave.input_file import KWaveInput
 from groundswell.solvers.ultrasound.kwave.stored_medium import StoredField
@@ -15,8 +15,7 @@ from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.sources import SourceGrid, scales
 from groundswell.solvers.ultrasound.window import Window
 
-Floats = NDArray[np.float64]
-Plan = Callable[[str, NDArray[Any]], str]  # plans a file with these values; returns its name
+Plan = Callable[[str, HostArray], str]  # plans a file with these values; returns its name
 
 
 def source_tables(data: KWaveInput, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -71,7 +70,7 @@ def _source_grid(data: KWaveInput) -> SourceGrid:
     """The grid and the sound speeds, on which the scale of sources depends."""
     operators, speed = data.operators, data.medium.speed
 
-    def speeds(points: NDArray[np.int64]) -> Floats:
+    def speeds(points: Integers) -> Floats:
         if not isinstance(speed, StoredField):
             return np.full(len(points), speed)
         whole = Window.whole_of(operators.grid.cells)

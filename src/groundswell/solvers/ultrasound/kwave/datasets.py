@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray, Integers
 from groundswell.errors import InputError, counted, quoted
 from groundswell.formats.atomic import disk_errors, reserve
 from groundswell.grids.cartesian import Triple
@@ -138,14 +139,14 @@ class InputDatasets:
         values = np.asarray(in_shape(self._file[field.name], field.shape)[part])
         return self._checked(field.name, values, above)
 
-    def _checked(self, name: str, values: NDArray[Any], above: float) -> NDArray[np.float32]:
+    def _checked(self, name: str, values: HostArray, above: float) -> NDArray[np.float32]:
         if not np.isfinite(values).all():
             raise self.error(f"{name} contains values that are not finite; correct them")
         if not (values > above).all():
             raise self.error(f"{name} contains {values.min():g}; values must exceed {above:g}")
         return values
 
-    def indices(self, name: str, limit: int, count: int | None = None) -> NDArray[np.int64]:
+    def indices(self, name: str, limit: int, count: int | None = None) -> Integers:
         """Indices, flat and counted from 0; in the file they are 1 to `limit`."""
         values = self._flat(name, LONG, count)
         if values.size == 0:
@@ -171,7 +172,7 @@ class InputDatasets:
         self.scalars[name] = self._flat(name, dtype, 1)[0]
         return self.scalars[name]
 
-    def _flat(self, name: str, dtype: np.dtype[Any], count: int | None) -> NDArray[Any]:
+    def _flat(self, name: str, dtype: np.dtype[Any], count: int | None) -> HostArray:
         dataset = self._dataset(name, dtype)
         if count is not None and dataset.size != count:
             raise self.error(f"{name} has {counted(dataset.size, 'value')}, but {count} are needed")

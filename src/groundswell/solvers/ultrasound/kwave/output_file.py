@@ -22,6 +22,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.errors import InputError
 from groundswell.formats.atomic import atomic_write, disk_errors, sync
 from groundswell.formats.damage import read_errors_reported
@@ -91,12 +92,12 @@ class OutputFile:
 
     # --- writing ----------------------------------------------------------------------------------
 
-    def write(self, name: str, index: Any, values: NDArray[Any]) -> None:
+    def write(self, name: str, index: Any, values: HostArray) -> None:
         """Write values to a part of a dataset."""
         with disk_errors(self.path):
             self._file[name][index] = values
 
-    def append(self, name: str, index: Any, values: NDArray[Any], numbers: range) -> None:
+    def append(self, name: str, index: Any, values: HostArray, numbers: range) -> None:
         """Write the samples of these numbers to a time series."""
         self.write(name, index, values)
         self._hashes[name].update(np.ascontiguousarray(values, FLOAT).data)

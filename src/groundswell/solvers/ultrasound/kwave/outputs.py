@@ -11,9 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
-from groundswell.backends import Array, Launch
+from groundswell.arrays import DeviceArray, HostArray
+from groundswell.backends import Launch
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.distributed_array import DistributedArray
@@ -43,7 +42,7 @@ class KWaveOutputs:
         self,
         setup: KWaveSetup,
         part: Part,
-        fields: Mapping[str, Array],
+        fields: Mapping[str, DeviceArray],
         propagation: Propagation,
         comm: Communicator,
     ) -> None:
@@ -155,11 +154,11 @@ class KWaveOutputs:
         for name, values in self._results():
             self._comm.collective_try(partial(self._put, name, values))
 
-    def _put(self, name: str, values: NDArray[Any] | None) -> None:
+    def _put(self, name: str, values: HostArray | None) -> None:
         if self._file is not None and values is not None:
             self._file.write(name, (), values.reshape(self.layout[name][0]))
 
-    def _results(self) -> Iterator[tuple[str, NDArray[Any] | None]]:
+    def _results(self) -> Iterator[tuple[str, HostArray | None]]:
         """Statistics and final fields on rank 0, by dataset."""
         for sampler in self._samplers:
             yield from sampler.statistics(self._setup.samples, self._comm)
@@ -168,7 +167,7 @@ class KWaveOutputs:
             yield name, part.gather(self._backend, self._comm)
 
     @property
-    def _final(self) -> dict[str, Array]:
+    def _final(self) -> dict[str, DeviceArray]:
         """The fields whose last values are requested, by dataset."""
         families = {"p_final": ("p",), "u_final": ("ux", "uy", "uz")}
         wanted = self._setup.case.output.datasets

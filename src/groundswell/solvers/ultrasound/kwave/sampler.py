@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Event
+from groundswell.arrays import DeviceArray, HostArray
+from groundswell.backends import Event
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.distributed_array import DistributedArray
@@ -54,7 +54,7 @@ class Sampler:
         sampling: Sampling,
         part: Part,
         records: RecordLaunches,
-        arrays: Mapping[str, Array],
+        arrays: Mapping[str, DeviceArray],
         begin: int,
         slots: int,
     ) -> None:
@@ -87,7 +87,7 @@ class Sampler:
         shape = (len(self.sampling.fields), *self._selection.shape)
         place = (slice(None), *self._selection.place)
 
-        def write(block: NDArray[Any], numbers: range) -> None:
+        def write(block: HostArray, numbers: range) -> None:
             assert file is not None
             index = self.sampling.place.series_index(numbers)
             for n, name in enumerate(self.sampling.fields):
@@ -107,7 +107,7 @@ class Sampler:
 
     def statistics(
         self, samples: int, comm: Communicator
-    ) -> Iterator[tuple[str, NDArray[Any] | None]]:
+    ) -> Iterator[tuple[str, HostArray | None]]:
         """Names and values of the datasets, on rank 0; all ranks must call it."""
         for kind, array in self._statistics.items():
             for n, name in enumerate(self.sampling.fields):
@@ -116,7 +116,7 @@ class Sampler:
                     values = np.sqrt(values / samples)
                 yield self.sampling.dataset(name, kind), values
 
-    def _distributed(self, array: Array) -> DistributedArray:
+    def _distributed(self, array: DeviceArray) -> DistributedArray:
         everything = tuple(slice(0, n) for n in array.shape)
         own = ((everything, self._selection.place),)
         return DistributedArray(array, self._selection.shape, own, own)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Integers
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.recording import BoxSelection, Frame, PointSelection, Selection
 from groundswell.outputs.ring_buffer import ring_slots
@@ -38,7 +39,7 @@ class Place:
 
     shape: tuple[int, ...]
     first: tuple[int, int, int] = (0, 0, 0)
-    points: NDArray[np.int64] | None = None
+    points: Integers | None = None
     ending: str = ""
 
     def series_shape(self, samples: int) -> tuple[int, ...]:
@@ -72,12 +73,12 @@ class Place:
         return BoxSelection(self.shape, (nz, ny, nx), place, FRAME, (k, j, i), (1, 1, 1))
 
 
-def sensor_points(points: NDArray[np.int64]) -> Place:
+def sensor_points(points: Integers) -> Place:
     """The place of a list of points, given by their indices in the flattened field."""
     return Place((1, 1, len(points)), points=points)
 
 
-def cuboids(first: NDArray[np.int64], last: NDArray[np.int64]) -> tuple[Place, ...]:
+def cuboids(first: Integers, last: Integers) -> tuple[Place, ...]:
     """Places of cuboids, given by their first and last points (cuboids, xyz)."""
     found = []
     for number, (low, high) in enumerate(zip(first, last, strict=True), 1):
@@ -98,7 +99,7 @@ class SensorMask:
     """
 
     name: str
-    values: NDArray[np.int64]
+    values: Integers
     places: tuple[Place, ...]
 
     @property

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from groundswell.arrays import Integers
 from groundswell.solvers.ultrasound.kwave.datasets import FLOAT, InputDatasets
 from groundswell.solvers.ultrasound.point_source import PointSource
 
@@ -55,7 +55,7 @@ def _family(
         yield PointSource(field, places, signals, mode)
 
 
-def _points(file: InputDatasets, kind: str, points: int) -> NDArray[np.int64]:
+def _points(file: InputDatasets, kind: str, points: int) -> Integers:
     """The points of a source; each may occur only once."""
     name = f"{kind}_source_index"
     found = file.indices(name, points)
@@ -80,7 +80,7 @@ def _transducer(file: InputDatasets, duration: int, points: int) -> PointSource:
     return PointSource("ux", places, signals, "uncorrected", weights)
 
 
-def _delays(file: InputDatasets, count: int, samples: int) -> NDArray[np.int64]:
+def _delays(file: InputDatasets, count: int, samples: int) -> Integers:
     """First sample of each point, from 0. Some programs store integers, others floats."""
     if not file.is_of_type("delay_mask", FLOAT):
         return file.indices("delay_mask", samples, count)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groundswell.backends import Array, Cells, Launch, Source
+from groundswell.arrays import Complexes, DeviceArray
+from groundswell.backends import Cells, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
 from groundswell.solvers.ultrasound.operators import SpectralOperators
@@ -32,7 +32,7 @@ class CentredVelocities:
     """
 
     def __init__(self, waves: Propagation, window: Window) -> None:
-        self.arrays: list[Array] = [
+        self.arrays: list[DeviceArray] = [
             waves.backend.zeros(waves.grid.shape, waves.dtype) for _ in waves.axes
         ]
         self.launches = list(self._compose(waves, window))
@@ -60,7 +60,7 @@ def shift_source(dtype: str, shape: tuple[int, ...]) -> Source:
     return Source(KERNELS, precision(dtype), sizes)
 
 
-def half_cell_back(operators: SpectralOperators, axis: int) -> NDArray[np.complex128]:
+def half_cell_back(operators: SpectralOperators, axis: int) -> Complexes:
     """Factors exp(-i k d / 2) of a shift by half a cell, with the scale 1 / N, (n,).
 
     The factor of the highest wavenumber of an even number of points is 0: half a cell further, a

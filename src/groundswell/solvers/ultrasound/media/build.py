@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.absorption import nepers
 from groundswell.solvers.ultrasound.media.case import PROPERTIES, MediumSection
@@ -79,7 +80,7 @@ class MediumDescription:
             found.add(plane)
         return self._medium(found.properties())
 
-    def speeds(self, points: NDArray[np.int64]) -> NDArray[np.float64]:
+    def speeds(self, points: Integers) -> Floats:
         """Sound speeds at points, given by flat indices in an array (nz, ny, nx), m/s."""
         speed = self.representatives.speed
         if np.ndim(speed) == 0:

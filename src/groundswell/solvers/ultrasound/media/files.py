@@ -9,17 +9,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic_core import PydanticCustomError
 
+from groundswell.arrays import Floats, Indices, Reals
 from groundswell.case.units import Unit
 from groundswell.errors import InputError
 from groundswell.formats.damage import read_errors_reported
 from groundswell.solvers.ultrasound.media.case import FileSection
 from groundswell.solvers.ultrasound.media.formats import open_grid_file, open_nifti
-from groundswell.solvers.ultrasound.media.points import AXES, Floats, GridPoints
-
-Values = NDArray[np.floating]
+from groundswell.solvers.ultrasound.media.points import AXES, GridPoints
 
 ABSORPTION = "dB/(MHz^y cm)"  # the exponent y is that of the case
 
@@ -35,11 +33,11 @@ class AxisPositions:
     """
 
     window: slice
-    before: NDArray[np.intp]
-    after: NDArray[np.intp]
+    before: Indices
+    after: Indices
     fraction: Floats
 
-    def interpolate(self, values: Values, axis: int) -> Values:
+    def interpolate(self, values: Reals, axis: int) -> Reals:
         """Values at the points from values in the window along an axis of an array."""
         first, second = (values.take(index, axis) for index in (self.before, self.after))
         fraction = self.fraction.reshape([-1 if n == axis else 1 for n in range(values.ndim)])
@@ -83,13 +81,13 @@ class GridFile:
         self.variables = [name for name in names if name in self._data.data_vars]
         self._axes = [axis[-1] for axis in section.axes]
         self._reversed: dict[str, slice] = {}
-        self._windows: dict[str, Values] = {}
+        self._windows: dict[str, Reals] = {}
         self._positions = [
             self._locate(n, -1.0 if axis[0] == "-" else 1.0, offset)
             for n, (axis, offset) in enumerate(zip(section.axes, section.offset, strict=True))
         ]
 
-    def plane(self, k: int, name: str, unit: str = "", *, nearest: bool = False) -> Values:
+    def plane(self, k: int, name: str, unit: str = "", *, nearest: bool = False) -> Reals:
         """A variable at the points (ny, nx) of the plane with the index `k` along z.
 
         Args:
@@ -106,7 +104,7 @@ class GridFile:
         plane = z[k].interpolate(values, 0)[0]
         return factor * x.interpolate(y.interpolate(plane, 0), 1)
 
-    def window(self, name: str) -> Values:
+    def window(self, name: str) -> Reals:
         """The samples (z, y, x) of a variable that the points need, in the unit of the file."""
         if name not in self._windows:
             self._windows[name] = self._read(name)
@@ -120,7 +118,7 @@ class GridFile:
     def _nearest(self) -> list[AxisPositions]:
         return [at.nearest() for at in self._positions]
 
-    def _read(self, name: str) -> Values:
+    def _read(self, name: str) -> Reals:
         if name not in self._data.data_vars:
             found = ", ".join(map(str, self._data.data_vars)) or "none of these names"
             raise InputError(f"{self.path} has no variable {name}; it has {found}")
@@ -128,7 +126,7 @@ class GridFile:
         windows = zip(self._axes, self._positions, strict=True)
         data = data.isel({axis: at.window for axis, at in windows}).transpose(*self._axes[::-1])
         with read_errors_reported(self.path, f"numbers (variable {name})"):
-            values: Values = data.values.astype(np.result_type(data.dtype, np.float32), "C")
+            values: Reals = data.values.astype(np.result_type(data.dtype, np.float32), "C")
         if not np.isfinite(values).all():
             raise InputError(
                 f"{self.path}: variable {name} has gaps (NaN or infinite values) where the grid "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError, install
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
@@ -105,9 +106,7 @@ def _three_dimensional(path: Path, values: NDArray[np.float32]) -> NDArray[np.fl
     return values.reshape(shape[:3])
 
 
-def _coordinates(
-    path: Path, affine: NDArray[np.float64], shape: tuple[int, ...]
-) -> dict[str, NDArray[np.float64]]:
+def _coordinates(path: Path, affine: Floats, shape: tuple[int, ...]) -> dict[str, Floats]:
     """Coordinates of the voxels' centres; a rotation may move no voxel by more than 0.1 voxels."""
     spacing = np.diag(affine)[:3]
     skew = (affine[:3, :3] - np.diag(spacing)) * (np.array(shape) - 1)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray, Mask
 from groundswell.errors import InputError, listed
 from groundswell.solvers.ultrasound.media.case import (
     PROPERTIES,
@@ -21,7 +21,7 @@ from groundswell.solvers.ultrasound.media.case import (
 )
 from groundswell.solvers.ultrasound.media.files import ABSORPTION, GridFile
 from groundswell.solvers.ultrasound.media.points import GridPoints
-from groundswell.solvers.ultrasound.media.shapes import Mask, window_of
+from groundswell.solvers.ultrasound.media.shapes import window_of
 from groundswell.solvers.ultrasound.media.skull import bone_properties
 
 _UNITS = {"speed": "m/s", "density": "kg/m^3", "absorption": ABSORPTION, "nonlinearity": ""}
@@ -179,7 +179,7 @@ class _LabelsPart(_FilePart):
             yield Change(_EVERYWHERE, _EVERYWHERE, labels == label, properties)
 
 
-def _labels_outside(values: NDArray[Any], known: set[float]) -> set[float]:
+def _labels_outside(values: HostArray, known: set[float]) -> set[float]:
     """Values other than the known ones; planes without any need no sorting."""
     found: set[float] = set()
     for plane in values:
@@ -189,7 +189,7 @@ def _labels_outside(values: NDArray[Any], known: set[float]) -> set[float]:
     return found
 
 
-def check_values(name: str, values: NDArray[Any], where: str) -> None:
+def check_values(name: str, values: HostArray, where: str) -> None:
     """Check that the values of a property are possible.
 
     Raises:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from groundswell.arrays import Floats, Mask
+
 Point = tuple[float, ...]  # (x, y, z), or (x, y)
 
 ROUNDING = 1e-12  # m; above the rounding errors of coordinates, far below any wavelength

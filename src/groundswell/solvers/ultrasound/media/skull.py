@@ -22,19 +22,17 @@ H reaches a threshold: in water, they would give the largest absorption.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Reals
 from groundswell.solvers.ultrasound.media.case import SkullSection
 
-Values = NDArray[np.floating]
 
-
-def porosity(hounsfield: Values, bone_hounsfield: float) -> Values:
+def porosity(hounsfield: Reals, bone_hounsfield: float) -> Reals:
     """Porosity psi of bone from its CT numbers; bone without pores has `bone_hounsfield`."""
     return np.asarray(np.clip(1 - hounsfield / bone_hounsfield, 0, 1))
 
 
-def bone_properties(hounsfield: Values, skull: SkullSection) -> dict[str, Values]:
+def bone_properties(hounsfield: Reals, skull: SkullSection) -> dict[str, Reals]:
     """Properties of bone by name.
 
     Args:

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.transducers.signals import Signal, element_signals
 from groundswell.solvers.ultrasound.transducers.surface import Surface, Vector, as_position
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from math import asin, pi, sqrt
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.transducers.surface import (
     GOLDEN_ANGLE,
-    Floats,
     Samples,
     Surface,
     Vector,

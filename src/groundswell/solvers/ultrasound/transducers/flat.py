@@ -7,10 +7,10 @@ from math import cos, pi, radians, sin
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.transducers.surface import (
     GOLDEN_ANGLE,
-    Floats,
     Samples,
     Surface,
     Vector,

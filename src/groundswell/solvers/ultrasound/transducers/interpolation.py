@@ -24,19 +24,16 @@ from math import ceil, isfinite, pi, prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.transducers.surface import (
-    Floats,
     Surface,
     Vector,
     describe,
     require_positive,
 )
-
-Indices = NDArray[np.int64]
 
 KAISER = 6.5  # parameter beta of the window: side lobes of 68 dB
 ON_PLANE = 1e-6  # distance to a grid plane that counts as zero, cells
@@ -82,7 +79,7 @@ class PointGrid:
             indices[:, 2] = 0.0
         return np.asarray(indices)
 
-    def flat(self, indices: Indices) -> Indices:
+    def flat(self, indices: Integers) -> Integers:
         """Indices into the flattened array (z, y, x) of periodic indices (i, j, k), (n, 3)."""
         i, j, k = (indices % np.asarray(self.counts)).T
         return np.asarray(i + self.counts[0] * (j + self.counts[1] * k))
@@ -96,7 +93,7 @@ class GridWeights(NamedTuple):
         weights: weights, (m,).
     """
 
-    points: Indices
+    points: Integers
     weights: Floats
 
 
@@ -145,7 +142,7 @@ def interpolation_matrix(
     upsampling: float = 2.0,
     tolerance: float = 0.05,
     layer: float | None = None,
-) -> tuple[Indices, Any]:
+) -> tuple[Integers, Any]:
     """Weights of grid points for sources on several surfaces; see `interpolate`.
 
     Returns:
@@ -210,7 +207,7 @@ def _spread(cells: Floats, weights: Floats, grid: PointGrid, half_width: int) ->
     return GridWeights(points, np.bincount(where, values, points.size).astype(float))
 
 
-def _slabs(cells: Floats, weights: Floats, half_width: int) -> Iterator[tuple[Indices, Floats]]:
+def _slabs(cells: Floats, weights: Floats, half_width: int) -> Iterator[tuple[Integers, Floats]]:
     """Index (i, j, k) of the first point of each slab, and its weights (z, y, x)."""
     tiles = np.floor(cells / TILE).astype(np.int64)
     for slab in _equal_rows(tiles[:, 2:]):
@@ -226,14 +223,14 @@ def _slabs(cells: Floats, weights: Floats, half_width: int) -> Iterator[tuple[In
         yield low, box
 
 
-def _tile(cells: Floats, weights: Floats, corner: Indices, size: int, half_width: int) -> Floats:
+def _tile(cells: Floats, weights: Floats, corner: Integers, size: int, half_width: int) -> Floats:
     """Weights of the grid points around one tile, (z, y, x), as a product of matrices."""
     x, y, z = (_kernel(cells[:, a], int(corner[a]), size, half_width) for a in range(3))
     planes = z.T[:, None, :] * (y.T * weights)
     return np.asarray(planes @ x)
 
 
-def _equal_rows(keys: Indices) -> list[Indices]:
+def _equal_rows(keys: Integers) -> list[Integers]:
     """Groups of indices of equal rows of `keys`, (n, k)."""
     order = np.lexsort(keys.T)
     changes = np.flatnonzero(np.any(np.diff(keys[order], axis=0), axis=1)) + 1

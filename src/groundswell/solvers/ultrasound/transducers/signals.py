@@ -13,11 +13,10 @@ from math import inf, isfinite, pi
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats, Reals
 from groundswell.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 class Signal(ABC):
@@ -29,7 +28,7 @@ class Signal(ABC):
         return inf
 
     @abstractmethod
-    def at(self, times: NDArray[np.floating], phase: Floats | float = 0.0) -> Floats:
+    def at(self, times: Reals, phase: Floats | float = 0.0) -> Floats:
         """Values of the signal.
 
         Args:
@@ -64,7 +63,7 @@ class ContinuousWave(Signal):
                 "use 3, the default, or 0 for no ramp"
             )
 
-    def at(self, times: NDArray[np.floating], phase: Floats | float = 0.0) -> Floats:
+    def at(self, times: Reals, phase: Floats | float = 0.0) -> Floats:
         ramp = self.ramp_cycles / self.frequency
         growth = (1 - np.cos(pi * np.clip(times / ramp, 0, 1))) / 2 if ramp else 1.0
         carrier = np.sin(2 * pi * self.frequency * times + phase)
@@ -105,7 +104,7 @@ class ToneBurst(Signal):
         """See `Signal`."""
         return self.cycles / self.frequency
 
-    def at(self, times: NDArray[np.floating], phase: Floats | float = 0.0) -> Floats:
+    def at(self, times: Reals, phase: Floats | float = 0.0) -> Floats:
         elapsed = times * self.frequency / self.cycles  # t / T
         hann = self.window == "hann"
         window = np.sin(pi * elapsed) ** 2 if hann else np.exp(-18 * (elapsed - 0.5) ** 2)
@@ -152,13 +151,13 @@ class SampledSignal(Signal):
         times = self.interval * np.arange(len(samples))
         return [CubicSpline(times, column) for column in samples.T]
 
-    def _values(self, times: NDArray[np.floating]) -> Floats:
+    def _values(self, times: Reals) -> Floats:
         if np.ndim(self.samples) == 1:
             return np.asarray(self._splines[0](times))
         columns = np.moveaxis(times, -1, 0)
         return np.stack([at(t) for at, t in zip(self._splines, columns, strict=True)], axis=-1)
 
-    def at(self, times: NDArray[np.floating], phase: Floats | float = 0.0) -> Floats:
+    def at(self, times: Reals, phase: Floats | float = 0.0) -> Floats:
         if np.any(phase):
             raise InputError(
                 f"SampledSignal: phase = {np.ravel(phase)[np.flatnonzero(phase)[0]]:g} rad, but "

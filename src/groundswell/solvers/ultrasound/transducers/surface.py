@@ -11,11 +11,10 @@ from math import ceil, isfinite, pi, sqrt
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 
-Floats = NDArray[np.float64]
 Vector = tuple[float, float, float]
 
 GOLDEN_ANGLE = pi * (3 - sqrt(5))  # rad

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Array, Backend, Launch
+from groundswell.arrays import DeviceArray, Floats
+from groundswell.backends import Backend, Launch
 from groundswell.exchange.decomposition import decompose
 from groundswell.grids.cartesian import Triple
 from groundswell.simulation.exchanging import part_of
@@ -17,7 +18,6 @@ from groundswell.solvers.ultrasound.medium import medium_of, take
 from groundswell.solvers.ultrasound.propagation import Propagation
 from groundswell.solvers.ultrasound.setup import Setup
 from groundswell.solvers.ultrasound.solver import sources_of
-from groundswell.solvers.ultrasound.verification.simulation import Floats
 from groundswell.solvers.ultrasound.window import Window
 
 
@@ -25,7 +25,7 @@ from groundswell.solvers.ultrasound.window import Window
 class Exchange:
     """Marks, among the launches of a block, the exchange of the overlaps of these arrays."""
 
-    arrays: Sequence[Array]
+    arrays: Sequence[DeviceArray]
 
     def __call__(self) -> None:
         """Do nothing: the initial pressure includes the overlaps."""
@@ -77,7 +77,7 @@ class Blocks:
         """Pressure of the grid, (nz, ny, nx), Pa."""
         return self.whole([part.p for part in self.parts])
 
-    def whole(self, arrays: Sequence[Array]) -> Floats:
+    def whole(self, arrays: Sequence[DeviceArray]) -> Floats:
         """The values of the grid, from an array of each block."""
         values = np.zeros(self.windows[0].whole[::-1])
         for window, array in zip(self.windows, arrays, strict=True):
@@ -93,7 +93,7 @@ def _of_case(setup: Setup, window: Window, backend: Backend) -> Propagation:
 
 
 def _then_exchange(
-    arrays: Sequence[Array], boundary: Sequence[Launch] = (), interior: Sequence[Launch] = ()
+    arrays: Sequence[DeviceArray], boundary: Sequence[Launch] = (), interior: Sequence[Launch] = ()
 ) -> list[Launch]:
     return [*boundary, *interior, Exchange(arrays)]
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import Complexes, Floats
 from groundswell.backends import Backend
 from groundswell.solvers.ultrasound import reference
 from groundswell.solvers.ultrasound.verification import simulation as sim
-from groundswell.solvers.ultrasound.verification.simulation import SPEED, Complexes, Floats
+from groundswell.solvers.ultrasound.verification.simulation import SPEED
 from groundswell.verify import Check
 
 FREQUENCY, PRESSURE = 500e3, 60e3  # Hz, Pa

@@ -7,14 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import Complexes, Floats
 from groundswell.backends import Backend
 from groundswell.solvers.ultrasound.verification import simulation as sim
-from groundswell.solvers.ultrasound.verification.simulation import (
-    SPEED,
-    WATER,
-    Complexes,
-    Floats,
-)
+from groundswell.solvers.ultrasound.verification.simulation import SPEED, WATER
 from groundswell.verify import Check
 
 BONE = {"speed": 2800.0, "density": 1850.0}

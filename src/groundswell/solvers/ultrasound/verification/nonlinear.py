@@ -7,15 +7,11 @@ from math import log, pi
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.solvers.ultrasound import reference
 from groundswell.solvers.ultrasound.verification import simulation as sim
-from groundswell.solvers.ultrasound.verification.simulation import (
-    DENSITY,
-    SPEED,
-    WATER,
-    Floats,
-)
+from groundswell.solvers.ultrasound.verification.simulation import DENSITY, SPEED, WATER
 from groundswell.verify import Check
 
 FREQUENCY, PRESSURE = 1e6, 8e6  # Hz, Pa

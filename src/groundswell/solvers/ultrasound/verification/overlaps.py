@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.absorption import nepers
@@ -14,12 +15,7 @@ from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.propagation import Propagation
 from groundswell.solvers.ultrasound.verification.blocks import Blocks
-from groundswell.solvers.ultrasound.verification.simulation import (
-    ACROSS,
-    DENSITY,
-    SPEED,
-    Floats,
-)
+from groundswell.solvers.ultrasound.verification.simulation import ACROSS, DENSITY, SPEED
 from groundswell.solvers.ultrasound.window import Window, overlap_for
 from groundswell.verify import Check
 

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import Triple
 from groundswell.solvers.ultrasound.setup import prepare
 from groundswell.solvers.ultrasound.verification.blocks import Blocks
-from groundswell.solvers.ultrasound.verification.simulation import WATER, Floats, make_case
+from groundswell.solvers.ultrasound.verification.simulation import WATER, make_case
 from groundswell.verify import Check
 
 H = 0.25e-3  # m

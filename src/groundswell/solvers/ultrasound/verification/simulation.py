@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Complexes, Floats
 from groundswell.backends import Backend
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.setup import prepare
 from groundswell.solvers.ultrasound.solver import Ultrasound
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 SPEED, DENSITY = 1500.0, 1000.0  # of water, m/s and kg/m^3
 WATER = {"speed": SPEED, "density": DENSITY}

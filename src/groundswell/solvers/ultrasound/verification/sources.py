@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import hankel2
 
+from groundswell.arrays import Complexes, Floats
 from groundswell.backends import Backend
 from groundswell.solvers.ultrasound.verification import simulation as sim
-from groundswell.solvers.ultrasound.verification.simulation import DENSITY, SPEED, Complexes, Floats
+from groundswell.solvers.ultrasound.verification.simulation import DENSITY, SPEED
 from groundswell.verify import Check
 
 FREQUENCY, PRESSURE = 500e3, 1e3  # Hz, Pa

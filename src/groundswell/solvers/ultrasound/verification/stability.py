@@ -7,13 +7,13 @@ from math import inf
 
 import numpy as np
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.propagation import Propagation
 from groundswell.solvers.ultrasound.stability import SAFETY, stable_step
-from groundswell.solvers.ultrasound.verification.simulation import Floats
 from groundswell.verify import Check
 
 SPACING, STEPS = 1e-4, 600  # m

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from groundswell.arrays import Complexes, Floats
 from groundswell.backends import Backend
 from groundswell.solvers.ultrasound.absorption import nepers
 from groundswell.solvers.ultrasound.verification import simulation as sim
-from groundswell.solvers.ultrasound.verification.simulation import SPEED, WATER, Complexes, Floats
+from groundswell.solvers.ultrasound.verification.simulation import SPEED, WATER
 from groundswell.verify import Check
 
 # --- a ball of pressure ---------------------------------------------------------------------------
