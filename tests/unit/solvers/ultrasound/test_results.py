@@ -251,7 +251,7 @@ def test_pressures_have_a_suitable_unit(pressure: float, expected: tuple[float, 
 
 # --- the guide ------------------------------------------------------------------------------------
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 
 
 def keys_of(section: Any) -> set[str]:

@@ -28,7 +28,7 @@ from groundswell.solvers.poisson.setup import prepare
 from groundswell.spectral_elements.boundary import integrate_over_faces
 from groundswell.spectral_elements.partition import ElementPartition
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 FIXED = {"west": {"kind": "fixed"}}
 BOX = {"kind": "box", "counts": [2, 3, 1]}
 

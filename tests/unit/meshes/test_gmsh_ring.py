@@ -15,7 +15,7 @@ import groundswell as gs
 from groundswell.meshes.hexahedra import positions
 from groundswell.spectral_elements.geometry import compute_mass
 
-RING = Path(__file__).parent / "meshes" / "ring.msh"
+RING = Path(__file__).parent / "ring.msh"
 CURVED = 5e-4  # how far parabolas are from circles
 
 

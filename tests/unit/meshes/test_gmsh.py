@@ -24,7 +24,7 @@ from groundswell.meshes.gmsh import read_gmsh, read_gmsh_groups
 from groundswell.meshes.hexahedra import face_nodes, positions, tangents
 from groundswell.meshes.mesh import Mesh
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "poisson" / "cylinder.msh"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "poisson" / "cylinder.msh"
 FORMATS = [("2.2", False), ("2.2", True), ("4.1", False), ("4.1", True)]
 
 # --- meshes and files -----------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import Setup, prepare
 
 rng = np.random.default_rng(2014)
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[4] / "examples"
 
 MEDIUM = {"kind": "homogeneous", "vp": 5000.0, "vs": 2900.0, "rho": 2700.0}
 SOURCE = {

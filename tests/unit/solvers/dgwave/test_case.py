@@ -32,7 +32,7 @@ from groundswell.time_integration.step_limits import dg_step
 
 pytestmark = pytest.mark.each_value
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "dgwave" / "marine_survey.toml"
+EXAMPLE = Path(__file__).parents[4] / "examples" / "dgwave" / "marine_survey.toml"
 
 # --- mistakes -------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SOURCES = ROOT / "src" / "groundswell"
 HEAVY = ("numpy", "scipy", "h5py", "xarray", "pydantic", "pint", "pyproj", "matplotlib", "obspy")
 MOST_LINES = 400

@@ -37,7 +37,7 @@ from groundswell.processes import (
     started_ranks,
 )
 
-PROGRAM = Path(__file__).parents[1] / "support" / "communicator_program.py"
+PROGRAM = Path(__file__).parents[2] / "support" / "communicator_program.py"
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from groundswell.solvers.dgwave.traces import Traces
 
 pytestmark = pytest.mark.each_value
 
-PROGRAM = Path(__file__).parents[1] / "support" / "memory_program.py"
+PROGRAM = Path(__file__).parents[3] / "support" / "memory_program.py"
 
 ROCK = {"vp": 3000, "vs": 1700, "rho": 2500, "qp": 80, "qs": 40}
 SOFT = {"vp": 1800, "vs": 900, "rho": 2000, "qp": 60, "qs": 30}

@@ -17,7 +17,7 @@ from groundswell.backends.cgroups import cpu_quota
 from groundswell.backends.cpu import CpuBackend
 from groundswell.backends.threads import OPENMP_BEHAVIOUR, available_cores, team_source
 
-SUPPORT = Path(__file__).parents[1] / "support"
+SUPPORT = Path(__file__).parents[2] / "support"
 PROGRAM = SUPPORT / "waiting_program.py"
 
 

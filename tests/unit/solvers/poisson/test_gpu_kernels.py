@@ -32,7 +32,7 @@ from groundswell.spectral_elements.metric_layout import MetricLayout
 
 pytestmark = pytest.mark.each_value
 
-EMULATED = Path(__file__).parents[1] / "support" / "cuda_emulation.h"
+EMULATED = Path(__file__).parents[3] / "support" / "cuda_emulation.h"
 OPERATOR = """
 extern "C" bool run(unsigned blocks, unsigned threads, unsigned shared, const real* x,
                     const real* scale, const int* dofs, const real* geometry, real* y,

@@ -31,7 +31,7 @@ from groundswell.exchange.waiting import DEFAULT_TIMEOUT, TIMEOUT
 
 pytestmark = pytest.mark.each_value
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture

@@ -367,7 +367,7 @@ def test_a_limit_can_be_exceeded(check: Check) -> None:
 
 
 def test_no_kernel_of_the_package_is_left_out() -> None:
-    rivals = Path(__file__).parents[2] / "benchmarks" / "groundswell_rivals"
+    rivals = Path(__file__).parents[3] / "benchmarks" / "groundswell_rivals"
     package = Path(groundswell.__file__).parent
     headers = [*package.rglob("*.h"), *rivals.rglob("*.h"), *KERNELS.glob("*.h")]
     text = "\n".join(path.read_text() for path in headers if path.name != "portable.h")

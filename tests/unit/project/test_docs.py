@@ -15,7 +15,7 @@ from groundswell import backends
 from groundswell.case.common import Section
 from groundswell.solvers.earthquake import EarthquakeCase
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MANUAL = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 PAGES = [*MANUAL, *(ROOT / "examples").rglob("*.md")]
 GUIDE = "\n".join((ROOT / "docs" / page).read_text() for page in ("earthquake.md", "recording.md"))

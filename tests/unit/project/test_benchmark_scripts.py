@@ -15,7 +15,7 @@ import pytest
 from groundswell.backends import Backend
 from groundswell.solvers.poisson.benchmarks.speed import streaming_rate
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
+FOLDER = Path(__file__).parents[3] / "benchmarks"
 Run = Callable[..., list[str]]
 
 

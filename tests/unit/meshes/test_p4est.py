@@ -24,7 +24,7 @@ from groundswell.meshes.octree_faces import FaceKind, find_faces
 from groundswell.meshes.octree_refinement import balance
 from groundswell.meshes.p4est import read_p4est, read_saved
 
-SOURCE = Path(__file__).parents[1] / "support" / "p4est_oracle.c"
+SOURCE = Path(__file__).parents[2] / "support" / "p4est_oracle.c"
 
 Oracle = Callable[..., Path]
 

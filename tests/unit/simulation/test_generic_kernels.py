@@ -16,7 +16,7 @@ from groundswell.simulation.simulation import Simulation
 
 pytestmark = pytest.mark.each_value
 
-CASES = Path(__file__).parents[1] / "support" / "digest_cases"
+CASES = Path(__file__).parents[2] / "support" / "digest_cases"
 NAMES = ("quake_layers", "quake_sponge", "quake_periodic", "cavity_cube", "cavity_lid")
 KERNEL = """
 #include "portable.h"

@@ -20,7 +20,7 @@ from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.probing import find_obstacles
 
-PROGRAM = Path(__file__).parents[1] / "support" / "probe_program.py"
+PROGRAM = Path(__file__).parents[2] / "support" / "probe_program.py"
 
 
 # --- on ranks -------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import RAW, Copies, Copy, CopyLaunch, StridedBox
 
-SOURCE = Path(__file__).parents[2] / "src"
+SOURCE = Path(__file__).parents[3] / "src"
 BY_SIZE = {1: "int8", 2: "float16", 4: "float32", 8: "complex64", 16: "complex128"}
 
 Memory = NDArray[np.uint8]
