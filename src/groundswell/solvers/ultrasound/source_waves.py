@@ -10,6 +10,7 @@ import numpy as np
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.overlap_error import WAVENUMBER, Wave
+from groundswell.solvers.ultrasound.pulses import Pulses
 from groundswell.solvers.ultrasound.source_case import SampledSignal, SourceSection
 
 
@@ -34,20 +35,26 @@ def points_per_wavelength(
 
 
 def emitted_wave(
-    sources: Sequence[SourceSection], materials: AcousticMedium, grid: Grid, widest: float
+    sources: Sequence[SourceSection],
+    pulses: Sequence[Pulses],
+    materials: AcousticMedium,
+    grid: Grid,
+    widest: float,
 ) -> Wave:
-    """The waves of the sources; if none has a frequency, waves of 4 points per wavelength.
+    """The waves of the sources; without any source, waves of 4 points per wavelength.
 
     Args:
+        pulses: the sampled signals of sources.
         widest: largest distance of points, m.
     """
     points, found = points_per_wavelength(sources, materials, widest), frequencies(sources)
-    per_point = WAVENUMBER if points is None else 2 * pi / points
+    single = [] if points is None else [2 * pi / points]
+    per_point = max([*single, *(each.wavenumber for each in pulses)], default=WAVENUMBER)
     slowest = float(np.min(materials.speed)) * per_point / (2 * pi * widest)
     impedance = float(np.max(np.multiply(materials.density, materials.speed)))
     return Wave(
         per_point,
-        max(found, default=slowest),
+        max([*found, slowest]) if pulses else max(found, default=slowest),
         max((s.pressure or (s.velocity or 0) * impedance for s in sources), default=0.0),
         max(n * h for n, h in zip(grid.region, grid.spacing, strict=True)),
     )

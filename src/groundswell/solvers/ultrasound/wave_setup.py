@@ -21,8 +21,13 @@ from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOp
 from groundswell.solvers.ultrasound.overlap_choice import Overlaps
 from groundswell.solvers.ultrasound.overlap_error import OverlapError
 from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.pulses import Pulses, pulses_of
 from groundswell.solvers.ultrasound.separable import Term, separate
-from groundswell.solvers.ultrasound.source_waves import emitted_wave, points_per_wavelength
+from groundswell.solvers.ultrasound.source_waves import (
+    emitted_wave,
+    frequencies,
+    points_per_wavelength,
+)
 from groundswell.solvers.ultrasound.stability import DispersionShare
 from groundswell.solvers.ultrasound.window import Window
 
@@ -169,10 +174,18 @@ class WaveSetup(BlockSetup):
     @cached_property
     def overlaps(self) -> Overlaps:
         """The overlaps of the blocks of ranks, and their expected error."""
-        sections, widest = self.source_sections, self.widest_spacing
-        wave = emitted_wave(sections, self.materials, self.grid, widest)
-        error = OverlapError.of(self.materials, wave)
+        sections, pulses, widest = self.source_sections, self.pulses, self.widest_spacing
+        wave = emitted_wave(sections, pulses, self.materials, self.grid, widest)
+        error = OverlapError.of(self.materials, wave, pulses)
         return Overlaps(self.case.overlap, self.grid, self.sources, error)
+
+    @cached_property
+    def pulses(self) -> Sequence[Pulses]:
+        """The signals of the sources, unless all have frequencies."""
+        sections = self.source_sections
+        if sections and len(frequencies(sections)) == len(sections):
+            return ()
+        return pulses_of(self.sources, self.dt * self.smallest_speed / self.widest_spacing)
 
     def window(self, part: Part, ranks: Sequence[int]) -> Window:
         """The points that a rank transforms.
