@@ -24,9 +24,11 @@ from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.pulses import Pulses, pulses_of
 from groundswell.solvers.ultrasound.separable import Term, separate
 from groundswell.solvers.ultrasound.source_waves import (
+    emitted_pressure,
     emitted_wave,
     frequencies,
     points_per_wavelength,
+    pressure_of_signals,
 )
 from groundswell.solvers.ultrasound.stability import DispersionShare
 from groundswell.solvers.ultrasound.window import Window
@@ -174,10 +176,17 @@ class WaveSetup(BlockSetup):
     @cached_property
     def overlaps(self) -> Overlaps:
         """The overlaps of the blocks of ranks, and their expected error."""
-        sections, pulses, widest = self.source_sections, self.pulses, self.widest_spacing
-        wave = emitted_wave(sections, pulses, self.materials, self.grid, widest)
+        sections, pulses, pressure = self.source_sections, self.pulses, self.emitted_pressure
+        wave = emitted_wave(sections, pulses, pressure, self.materials, self.grid)
         error = OverlapError.of(self.materials, wave, pulses)
         return Overlaps(self.case.overlap, self.grid, self.sources, error)
+
+    @property
+    def emitted_pressure(self) -> float:
+        """Largest pressure that the sources emit, Pa."""
+        if self.source_sections:
+            return emitted_pressure(self.source_sections, self.materials)
+        return pressure_of_signals(self.sources, self.materials, self.grid, self.dt)
 
     @cached_property
     def pulses(self) -> Sequence[Pulses]:
