@@ -39,7 +39,7 @@ def device_memory(setup: Setup, elements: RankElements) -> int:
     sets = int(setup.absorption.layer_axes[first:end].sum())
     values = elements.count * _element_values(setup) + mortars * _mortar_values(setup)
     values += sets * REGISTERS * setup.equations.stretched * (setup.degree + 1) ** AXES
-    values += setup.absorption.damping(elements)[1].size
+    values += setup.absorption.damping_rows(elements) * (setup.degree + 1) ** AXES
     ranks = len(elements.starts) - 1
     values += len(setup.survey.sources) * LOADED * (setup.degree + 1) ** AXES // ranks
     addresses = 2 * BUFFERS * (elements.count * FACES + mortars * QUARTERS)
