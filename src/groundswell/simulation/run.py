@@ -137,7 +137,7 @@ class _Run:
     def summary(self, files: list[str]) -> dict[str, Any]:
         """The contents of summary.json."""
         setup, solver, driver = self.opened.setup, self.opened.solver, self.driver
-        quantities, tuning = check_of(setup).quantities(setup), self.opened.tuning
+        quantities, tuning = check_of(setup).quantities(setup, self.cost), self.opened.tuning
         return {
             "title": setup.case.title,
             "solver": setup.case.solver,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from groundswell.case.quantities import Quantity, byte_size
+from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
-from groundswell.solvers.earthquake.cost import estimate
+from groundswell.simulation.solver import Cost
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, speed_error
 from groundswell.solvers.earthquake.warnings import find_warnings
@@ -17,9 +17,9 @@ from groundswell.solvers.earthquake.warnings import find_warnings
 GRID, WAVES, SOURCES = "Grid and time steps", "What the grid resolves", "Sources and receivers"
 
 
-def quantities(setup: Setup) -> list[Quantity]:
+def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """Grid, time step, memory, resolution, sources and receivers."""
-    return [*_grid(setup), *_waves(setup), *_layers(setup), *_sources(setup)]
+    return [*_grid(setup, cost), *_waves(setup), *_layers(setup), *_sources(setup)]
 
 
 def warnings(setup: Setup) -> list[str]:
@@ -27,7 +27,7 @@ def warnings(setup: Setup) -> list[str]:
     return find_warnings(setup)
 
 
-def _grid(setup: Setup) -> Iterator[Quantity]:
+def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     grid, dt = setup.grid, setup.dt
     cells = f"{describe_grid(grid.cells, grid.spacing)}, absorbing layers included"
     yield Quantity("cells", grid.cells, "grid", text=cells, group=GRID)
@@ -43,8 +43,7 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
     sampling = ", ".join(f"{name} every {s:.6g} s" for name, s in setup.sampling.items())
     label = "output" if sampling else ""
     yield Quantity("sampling", setup.sampling, label, "s", sampling, GRID)
-    memory = estimate(setup).memory
-    yield Quantity("memory", memory, "memory", "B", byte_size(memory), GRID)
+    yield cost.memory_quantity(GRID)
 
 
 def _waves(setup: Setup) -> Iterator[Quantity]:
