@@ -18,8 +18,6 @@ from groundswell.errors import did_you_mean, listed
 if TYPE_CHECKING:  # NumPy takes long to import
     from groundswell.arrays import Integers
 
-    pass
-
 Position = tuple[Length, Length, Length]
 Axis = Literal["x", "y", "z"]
 Method = Literal["nearest", "linear", "cubic"]
