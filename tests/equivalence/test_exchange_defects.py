@@ -31,9 +31,9 @@ from groundswell.exchange.boxes import CHUNK, RAW, Copy, StridedBox, _chunks
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
+from groundswell.exchange.ghosts import Ghosts, uniform
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import offsets_of
-from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.waiting import TIMEOUT
 
 SUPPORT = Path(__file__).parents[1] / "support"

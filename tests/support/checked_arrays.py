@@ -12,8 +12,8 @@ from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Ghosts
 
 MARGIN = 3  # points around each part, more than any ghost layers
 

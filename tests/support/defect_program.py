@@ -26,9 +26,9 @@ from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.allreduce import PeerAllReduce
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.ghosts import Ghosts, uniform
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import MpiCommunicator, get_communicator
-from groundswell.exchange.pattern import Ghosts, uniform
 from groundswell.exchange.transfer import BufferedTransfer
 from groundswell.exchange.transports import mpi
 from groundswell.exchange.waiting import TIMEOUT

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition, decompose
-from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.ghosts import Ghosts
 
 Values = NDArray[Any]
 

@@ -18,9 +18,9 @@ from groundswell.backends import open_backend
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.exchange.pattern import Ghosts
 
 EMPTY = -7.0
 

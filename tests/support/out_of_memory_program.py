@@ -27,9 +27,9 @@ from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.gather_scatter import sharing
 from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghosts import uniform
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.exchange.pattern import uniform
 from groundswell.exchange.transports.peer_memory import PeerMemory
 
 

@@ -15,9 +15,9 @@ from halo_program import device_of
 from groundswell.backends import open_backend
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import get_communicator
-from groundswell.exchange.pattern import Ghosts
 from groundswell_rivals.exchange.slow_link import Link, LinkedBackend
 
 EACH = 1000  # points of a rank

@@ -16,7 +16,7 @@ from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.pattern import uniform
+from groundswell.exchange.ghosts import uniform
 from groundswell_rivals.exchange.versions import VERSIONS, Version, VersionExchange
 
 FIELDS = 5

@@ -14,7 +14,7 @@ from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.pattern import Ghosts, uniform
+from groundswell.exchange.ghosts import Ghosts, uniform
 
 STAGED = "mpi"  # MPI through the host, with which others are compared
 

@@ -17,9 +17,9 @@ from groundswell.exchange.boxes import Copy, CopyLaunch
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import TransferRequest
-from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.transfer import BufferedTransfer, Maker, Transfer
 from groundswell.exchange.transports import MessageTransport
 from groundswell.exchange.transports.mpi import MpiTransport

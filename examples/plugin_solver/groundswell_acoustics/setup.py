@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.errors import InputError
-from groundswell.exchange.pattern import uniform
+from groundswell.exchange.ghosts import uniform
 from groundswell.grids.cartesian import Grid
 from groundswell.outputs.recording import RecordableField
 from groundswell.simulation.blocks import BlockSetup, validated

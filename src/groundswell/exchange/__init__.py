@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from groundswell.exchange.domain import Domain
     from groundswell.exchange.ghost_field import Field
+    from groundswell.exchange.ghosts import Ghosts
     from groundswell.exchange.halo import Options
     from groundswell.exchange.numbering import Numbering
-    from groundswell.exchange.pattern import Ghosts
     from groundswell.exchange.plan import Plan
 
 __all__ = ["Domain", "Field", "Ghosts", "Numbering", "Options", "Plan"]

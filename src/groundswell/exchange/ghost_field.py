@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.arguments import whole_numbers
 from groundswell.arrays import DeviceArray
-from groundswell.backends.array_interop import is_supported_dtype
 from groundswell.backends.base import Backend
+from groundswell.backends.viewable import is_supported_dtype
 from groundswell.errors import InputError, counted
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE, RAW, WORDS, Copy, StridedBox, steps
 from groundswell.exchange.decomposition import AXES, Decomposition, Index
+from groundswell.exchange.ghosts import Ghosts, Layers
 from groundswell.exchange.messages import Message, Segment
-from groundswell.exchange.pattern import GhostBox, Ghosts, Layers, partners, receives
+from groundswell.exchange.pattern import GhostBox, GhostedBlock, partners, receives
 
 TERMS = ("dtype", "origin", "ghosts", "sent_as")
 
@@ -253,3 +255,22 @@ def require_room(
                 f"no room for {block} points and their ghosts: along axis {axis} they take indices "
                 f"{first} to {end - 1}; allocate a larger array, or request fewer layers"
             )
+
+
+def origin_of(
+    block: GhostedBlock, shape: Index, ghosts: Ghosts, given: Sequence[int] | None
+) -> Index:
+    """The index of the first own point in an array: as given, or from layers that fit."""
+    axes = len(block.own)
+    if given is not None and len(shape) == axes:
+        return whole_numbers("origin", given, axes)
+    if given is None and shape == block.local_shape:
+        return block.ghosts.low
+    if given is None and shape == ghosts.padded(block.block.shape):
+        return ghosts.low
+    raise InputError(
+        f"the last axes of an array have {shape} points, but rank {block.rank} has "
+        f"{block.local_shape} points with ghost layers; if the array has other layers, give the "
+        "index of its first own point, Field(array, origin=...), one number for each of "
+        f"{counted(axes, 'axis', 'axes')}"
+    )

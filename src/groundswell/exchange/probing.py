@@ -19,9 +19,9 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import TRANSPORTS, Obstacle, first_obstacle, obstacle
 from groundswell.exchange.decomposition import Block, Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.waiting import timeout_of, timeout_seconds
 
 ONE_PROCESS = (

@@ -20,13 +20,15 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.decomposition import decompose as divide
 from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.pattern import Box, Ghosts, traffic
+from groundswell.exchange.ghosts import Ghosts
+from groundswell.exchange.pattern import Box, traffic
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Grid, Layout, Part
-from groundswell.outputs.cartesian import CartesianDomain, ghosts_read
+from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
+from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.simulation.exchanging import ExplicitSolver, boundary_first, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.simulation.solver import Cost, DecompositionSummary

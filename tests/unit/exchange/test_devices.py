@@ -21,8 +21,9 @@ from groundswell.exchange import Domain, devices
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.devices import open_device
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.pattern import Ghosts, traffic
+from groundswell.exchange.pattern import traffic
 
 BusIds = Sequence[str]
 

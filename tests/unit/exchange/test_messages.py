@@ -17,8 +17,9 @@ from groundswell.errors import InputError
 from groundswell.exchange.boxes import Copy, CopyLaunch
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
+from groundswell.exchange.ghosts import Ghosts, uniform
 from groundswell.exchange.messages import ALIGNMENT, Message, pack, unpack
-from groundswell.exchange.pattern import Ghosts, receives, uniform
+from groundswell.exchange.pattern import receives
 
 MARGIN = 3
 WIRES = {"float64": ["float32"], "float32": ["float16", "bfloat16"]}

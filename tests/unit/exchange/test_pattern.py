@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import require_room
-from groundswell.exchange.pattern import Ghosts, partners, receives, uniform
+from groundswell.exchange.ghosts import Ghosts, uniform
+from groundswell.exchange.pattern import partners, receives
 
 Index = tuple[int, ...]
 Point = tuple[Index, int, Index]  # a ghost: local index here, its owner, local index there

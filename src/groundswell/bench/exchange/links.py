@@ -11,9 +11,10 @@ from groundswell.bench.rig import Rig
 from groundswell.bench.tables import Row
 from groundswell.exchange.decomposition import Decomposition, Index, process_grids
 from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghosts import Ghosts, uniform
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import offsets_of
-from groundswell.exchange.pattern import GhostBox, Ghosts, receives, uniform
+from groundswell.exchange.pattern import GhostBox, receives
 
 VALUE = 4  # bytes
 OWN_PLANES = 2  # planes of own points; more are not needed to send faces

@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition, decompose
-from groundswell.exchange.pattern import uniform
+from groundswell.exchange.ghosts import uniform
 from groundswell.grids.cartesian import Part, format_extent
 from groundswell.solvers.cavity.case import AXES, FIELDS
 from groundswell.solvers.cavity.level_grid import LevelGrid

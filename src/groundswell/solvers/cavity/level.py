@@ -14,11 +14,12 @@ from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghosts import Ghosts, uniform
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Box, Ghosts, uniform
+from groundswell.exchange.pattern import Box
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
-from groundswell.outputs.cartesian import ghosts_read
+from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.simulation.exchanging import boundary_first
 from groundswell.solvers.cavity.boundary_conditions import boundary_parameters
 from groundswell.solvers.cavity.case import FIELDS

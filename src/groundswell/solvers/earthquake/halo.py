@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField
-from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.grids.cartesian import GHOSTS, Field, Part
-from groundswell.outputs.cartesian import ghosts_read
+from groundswell.outputs.recording_ghosts import ghosts_read
 
 if TYPE_CHECKING:
     from groundswell.seismology.receivers import Receiver

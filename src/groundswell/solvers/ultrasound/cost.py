@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from groundswell.case.quantities import Quantity
-from groundswell.exchange.pattern import Ghosts, traffic
+from groundswell.exchange.ghosts import Ghosts
+from groundswell.exchange.pattern import traffic
 from groundswell.grids.cartesian import Part, format_extent
 from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.solver import Cost, DecompositionSummary

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Launch
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Ghosts
 from groundswell.grids.cartesian import Triple
 
 

@@ -13,11 +13,11 @@ from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.tuning import Choice
-from groundswell.outputs.cartesian import ghosts_read
 from groundswell.outputs.distributed_array import DistributedArray
+from groundswell.outputs.recording_ghosts import ghosts_read
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.solvers.ultrasound.fields import AXES

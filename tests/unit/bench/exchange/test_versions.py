@@ -16,8 +16,8 @@ from groundswell.exchange.boxes import CopyLaunch
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import Decomposition, decompose, process_grids
 from groundswell.exchange.ghost_field import GhostField, HaloMessages
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.exchange.messages import pack, unpack
-from groundswell.exchange.pattern import Ghosts
 from groundswell_rivals.exchange import versions
 from groundswell_rivals.exchange.cavity import WIDEST, version_exchange
 from groundswell_rivals.exchange.strided_copy import copy_box, cuda_copy

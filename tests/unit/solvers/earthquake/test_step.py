@@ -23,8 +23,9 @@ from groundswell.errors import RunFailed
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.decomposition import decompose
 from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Box, Ghosts
+from groundswell.exchange.pattern import Box
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import prepare

@@ -15,8 +15,8 @@ from groundswell.bench.exchange.links import most_even
 from groundswell.bench.rig import Rig
 from groundswell.exchange.decomposition import Decomposition, process_grids
 from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Ghosts
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.api import build_case
 from groundswell.solvers.ultrasound.fast_sizes import prime_factors

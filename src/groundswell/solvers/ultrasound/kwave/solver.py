@@ -6,7 +6,7 @@ import numpy as np
 
 from groundswell.backends import Launch
 from groundswell.backends.base import in_order
-from groundswell.exchange.pattern import Ghosts
+from groundswell.exchange.ghosts import Ghosts
 from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.kwave.outputs import KWaveOutputs
 from groundswell.solvers.ultrasound.kwave.velocities import CentredVelocities
