@@ -14,7 +14,7 @@ from groundswell.seismology.case.sources import EventSection, Source, as_date
 from groundswell.seismology.formats.srf_content import Plane
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.moment import to_rtp
-from groundswell.seismology.sources.summary import SourceSummary as SourceSummary
+from groundswell.seismology.sources.summary import SourceSummary
 from groundswell.seismology.survey import Survey
 
 

@@ -73,7 +73,7 @@ class LayerAbsorption:
         beside, faces = self._beside, self._row_faces
         lower, upper = (corners[:, 2] for corners in self.geometry.forest.boxes(beside))
         rows = [(lower < below) & (upper > above) for above, below in pairwise(faces)]
-        slowest, vp = statistics.slowest[beside], self.materials.elements.average(beside).vp
+        slowest, vp = statistics.slowest[beside], statistics.average_vp[beside]
         sides = SideSpeeds(*(np.array([v[row].min() for row in rows]) for v in (slowest, vp)))
         resolved = self.materials.resolved_frequency
         return SoftGround(sides, statistics.vs_max, np.diff(faces), resolved)

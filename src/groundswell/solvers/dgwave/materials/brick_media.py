@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from groundswell.arrays import Floats, Integers, Mask, Reals
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree import Forest
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import Material, Medium, sample_points, solid_at_points
 from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
+from groundswell.solvers.dgwave.materials.averages import KeptAverages
 from groundswell.solvers.dgwave.materials.properties import INWARDS, USED
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.forest import deepest_level
 
 
 @dataclass(frozen=True, eq=False)
-class BrickMedia:
+class BrickMedia(KeptAverages):
     """The media of a grid, at positions in elements and averaged over elements.
 
     Args:
@@ -44,21 +44,23 @@ class BrickMedia:
         return bool(np.all(self.media[0].plane(0).vs > 0))
 
     def average(self, elements: Integers) -> Material:
-        """See `ElementMedium`. Averages are kept, so an element is read only once."""
-        averages, is_read = self._averages
-        if (new := elements[~is_read[elements]]).size:
-            forest, grid = self.geometry.forest, self.geometry.grid
-            found = read_material(forest, grid, self.media, new, self.names)
-            for name, values in averages.items():
-                values[new] = getattr(found, name)
-            is_read[new] = True
-        return Material(**{name: values[elements] for name, values in averages.items()})
+        """See `ElementMedium`."""
+        return self.averages(elements)
 
-    @cached_property
-    def _averages(self) -> tuple[dict[str, Reals], Mask]:
-        """The average materials read so far, and a mask of the elements that have one."""
-        count = self.geometry.count
-        return {name: np.empty(count) for name in self.names}, np.zeros(count, np.bool_)
+    @property
+    def count(self) -> int:
+        """See `KeptAverages`."""
+        return self.geometry.count
+
+    @property
+    def properties(self) -> Sequence[str]:
+        """See `KeptAverages`."""
+        return self.names
+
+    def read(self, elements: Integers) -> Material:
+        """See `KeptAverages`."""
+        forest, grid = self.geometry.forest, self.geometry.grid
+        return read_material(forest, grid, self.media, elements, self.names)
 
     def sample(self, elements: Integers, places: Floats) -> Material:
         """See `ElementMedium`; layers continue the region."""

@@ -8,11 +8,11 @@ import numpy as np
 
 from groundswell.arrays import Integers
 from groundswell.errors import InputError, counted
-from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.seismology.case.media import HomogeneousSection
 from groundswell.seismology.case.sources import AwpRupture
 from groundswell.seismology.media.build import build_sampled
-from groundswell.seismology.media.material import Material, find_unphysical
+from groundswell.seismology.media.material import find_unphysical
 from groundswell.seismology.sources.point_sources import Property, SourceContext
 from groundswell.solvers.dgwave.boundaries.case import SpongeSection
 from groundswell.solvers.dgwave.boundaries.surface_sponges import SurfaceSponges
@@ -21,6 +21,7 @@ from groundswell.solvers.dgwave.materials.anelastic import read_materials
 from groundswell.solvers.dgwave.materials.case import VolumesSection
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials, as_points
 from groundswell.solvers.dgwave.materials.properties import needed
+from groundswell.solvers.dgwave.materials.statistics import share_of
 from groundswell.solvers.dgwave.materials.volume_media import VolumeMedia
 from groundswell.solvers.dgwave.places import position
 from groundswell.solvers.dgwave.setup.ground import Ground
@@ -37,7 +38,8 @@ def on_mesh(case: Any, comm: Communicator | None = None) -> Ground:
     geometry = read_mesh(case)
     media, surfaces = _media(case, geometry), case.boundary.surfaces
     require_groups("boundary.surfaces", surfaces, geometry.groups.sides, "surface")
-    require_physical(media.averages, geometry)
+    job = comm or SerialCommunicator()
+    job.collective_try(lambda: require_physical(media, geometry, share_of(geometry.count, job)))
     is_nodal = case.method.material == "node" and media.varies
     elements = ElementMaterials(geometry, media, is_nodal)
     materials = read_materials(case, elements, comm)
@@ -108,15 +110,15 @@ def _media_sections(case: Any, geometry: MeshGeometry) -> tuple[list[Any], Integ
     return [medium.volumes[v] for v in names.values()], np.searchsorted([*names], groups.volumes)
 
 
-def require_physical(averages: Material, geometry: MeshGeometry) -> None:
-    """Check the average material of elements, arrays (elements,).
+def require_physical(media: VolumeMedia, geometry: MeshGeometry, elements: Integers) -> None:
+    """Check the average material of elements.
 
     Raises:
         InputError: that of an element is unphysical.
     """
-    if unphysical := find_unphysical(averages):
+    if unphysical := find_unphysical(media.averages(elements)):
         raise InputError(
-            f"medium: the element around {position(geometry, unphysical.entry[0])} has "
+            f"medium: the element around {position(geometry, elements[unphysical.entry[0]])} has "
             f"{unphysical.properties}: {unphysical.rule}; correct the model, or give lower bounds "
             "in medium.floor"
         )
