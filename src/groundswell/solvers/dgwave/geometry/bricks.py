@@ -11,6 +11,7 @@ import numpy as np
 
 from groundswell.arrays import Floats, Integers, Mask
 from groundswell.case.quantities import Quantity
+from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra
@@ -221,18 +222,21 @@ class BrickGeometry:
             yield from terrain_warnings(self.surface, wavelength)
 
 
-def build_bricks(case: Any, grid: Bricks, media: Sequence[Medium]) -> BrickGeometry:
+def build_bricks(
+    case: Any, grid: Bricks, media: Sequence[Medium], comm: Communicator | None = None
+) -> BrickGeometry:
     """The elements of a case on a grid.
 
     Args:
         grid: the elements of the region and of the absorbing layers, before any is halved.
         media: average materials by which elements are halved, see `build_media`.
+        comm: the ranks, each of which reads a part of the media; None for a single rank.
 
     Raises:
         InputError: the topography or the file of a forest cannot be used.
     """
     surface, boundary = build_surface(case, grid), case.boundary
-    forest = build_forest(case, grid, media, surface)
+    forest = build_forest(case, grid, media, surface, comm)
     conditions = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
     return BrickGeometry(grid, forest, surface, case.method.degree, conditions)
 

@@ -28,7 +28,7 @@ def on_bricks(case: Any, comm: Communicator | None = None) -> Ground:
     grid = build_grid(case)
     require_memory(case, grid)
     media = build_media(case, grid)
-    geometry = build_bricks(case, grid, media)
+    geometry = build_bricks(case, grid, media, comm)
     varies = not isinstance(case.medium, CellwiseSection | HomogeneousSection)
     medium = BrickMedia(geometry, media, needed(case.attenuation.model), varies)
     elements = ElementMaterials(geometry, medium, is_nodal=case.method.material == "node")
