@@ -107,13 +107,14 @@ def test_models_without_quality_factors_have_no_attenuation(tmp_path: Path) -> N
 def test_unphysical_averages_are_named_by_their_element(tmp_path: Path) -> None:
     mesh = on_mesh(save_box(tmp_path / "a.msh", REGION), {"kind": "homogeneous", **ROCK})
     found: Any = prepare(build(tmp_path, **mesh))
-    averages = found.materials.elements.average(np.arange(found.geometry.count))
-    require_physical(averages, found.geometry)
+    every = np.arange(found.geometry.count)
+    averages = found.materials.elements.average(every)
+    require_physical(averages, found.geometry, every)
     place = np.array([[430.0, 450.0, 310.0]])
     averages.vs[found.geometry.locate(place)[0]] = 2900
     message = r"around x = 500 m, y = 500 m, depth = 300 m has vp = 3000, vs = 2900, .*: vp must"
     with pytest.raises(InputError, match=message):
-        require_physical(averages, found.geometry)
+        require_physical(averages, found.geometry, every)
 
 
 def test_models_are_those_of_a_grid(tmp_path: Path) -> None:

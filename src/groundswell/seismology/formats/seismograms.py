@@ -212,7 +212,9 @@ def east_north_up(velocity: HostArray, azimuth: float, axis: int) -> HostArray:
 def _station_variables(stations: Sequence[Receiver], ids: Sequence[str]) -> dict[str, Variable]:
     """Coordinates of the stations; longitude and latitude only if known for all."""
 
-    def of_stations(values: Sequence[Any], units: str | None, long_name: str) -> Variable:
+    def of_stations(
+        values: Sequence[str] | Sequence[float], units: str | None, long_name: str
+    ) -> Variable:
         standard = long_name if long_name in ("longitude", "latitude") else None
         attrs = {"units": units, "long_name": long_name, "standard_name": standard}
         return Variable(("station",), values, attrs=attrs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Profile:
         return Samples(depth.ravel(), share.ravel(), np.repeat(interval, self.points))
 
 
-def find_profile(medium: Any) -> Profile | None:
+def find_profile(medium: object) -> Profile | None:
     """The profile of a medium that varies with depth only; None for other media."""
     profile: Profile | None = getattr(medium, "profile", None)
     return profile

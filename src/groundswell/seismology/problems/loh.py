@@ -7,7 +7,6 @@ integration for a Gaussian moment rate.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -58,7 +57,7 @@ def sections(problem: LayeredProblem, time_function: Table) -> Table:
     if problem.reference_frequency:
         attenuation = {"model": "constant", "reference": problem.reference_frequency}
     axes = ("ee", "nn", "dd", "ne", "ed", "nd")
-    moment: dict[str, Any] = dict(zip(axes, problem.moment, strict=True))
+    moment: Table = dict(zip(axes, problem.moment, strict=True))
     place = (x, y, problem.source[2])
     return {
         "time": {"duration": problem.duration},

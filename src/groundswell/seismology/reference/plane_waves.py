@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from groundswell.errors import InputError
 from groundswell.seismology.reference.medium import HomogeneousMedium
 
 Complex = NDArray[np.complexfloating]
-Profile = Callable[[Any], HostArray]
+Profile = Callable[[Floats], HostArray]
 Wall = Literal["rigid", "pressure-release"]
 
 _ROWS, _COLUMNS = [0, 1, 2, 1, 0, 0], [0, 1, 2, 2, 2, 1]  # axes of each stress component

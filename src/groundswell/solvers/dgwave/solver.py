@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -95,7 +94,7 @@ class DgWave(TunableSolver):
         return [int(start) for start in self.setup.partition.starts(self.comm.size)]
 
     @property
-    def exchanged(self) -> tuple[Any, ...]:
+    def exchanged(self) -> tuple[object, ...]:
         """Properties on which the best exchange depends; part of the key of measured choices.
 
         Partitions do not identify meshes: the shape of a box decides how many faces ranks share.
@@ -194,7 +193,7 @@ class DgWave(TunableSolver):
         own = (((slice(None),), (self.elements.numbers,)),)
         return DistributedArray(array, shape, own, own)
 
-    def describe_ranks(self) -> dict[str, Any]:
+    def describe_ranks(self) -> dict[str, object]:
         """The division of elements among ranks, and the transport in use."""
         return {
             "count": self.comm.size,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import pi
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import Mask
 from groundswell.grids.cartesian import format_extent
+from groundswell.seismology.case.media import Attenuation, NoAttenuation
 from groundswell.seismology.time_steps import StableSteps
 from groundswell.solvers.dgwave.attenuation import fastest_relaxation, largest_decay
 from groundswell.solvers.dgwave.case import DgWaveCase
@@ -86,13 +86,14 @@ def _waves(materials: Materials, limits: Mask) -> tuple[str, str]:
     return f"{where} ({size} m, {speed})", cure
 
 
-def _attenuation(relaxation: float, section: Any) -> tuple[str, str]:
+def _attenuation(relaxation: float, section: Attenuation) -> tuple[str, str]:
     """Cause and cure where attenuation relaxes or damps faster than waves cross elements.
 
     Args:
         relaxation: the largest relaxation frequency, 1/s.
         section: `[attenuation]`.
     """
+    assert not isinstance(section, NoAttenuation)
     frequency, top = relaxation / (2 * pi), max(section.band)
     cause = f"attenuation up to {top:g} Hz (fastest mechanism: {frequency:,.4g} Hz)"
     return cause, "lower the highest frequency of attenuation.band"

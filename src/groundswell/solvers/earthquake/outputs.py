@@ -26,7 +26,11 @@ from groundswell.outputs.recording import BoxSelection
 from groundswell.outputs.ring_buffer import Output, Ring
 from groundswell.seismology.case.outputs import SurfaceOutput
 from groundswell.seismology.formats.sac_mseed import export_seismograms
-from groundswell.seismology.formats.seismograms import SeismogramWriter, read_seismograms
+from groundswell.seismology.formats.seismograms import (
+    Attributes,
+    SeismogramWriter,
+    read_seismograms,
+)
 from groundswell.seismology.formats.shaking_maps import (
     SurfacePoints,
     SurfaceWriter,
@@ -235,7 +239,7 @@ class Outputs:
     # --- files ------------------------------------------------------------------------------------
 
     @cached_property
-    def _attributes(self) -> dict[str, Any]:
+    def _attributes(self) -> Attributes:
         setup = self._setup
         return event_attributes(setup.case, setup.geography, setup.survey)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.recording import RecordableField, Recording
+from groundswell.seismology.formats.seismograms import Attributes
 from groundswell.seismology.time_steps import TimeAxis
 from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS
 
@@ -34,7 +33,7 @@ RECORDABLE = {
 
 
 def recording(
-    part: Part, periodic: bool, axis: TimeAxis, dtype: str, attrs: dict[str, Any]
+    part: Part, periodic: bool, axis: TimeAxis, dtype: str, attrs: Attributes
 ) -> Recording:
     """The recordable fields of a part of the grid: velocities and stresses of its region.
 

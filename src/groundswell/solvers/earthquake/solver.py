@@ -286,7 +286,7 @@ class Earthquake(ExplicitSolver):
         return bool(self._boxes()[0])
 
     @property
-    def exchanged(self) -> tuple[Any, ...]:
+    def exchanged(self) -> tuple[object, ...]:
         """The layers of a step's exchanges, and what its kernels compute."""
         halo = stress_halo(self.setup, self.decomposition)
         return self.layers.constants(), self.layers.parameters(), self.attenuated, halo

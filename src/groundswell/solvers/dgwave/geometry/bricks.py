@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.mesh.forest import build_forest
 from groundswell.solvers.dgwave.mesh.topography import Surface
 from groundswell.spectral_elements.surface_location import LocatedOnFaces
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.case import DgWaveCase
 
 TOP = 4  # the face of a brick at its lowest z, see `face_nodes`
 DEPTH_ROUNDING = 1e-3  # m
@@ -223,7 +226,7 @@ class BrickGeometry:
 
 
 def build_bricks(
-    case: Any, grid: Bricks, media: Sequence[Medium], comm: Communicator | None = None
+    case: DgWaveCase, grid: Bricks, media: Sequence[Medium], comm: Communicator | None = None
 ) -> BrickGeometry:
     """The elements of a case on a grid.
 
@@ -241,7 +244,7 @@ def build_bricks(
     return BrickGeometry(grid, forest, surface, case.method.degree, conditions)
 
 
-def build_surface(case: Any, grid: Bricks) -> Surface | None:
+def build_surface(case: DgWaveCase, grid: Bricks) -> Surface | None:
     """The surface of a case's topography; None if it is flat.
 
     Raises:

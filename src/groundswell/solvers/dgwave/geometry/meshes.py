@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, sqrt
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from groundswell.spectral_elements.surface_location import (
     locate_surface,
     top_faces,
 )
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.case import DgWaveCase
 
 ROUNDING = 1e-9  # relative, of edges
 
@@ -204,7 +207,7 @@ class MeshGeometry:
         yield from self.groups.warnings
 
 
-def read_mesh(case: Any) -> MeshGeometry:
+def read_mesh(case: DgWaveCase) -> MeshGeometry:
     """The elements of a case on a mesh, in Morton order of their centres.
 
     Raises:

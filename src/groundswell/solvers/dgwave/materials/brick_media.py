@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +16,13 @@ from groundswell.seismology.media.material import Material, Medium, sample_point
 from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
 from groundswell.solvers.dgwave.materials.averages import KeptAverages
+from groundswell.solvers.dgwave.materials.case import VolumesSection
 from groundswell.solvers.dgwave.materials.properties import INWARDS, USED
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.forest import deepest_level
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.case import DgWaveCase
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +92,7 @@ class BrickMedia(KeptAverages):
         return np.clip(points, low, np.array(grid.size) - high)
 
 
-def build_media(case: Any, grid: Bricks) -> list[Medium]:
+def build_media(case: DgWaveCase, grid: Bricks) -> list[Medium]:
     """The media of the region's elements, and of elements halved once, twice and so on.
 
     Raises:
@@ -97,9 +101,10 @@ def build_media(case: Any, grid: Bricks) -> list[Medium]:
     return [_medium(case, grid, level) for level in range(deepest_level(case, grid) + 1)]
 
 
-def _medium(case: Any, grid: Bricks, level: int) -> Medium:
+def _medium(case: DgWaveCase, grid: Bricks, level: int) -> Medium:
     nx, ny, nz = (n << level for n in grid.region)
     hx, hy, hz = (axis.divided(2**level).spacing for axis in grid.axes)
+    assert not isinstance(case.medium, VolumesSection)  # which are those of a mesh
     return build_medium(case.medium, (nx, ny, nz), (hx, hy, hz), case.grid.frame)
 
 

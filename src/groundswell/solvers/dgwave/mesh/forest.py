@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.case import ForestSection, RefinementSection
 from groundswell.solvers.dgwave.mesh.topography import Surface
 
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.case import DgWaveCase
+
 TREE_ROUNDING = 1e-6  # of the size of a forest
 SETUP_BYTES = 640  # of memory for an element during the set-up, as measured
 _REFINEMENT = "refinement", "fewer levels or a lower frequency, or a larger grid.spacing"
@@ -37,7 +40,7 @@ _GRID = "grid", "a larger spacing or a smaller size"
 
 
 def build_forest(
-    case: Any,
+    case: DgWaveCase,
     grid: Bricks,
     media: Sequence[Medium],
     surface: Surface | None,
@@ -59,11 +62,12 @@ def build_forest(
         wanted = _divided_in(_read_forest(section, grid), grid)
     else:
         speeds = _slowest(media, comm or SerialCommunicator())
-        wanted = _waves_too_short(case, grid, speeds, surface)
+        edges = case.method.degree / section.points
+        wanted = _waves_too_short(grid, speeds, section.frequency, edges, surface)
     return balance(refine(bricks, wanted, len(media) - 1))
 
 
-def require_memory(case: Any, grid: Bricks) -> None:
+def require_memory(case: DgWaveCase, grid: Bricks) -> None:
     """Check that the set-up of the elements fits into memory, before anything is allocated.
 
     Raises:
@@ -76,7 +80,7 @@ def require_memory(case: Any, grid: Bricks) -> None:
     _require_free(SETUP_BYTES * grid.count, f"{grid.count:,} elements", _GRID)
 
 
-def deepest_level(case: Any, grid: Bricks) -> int:
+def deepest_level(case: DgWaveCase, grid: Bricks) -> int:
     """The largest number of times that elements may be halved."""
     if isinstance(case.refinement, ForestSection):
         return int(_read_forest(case.refinement, grid).levels.max())
@@ -132,24 +136,29 @@ def _divided_in(forest: Forest, grid: Bricks) -> Criterion:
 
 
 def _waves_too_short(
-    case: Any, grid: Bricks, speeds: Sequence[Floats], surface: Surface | None
+    grid: Bricks,
+    speeds: Sequence[Floats],
+    frequency: float,
+    edges: float,
+    surface: Surface | None,
 ) -> Criterion:
     """A criterion for `refine` that divides elements with too few points per wavelength.
 
     Args:
         speeds: see `_slowest`.
+        frequency: that of the shortest waves, Hz.
+        edges: largest length of an edge in wavelengths.
     """
-    section = case.refinement
 
     def shortest_wave(lower: Floats, upper: Floats) -> Floats:
         found = np.empty(len(lower))
         for level, chosen, cells in _by_level(grid, lower, upper):
             x, y, z = cells.T
             found[chosen] = speeds[level][z, y, x]
-        return found / float(section.frequency)
+        return found / float(frequency)
 
     longest = surface.longest_edges if surface else longest_edges
-    is_long = resolve_wavelength(shortest_wave, case.method.degree / section.points, longest)
+    is_long = resolve_wavelength(shortest_wave, edges, longest)
 
     def wanted(lower: Floats, upper: Floats) -> Mask:
         found = is_long(lower, upper)

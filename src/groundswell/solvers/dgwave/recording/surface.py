@@ -35,7 +35,7 @@ def surface_source(dtype: str) -> Source:
     return Source(KERNELS / "surface.h", precision(dtype))
 
 
-def _points(rank: RankFields, lattice: Lattice) -> tuple[Any, ...]:
+def _points(rank: RankFields, lattice: Lattice) -> tuple[DeviceArray | int, ...]:
     """Kernel arguments: the points of a lattice, see kernels/surface.h."""
     setup, field, at = rank.setup, rank.propagation.fields[VELOCITIES[0]], lattice.located
     starts = at.elements * (field.strides[0] // field.itemsize)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from groundswell.exchange.communicator import Communicator
 from groundswell.seismology.case.media import HomogeneousSection
 from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.solvers.dgwave.boundaries.layer_absorption import LayerAbsorption
 from groundswell.solvers.dgwave.boundaries.layers import build_grid
+from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.geometry.bricks import build_bricks
 from groundswell.solvers.dgwave.materials.anelastic import read_materials
 from groundswell.solvers.dgwave.materials.brick_media import BrickMedia, build_media
@@ -19,7 +18,7 @@ from groundswell.solvers.dgwave.mesh.forest import require_memory
 from groundswell.solvers.dgwave.setup.ground import Ground
 
 
-def on_bricks(case: Any, comm: Communicator | None = None) -> Ground:
+def on_bricks(case: DgWaveCase, comm: Communicator | None = None) -> Ground:
     """Read the ground of a case on a grid; ranks share the reading of the medium.
 
     Raises:
