@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class BrickMedia(KeptAverages):
+class BrickMedia:
     """The media of a grid, at positions in elements and averaged over elements.
 
     Args:
@@ -49,22 +50,16 @@ class BrickMedia(KeptAverages):
 
     def average(self, elements: Integers) -> Material:
         """See `ElementMedium`."""
-        return self.averages(elements)
+        return self._averages.at(elements)
 
-    @property
-    def count(self) -> int:
-        """See `KeptAverages`."""
-        return self.geometry.count
-
-    @property
-    def properties(self) -> Sequence[str]:
-        """See `KeptAverages`."""
-        return self.names
-
-    def read(self, elements: Integers) -> Material:
-        """See `KeptAverages`."""
+    @cached_property
+    def _averages(self) -> KeptAverages:
         forest, grid = self.geometry.forest, self.geometry.grid
-        return read_material(forest, grid, self.media, elements, self.names)
+
+        def read(elements: Integers) -> Material:
+            return read_material(forest, grid, self.media, elements, self.names)
+
+        return KeptAverages(self.geometry.count, self.names, read)
 
     def sample(self, elements: Integers, places: Floats) -> Material:
         """See `ElementMedium`; layers continue the region."""

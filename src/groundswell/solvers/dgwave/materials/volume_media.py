@@ -21,7 +21,7 @@ QUADRATURE = 4  # degree of the quadrature that averages media over elements
 
 
 @dataclass(frozen=True, eq=False)
-class VolumeMedia(KeptAverages):
+class VolumeMedia:
     """The media of a mesh as functions of x, y and depth.
 
     The depth is z. Positions above z = 0 have depth 0.
@@ -53,13 +53,8 @@ class VolumeMedia(KeptAverages):
 
     def average(self, elements: Integers) -> Material:
         """See `ElementMedium`; quality factors that a medium lacks are infinite."""
-        given, none = self.averages(elements).given(), np.full(len(elements), np.inf)
+        given, none = self.averages.at(elements).given(), np.full(len(elements), np.inf)
         return Material(**{name: given.get(name, none) for name in self.names})
-
-    @property
-    def count(self) -> int:
-        """See `KeptAverages`."""
-        return self.mesh.count
 
     def is_solid(self, elements: Integers, places: Floats) -> Mask:
         """See `ElementMedium`."""
@@ -92,8 +87,12 @@ class VolumeMedia(KeptAverages):
                     values[chosen] = getattr(material, name).reshape(len(chosen), -1)
         return Material(**found)
 
-    def read(self, elements: Integers) -> Material:
-        """See `KeptAverages`."""
+    @cached_property
+    def averages(self) -> KeptAverages:
+        """Volume averages over elements, with all properties."""
+        return KeptAverages(self.mesh.count, self.properties, self._read)
+
+    def _read(self, elements: Integers) -> Material:
         found = {name: np.empty(len(elements)) for name in self.properties}
         uniform = np.asarray(self.is_uniform)[self.numbers[elements]]
         step = SAMPLES // (QUADRATURE + 1) ** AXES

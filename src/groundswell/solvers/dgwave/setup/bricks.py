@@ -15,7 +15,7 @@ from groundswell.solvers.dgwave.materials.case import CellwiseSection
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 from groundswell.solvers.dgwave.materials.properties import needed
 from groundswell.solvers.dgwave.mesh.forest import require_memory
-from groundswell.solvers.dgwave.setup.ground import Ground
+from groundswell.solvers.dgwave.setup.record import Ground
 
 
 def on_bricks(case: DgWaveCase, comm: Communicator | None = None) -> Ground:

@@ -26,7 +26,7 @@ from groundswell.solvers.dgwave.materials.properties import needed
 from groundswell.solvers.dgwave.materials.statistics import share_of
 from groundswell.solvers.dgwave.materials.volume_media import VolumeMedia
 from groundswell.solvers.dgwave.places import position
-from groundswell.solvers.dgwave.setup.ground import Ground
+from groundswell.solvers.dgwave.setup.record import Ground
 
 
 def on_mesh(case: DgWaveCase, comm: Communicator | None = None) -> Ground:
@@ -42,7 +42,7 @@ def on_mesh(case: DgWaveCase, comm: Communicator | None = None) -> Ground:
     require_groups("boundary.surfaces", surfaces, geometry.groups.sides, "surface")
     job = comm or SerialCommunicator()
     own = share_of(geometry.count, job)
-    job.collective_try(lambda: require_physical(media.averages(own), geometry, own))
+    job.collective_try(lambda: require_physical(media.averages.at(own), geometry, own))
     is_nodal = case.method.material == "node" and media.varies
     elements = ElementMaterials(geometry, media, is_nodal)
     materials = read_materials(case, elements, comm)

@@ -1,7 +1,8 @@
-"""The parts of a prepared case: `Setup`."""
+"""The parts of a prepared case: `Setup`, and of those the `Ground`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,6 +10,7 @@ from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES
 from groundswell.outputs.recording import Domain, Recording
 from groundswell.seismology.sources.event import date_attributes
+from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import TimeAxis, TimeStep
 from groundswell.solvers.dgwave.boundaries.absorption import Absorption
@@ -20,6 +22,20 @@ from groundswell.solvers.dgwave.partition import Partition
 from groundswell.solvers.dgwave.recordable import recording
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.step_limit import StepLimit
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """The elements of a run, what they contain and what absorbs waves at their boundaries.
+
+    Args:
+        context: what point sources depend on, for time functions with samples at a step (s).
+    """
+
+    geometry: Geometry
+    materials: Materials
+    absorption: Absorption
+    context: Callable[[float], SourceContext]
 
 
 @dataclass(frozen=True, eq=False)
