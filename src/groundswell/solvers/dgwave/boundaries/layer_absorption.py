@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.arrays import Floats, Integers, Mask
-from groundswell.case.quantities import Quantity
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.guided_waves import LARGEST_RATIO, SoftGround
 from groundswell.seismology.media.statistics import SideSpeeds
 from groundswell.seismology.survey import Survey
+from groundswell.solvers.dgwave.boundaries.absorption import Absorption
 from groundswell.solvers.dgwave.boundaries.layers import (
     PML,
     SPONGE,
@@ -46,8 +46,10 @@ USUAL_WIDTH = {PML: 4, SPONGE: 10}  # of layers, elements
 
 
 @dataclass(frozen=True, eq=False)
-class LayerAbsorption:
+class LayerAbsorption(Absorption):
     """The absorbing layers around a grid; see `Absorption`.
+
+    Elements share the few profiles of `damping`, which stay in caches, so `tables` is 0.
 
     Args:
         geometry: the elements.
@@ -214,15 +216,6 @@ class LayerAbsorption:
         return np.asarray(strongest[:, None] * found.depths**POWER)
 
     # --- for `groundswell check` ------------------------------------------------------------------
-
-    @property
-    def tables(self) -> float:
-        """See `Absorption`; elements share the few profiles, which stay in caches."""
-        return 0.0
-
-    def quantities(self) -> Iterator[Quantity]:
-        """See `Absorption`: none besides the cells of the grid."""
-        yield from ()
 
     def warnings(self, survey: Survey) -> Iterator[str]:
         """See `Absorption`: layers that are wider than usual, and hold most of the elements."""

@@ -19,6 +19,7 @@ from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError, counted
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.survey import Survey
+from groundswell.solvers.dgwave.boundaries.absorption import Absorption
 from groundswell.solvers.dgwave.boundaries.layers import sponge_decay
 from groundswell.solvers.dgwave.geometry import MESH
 from groundswell.solvers.dgwave.geometry.meshes import MeshGeometry
@@ -27,7 +28,7 @@ from groundswell.spectral_elements.curl_form import element_nodes
 
 
 @dataclass(frozen=True, eq=False)
-class SurfaceSponges:
+class SurfaceSponges(Absorption):
     """Sponges at surfaces of a mesh; see `Absorption`.
 
     Args:
@@ -79,10 +80,6 @@ class SurfaceSponges:
     def damping_rows(self, elements: RankElements) -> int:
         """See `Absorption`."""
         return len(np.intersect1d(elements.numbers, self.elements, assume_unique=True))
-
-    def matched_layers(self, elements: RankElements) -> None:
-        """See `Absorption`: none."""
-        return
 
     @property
     def layer_axes(self) -> Integers:

@@ -6,6 +6,7 @@ All other parts of a set-up take a `Geometry`; what only one kind has is known t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Protocol
 
 from groundswell.arrays import Floats, Integers, Mask
@@ -27,12 +28,12 @@ class Geometry(Protocol):
     """Positions and shapes of the elements of all ranks, absorbing layers included.
 
     Positions of sources and receivers are x, y and depth below the surface.
+
+    Attributes:
+        degree: degree of the elements.
     """
 
-    @property
-    def degree(self) -> int:
-        """Degree of the elements."""
-        ...
+    degree: int
 
     @property
     def count(self) -> int:
@@ -59,25 +60,25 @@ class Geometry(Protocol):
         """Whether elements are not bricks."""
         ...
 
-    @property
+    @cached_property
     def shapes(self) -> CurvedElements:
         """Geometry of elements that are not bricks."""
-        ...
+        return CurvedElements(self.hexahedra, self.degree)
 
     @property
     def edges(self) -> Floats:
         """Edge lengths that limit time steps, (elements, 3), m; see `CurvedElements`."""
-        ...
+        return self.shapes.edges
 
     @property
     def longest(self) -> Floats:
         """The longest edge of each element, (elements,), m."""
-        ...
+        return self.shapes.longest if self.is_curved else self.edges.max(axis=1)
 
     @property
     def smallest(self) -> float:
         """The shortest edge of an element, m."""
-        ...
+        return float(self.edges.min())
 
     def locate(self, points: Floats) -> tuple[Integers, Floats]:
         """The elements that hold positions, and reference coordinates in them.

@@ -22,10 +22,9 @@ from groundswell.seismology.sources.placement import refuse_misplaced, require_s
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.topography import build_elevation
 from groundswell.solvers.dgwave.equations import REFLECTION
-from groundswell.solvers.dgwave.geometry import MESH, OFFSET
+from groundswell.solvers.dgwave.geometry import MESH, OFFSET, Geometry
 from groundswell.solvers.dgwave.geometry.terrain import terrain_quantities, terrain_warnings
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
-from groundswell.solvers.dgwave.mesh.curved import CurvedElements
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.mesh.forest import build_forest
 from groundswell.solvers.dgwave.mesh.topography import Surface
@@ -39,7 +38,7 @@ DEPTH_ROUNDING = 1e-3  # m
 
 
 @dataclass(frozen=True, eq=False)
-class BrickGeometry:
+class BrickGeometry(Geometry):
     """The elements of a grid; see `Geometry`.
 
     Args:
@@ -92,28 +91,13 @@ class BrickGeometry:
         """See `Geometry`."""
         return self.surface is not None
 
-    @cached_property
-    def shapes(self) -> CurvedElements:
-        """See `Geometry`."""
-        return CurvedElements(self.hexahedra, self.degree)
-
     @property
     def edges(self) -> Floats:
         """See `Geometry`."""
         if self.is_curved:
-            return self.shapes.edges
+            return super().edges
         lower, upper = self.forest.boxes()
         return upper - lower
-
-    @property
-    def longest(self) -> Floats:
-        """See `Geometry`."""
-        return self.shapes.longest if self.is_curved else self.edges.max(axis=1)
-
-    @property
-    def smallest(self) -> float:
-        """See `Geometry`."""
-        return float(self.edges.min())
 
     # --- positions --------------------------------------------------------------------------------
 

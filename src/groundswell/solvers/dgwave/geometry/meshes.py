@@ -21,8 +21,7 @@ from groundswell.meshes.separate import SeparateElements
 from groundswell.seismology.sources.placement import refuse_misplaced
 from groundswell.seismology.survey import Survey
 from groundswell.solvers.dgwave.equations import ABSORBING, REFLECTION
-from groundswell.solvers.dgwave.geometry import MESH
-from groundswell.solvers.dgwave.mesh.curved import CurvedElements
+from groundswell.solvers.dgwave.geometry import MESH, Geometry
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.spectral_elements.point_location import NOWHERE, locate
 from groundswell.spectral_elements.surface_location import (
@@ -39,7 +38,7 @@ ROUNDING = 1e-9  # relative, of edges
 
 
 @dataclass(frozen=True, eq=False)
-class MeshGeometry:
+class MeshGeometry(Geometry):
     """The elements of a mesh; see `Geometry`. The mesh has its own surface, and no layers around.
 
     Args:
@@ -83,26 +82,6 @@ class MeshGeometry:
     def is_curved(self) -> bool:
         """See `Geometry`."""
         return True
-
-    @cached_property
-    def shapes(self) -> CurvedElements:
-        """See `Geometry`."""
-        return CurvedElements(self.hexahedra, self.degree)
-
-    @property
-    def edges(self) -> Floats:
-        """See `Geometry`."""
-        return self.shapes.edges
-
-    @property
-    def longest(self) -> Floats:
-        """See `Geometry`."""
-        return self.shapes.longest
-
-    @property
-    def smallest(self) -> float:
-        """See `Geometry`."""
-        return float(self.edges.min())
 
     @property
     def _ends(self) -> list[tuple[float, float]]:
