@@ -18,7 +18,12 @@ from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered
 from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake import ground
-from groundswell.solvers.earthquake.effective import UNCORRECTED, Rows, effective_rows, mean_of_two
+from groundswell.solvers.earthquake.effective import (
+    UNCORRECTED,
+    DepthRows,
+    effective_rows,
+    mean_of_two,
+)
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.moduli import properties
 from groundswell.solvers.earthquake.setup import Setup, prepare
@@ -32,7 +37,7 @@ SANDSTONE = {"vp": 3000.0, "vs": 1500.0, "rho": 2200.0}
 ROCK = {"vp": 4500.0, "vs": 2600.0, "rho": 2600.0}
 
 
-def rows_of(*layers: Layer, mirrored: bool = False, **options: Any) -> Rows:
+def rows_of(*layers: Layer, mirrored: bool = False, **options: Any) -> DepthRows:
     """The rows of the region of a grid without absorbing layers."""
     grid = Grid((1, 1, COUNT), (H, H, H))
     medium = Layered(grid.region, grid.spacing, layers, **options)
@@ -40,10 +45,10 @@ def rows_of(*layers: Layer, mirrored: bool = False, **options: Any) -> Rows:
         medium.profile, grid, lambda material: properties(material, None, 1.0), mirrored=mirrored
     )
     inner = slice(GHOSTS, -GHOSTS)
-    return Rows({n: v[inner] for n, v in rows.properties.items()}, rows.corrections[inner])
+    return DepthRows({n: v[inner] for n, v in rows.properties.items()}, rows.corrections[inner])
 
 
-def parameters(rows: Rows) -> dict[str, Any]:
+def parameters(rows: DepthRows) -> dict[str, Any]:
     """What sums over depth average, from what the kernels read: two on faces, then at centres."""
     density, compliance_factor, along, across = rows.corrections.T
     rho, lam, compliance = (rows.properties[n] for n in ("rho", "lam", "compliance"))
@@ -161,7 +166,7 @@ def test_waves_are_reflected_and_transmitted_at_any_angle(
                 assert error < limit, (shift, wave, angle)
 
 
-def _of_rows(rows: Rows) -> dict[str, Any]:
+def _of_rows(rows: DepthRows) -> dict[str, Any]:
     density, compliance_factor, along, across = rows.corrections.T
     rho, lam, compliance = (rows.properties[n] for n in ("rho", "lam", "compliance"))
     stiffness = lam + 2 / compliance

@@ -11,7 +11,7 @@ import numpy as np
 
 from groundswell.errors import InputError, counted, install
 from groundswell.formats.atomic import atomic_write
-from groundswell.seismology.formats.seismograms import QUANTITIES, VELOCITY, Quantity
+from groundswell.seismology.formats.seismograms import QUANTITIES, VELOCITY, ReceiverQuantity
 
 if TYPE_CHECKING:
     import obspy
@@ -59,7 +59,7 @@ def _traces(array: xarray.DataArray) -> Iterator[obspy.Trace]:
             yield _obspy().Trace(data, {**header, "channel": channel})
 
 
-def _quantity(array: xarray.DataArray) -> Quantity:
+def _quantity(array: xarray.DataArray) -> ReceiverQuantity:
     """What an array holds, by its name; velocity if it has lost that."""
     return QUANTITIES.get(str(array.name), VELOCITY)
 
@@ -199,7 +199,9 @@ def _sac_event(array: xarray.DataArray) -> dict[str, float | str]:
     return known | ({"o": 0.0, "iztype": "io"} if has_origin else {"iztype": "iunkn"})
 
 
-def _sac_trace(trace: Any, event: Mapping[str, float | str], zero: Any, quantity: Quantity) -> Any:
+def _sac_trace(
+    trace: Any, event: Mapping[str, float | str], zero: Any, quantity: ReceiverQuantity
+) -> Any:
     from obspy.io.sac import SACTrace
 
     place = trace.stats.coordinates

@@ -13,7 +13,7 @@ from groundswell.seismology.case.sources import Receiver
 
 COLUMNS = ("network", "station", "longitude", "latitude", "x", "y", "depth", "kind")
 Content = dict[str, Any]
-Rows = list[tuple[str, Content]]  # place in the file, for messages, and content
+StationRows = list[tuple[str, Content]]  # place in the file, for messages, and content
 
 
 def read_stations(path: Path | str) -> list[Receiver]:
@@ -53,7 +53,7 @@ def _in_file(problem: Problem, where: str) -> Problem:
     return replace(problem, key=f"{where}: {key}" if problem.value else where)
 
 
-def _read_csv(path: Path | str) -> Rows:
+def _read_csv(path: Path | str) -> StationRows:
     rows = read_rows(path, "a list of stations")
     if not rows:
         return []
@@ -79,7 +79,7 @@ def _number(cell: str) -> float | str:
         return cell
 
 
-def _read_xml(path: Path | str) -> Rows:
+def _read_xml(path: Path | str) -> StationRows:
     try:
         from obspy import read_inventory
     except ImportError:

@@ -16,7 +16,7 @@ from groundswell.seismology.media.material import Material
 SLIVER = 1e-9
 
 
-class Samples(NamedTuple):
+class QuadraturePoints(NamedTuple):
     """Quadrature points in intervals of depth, in ascending order.
 
     Args:
@@ -44,7 +44,7 @@ class Profile:
     points: int
     sample: Callable[[Reals], Material]
 
-    def quadrature(self, edges: Reals) -> Samples:
+    def quadrature(self, edges: Reals) -> QuadraturePoints:
         """Quadrature points for averages over the intervals between ascending `edges`, m."""
         sliver = SLIVER * float(np.diff(edges).min())
         inside = self.interfaces[(self.interfaces > edges[0]) & (self.interfaces < edges[-1])]
@@ -55,7 +55,7 @@ class Profile:
         interval = np.searchsorted(edges, middle) - 1
         share = (half / np.diff(edges)[interval])[:, None] * weights
         depth = middle[:, None] + half[:, None] * points
-        return Samples(depth.ravel(), share.ravel(), np.repeat(interval, self.points))
+        return QuadraturePoints(depth.ravel(), share.ravel(), np.repeat(interval, self.points))
 
 
 def find_profile(medium: object) -> Profile | None:

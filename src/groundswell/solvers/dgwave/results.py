@@ -11,7 +11,7 @@ from groundswell.seismology.formats.sac_mseed import to_obspy
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
     VELOCITY,
-    Quantity,
+    ReceiverQuantity,
     read_seismograms,
 )
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from obspy import Stream
 
 
-def _at_receivers(quantity: Quantity) -> FileReader:
+def _at_receivers(quantity: ReceiverQuantity) -> FileReader:
     kinds = [kind for kind, names in RECORDED.items() if quantity.name in names]
     cure = f"run the case with a receiver of the kind {listed(map(quoted, kinds))}"
     return FileReader(quantity.file, partial(read_seismograms, quantity=quantity), cure)

@@ -9,11 +9,11 @@ from typing import Protocol
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Launch
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.solvers.dgwave.benchmarks.traffic import Cost, Element, advance
+from groundswell.solvers.dgwave.benchmarks.traffic import Element, KernelCost, advance
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.propagation import Propagation
 
-Costs = Mapping[str, Callable[[Element], Cost]]  # by kernel
+Costs = Mapping[str, Callable[[Element], KernelCost]]  # by kernel
 
 
 class Steps(Protocol):
@@ -76,7 +76,7 @@ class SolverSteps:
         return self._propagation.prepare
 
 
-class Solver:
+class SolverVersion:
     """The solver as a version."""
 
     name = "solver"
@@ -91,7 +91,7 @@ class Solver:
         return [partial(SolverSteps, backend, problem)]
 
 
-SOLVER = Solver()
+SOLVER = SolverVersion()
 
 
 def costs_of(versions: Iterable[Version]) -> Costs:

@@ -16,7 +16,7 @@ from groundswell.outputs.recording import Domain, PointSelection, RecordableFiel
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
-    Quantity,
+    ReceiverQuantity,
     SeismogramWriter,
     read_seismograms,
 )
@@ -40,7 +40,7 @@ class Seismograms:
     """
 
     def __init__(
-        self, rank: RankFields, domain: Domain, record: RecordLaunches, quantity: Quantity
+        self, rank: RankFields, domain: Domain, record: RecordLaunches, quantity: ReceiverQuantity
     ) -> None:
         self._setup, self._comm, self._quantity = rank.setup, rank.comm, quantity
         self._receivers = that_record(quantity.name, rank.setup.survey.receivers)

@@ -15,10 +15,10 @@ from groundswell.solvers.dgwave.materials.case import CellwiseSection
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 from groundswell.solvers.dgwave.materials.properties import needed
 from groundswell.solvers.dgwave.mesh.forest import require_memory
-from groundswell.solvers.dgwave.setup.record import Ground
+from groundswell.solvers.dgwave.setup.record import WaveDomain
 
 
-def on_bricks(case: DgWaveCase, comm: Communicator | None = None) -> Ground:
+def on_bricks(case: DgWaveCase, comm: Communicator | None = None) -> WaveDomain:
     """Read the ground of a case on a grid; ranks share the reading of the medium.
 
     Raises:
@@ -45,4 +45,4 @@ def on_bricks(case: DgWaveCase, comm: Communicator | None = None) -> Ground:
             density=elements.density,
         )
 
-    return Ground(geometry, materials, absorption, context)
+    return WaveDomain(geometry, materials, absorption, context)

@@ -26,10 +26,10 @@ from groundswell.solvers.dgwave.materials.properties import needed
 from groundswell.solvers.dgwave.materials.statistics import share_of
 from groundswell.solvers.dgwave.materials.volume_media import VolumeMedia
 from groundswell.solvers.dgwave.places import position
-from groundswell.solvers.dgwave.setup.record import Ground
+from groundswell.solvers.dgwave.setup.record import WaveDomain
 
 
-def on_mesh(case: DgWaveCase, comm: Communicator | None = None) -> Ground:
+def on_mesh(case: DgWaveCase, comm: Communicator | None = None) -> WaveDomain:
     """Read the ground of a case on a mesh; ranks share the reading of the medium.
 
     Raises:
@@ -60,7 +60,7 @@ def on_mesh(case: DgWaveCase, comm: Communicator | None = None) -> Ground:
             density=_inside(geometry, elements.density),
         )
 
-    return Ground(geometry, materials, sponges, context)
+    return WaveDomain(geometry, materials, sponges, context)
 
 
 def _inside(geometry: MeshGeometry, of_medium: Property) -> Property:

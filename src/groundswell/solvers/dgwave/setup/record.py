@@ -1,4 +1,4 @@
-"""The parts of a prepared case: `Setup`, and of those the `Ground`."""
+"""The parts of a prepared case: `Setup`, and of those the `WaveDomain`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from groundswell.solvers.dgwave.step_limit import StepLimit
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class WaveDomain:
     """The elements of a run, what they contain and what absorbs waves at their boundaries.
 
     Args:

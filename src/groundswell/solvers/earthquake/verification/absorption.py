@@ -15,7 +15,7 @@ from groundswell.seismology.problems import tables
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
-from groundswell.solvers.earthquake.verification.energy import Box, step_through
+from groundswell.solvers.earthquake.verification.energy import RandomBox, step_through
 from groundswell.verify import Check
 
 H = 100.0  # m, edge of a cell
@@ -134,7 +134,7 @@ def reflection(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 @dataclass(frozen=True)
-class Column:
+class RockColumn:
     """A wave packet in a column of rock, periodic in x and y, with matched layers at both ends.
 
     Args:
@@ -206,7 +206,9 @@ def long_waves(backend: Backend, full: bool) -> Iterator[Check]:
     for wave in "PS":
         for points in lengths:
             name = f"{wave} wave, {points} cells long: returned peak"
-            yield Check.at_most(name, Column(wave, points).returned(backend), 0.1, "%", note=note)
+            yield Check.at_most(
+                name, RockColumn(wave, points).returned(backend), 0.1, "%", note=note
+            )
 
 
 def static_offset(backend: Backend, full: bool) -> list[Check]:
@@ -274,7 +276,7 @@ def _basin(cells: int, sides: str, width: int) -> EarthquakeCase:
 def _energies(case: EarthquakeCase, backend: Backend, steps: int, samples: int) -> Floats:
     """Energy of the whole grid over a cell's volume, at equal intervals once the source is over."""
     found = sim.build(case, backend)
-    box = Box.of(found)
+    box = RandomBox.of(found)
     interval = steps // samples
     first = ceil(3.0 / found.setup.dt / interval)  # the source is over
     energies = []

@@ -34,7 +34,7 @@ SHIFTS = (0.0, 0.25, 0.5, 0.75)  # of the interface below a face, cells
 
 
 @dataclass(frozen=True)
-class Column:
+class TransmittedWave:
     """A wave that propagates from one half-space into another.
 
     Args:
@@ -116,7 +116,7 @@ def normal_incidence(backend: Backend, full: bool) -> Iterator[Check]:
         ("P", SEDIMENT, ROCK, "sediment over rock", 0.1),
         ("S", SEDIMENT, ROCK, "sediment over rock", 0.1),
     ):
-        columns = [Column(wave, above, below, shift) for shift in SHIFTS]
+        columns = [TransmittedWave(wave, above, below, shift) for shift in SHIFTS]
         exact = np.abs(columns[0].exact())
         errors = 100 * np.abs([column.measure(backend) / exact - 1 for column in columns])
         for coefficient, of_shifts in zip("RT", errors.T, strict=True):
