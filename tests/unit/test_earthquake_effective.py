@@ -16,7 +16,7 @@ from groundswell.backends import open_backend
 from groundswell.grids.cartesian import GHOSTS, Grid, Layout, Part
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered
-from groundswell.seismology.problems import tables
+from groundswell.seismology.problems import case_sections
 from groundswell.solvers.earthquake import ground
 from groundswell.solvers.earthquake.effective import (
     UNCORRECTED,
@@ -309,7 +309,7 @@ def growth(materials: list[Any], fraction: float, **sections: Any) -> float:
         "grid": {"size": (2 * H, 2 * H, 16 * H), "spacing": H},
         "medium": {"kind": "layered", "layers": layers},
         "boundary": {"top": "absorbing", "sides": "periodic", "width": 1},
-        "source": [tables.SILENCE],
+        "source": [case_sections.SILENCE],
     }
     setup = prepare(sim.make_case(time={"duration": 1.0}, **sections))
     step = fraction * setup.stable.limit
@@ -351,7 +351,7 @@ def test_ordinary_layers_keep_their_q() -> None:
         time={"duration": 1.0},
         medium={"kind": "layered", "layers": [{"top": 0.0, **soft}, {"top": 760.0, **rock}]},
         attenuation={"model": "constant"},
-        source=[tables.SILENCE],
+        source=[case_sections.SILENCE],
     )
     rows = prepare(case).ground.rows
     assert rows is not None
@@ -366,7 +366,7 @@ def test_ordinary_layers_allow_the_step_of_the_fastest_of_them() -> None:
         grid={"size": (2000.0, 2000.0, 2000.0), "spacing": H},
         time={"duration": 1.0},
         medium={"kind": "layered", "layers": layers},
-        source=[tables.SILENCE],
+        source=[case_sections.SILENCE],
     )
     found = prepare(case)
     assert found.ground.limiting_speed == found.ground.max_wave_speed == ROCK["vp"]
@@ -382,7 +382,7 @@ def test_a_rank_has_its_part_of_the_rows() -> None:
         time={"duration": 1.0},
         medium={"kind": "layered", "layers": [{"top": 0.0, **SOFT}, {"top": 730.0, **ROCK}]},
         boundary={"width": 4},
-        source=[tables.SILENCE],
+        source=[case_sections.SILENCE],
     )
     setup = prepare(case)
     whole = _materials(setup, Part.whole(setup.grid))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.arrays import Floats
-from groundswell.seismology.problems.tables import Table, layered_medium, point, receivers
+from groundswell.seismology.problems.case_sections import Table, layered_medium, point, receivers
 from groundswell.seismology.reference.layered import (
     LayeredHalfSpace,
     MomentSource,

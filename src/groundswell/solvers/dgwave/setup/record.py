@@ -9,7 +9,8 @@ from typing import ClassVar
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES
 from groundswell.outputs.recording import Domain, Recording
-from groundswell.seismology.sources.event import date_attributes
+from groundswell.seismology.formats.seismograms import SeriesOptions
+from groundswell.seismology.sources.event import date_attributes, event_attributes
 from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import TimeAxis, TimeStep
@@ -105,6 +106,12 @@ class Setup:
         """Format of the trace that a face provides to its neighbour."""
         nodes = (self.degree + 1) ** 2
         return TraceFormat(self.equations.trace, nodes, self.dtype, self.case.run.narrow)
+
+    def series_options(self, every: int, resume: int | None) -> SeriesOptions:
+        """Options of the file of a series with a sample every `every` steps."""
+        attrs = event_attributes(self.case, self.geography, self.survey)
+        start = self.time_axis.first_sample(every, every * self.dt)
+        return SeriesOptions(start=start, attrs=attrs, resume=resume, dtype=self.dtype)
 
     def recording(self, domain: Domain) -> Recording:
         """The recordable fields on some elements."""

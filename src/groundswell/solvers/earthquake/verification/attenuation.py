@@ -13,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import Complexes, Floats
 from groundswell.backends import Backend
 from groundswell.seismology.attenuation import Relaxation
-from groundswell.seismology.problems import tables
+from groundswell.seismology.problems import case_sections
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -71,9 +70,9 @@ class LossyMedium:
         law = f" f^{EXPONENT:g}" if self.model == "power-law" else ""
         return f"{wave} waves, Q{wave.lower()} = {self.q(wave):g}{law}"
 
-    def section(self, scale: float) -> dict[str, Any]:
+    def section(self, scale: float) -> case_sections.Table:
         """`[attenuation]` with every frequency times `scale`."""
-        section: dict[str, Any] = {"model": self.model, "reference": scale * REFERENCE}
+        section: case_sections.Table = {"model": self.model, "reference": scale * REFERENCE}
         if self.model == "power-law":
             section |= {"exponent": EXPONENT, "transition": scale * REFERENCE}
         return {**section, "band": tuple(scale * f for f in BAND)}
@@ -149,8 +148,8 @@ class Walk:
             },
             attenuation=self.ground.section(self.scale),
             boundary={"top": "absorbing", "sides": "periodic"},
-            source=[tables.SILENCE],
-            receiver=tables.receivers(places),
+            source=[case_sections.SILENCE],
+            receiver=case_sections.receivers(places),
         )
 
     def _set_pulse(self, found: Earthquake) -> None:

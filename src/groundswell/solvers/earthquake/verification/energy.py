@@ -18,7 +18,7 @@ from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS
 from groundswell.seismology.media.layered import Layer
-from groundswell.seismology.problems import tables
+from groundswell.seismology.problems import case_sections
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -82,12 +82,12 @@ class RandomBox:
         return sim.make_case(
             grid={"size": np.multiply(self.rho.shape[::-1], SPACING).tolist(), "spacing": SPACING},
             time={"duration": 1e3 * step, "step": step},
-            medium=tables.layered_medium(LAYERS),
+            medium=case_sections.layered_medium(LAYERS),
             boundary={
                 "top": "free-surface" if self.free_surface else "absorbing",
                 **{"sides": "periodic", "width": 1},
             },
-            source=[tables.SILENCE],
+            source=[case_sections.SILENCE],
         )
 
     def fill(self, found: Earthquake) -> None:

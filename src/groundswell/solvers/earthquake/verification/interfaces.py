@@ -15,7 +15,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
-from groundswell.seismology.problems import tables
+from groundswell.seismology.problems import case_sections
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -82,8 +82,8 @@ class TransmittedWave:
             time={"duration": there_and_back / self.speed(self.above)},
             medium={"kind": "layered", "layers": layers},
             boundary={"top": "absorbing", "sides": "periodic"},
-            source=[tables.SILENCE],
-            receiver=tables.receivers([(H, H, n * H) for n in (NEAR, FAR)]),
+            source=[case_sections.SILENCE],
+            receiver=case_sections.receivers([(H, H, n * H) for n in (NEAR, FAR)]),
         )
 
     def _set_pulse(self, found: Earthquake) -> None:

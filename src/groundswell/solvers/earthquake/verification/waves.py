@@ -11,7 +11,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
-from groundswell.seismology.problems import tables
+from groundswell.seismology.problems import case_sections
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -119,7 +119,7 @@ def _box(count: int, dt: float) -> EarthquakeCase:
         time={"duration": TIME, "step": dt},
         medium={"kind": "homogeneous", "vp": VP, "vs": VS, "rho": RHO},
         boundary={"top": "absorbing", "sides": "periodic", "width": 1},
-        source=[tables.SILENCE],
+        source=[case_sections.SILENCE],
     )
 
 
@@ -155,9 +155,9 @@ def _motion(backend: Backend, refinement: int, full: bool) -> Floats:
         medium={"kind": "homogeneous", "vp": VP, "vs": VS, "rho": RHO},
         boundary={"top": "absorbing", "width": 4},
         source=[
-            tables.point(place, pulse, kind="force", force=[2e9, 1e9, -1e9]),
-            tables.point(place, pulse, kind="double-couple", **couple),
+            case_sections.point(place, pulse, kind="force", force=[2e9, 1e9, -1e9]),
+            case_sections.point(place, pulse, kind="double-couple", **couple),
         ],
-        receiver=tables.receivers([(middle + 400, middle + 300, middle - 300)]),
+        receiver=case_sections.receivers([(middle + 400, middle + 300, middle - 300)]),
     )
     return sim.motion(case, backend)[1][..., ::refinement]
