@@ -19,7 +19,6 @@ from groundswell.simulation.exchanging import TimeSteppingSolver
 from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.outputs import Outputs
-from groundswell.solvers.dgwave.places import position
 from groundswell.solvers.dgwave.propagation import VELOCITY, Propagation
 from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.solvers.dgwave.setup import Setup
@@ -62,7 +61,7 @@ class DgWave(TimeSteppingSolver):
     def _position(self, index: Triple) -> str:
         """Position of an entry of `propagation.values`, for messages."""
         number = self.elements.numbers[index[1]]
-        return f"the element around {position(self.setup.geometry, number)}"
+        return f"the element around {self.setup.geometry.describe(number)}"
 
     # --- the exchange -----------------------------------------------------------------------------
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Protocol
 
+import numpy as np
+
 from groundswell.arrays import Floats, Integers, Mask
 from groundswell.case.quantities import Quantity
 from groundswell.meshes.hexahedra import Hexahedra
@@ -138,6 +140,17 @@ class Geometry(Protocol):
     def in_region(self, elements: Integers) -> Mask:
         """Which elements lie in the region rather than in layers around it, (elements,)."""
         ...
+
+    def outside_layers(self, elements: Integers) -> Integers:
+        """The elements that are not in absorbing layers, or all if none lies outside the layers."""
+        inside = self.in_region(elements)
+        return elements[inside] if inside.any() else elements
+
+    def describe(self, element: int) -> str:
+        """The middle of an element and its depth below the surface, for messages."""
+        middle = self.hexahedra.geometry_nodes(np.array([element])).mean(axis=1)
+        x, y, depth = self.below_surface(middle)[0]
+        return f"x = {x:.6g} m, y = {y:.6g} m, depth = {depth:.6g} m"
 
     def reflection(self, elements: RankElements) -> Floats:
         """Reflection coefficients that faces have if they are boundaries, (elements, 6)."""

@@ -25,7 +25,6 @@ from groundswell.solvers.dgwave.materials.elements import ElementMaterials, as_p
 from groundswell.solvers.dgwave.materials.properties import needed
 from groundswell.solvers.dgwave.materials.statistics import share_of
 from groundswell.solvers.dgwave.materials.volume_media import VolumeMedia
-from groundswell.solvers.dgwave.places import position
 from groundswell.solvers.dgwave.setup.record import WaveDomain
 
 
@@ -121,7 +120,7 @@ def require_physical(averages: Material, geometry: MeshGeometry, elements: Integ
     """
     if unphysical := find_unphysical(averages):
         raise InputError(
-            f"medium: the element around {position(geometry, elements[unphysical.entry[0]])} has "
+            f"medium: the element around {geometry.describe(elements[unphysical.entry[0]])} has "
             f"{unphysical.properties}: {unphysical.rule}; correct the model, or give lower bounds "
             "in medium.floor"
         )

@@ -20,7 +20,7 @@ from groundswell.solvers.dgwave.equations import Equations
 from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.partition import Partition
-from groundswell.solvers.dgwave.recordable import recording
+from groundswell.solvers.dgwave.recordable import RECORDABLE
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.step_limit import StepLimit
 
@@ -115,5 +115,8 @@ class Setup:
 
     def recording(self, domain: Domain) -> Recording:
         """The recordable fields on some elements."""
-        attrs = date_attributes(self.case, self.survey)
-        return recording(domain, self.equations, self.dtype, self.time_axis, attrs)
+        fields = {name: RECORDABLE[name] for name in self.equations.fields}
+        attrs, axis = date_attributes(self.case, self.survey), self.time_axis
+        return Recording(
+            domain, fields, self.dtype, axis.dt, attrs=attrs, steps=axis.steps, start=axis.start
+        )
