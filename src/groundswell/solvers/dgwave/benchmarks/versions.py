@@ -62,12 +62,12 @@ class SolverSteps:
 
     @property
     def kernels(self) -> dict[str, list[Launch]]:
-        """See `Steps`."""
+        """The launches of each kernel in a step, by kernel name."""
         return {"advance": self.step}
 
     @property
     def step(self) -> list[Launch]:
-        """See `Steps`."""
+        """The launches of a step."""
         return self._propagation.step
 
     @property
@@ -83,11 +83,11 @@ class SolverVersion:
 
     @property
     def costs(self) -> Costs:
-        """See `Version`."""
+        """The cost of each of its kernels."""
         return {"advance": advance}
 
     def build(self, backend: Backend, problem: Discretisation) -> list[Callable[[], Steps]]:
-        """See `Version`."""
+        """Start to compile; functions that create the steps, one for each variant to try."""
         return [partial(SolverSteps, backend, problem)]
 
 

@@ -106,7 +106,7 @@ class LayerAbsorption(Absorption):
         return add_profiles(*self._damping_profiles(elements))
 
     def damping_rows(self, elements: RankElements) -> int:
-        """See `Absorption`."""
+        """Number of the rows of rates that `damping` returns."""
         if not self._has_damping:
             return 0
         rows, profiles = self._damping_profiles(elements)
@@ -174,7 +174,7 @@ class LayerAbsorption(Absorption):
     # --- matched layers ---------------------------------------------------------------------------
 
     def matched_layers(self, elements: RankElements) -> MatchedLayers | None:
-        """See `Absorption`."""
+        """The matched layers of a rank's elements; None if no rank has any."""
         if not has_layers(self.geometry, PML):
             return None
         found, in_layers = layer_profiles(self.geometry, elements, PML), self._in_matched_layers
@@ -192,7 +192,7 @@ class LayerAbsorption(Absorption):
 
     @cached_property
     def layer_axes(self) -> Integers:
-        """See `Absorption`."""
+        """The number of axes to which matched layers with an element are normal, (elements,)."""
         return np.asarray(self._in_matched_layers.sum(axis=1))
 
     @cached_property

@@ -63,11 +63,11 @@ class SurfaceSponges(Absorption):
 
     @property
     def decay(self) -> float:
-        """See `Absorption`."""
+        """The largest rate at which fields or memory variables decay, 1/s."""
         return float(self.rates.max(initial=0.0))
 
     def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
-        """See `Absorption`."""
+        """Damping of all fields: rows and rates, see `Terms`; no rows if no rank has any."""
         if not self.widths:
             return None, self.rates
         _, own, rows = np.intersect1d(
@@ -78,7 +78,7 @@ class SurfaceSponges(Absorption):
         return damped, self.rates[rows]
 
     def damping_rows(self, elements: RankElements) -> int:
-        """See `Absorption`."""
+        """Number of the rows of rates that `damping` returns."""
         return len(np.intersect1d(elements.numbers, self.elements, assume_unique=True))
 
     @property
@@ -92,7 +92,7 @@ class SurfaceSponges(Absorption):
         return len(self.elements) / self.geometry.count
 
     def quantities(self) -> Iterator[Quantity]:
-        """See `Absorption`."""
+        """What absorbs waves, for `groundswell check`, besides the cells of a grid."""
         damped = len(self.elements)
         text = f"{counted(damped, 'element')} next to {', '.join(self.widths)}"
         yield Quantity("sponges", damped, "sponges" * bool(damped), "elements", text, MESH)

@@ -62,24 +62,24 @@ class BrickGeometry(Geometry):
 
     @property
     def count(self) -> int:
-        """See `Geometry`."""
+        """Number of elements."""
         return self.forest.count
 
     @property
     def connectivity(self) -> Forest:
-        """See `Geometry`."""
+        """The mesh that defines the neighbours of elements."""
         return self.forest
 
     @cached_property
     def hexahedra(self) -> Hexahedra:
-        """See `Geometry`."""
+        """The elements with their geometry, for output."""
         if self.surface is None:
             return Leaves(self.forest)
         return Leaves(self.forest, self.surface.deform, self.degree)
 
     @property
     def outline(self) -> Hexahedra:
-        """See `Geometry`."""
+        """A mesh that fills the same space, as coarse as possible."""
         if self.is_curved:
             return self.hexahedra
         x, y, z = self.forest.edges
@@ -88,12 +88,12 @@ class BrickGeometry(Geometry):
 
     @property
     def is_curved(self) -> bool:
-        """See `Geometry`."""
+        """Whether elements are not bricks."""
         return self.surface is not None
 
     @property
     def edges(self) -> Floats:
-        """See `Geometry`."""
+        """Edge lengths that limit time steps, (elements, 3), m; see `CurvedElements`."""
         if self.is_curved:
             return super().edges
         lower, upper = self.forest.boxes()
@@ -102,7 +102,7 @@ class BrickGeometry(Geometry):
     # --- positions --------------------------------------------------------------------------------
 
     def locate(self, points: Floats) -> tuple[Integers, Floats]:
-        """See `Geometry`."""
+        """The elements that hold positions, and reference coordinates in them."""
         inside = points if self.surface is None else self.surface.bricks_of(points)
         low, high = (np.array([line[n] for line in self.forest.edges]) for n in (0, -1))
         leaves = self.forest.locate(np.clip(inside, low, high))
@@ -110,11 +110,11 @@ class BrickGeometry(Geometry):
         return leaves, np.clip(2 * (inside - lower) / (upper - lower) - 1, -1.0, 1.0)
 
     def place(self, points: Floats) -> Floats:
-        """See `Geometry`."""
+        """Coordinates x, y, z of positions (x, y, depth below the surface), (n, 3), m."""
         return points if self.surface is None else self.surface.place(points)
 
     def below_surface(self, points: Floats) -> Floats:
-        """See `Geometry`."""
+        """The inverse of `place`: x, y and depth below the surface of positions, (n, 3), m."""
         if self.surface is None:
             return points
         x, y, z = points.T
@@ -128,7 +128,7 @@ class BrickGeometry(Geometry):
         return self.surface.bottom(*points[:, :2].T)
 
     def keep_inside(self, points: Floats, origins: Floats) -> Floats:
-        """See `Geometry`."""
+        """Move positions (x, y, depth below the surface) that lie outside back into the elements."""
         depth = np.clip(points[:, 2], 0.0, self.bottom(points))
         return np.column_stack([points[:, :2], depth])
 
@@ -154,7 +154,7 @@ class BrickGeometry(Geometry):
     # --- the surface ------------------------------------------------------------------------------
 
     def locate_surface(self, points: Floats) -> LocatedOnFaces:
-        """See `Geometry`."""
+        """The faces of the surface at positions (x, y), (n, 2), m."""
         below = np.full(len(points), OFFSET * self.smallest)  # layers may lie above the surface
         leaves, places = self.locate(np.column_stack([points, below]))
         return LocatedOnFaces(leaves, np.full(len(leaves), TOP), places[:, :2])
@@ -175,21 +175,21 @@ class BrickGeometry(Geometry):
         return self.forest.anchors(elements) >> self.forest.max_level
 
     def in_region(self, elements: Integers) -> Mask:
-        """See `Geometry`."""
+        """Which elements lie in the region rather than in layers around it, (elements,)."""
         if self.grid.cells == self.grid.region:
             return np.ones(len(elements), bool)
         cells = self.cells(elements) - np.array(self.grid.before)
         return np.asarray(((cells >= 0) & (cells < self.grid.region)).all(axis=1))
 
     def reflection(self, elements: RankElements) -> Floats:
-        """See `Geometry`."""
+        """Reflection coefficients that faces have if they are boundaries, (elements, 6)."""
         ends = [REFLECTION[end] for end in self.conditions]
         return np.broadcast_to(ends, (elements.count, len(ends)))
 
     # --- for `groundswell check` ------------------------------------------------------------------
 
     def quantities(self) -> Iterator[Quantity]:
-        """See `Geometry`."""
+        """Number and size of the elements, for `groundswell check`."""
         grid = self.grid
         text = describe_grid(grid.cells, grid.spacing, "elements of {} m") + ", layers included"
         yield Quantity("grid", grid.cells, "grid", text=text, group=MESH)
@@ -204,7 +204,7 @@ class BrickGeometry(Geometry):
             yield from terrain_quantities(self.surface, MESH)
 
     def warnings(self, wavelength: float) -> Iterator[str]:
-        """See `Geometry`."""
+        """Reasons to expect poor results, each with its remedy."""
         if self.surface is not None:
             yield from terrain_warnings(self.surface, wavelength)
 

@@ -60,27 +60,27 @@ class MeshGeometry(Geometry):
 
     @property
     def count(self) -> int:
-        """See `Geometry`."""
+        """Number of elements."""
         return self.mesh.count
 
     @property
     def connectivity(self) -> Mesh:
-        """See `Geometry`."""
+        """The mesh that defines the neighbours of elements."""
         return self.mesh
 
     @cached_property
     def hexahedra(self) -> Hexahedra:
-        """See `Geometry`."""
+        """The elements with their geometry, for output."""
         return SeparateElements(self.mesh)
 
     @property
     def outline(self) -> Hexahedra:
-        """See `Geometry`."""
+        """A mesh that fills the same space, as coarse as possible."""
         return self.hexahedra
 
     @property
     def is_curved(self) -> bool:
-        """See `Geometry`."""
+        """Whether elements are not bricks."""
         return True
 
     @property
@@ -104,17 +104,17 @@ class MeshGeometry(Geometry):
         return np.column_stack([points[:, :2], tops + points[:, 2]])
 
     def below_surface(self, points: Floats) -> Floats:
-        """See `Geometry`."""
+        """The inverse of `place`: x, y and depth below the surface of positions, (n, 3), m."""
         tops = find_surface(self.mesh, points[:, :2])
         return np.column_stack([points[:, :2], points[:, 2] - tops])
 
     def keep_inside(self, points: Floats, origins: Floats) -> Floats:
-        """See `Geometry`."""
+        """Move positions (x, y, depth below the surface) that lie outside back into the elements."""
         beside = self.locate(points)[0] == NOWHERE
         return np.where(beside[:, None], origins, points)
 
     def require_inside(self, survey: Survey) -> None:
-        """See `Geometry`."""
+        """Check that sources and receivers lie in the elements, or in the region of a grid."""
         missing = self.outside(np.array([place for _, place in survey.places]))
         refuse_misplaced((survey.places[n][0], sentence) for n, sentence in missing)
 
@@ -162,7 +162,7 @@ class MeshGeometry(Geometry):
         return np.ones(len(elements), bool)
 
     def reflection(self, elements: RankElements) -> Floats:
-        """See `Geometry`."""
+        """Reflection coefficients that faces have if they are boundaries, (elements, 6)."""
         tags = self.mesh.tags(elements.numbers)
         found = np.full(tags.shape, ABSORBING)
         for name, tag in self.groups.sides.items():
@@ -172,7 +172,7 @@ class MeshGeometry(Geometry):
     # --- for `groundswell check` ------------------------------------------------------------------
 
     def quantities(self) -> Iterator[Quantity]:
-        """See `Geometry`."""
+        """Number and size of the elements, for `groundswell check`."""
         text = f"{self.count:,} elements of order {self.mesh.order} from {self.file}"
         yield Quantity("elements", self.count, "mesh", text=text, group=MESH)
         ends = " x ".join(f"{low:g} to {high:g}" for low, high in self._ends)

@@ -45,11 +45,11 @@ class BrickMedia:
 
     @property
     def has_dry_surface(self) -> bool:
-        """See `ElementMedium`."""
+        """Whether there is a surface that no water reaches."""
         return bool(np.all(self.media[0].plane(0).vs > 0))
 
     def average(self, elements: Integers) -> Material:
-        """See `ElementMedium`."""
+        """The average material of elements, arrays (elements,)."""
         return self._averages.at(elements)
 
     @cached_property
@@ -69,7 +69,7 @@ class BrickMedia:
         return Material(**{n: getattr(found, n).reshape(shape) for n in USED})
 
     def is_solid(self, elements: Integers, places: Floats) -> Mask:
-        """See `ElementMedium`."""
+        """Whether the medium is solid at positions in elements, (elements, places)."""
         points = self._points(elements, places)
         found = solid_at_points(self.media[0], points.reshape(-1, AXES))
         return found.reshape(points.shape[:2])

@@ -42,12 +42,12 @@ class VolumeMedia:
 
     @property
     def varies(self) -> bool:
-        """See `ElementMedium`."""
+        """Whether the medium may vary inside elements."""
         return not all(self.is_uniform)
 
     @cached_property
     def has_dry_surface(self) -> bool:
-        """See `ElementMedium`."""
+        """Whether there is a surface that no water reaches."""
         elements, _ = top_faces(self.mesh)
         return len(elements) > 0 and bool(np.all(self.average(elements).vs > 0))
 
@@ -57,7 +57,7 @@ class VolumeMedia:
         return Material(**{name: given.get(name, none) for name in self.names})
 
     def is_solid(self, elements: Integers, places: Floats) -> Mask:
-        """See `ElementMedium`."""
+        """Whether the medium is solid at positions in elements, (elements, places)."""
         return np.asarray(self.sample(elements, places).vs > 0)
 
     @cached_property
