@@ -128,7 +128,7 @@ class BrickGeometry(Geometry):
         return self.surface.bottom(*points[:, :2].T)
 
     def keep_inside(self, points: Floats, origins: Floats) -> Floats:
-        """Move positions (x, y, depth below the surface) that lie outside back into the elements."""
+        """Move positions x, y, depth below the surface that lie outside into the elements."""
         depth = np.clip(points[:, 2], 0.0, self.bottom(points))
         return np.column_stack([points[:, :2], depth])
 

@@ -109,7 +109,7 @@ class MeshGeometry(Geometry):
         return np.column_stack([points[:, :2], points[:, 2] - tops])
 
     def keep_inside(self, points: Floats, origins: Floats) -> Floats:
-        """Move positions (x, y, depth below the surface) that lie outside back into the elements."""
+        """Move positions x, y, depth below the surface that lie outside into the elements."""
         beside = self.locate(points)[0] == NOWHERE
         return np.where(beside[:, None], origins, points)
 
