@@ -15,7 +15,7 @@ from variants import long_variants
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "tests" / "support" / "domain_program.py"
 EXAMPLES = ROOT / "examples" / "exchange"
-CHECKSUM = "28b2ed41"  # of all examples; tests/unit/test_exchange_api.py computes it another way
+CHECKSUM = "28b2ed41"  # of all examples; tests/unit/exchange/test_api.py computes it another way
 SNIPPETS = re.findall(
     r"```python\n(.*?)```", (ROOT / "docs" / "exchange.md").read_text(), re.DOTALL
 )

@@ -11,7 +11,7 @@ from groundswell.simulation.solver import Cost, DecompositionSummary
 
 def quantities_of(setup: Any) -> list[Quantity]:
     """The quantities that `groundswell check` prints."""
-    return [*check_of(setup).quantities(setup)]
+    return [*check_of(setup).quantities(setup, cost(setup))]
 
 
 def warnings_of(setup: Any) -> list[str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, Blocks, Cells, Items, Source
 from groundswell.backends.source import INCLUDE
 
-KERNELS = Path(__file__).parents[1] / "unit" / "kernels"
+KERNELS = Path(__file__).parents[1] / "unit" / "backends" / "kernels"
 WEIGHTS = {"WEIGHT_X": 0.7, "WEIGHT_Y": 1.3, "WEIGHT_Z": 0.4}
 TOLERANCE = {"float32": 2e-6, "float64": 4e-15}  # a dozen roundings, relative to the largest value
 

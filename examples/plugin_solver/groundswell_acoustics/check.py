@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from groundswell.case.quantities import Quantity, byte_size
+from groundswell.case.quantities import Quantity
 from groundswell.grids.cartesian import describe_grid
-from groundswell.simulation.blocks import estimate
+from groundswell.simulation.solver import Cost
 from groundswell_acoustics.setup import Setup
 
 
-def quantities(setup: Setup) -> list[Quantity]:
+def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """The grid, the steps and the memory."""
-    grid, memory = setup.grid, estimate(setup).memory
+    grid = setup.grid
     return [
         Quantity("cells", grid.cells, "grid", text=describe_grid(grid.cells, grid.spacing)),
         Quantity("dt", setup.dt, "time step", "s"),
         Quantity("steps", setup.steps, "steps"),
-        Quantity("memory", memory, "memory", "B", byte_size(memory)),
+        cost.memory_quantity(),
     ]
 
 

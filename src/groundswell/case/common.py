@@ -265,7 +265,8 @@ class Case(Section):
         if isinstance(value, PurePath):
             inside = value.is_relative_to(self._folder)
             return (value.relative_to(self._folder) if inside else value).as_posix()
-        checksum = hashlib.sha256(value.tobytes()).hexdigest()
+        contiguous = value if value.flags.c_contiguous else value.copy()
+        checksum = hashlib.sha256(contiguous.data).hexdigest()
         return {"shape": value.shape, "dtype": str(value.dtype), "sha256": checksum}
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 _MILLENNIUM = 3.2e10  # s; the range of timedelta is little longer
+DEFAULT_GROUP = "Set-up"
 Value = bool | int | float | str | None | Sequence[Any] | Mapping[str, Any]
 
 
@@ -28,7 +29,7 @@ class Quantity:
     label: str = ""
     unit: str = ""
     text: str = ""
-    group: str = "Set-up"
+    group: str = DEFAULT_GROUP
 
     def __str__(self) -> str:
         """The value with its unit, as text."""

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
-from groundswell.arrays import Integers
 from groundswell.case.problems import Violation, reject
 from groundswell.case.section import DataFile, NotEmpty, Section, TaggedUnion, exactly_one, repeated
 from groundswell.case.units import LARGEST_COUNT, Count, Frequency, Length, Positive, Time
 from groundswell.errors import did_you_mean, listed
 
-if TYPE_CHECKING:
-    pass
+if TYPE_CHECKING:  # NumPy takes long to import
+    from groundswell.arrays import Integers
 
 Position = tuple[Length, Length, Length]
 Axis = Literal["x", "y", "z"]

@@ -95,7 +95,8 @@ def check(
             f"{counted(hosts, 'host')} for {counted(ranks, 'rank')}; each host needs at least one"
         )
     setup = prepare(case, backend=backend, precision=precision)
-    quantities, cost = check_of(setup).quantities(setup), cost_of(setup).estimate(setup)
+    cost = cost_of(setup).estimate(setup)
+    quantities = check_of(setup).quantities(setup, cost)
     found = {
         "solver": setup.case.solver,
         "precision": setup.case.run.precision,

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from groundswell import registry
 from groundswell.backends.array_interop import array_interop
@@ -137,7 +137,7 @@ class _Run:
     def summary(self, files: list[str]) -> dict[str, Any]:
         """The contents of summary.json."""
         setup, solver, driver = self.opened.setup, self.opened.solver, self.driver
-        quantities, tuning = check_of(setup).quantities(setup), self.opened.tuning
+        quantities, tuning = check_of(setup).quantities(setup, self.cost), self.opened.tuning
         return {
             "title": setup.case.title,
             "solver": setup.case.solver,
@@ -162,6 +162,48 @@ class _Run:
         }
 
 
+class RunOptions(TypedDict, total=False):
+    """Further keyword arguments of `run`, which describes them."""
+
+    backend: str | None
+    precision: str | None
+    temporary: bool
+    callbacks: Sequence[Callback]
+
+
+@dataclass(frozen=True)
+class _Request:
+    """The arguments of `run`."""
+
+    case: Case | str | Path
+    folder: str | Path | None
+    resume: Resume
+    overwrite: bool
+    quiet: bool
+    backend: str | None = None
+    precision: str | None = None
+    temporary: bool = False
+    callbacks: Sequence[Callback] = ()
+
+    def prepare(self, job: Communicator) -> Setup:
+        """Host-side preparation of the case."""
+        return prepare(self.case, job, backend=self.backend, precision=self.precision)
+
+    def claim(
+        self, folder: Path, digest: str, job: Communicator, claimed: ExitStack
+    ) -> Progress | None:
+        """Lock the results folder until `claimed` closes; returns what an earlier run has done.
+
+        Raises:
+            InputError: the run cannot use the folder as requested.
+        """
+        job.collective_try(lambda: require_writable(folder))
+        job.collective_try(lambda: claimed.enter_context(locked(folder)) if job.first else None)
+        return job.collective_try(
+            lambda: progress_to_resume(folder, digest, resume=self.resume, overwrite=self.overwrite)
+        )
+
+
 def run(
     case: Case | str | Path,
     *,
@@ -169,10 +211,7 @@ def run(
     resume: Resume = False,
     overwrite: bool = False,
     quiet: bool = True,
-    backend: str | None = None,
-    precision: str | None = None,
-    temporary: bool = False,
-    callbacks: Sequence[Callback] = (),
+    **options: Unpack[RunOptions],
 ) -> Result:
     """Run a case to its end.
 
@@ -186,9 +225,9 @@ def run(
             return the results if they are complete, and otherwise start from the beginning.
         overwrite: replace results of another case, or an unfinished run, in that folder.
         quiet: show no progress.
-        backend, precision: replace those of the case.
-        temporary: write no checkpoints, because nobody will continue the run in that folder.
-        callbacks: functions to call between steps; see `every`.
+        options: `backend` and `precision` replace those of the case; `callbacks` are functions to
+            call between steps, see `every`; `temporary` runs write no checkpoints, because nobody
+            will continue them in that folder.
 
     Raises:
         InputError: the case cannot run as requested; nothing has been written.
@@ -196,35 +235,28 @@ def run(
         Interrupted: a signal or a callback stopped the run; if it had made steps, it has written a
             checkpoint.
     """
-    require_callbacks(callbacks)
+    request = _Request(case, folder, resume, overwrite, quiet, **options)
+    require_callbacks(request.callbacks)
     clock, job = _Clock(), get_communicator()
-    with ExitStack() as claim:
+    with ExitStack() as claimed:
         with stopping_at_once(NOTHING_WRITTEN):
             with clock("read"):
-                setup = prepare(case, job, backend=backend, precision=precision)
+                setup = request.prepare(job)
                 digest = shared_digest(setup, job)
-                files = RunFiles(folder_of(setup.case, folder), not temporary)
+                files = RunFiles(folder_of(setup.case, folder), not request.temporary)
                 # Refuse an impossible request before the device is opened and kernels compiled.
-                job.collective_try(lambda: require_writable(files.folder))
-                job.collective_try(
-                    lambda: claim.enter_context(locked(files.folder)) if job.first else None
-                )
-                done = job.collective_try(
-                    lambda: progress_to_resume(
-                        files.folder, digest, resume=resume, overwrite=overwrite
-                    )
-                )
+                done = request.claim(files.folder, digest, job, claimed)
                 if resume == AUTO and _has_ended(job, files.folder, digest, quiet=quiet):
                     return Result(files.folder)
                 cost = job.collective_try(lambda: cost_of(setup).estimate(setup))
                 job.collective_try(lambda: _require_room(setup, cost, files, done))
             opened = open_solver(setup, job, clock, quiet=quiet or not job.first)
-            _require_steps(opened, callbacks)
+            _require_steps(opened, request.callbacks)
         current = _Run(opened, files, digest, cost, clock)
         with stop_request() as stop, _with_remedy(current), files.cleaned_up_on_failure(job.first):
             with clock("read"):
                 job.collective_try(lambda: current.start(done))
-            current.advance(quiet or not job.first, stop, callbacks)
+            current.advance(quiet or not job.first, stop, request.callbacks)
             current.finish()
     return Result(files.folder)
 

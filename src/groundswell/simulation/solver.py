@@ -17,7 +17,7 @@ import numpy as np
 from groundswell.arrays import HostArray
 from groundswell.backends import Event, Listing
 from groundswell.case import Case
-from groundswell.case.quantities import Quantity
+from groundswell.case.quantities import DEFAULT_GROUP, Quantity, byte_size
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.tuning import Tuning
@@ -74,6 +74,10 @@ class Cost:
     memory: int
     output_bytes: int
 
+    def memory_quantity(self, group: str = DEFAULT_GROUP) -> Quantity:
+        """The memory as a labelled value."""
+        return Quantity("memory", self.memory, "memory", "B", byte_size(self.memory), group)
+
 
 class Setup(Protocol):
     """Host-side preparation: a case with its data read and validated, before a device is used.
@@ -107,8 +111,12 @@ class Prepare(Protocol):
 class Check(Protocol):
     """What `groundswell check` prints of a set-up: the module `check` of a solver."""
 
-    def quantities(self, setup: Any) -> Sequence[Quantity]:
-        """Labelled values that describe the run, for `check`, `summary.json` and the report."""
+    def quantities(self, setup: Any, cost: Cost) -> Sequence[Quantity]:
+        """Labelled values that describe the run, for `check`, `summary.json` and the report.
+
+        Args:
+            cost: of the run on one rank.
+        """
         ...
 
     def warnings(self, setup: Any) -> Sequence[str]:

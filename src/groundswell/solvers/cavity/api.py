@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from groundswell.arguments import listed
 from groundswell.simulation.result import Result
@@ -14,6 +14,23 @@ from groundswell.solvers.cavity.case import CavityCase
 Table = Mapping[str, Any]  # a table of a case file
 
 
+class Sections(TypedDict, total=False):
+    """Further keyword arguments of `build_case`; `simulate` describes them."""
+
+    backend: str
+    precision: str
+    title: str | None
+    time: Table | None
+    output: Table | None
+
+
+class CaseArguments(Sections, total=False):
+    """Keyword arguments of `simulate` that describe the case."""
+
+    size: Sequence[float | str]
+    start: Mapping[Any, Any] | None
+
+
 def build_case(
     points: Sequence[int],
     fluid: Table,
@@ -21,9 +38,7 @@ def build_case(
     *,
     size: Sequence[float | str] = (1.0, 1.0, 1.0),
     start: Mapping[Any, Any] | None = None,
-    backend: str = "cpu",
-    precision: str = "double",
-    **sections: Table | str,
+    **sections: Unpack[Sections],
 ) -> CavityCase:
     """Build the case that `simulate` runs, for `check` and `Simulation`; see `simulate`.
 
@@ -35,7 +50,10 @@ def build_case(
         fluid=fluid,
         walls={} if walls is None else walls,
         start=None if start is None else {"flow": start},
-        run={"backend": backend, "precision": precision},
+        run={
+            "backend": sections.pop("backend", "cpu"),
+            "precision": sections.pop("precision", "double"),
+        },
         **{name: content for name, content in sections.items() if content is not None},
     )
 
@@ -48,7 +66,7 @@ def simulate(
     folder: str | Path | None = None,
     overwrite: bool = False,
     quiet: bool = True,
-    **case: Any,
+    **case: Unpack[CaseArguments],
 ) -> Result:
     """Compute the steady flow in a box with walls.
 

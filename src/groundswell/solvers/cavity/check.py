@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from groundswell.case.quantities import Quantity, byte_size
+from groundswell.case.quantities import Quantity
 from groundswell.grids.cartesian import describe_grid, format_extent
-from groundswell.solvers.cavity.cost import estimate
+from groundswell.simulation.solver import Cost
 from groundswell.solvers.cavity.scales import Scales
 from groundswell.solvers.cavity.setup import Setup
 
@@ -30,12 +30,12 @@ UNSTEADY_LID = {2: 8000.0, 3: 1900.0}
 UNSTEADY_SIDES = {1.0: 1.8e8, 4.0: 1.6e6, 8.0: 3.1e5}
 
 
-def quantities(setup: Setup) -> list[Quantity]:
+def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """Grids, steps and memory; the fluid and its boundary layers."""
-    return [*_grid(setup), *_flow(setup)]
+    return [*_grid(setup, cost), *_flow(setup)]
 
 
-def _grid(setup: Setup) -> Iterator[Quantity]:
+def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     grid, grids = setup.finest.grid, [each.grid.cells for each in setup.grids]
     length = _unit(setup, "m")
     points = describe_grid(grid.cells, grid.spacing, f"points, {{}} {length}".rstrip() + " apart")
@@ -47,8 +47,7 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("steps", setup.steps, "steps", text=f"at most {setup.steps:,}", group=GRID)
     text = ", then ".join(map(format_extent, grids)) + " points" if len(grids) > 1 else ""
     yield Quantity("grids", grids, "multigrid" * bool(text), text=text, group=GRID)
-    memory = estimate(setup).memory
-    yield Quantity("memory", memory, "memory", "B", byte_size(memory), GRID)
+    yield cost.memory_quantity(GRID)
 
 
 def _flow(setup: Setup) -> Iterator[Quantity]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -105,14 +104,12 @@ class Level:
         return self.exchanges[target].overlap_with(boundary=before, interior=during)
 
     def _advance(self, box: Box, start: int, latest: int, target: int, stage: int) -> Launch:
-        now, then, forcing = (
-            _pointers(state) for state in (self.copies[latest], self.copies[target], self.forcing)
-        )
+        states = {"1": self.copies[latest], "f": self.forcing, "2": self.copies[target]}
+        if start != latest:
+            states["0"] = self.copies[start]
+        kernel = "advance_first" if start == latest else "advance"
         step_size = self.step_sizes[stage : stage + 1]
-        if start == latest:
-            return self._in_box("advance_first", box, *now, *forcing, *then, step_size)
-        first = _pointers(self.copies[start])
-        return self._in_box("advance", box, *first, *now, *forcing, *then, step_size)
+        return self._in_box(kernel, box, pace=step_size, **_fields_of(states))
 
     def set_step_sizes(self, limit: float = 0.0) -> None:
         """Set the step size of each stage.
@@ -135,16 +132,17 @@ class Level:
             into: where to store them.
             forced: whether to include the forcing.
         """
-        fields = (self.copies[0], self.forcing, into)
-        arguments = (*(a for state in fields for a in _pointers(state)), int(forced))
-        return self._in_box("find_rates", Box((0, 0, 0), self.part.shape), *arguments)
+        fields = _fields_of({"1": self.copies[0], "f": self.forcing, "2": into})
+        whole = Box((0, 0, 0), self.part.shape)
+        return self._in_box("find_rates", whole, is_forced=int(forced), **fields)
 
     def measure(self) -> tuple[Floats, float]:
         """Root mean squares of the rates of change, (5,), and one over the stable step, 1/s."""
         self.compute_rates(self.copies[1], forced=False)()
         parts = len(self._sums)
-        fields = (*_pointers(self.copies[0]), *_pointers(self.copies[1]))
-        self.module.launch("sum_rows", Blocks(parts, LANES), *fields, self._sums, parts)()
+        fields = _fields_of({"1": self.copies[0], "2": self.copies[1]})
+        extent, found = Blocks(parts, LANES), {"sums": self._sums, "parts": parts}
+        self.module.launch("sum_rows", extent, **fields, **found)()
         sums = self.backend.to_host(self._sums)
         sums_of_ranks = self.comm.allgather((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
         squares = sum(squares for squares, _ in sums_of_ranks)
@@ -226,9 +224,10 @@ class Level:
     def _thickness(self) -> tuple[int, ...]:
         return (*THICKNESS, ROW_ALIGNMENT // self.layout.itemsize)
 
-    def _in_box(self, kernel: str, box: Box, *arguments: Any) -> Launch:
-        bounds = (*box.start[::-1], *box.shape[::-1])
-        return self.module.launch(kernel, self.tile.cover(box), *arguments, *bounds)
+    def _in_box(self, kernel: str, box: Box, **arguments: DeviceArray | int) -> Launch:
+        for axis, first, count in zip("kji", box.start, box.shape, strict=True):
+            arguments |= {f"first_{axis}": first, f"count_{axis}": count}
+        return self.module.launch(kernel, self.tile.cover(box), **arguments)
 
 
 def kernel_source(grid: LevelGrid, part: Part, processors: int, steps: int) -> Source:
@@ -274,5 +273,10 @@ def _coefficients(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
     }
 
 
-def _pointers(state: State) -> list[DeviceArray]:
-    return [state[name].interior for name in FIELDS]
+def _fields_of(states: Mapping[str, State]) -> dict[str, DeviceArray]:
+    """Arguments of kernels: the fields of states, whose names end with the key of the state."""
+    return {
+        f"{name.lower()}{key}": state[name].interior
+        for key, state in states.items()
+        for name in FIELDS
+    }

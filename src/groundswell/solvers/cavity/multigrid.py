@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from groundswell.arrays import DeviceArray
 from groundswell.backends import Cells, Launch, Module, Source
 from groundswell.backends.source import precision
 from groundswell.grids.cartesian import Field
@@ -92,18 +93,25 @@ class GridTransfer:
         mode: int,
     ) -> Launch:
         (level, old), (other, new) = source, target
-        bands: list[object] = []
-        for axis in range(3):
+        arguments: dict[str, DeviceArray | int] = {
+            "in": old.interior,
+            "in_row": level.layout.row,
+            "in_plane": level.layout.plane,
+            "out": new.interior,
+            "out_row": other.layout.row,
+            "out_plane": other.layout.plane,
+            "keep": mode,
+        }
+        for axis, at in enumerate("xyz"):
             first, count = other.part.start[axis], other.part.cells[axis]
             band = weights(level.grid, other.grid, axis, name)
             rows = slice(first, first + count)
             start = level.part.start[axis]
             band = band.part(rows, start, start + level.part.cells[axis])
             band = band.on(level.backend, level.grid.dtype)
-            bands += [band.first, band.weights, band.weights.shape[1], count]
-        layouts = [(lv.layout.row, lv.layout.plane) for lv in (level, other)]
-        arguments = (old.interior, *layouts[0], new.interior, *layouts[1], mode, *bands)
-        return self._module.launch("interpolate", Cells(*other.part.cells), *arguments)
+            arguments |= {f"first_{at}": band.first, f"weight_{at}": band.weights}
+            arguments |= {f"width_{at}": band.weights.shape[1], f"n{at}": count}
+        return self._module.launch("interpolate", Cells(*other.part.cells), **arguments)
 
 
 def _identity(source: LevelGrid, target: LevelGrid, axis: int, name: str) -> Band:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from groundswell.case.quantities import Quantity, byte_size
+from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
@@ -17,9 +17,9 @@ from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import STEP_RATIO, sampling_warnings
+from groundswell.simulation.solver import Cost
 from groundswell.solvers.dgwave.advice import aligned, finer_refinement, shallow_sources
 from groundswell.solvers.dgwave.case import DgWaveCase
-from groundswell.solvers.dgwave.cost import estimate
 from groundswell.solvers.dgwave.dispersion import describe_errors, plane_wave_errors
 from groundswell.solvers.dgwave.geometry import MESH
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
@@ -37,17 +37,17 @@ WAVES, SOURCES = "What the elements resolve", "Sources, receivers"
 ROUNDING = 1e-9  # relative, of edges and frequencies
 
 
-def quantities(setup: Setup) -> list[Quantity]:
+def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """Mesh, time step, memory, resolution, sources and receivers."""
     materials, survey = setup.materials, setup.survey
     return [
-        *_mesh(setup),
+        *_mesh(setup, cost),
         *_waves(materials, setup.case.method.flux),
         *_sources(materials.elements, survey, setup.case.event),
     ]
 
 
-def _mesh(setup: Setup) -> Iterator[Quantity]:
+def _mesh(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     yield from setup.geometry.quantities()
     yield from setup.absorption.quantities()
     dt = setup.dt
@@ -67,8 +67,7 @@ def _mesh(setup: Setup) -> Iterator[Quantity]:
     label = "seismograms" * bool(setup.survey.receivers)
     text = f"every {interval:.6g} s"
     yield Quantity("sampling", interval, label, "s", text, MESH)
-    memory = estimate(setup).memory
-    yield Quantity("memory", memory, "memory", "B", byte_size(memory), MESH)
+    yield cost.memory_quantity(MESH)
 
 
 def _waves(materials: Materials, flux: float) -> Iterator[Quantity]:

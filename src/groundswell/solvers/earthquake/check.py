@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from groundswell.case.quantities import Quantity, byte_size
+from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.survey import Survey
-from groundswell.solvers.earthquake.cost import estimate
+from groundswell.simulation.solver import Cost
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.setup import Setup
@@ -21,18 +21,18 @@ from groundswell.solvers.earthquake.warnings import warnings as warnings
 GRID, WAVES, SOURCES = "Grid and time steps", "What the grid resolves", "Sources and receivers"
 
 
-def quantities(setup: Setup) -> list[Quantity]:
+def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """Grid, time step, memory, resolution, sources and receivers."""
     event, ground = setup.case.event, setup.ground
     return [
-        *_grid(setup),
+        *_grid(setup, cost),
         *_waves(ground),
         *_layers(setup.absorption),
         *_sources(setup.survey, event, ground),
     ]
 
 
-def _grid(setup: Setup) -> Iterator[Quantity]:
+def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     grid, dt = setup.grid, setup.dt
     cells = f"{describe_grid(grid.cells, grid.spacing)}, absorbing layers included"
     yield Quantity("cells", grid.cells, "grid", text=cells, group=GRID)
@@ -48,8 +48,7 @@ def _grid(setup: Setup) -> Iterator[Quantity]:
     sampling = ", ".join(f"{name} every {s:.6g} s" for name, s in setup.sampling.items())
     label = "output" if sampling else ""
     yield Quantity("sampling", setup.sampling, label, "s", sampling, GRID)
-    memory = estimate(setup).memory
-    yield Quantity("memory", memory, "memory", "B", byte_size(memory), GRID)
+    yield cost.memory_quantity(GRID)
 
 
 def _waves(ground: Ground) -> Iterator[Quantity]:

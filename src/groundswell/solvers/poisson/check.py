@@ -7,10 +7,10 @@ from math import prod
 
 import numpy as np
 
-from groundswell.case.quantities import Quantity, byte_size
+from groundswell.case.quantities import Quantity
 from groundswell.errors import quoted
 from groundswell.meshes.box import Box
-from groundswell.solvers.poisson.cost import estimate
+from groundswell.simulation.solver import Cost
 from groundswell.solvers.poisson.lines import FLAT, MAX_LINES
 from groundswell.solvers.poisson.setup import Setup
 
@@ -18,12 +18,12 @@ ELEMENTS, EQUATION = "Elements and iteration", "The equation"
 LEAST_TOLERANCE = {"double": 1e-15, "single": 1e-6}  # about the rounding of residuals
 
 
-def quantities(setup: Setup) -> list[Quantity]:
+def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """Elements, unknowns, the iteration, memory; the equation and its boundary conditions."""
-    return [*_elements(setup), *_equation(setup)]
+    return [*_elements(setup, cost), *_equation(setup)]
 
 
-def _elements(setup: Setup) -> Iterator[Quantity]:
+def _elements(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     method, count, tolerance = setup.case.method, setup.mesh.count, setup.case.tolerance
     yield Quantity("mesh", setup.case.mesh.kind, "mesh", group=ELEMENTS)
     text = f"{count:,} of polynomial degree {setup.degree}"
@@ -39,8 +39,7 @@ def _elements(setup: Setup) -> Iterator[Quantity]:
     text = f"at most {method.iterations:,}, until the residual is {target}"
     yield Quantity("iterations", method.iterations, "iterations", text=text, group=ELEMENTS)
     yield Quantity("tolerance", tolerance, group=ELEMENTS)
-    memory = estimate(setup).memory
-    yield Quantity("memory", memory, "memory", "B", byte_size(memory), ELEMENTS)
+    yield cost.memory_quantity(ELEMENTS)
 
 
 def warnings(setup: Setup) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,29 @@ from groundswell.solvers.ultrasound.media.case import PROPERTIES
 Table = Mapping[str, Any]  # a table of a case file
 
 
+class Sections(TypedDict, total=False):
+    """Further keyword arguments of `build_case`; `simulate` describes them."""
+
+    records: Sequence[Table]
+    backend: str
+    precision: str
+    title: str | None
+    grid: Table | None
+    time: Table | None
+    boundary: Table | None
+    overlap: Table | None
+    output: Table | None
+    run: Table | None
+
+
+class CaseArguments(Sections, total=False):
+    """Keyword arguments of `simulate` that describe the case."""
+
+    spacing: Required[float | str | Sequence[float | str]]
+    duration: Required[float | str]
+    points: Sequence[int] | None
+
+
 def build_case(
     medium: Table,
     sources: Sequence[Table] = (),
@@ -28,10 +51,7 @@ def build_case(
     spacing: float | str | Sequence[float | str],
     duration: float | str,
     points: Sequence[int] | None = None,
-    records: Sequence[Table] = (),
-    backend: str = "cpu",
-    precision: str = "single",
-    **sections: Any,
+    **sections: Unpack[Sections],
 ) -> UltrasoundCase:
     """Build the case that `simulate` runs, for `check` and `Simulation`; see `simulate`.
 
@@ -45,16 +65,20 @@ def build_case(
     arrays = [*properties.values(), (pressure or {}).get("values")]
     points = _points_of(arrays) if points is None else listed(points)
     grid = {"points": points, "spacing": listed(spacing)}
-    tables = {name: content for name, content in sections.items() if content is not None}
+    output = {**(sections.pop("output", None) or {}), "record": listed(sections.pop("records", ()))}
+    run = {
+        "backend": sections.pop("backend", "cpu"),
+        "precision": sections.pop("precision", "single"),
+    }
     return UltrasoundCase(
-        grid=grid | dict(tables.pop("grid", {})),
+        grid={**grid, **(sections.pop("grid", None) or {})},
         medium=properties,
         source=listed(sources),
         initial=pressure,
-        time={"duration": duration, **tables.pop("time", {})},
-        output={**tables.pop("output", {}), "record": listed(records)},
-        run={"backend": backend, "precision": precision, **tables.pop("run", {})},
-        **tables,
+        time={"duration": duration, **(sections.pop("time", None) or {})},
+        output=output,
+        run={**run, **(sections.pop("run", None) or {})},
+        **{name: content for name, content in sections.items() if content is not None},
     )
 
 
@@ -63,12 +87,10 @@ def simulate(
     sources: Sequence[Table] = (),
     initial: ArrayLike | Table | None = None,
     *,
-    spacing: float | str | Sequence[float | str],
-    duration: float | str,
     folder: str | Path | None = None,
     overwrite: bool = False,
     quiet: bool = True,
-    **case: Any,
+    **case: Unpack[CaseArguments],
 ) -> Result:
     """Compute the sound of transducers or of an initial pressure.
 
@@ -97,16 +119,15 @@ def simulate(
         sources: tables with the keys of `[[source]]`.
         initial: initial pressure, Pa: an array with one value per point of the region, or a table
             with the keys of `[initial]`.
-        spacing: distance between neighbouring points, m, or one for each axis (x, y, z).
-        duration: duration of the run, s.
         folder: results folder. By default a temporary folder, `result.folder`, which is deleted
             together with the result.
         overwrite: replace results of another case in that folder.
         quiet: show no progress.
-        case: `points` (x, y, z), required without an array; `records`, tables with the keys of
-            `[[output.record]]`; `backend` ("cpu" or "cuda"); `precision` ("single" or "double");
-            the sections `grid`, `time`, `boundary`, `overlap`, `output` and `run` as tables, for
-            their other keys; the text `title`.
+        case: `spacing`, the distance between neighbouring points, m, or one for each axis
+            (x, y, z); `duration` of the run, s; `points` (x, y, z), required without an array;
+            `records`, tables with the keys of `[[output.record]]`; `backend` ("cpu" or "cuda");
+            `precision` ("single" or "double"); the sections `grid`, `time`, `boundary`,
+            `overlap`, `output` and `run` as tables, for their other keys; the text `title`.
 
     Returns:
         `result.fields`, an `xarray.Dataset` (z, y, x) of the maximum, minimum and root mean square
@@ -118,7 +139,7 @@ def simulate(
         InputError: the input is invalid; nothing has been written.
         RunFailed: the run started and failed.
     """
-    built = build_case(medium, sources, initial, spacing=spacing, duration=duration, **case)
+    built = build_case(medium, sources, initial, **case)
     return run_built(built, folder, overwrite=overwrite, quiet=quiet)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from math import isinf
 
-from groundswell.case.quantities import Quantity, byte_size
+from groundswell.case.quantities import Quantity
 from groundswell.grids.cartesian import describe_grid, format_extent
-from groundswell.solvers.ultrasound.cost import estimate
+from groundswell.simulation.solver import Cost
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
 from groundswell.solvers.ultrasound.losses import (
     absorbed_wave,
@@ -20,12 +20,15 @@ from groundswell.solvers.ultrasound.warnings import find_warnings
 from groundswell.solvers.ultrasound.wave_setup import WaveSetup
 
 
-def quantities(setup: WaveSetup) -> list[Quantity]:
+def quantities(setup: WaveSetup, cost: Cost) -> list[Quantity]:
     """Quantities of the grid, the waves, the time step, the losses and the memory."""
-    needed = estimate(setup).memory
-    memory = Quantity("memory", needed, "memory", "B", byte_size(needed))
     waves = [*_grid_quantities(setup), *_wave_quantities(setup)]
-    return [*waves, *_step_quantities(setup), *_loss_quantities(setup), memory]
+    return [
+        *waves,
+        *_step_quantities(setup),
+        *_loss_quantities(setup),
+        cost.memory_quantity(),
+    ]
 
 
 def warnings(setup: WaveSetup) -> list[str]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from groundswell.arrays import DeviceArray, Floats
-from groundswell.backends import Backend
+from groundswell.backends import Backend, Constant
 from groundswell.solvers.ultrasound.line_transforms import Passes
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
@@ -41,7 +40,7 @@ class FusedTables(Tables):
 
     # --- passes along y and z ---------------------------------------------------------------------
 
-    def mode_constants(self) -> dict[str, Any]:
+    def mode_constants(self) -> dict[str, Constant]:
         """Exponents and factors of the functions of |k|, which use (c_ref |k| dt / 2)^2."""
         operators, power = self._operators, self._medium.power
         unit = 2 / (operators.reference_speed * operators.dt)
@@ -103,7 +102,7 @@ class FusedTables(Tables):
     # --- the medium -------------------------------------------------------------------------------
 
     @cached_property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, DeviceArray]:
         """The coefficients of the equation of state."""
         names = ("speed_squared", "nonlinearity", "tau", "eta")
         coefficients = map(self.property, self._medium.state_coefficients)
@@ -148,7 +147,7 @@ class FusedTables(Tables):
         return {**by_axis("layer_", self.layers), "density": self.density, **state}
 
 
-def by_axis(prefix: str, arrays: Iterable[DeviceArray]) -> dict[str, Any]:
+def by_axis(prefix: str, arrays: Iterable[DeviceArray]) -> dict[str, DeviceArray]:
     """Arguments of kernels whose names end with x, y and z."""
     return {f"{prefix}{axis}": array for axis, array in zip("xyz", arrays, strict=True)}
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.arrays import Complexes, Integers
-from groundswell.backends import Blocks
+from groundswell.backends import Blocks, Constant
 from groundswell.backends.transforms import spectrum_dtype
 
 LARGEST_RADIX = 10
@@ -256,7 +256,7 @@ class Passes:
             order = order.reshape(-1, self.plans[1].radices[-1]).T.reshape(-1)
         return values[order] if axis else values
 
-    def constants(self, file: str) -> dict[str, Any]:
+    def constants(self, file: str) -> dict[str, Constant]:
         """Constants of the kernels of a file."""
         nz, ny, nx = self.shape
         tiling = TILINGS[file].of_type(self.value_bytes)
@@ -266,7 +266,7 @@ class Passes:
             **(self._line_constants() if file == "planes" else self._row_constants(file)),
         }
 
-    def _row_constants(self, file: str) -> dict[str, Any]:
+    def _row_constants(self, file: str) -> dict[str, Constant]:
         rows, threads = self.rows(file), self.row_threads(file)
         return {
             "RADICES_X": _listed(self.plans[0].radices),
@@ -276,7 +276,7 @@ class Passes:
             "MAX_THREADS_PER_BLOCK": max(rows * threads, 128),  # those of `erase`
         }
 
-    def _line_constants(self) -> dict[str, Any]:
+    def _line_constants(self) -> dict[str, Constant]:
         return {
             "RADICES_Y": _listed(self.plans[1].radices),
             "RADICES_Z": _listed(self.plans[2].radices),

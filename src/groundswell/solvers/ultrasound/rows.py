@@ -42,6 +42,11 @@ class Rows:
         return cls(*(np.flatnonzero(kind).astype(np.int32) for kind in kinds))
 
     @property
+    def has_overlaps(self) -> bool:
+        """Whether a row contains values of neighbours."""
+        return len(self.mixed) > 0
+
+    @property
     def divisor(self) -> int:
         """Greatest common divisor of the numbers of rows of all kinds."""
         return gcd(*map(len, (self.own, self.boundary, self.local, self.mixed)))

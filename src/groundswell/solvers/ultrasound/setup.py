@@ -158,7 +158,9 @@ class Setup(WaveSetup):
 
     def medium_in(self, window: Window) -> AcousticMedium:
         """The medium at the points of a window, with the equations of the whole medium."""
-        return medium_of(self.medium, window)
+        if window.cells == window.whole:
+            return medium_of(self.medium, window)
+        return self._description.medium_in(window)
 
     @property
     def materials(self) -> AcousticMedium:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +18,7 @@ from groundswell.solvers.ultrasound.media.plane import Plane
 from groundswell.solvers.ultrasound.media.points import GridPoints, grid_points
 from groundswell.solvers.ultrasound.media.representatives import Representatives
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
+from groundswell.solvers.ultrasound.window import Window
 
 
 class MediumDescription:
@@ -54,17 +56,34 @@ class MediumDescription:
         Raises:
             InputError: a shape or file changes no point, or a value is invalid.
         """
-        found: dict[str, Values] = {}
-        for k, plane in enumerate(self._planes()):
-            for name in plane.varying:
-                if name not in found:
-                    start = self._given[name]
-                    initial = np.nan if np.ndim(start) > 0 else start
-                    found[name] = np.full(self._points.shape, initial, self._dtype)
+        nz, ny, nx = self._points.shape
+        return self._at_points(Window.whole_of((nx, ny, nz)))
+
+    def medium_in(self, window: Window) -> AcousticMedium:
+        """The medium at the points of a window, with the equations of the whole medium.
+
+        Properties that are uniform in the whole medium are floats.
+
+        Raises:
+            InputError: see `medium`.
+        """
+        whole = self.representatives
+        return replace(
+            self._at_points(window),
+            nonlinear=whole.is_nonlinear,
+            lossy=bool(np.any(whole.absorption)),
+        )
+
+    def _at_points(self, window: Window) -> AcousticMedium:
+        varying = [name for name, value in self._extremes.items() if np.ndim(value) > 0]
+        found = {name: np.empty(window.extended[::-1], self._dtype) for name in varying}
+        part = np.ix_(window.indices(1), window.indices(0))
+        for n, k in enumerate(window.indices(2) if varying else ()):
+            plane = self._plane(int(k))
             for name, values in found.items():
-                np.asarray(values)[k] = plane.property(name)
+                values[n] = np.broadcast_to(plane.property(name), self._points.shape[1:])[part]
         self._release()
-        return self._medium({name: found.get(name, self._given[name]) for name in PROPERTIES})
+        return self._medium({**self._extremes, **found})
 
     @cached_property
     def representatives(self) -> AcousticMedium:
@@ -75,10 +94,15 @@ class MediumDescription:
         Raises:
             InputError: see `medium`.
         """
+        return self._medium(self._extremes)
+
+    @cached_property
+    def _extremes(self) -> dict[str, Values]:
+        """Properties of these points, with the absorption in the unit of the section."""
         found = Representatives(self._section.power, self._dtype)
         for plane in self._planes():
             found.add(plane)
-        return self._medium(found.properties())
+        return {name: _simplify(value) for name, value in found.properties().items()}
 
     def speeds(self, points: Integers) -> Floats:
         """Sound speeds at points, given by flat indices in an array (nz, ny, nx), m/s."""
@@ -108,13 +132,12 @@ class MediumDescription:
 
     def _medium(self, values: Mapping[str, Values]) -> AcousticMedium:
         section = self._section
-        simple = {name: _simplify(value) for name, value in values.items()}
         return AcousticMedium(
-            speed=simple["speed"],
-            density=simple["density"],
-            absorption=simple["absorption"] * self._per_metre,
+            speed=values["speed"],
+            density=values["density"],
+            absorption=values["absorption"] * self._per_metre,
             power=section.power,
-            nonlinearity=simple["nonlinearity"],
+            nonlinearity=values["nonlinearity"],
             absorbs="absorption" in section.effects,
             disperses="dispersion" in section.effects,
         )

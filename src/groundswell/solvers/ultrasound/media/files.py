@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic_core import PydanticCustomError
@@ -19,6 +19,7 @@ from groundswell.solvers.ultrasound.media.case import FileSection
 from groundswell.solvers.ultrasound.media.formats import open_grid_file, open_nifti
 from groundswell.solvers.ultrasound.media.points import AXES, GridPoints
 
+SLAB = 2**24  # values of a variable that are in memory at a time
 ABSORPTION = "dB/(MHz^y cm)"  # the exponent y is that of the case
 
 
@@ -48,10 +49,21 @@ class AxisPositions:
         chosen = np.where(self.fraction < 0.5, self.before, self.after)
         return AxisPositions(self.window, chosen, chosen, np.zeros(len(chosen)))
 
+    def moved(self, by: int) -> AxisPositions:
+        """Positions on samples that are counted from another one."""
+        return AxisPositions(self.window, self.before + by, self.after + by, self.fraction)
+
     def __getitem__(self, point: int) -> AxisPositions:
         """The position of one point."""
         one = slice(point, point + 1)
         return AxisPositions(self.window, self.before[one], self.after[one], self.fraction[one])
+
+
+class _Slab(NamedTuple):
+    """Planes of samples (z, y, x), and the number of the first one."""
+
+    first: int
+    values: Reals
 
 
 class GridFile:
@@ -81,7 +93,7 @@ class GridFile:
         self.variables = [name for name in names if name in self._data.data_vars]
         self._axes = [axis[-1] for axis in section.axes]
         self._reversed: dict[str, slice] = {}
-        self._windows: dict[str, Reals] = {}
+        self._slabs: dict[str, _Slab] = {}
         self._positions = [
             self._locate(n, -1.0 if axis[0] == "-" else 1.0, offset)
             for n, (axis, offset) in enumerate(zip(section.axes, section.offset, strict=True))
@@ -98,33 +110,53 @@ class GridFile:
         Raises:
             InputError: the variable is missing, or has wrong dimensions, gaps or an unknown unit.
         """
-        values = self.window(name)
-        factor = unit_factor(self._units(name), unit, f"{self.path}, variable {name}")
         x, y, z = self._nearest if nearest else self._positions
-        plane = z[k].interpolate(values, 0)[0]
+        at = z[k]
+        slab = self._slab(name, int(at.before[0]), int(at.after[0]))
+        factor = unit_factor(self._units(name), unit, f"{self.path}, variable {name}")
+        plane = at.moved(-slab.first).interpolate(slab.values, 0)[0]
         return factor * x.interpolate(y.interpolate(plane, 0), 1)
 
-    def window(self, name: str) -> Reals:
-        """The samples (z, y, x) of a variable that the points need, in the unit of the file."""
-        if name not in self._windows:
-            self._windows[name] = self._read(name)
-        return self._windows[name]
+    def samples(self, name: str) -> Iterator[Reals]:
+        """The planes of samples (y, x) of a variable that the points need, in the file's unit."""
+        for n in range(self._shape[0]):
+            slab = self._slab(name, n, n)
+            yield slab.values[n - slab.first]
 
     def release(self) -> None:
         """Forget samples; they are read again when needed."""
-        self._windows.clear()
+        self._slabs.clear()
+
+    @property
+    def _shape(self) -> tuple[int, int, int]:
+        """Number of samples along z, y and x that the points need."""
+        x, y, z = (at.window.stop - at.window.start for at in self._positions)
+        return z, y, x
+
+    def _slab(self, name: str, first: int, last: int) -> _Slab:
+        """Planes of samples that include those from `first` to `last`."""
+        slab = self._slabs.get(name)
+        if slab is None or first < slab.first or last >= slab.first + len(slab.values):
+            nz, ny, nx = self._shape
+            count = max(SLAB // (ny * nx), last + 1 - first)
+            self._slabs.pop(name, None)
+            slab = _Slab(first, self._read(name, slice(first, min(first + count, nz))))
+            self._slabs[name] = slab
+        return slab
 
     @cached_property
     def _nearest(self) -> list[AxisPositions]:
         return [at.nearest() for at in self._positions]
 
-    def _read(self, name: str) -> Reals:
+    def _read(self, name: str, planes: slice) -> Reals:
+        """Some planes of the samples (z, y, x) that the points need."""
         if name not in self._data.data_vars:
             found = ", ".join(map(str, self._data.data_vars)) or "none of these names"
             raise InputError(f"{self.path} has no variable {name}; it has {found}")
         data = self._with_dimensions(name).isel(self._reversed)
         windows = zip(self._axes, self._positions, strict=True)
         data = data.isel({axis: at.window for axis, at in windows}).transpose(*self._axes[::-1])
+        data = data.isel({self._axes[2]: planes})
         with read_errors_reported(self.path, f"numbers (variable {name})"):
             values: Reals = data.values.astype(np.result_type(data.dtype, np.float32), "C")
         if not np.isfinite(values).all():

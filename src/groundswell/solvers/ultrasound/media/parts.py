@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -165,7 +165,7 @@ class _LabelsPart(_FilePart):
         super().__init__(section, points, [section.variable])
         self._variable = section.variable
         self._materials = {float(part.label): part.properties for part in section.material}
-        unknown = _labels_outside(self._file.window(section.variable), {0.0, *self._materials})
+        unknown = _labels_outside(self._file.samples(section.variable), {0.0, *self._materials})
         if unknown:
             labels = ", ".join(f"{label:g}" for label in sorted(unknown)[:5])
             raise InputError(
@@ -179,10 +179,10 @@ class _LabelsPart(_FilePart):
             yield Change(_EVERYWHERE, _EVERYWHERE, labels == label, properties)
 
 
-def _labels_outside(values: HostArray, known: set[float]) -> set[float]:
+def _labels_outside(planes: Iterable[HostArray], known: set[float]) -> set[float]:
     """Values other than the known ones; planes without any need no sorting."""
     found: set[float] = set()
-    for plane in values:
+    for plane in planes:
         is_unknown = np.logical_and.reduce([plane != label for label in known])
         if is_unknown.any():
             found |= set(np.unique(plane[is_unknown]).tolist())

@@ -1,0 +1,142 @@
+"""Who may import whom, what an import costs, how long files are: rules that machines keep."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+SOURCES = ROOT / "src" / "groundswell"
+HEAVY = ("numpy", "scipy", "h5py", "xarray", "pydantic", "pint", "pyproj", "matplotlib", "obspy")
+MOST_LINES = 400
+
+
+def run_python(code: str, source: Path = SOURCES.parent) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+# --- imports between packages ---------------------------------------------------------------------
+
+LINT = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the package that a test may break."""
+    pytest.importorskip("importlinter")
+    return shutil.copytree(SOURCES, tmp_path / "groundswell", ignore=shutil.ignore_patterns("*.gz"))
+
+
+def test_contracts_are_kept() -> None:
+    pytest.importorskip("importlinter")
+    done = run_python(LINT)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("grids/cartesian.py", "from groundswell.simulation import time_loop"),
+        ("backends/cpu.py", "from groundswell.solvers.earthquake import solver"),
+        ("formats/text.py", "from groundswell.plotting import style"),
+        ("outputs/ring_buffer.py", "from groundswell.solvers.earthquake import setup"),
+        ("solvers/other/__init__.py", "from groundswell.solvers.earthquake import setup"),
+        ("simulation/time_loop.py", "import cupy"),
+        ("simulation/time_loop.py", "import pynvml"),
+        ("solvers/earthquake/solver.py", "from cuda.bindings import nvrtc"),
+        ("backends/cuda.py", "from mpi4py import MPI"),
+        ("exchange/transports/mpi.py", "from groundswell.exchange.ghost_field import Field"),
+        ("newcomer/__init__.py", ""),
+    ],
+)
+def test_a_broken_contract_is_noticed(copy: Path, file: str, line: str) -> None:
+    path = copy / file
+    path.parent.mkdir(exist_ok=True)
+    before = path.read_text() if path.exists() else ""
+    path.write_text(f"{before}\n\ndef _late() -> None:\n    {line}\n" if before else f"{line}\n")
+    done = run_python(LINT, copy.parent)
+    assert done.returncode == 1 and "BROKEN" in done.stdout, done.stdout + done.stderr
+
+
+def import_graph(source: Path) -> dict[str, set[str]]:
+    """The modules that each module of a package imports, also for types alone."""
+    code = """if True:
+        import grimp, json
+        g = grimp.build_graph("groundswell", cache_dir=None)
+        imported = g.find_modules_directly_imported_by
+        print(json.dumps({module: sorted(imported(module)) for module in g.modules}))
+    """
+    done = run_python(code, source)
+    assert done.returncode == 0, done.stderr
+    return {module: set(found) for module, found in json.loads(done.stdout).items()}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    pytest.importorskip("grimp")
+    graph = import_graph(SOURCES.parent)
+    assert len(graph) > 200
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
+
+
+def test_a_circle_is_noticed(copy: Path) -> None:
+    path = copy / "formats" / "text.py"
+    path.write_text(
+        f"{path.read_text()}\n\ndef _late() -> None:\n    import groundswell.formats.netcdf\n"
+    )
+    other = copy / "formats" / "netcdf.py"
+    other.write_text(
+        f"{other.read_text()}\n\ndef _late() -> None:\n    import groundswell.formats.text\n"
+    )
+    with pytest.raises(CycleError, match=r"formats\.(text|netcdf)"):
+        TopologicalSorter(import_graph(copy.parent)).prepare()
+
+
+def test_the_package_does_not_need_rivals() -> None:
+    """They are not installed; one module looks for them."""
+    named = {p.name for p in SOURCES.rglob("*.py") if "groundswell_rivals" in p.read_text()}
+    assert named == {"rivals.py"}
+
+
+# --- the cost of an import ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", ["groundswell", "groundswell.errors", "groundswell.registry"])
+def test_importing_the_package_loads_no_library(module: str) -> None:
+    done = run_python(f"import {module}, sys, json; print(json.dumps(list(sys.modules)))")
+    assert done.returncode == 0, done.stderr
+    assert not set(json.loads(done.stdout)) & set(HEAVY)
+
+
+# --- size -----------------------------------------------------------------------------------------
+
+
+ARRAY_TYPE = re.compile(
+    r"^\w+ = NDArray\[(Any|np\.(float64|floating|int64|intp|bool_|complex128))\b"
+)
+
+
+def test_array_types_have_one_name() -> None:
+    paths = (path for path in SOURCES.rglob("*.py") if path.name != "arrays.py")
+    lines = ((path, line) for path in paths for line in path.read_text().splitlines())
+    assert not [(path, line) for path, line in lines if ARRAY_TYPE.match(line)]
+
+
+def test_files_can_be_read_in_one_sitting() -> None:
+    suffixes = {".py", ".h", ".cuh", ".cu"}
+    folders = (SOURCES, ROOT / "benchmarks")
+    files = [p for folder in folders for p in folder.rglob("*") if p.suffix in suffixes]
+    assert len(files) > 50
+    lengths = {str(p.relative_to(ROOT)): len(p.read_text().splitlines()) for p in files}
+    assert not {name: n for name, n in lengths.items() if n > MOST_LINES}

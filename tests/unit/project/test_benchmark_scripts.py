@@ -1,0 +1,118 @@
+"""The scripts of the folder `benchmarks`, each in its smallest form."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groundswell.backends import Backend
+from groundswell.solvers.poisson.benchmarks.speed import streaming_rate
+
+FOLDER = Path(__file__).parents[3] / "benchmarks"
+Run = Callable[..., list[str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a script's `main` with arguments; returns the lines that it prints."""
+    monkeypatch.setattr(Backend, "measure_bandwidth", lambda self: 1e10)  # it takes a second
+
+    def act(name: str, *arguments: str) -> list[str]:
+        monkeypatch.setattr(sys, "argv", [name, *arguments])
+        import_module(name).main()
+        return capsys.readouterr().out.splitlines()
+
+    return act
+
+
+def numbers(line: str) -> list[float]:
+    """The numbers of a line."""
+    return [float(text) for text in re.findall(r"(?<![\w.])\d+\.?\d*(?:e-?\d+)?", line)]
+
+
+def test_every_script_is_tested() -> None:
+    scripts = {path.stem for path in FOLDER.glob("*.py")}
+    source = Path(__file__).read_text()
+    assert len(scripts) > 5
+    assert scripts == set(re.findall(r'run\("(\w+)"', source))
+
+
+def test_speed_of_codecs(run: Run) -> None:
+    """Of random numbers mpc saves little, and zfp16 half, whatever they are."""
+    codecs = ["mpc", "mpc in four streams", "zfp16"]
+    options = ["--backend", "cpu", "--sizes", "0.01", "--repeats", "1"]
+    _, _, *rows = run("codec_speed", *options, "--codecs", *codecs)
+    assert [row.split("  ")[-1] for row in rows] and len(rows) == 2 * len(codecs)
+    ratios = {tuple(row.rsplit(maxsplit=4)[0].split()): numbers(row)[-1] for row in rows}
+    assert ratios["zfp16", "wave"] == ratios["zfp16", "random"] == 2.0
+    assert 1 < ratios["mpc", "random"] < 1.2
+
+
+def test_kernels_of_the_earthquake_solver(run: Run) -> None:
+    options = ["--cells", "44", "40", "24", "--backend", "cpu", "--times", "1"]
+    head, *rows = run("earthquake_kernels", *options, "--blocks", "32x4x2", "64x4x1")
+    assert "10 GB/s, [44, 40, 24], single" in head
+    assert [row.split(":")[0].strip() for row in rows] == ["32x4x2", "64x4x1"]
+    for row in rows:
+        step, speed = numbers(row.split("step")[1])[:2]
+        assert speed == pytest.approx(44 * 40 * 24 / step / 1e3, rel=0.05, abs=1)
+
+
+def test_iterations_of_the_poisson_solver(run: Run) -> None:
+    stored, affine = run("poisson_iterations", "3:1", "--backend", "cpu")
+    assert stored.startswith("N = 3, 1^3 each of 1, stored: ") and "affine" in affine
+    assert numbers(stored.split("stored:")[1])[0] > 0 and "of 10 GB/s" in stored
+
+
+def test_variants_of_the_poisson_kernel(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled by a process of the script's own."""
+    module: Any = import_module("poisson_variants")
+    monkeypatch.setattr(module, "limits", lambda threads: iter(()))
+    monkeypatch.setattr(module, "streaming_rate", lambda backend, n: streaming_rate(backend, 4096))
+    options = ["--backend", "cpu", "--degrees", "15", "--metrics", "affine", "--dofs", "100"]
+    head, *rows = run("poisson_variants", *options, "--layouts", "slices", "--processes", "1")
+    assert head.endswith("0 of 2 refused")
+    assert sorted(row.split(" elements")[0] for row in rows) == [
+        "N=15 affine slices 1",
+        "N=15 affine slices 2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("solver", "cells"), [("cavity", ("20", "11", "13")), ("earthquake", ("44", "40", "24"))]
+)
+def test_a_solver_on_ranks(run: Run, solver: str, cells: tuple[str, ...]) -> None:
+    options = ["--backend", "cpu", "--steps", "1", "--transports", "mpi", "peer"]
+    rows = run("solver_ranks", solver, "--cells", *cells, *options)
+    assert [row.split(" on ")[0] for row in rows] == [f"[{', '.join(cells)}]"] * 2
+    assert all("overlap False" in row and row.endswith(" 0.00 MB") for row in rows)
+
+
+@pytest.mark.gpu
+def test_shapes_of_dgwave_blocks(gpu: Backend, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = import_module("dgwave_shapes")
+    shapes = list(module.candidates(2))[:2]
+    monkeypatch.setattr(module, "candidates", lambda degree: iter(shapes))
+    monkeypatch.setattr(module, "NODES", 1000.0)
+    [line] = run("dgwave_shapes", "--kinds", "bricks", "--degrees", "2")
+    assert line.startswith("2: ((") and "# bricks: GDOF/s" in line
+
+
+@pytest.mark.gpu
+def test_blocks_that_wait(gpu: Backend, run: Run) -> None:
+    rows = run("waiting_blocks", "--degrees", "3", "--waits", "10", "--dofs", "1e5")
+    assert len(rows) % 3 == 0 and rows[0].startswith("N=3 stored: ")
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.sh")), ids=lambda path: path.name)
+def test_shell_scripts_start_what_exists(path: Path) -> None:
+    subprocess.run(["sh", "-n", str(path)], check=True)
+    started = set(re.findall(r"benchmarks/(\w+\.\w+)", path.read_text())) - {path.name}
+    assert started and all((FOLDER / name).is_file() for name in started)

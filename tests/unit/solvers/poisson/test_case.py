@@ -1,0 +1,373 @@
+"""Cases of Poisson's equation: what they say, what is refused, and what becomes of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checked import quantities_of, warnings_of
+from dense_spectral_elements import at_nodes, shuffled, space_on
+
+import groundswell as gs
+from groundswell import registry
+from groundswell.backends import open_backend
+from groundswell.case import load_case, read_case
+from groundswell.errors import CaseError, InputError
+from groundswell.meshes.box import Box, kershaw
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import Hexahedra, positions
+from groundswell.meshes.mesh import Mesh
+from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
+from groundswell.solvers.poisson.case import MethodSection, PoissonCase
+from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.setup import prepare
+from groundswell.spectral_elements.boundary import integrate_over_faces
+from groundswell.spectral_elements.partition import ElementPartition
+
+ROOT = Path(__file__).parents[4]
+FIXED = {"west": {"kind": "fixed"}}
+BOX = {"kind": "box", "counts": [2, 3, 1]}
+
+
+def case(**changes: Any) -> PoissonCase:
+    return PoissonCase(**({"mesh": BOX, "boundaries": FIXED} | changes))
+
+
+def bent(p: np.ndarray) -> np.ndarray:
+    return p + 0.1 * p[..., ::-1] ** 2
+
+
+# --- what cases say -------------------------------------------------------------------------------
+
+
+def test_template_guide_and_check_define_the_tolerance_alike() -> None:
+    """As the solver does: see `test_a_good_start_saves_iterations`."""
+    guide = (ROOT / "docs" / "poisson.md").read_text()
+    template = registry.find("poisson").read_template()
+    assert "residual, relative to that of u = 0 in the interior" in guide
+    assert "residual, relative to that of u = 0 in the interior" in template
+    quantities = {q.key: q.text for q in quantities_of(prepare(read_case(template)))}
+    assert "1e-10 times that of u = 0 in the interior" in quantities["iterations"]
+
+
+def test_the_template_is_a_case() -> None:
+    made = read_case(registry.find("poisson").read_template())
+    assert isinstance(made, PoissonCase) and made.tolerance == 1e-10
+    setup = prepare(made)
+    assert setup.mesh.count == 48 and setup.unknowns == 29 * 29 * 22
+
+
+def test_defaults_follow_the_precision() -> None:
+    assert case().tolerance == 1e-10
+    assert case(run={"precision": "single"}).tolerance == 1e-5
+    assert case(run={"precision": "single"}, method={"tolerance": 1e-3}).tolerance == 1e-3
+
+
+def test_what_single_precision_cannot_tell() -> None:
+    single = case(run={"precision": "single"}, method={"tolerance": 1e-9})
+    assert "1e-09 is below the accuracy of single" in warnings_of(prepare(single))[0]
+    assert not warnings_of(prepare(case(run={"precision": "single"})))
+
+
+@pytest.mark.parametrize(
+    ("changes", "high"),
+    [
+        ({}, (1.0, 1.0, 1.0)),
+        ({"low": [0, "-5 cm", 0], "high": [2, "1 km", 0.5]}, (2.0, 1000.0, 0.5)),
+        ({"low": [1, 2, 3], "size": [1, "50 cm", 2]}, (2.0, 2.5, 5.0)),
+    ],
+)
+def test_boxes(changes: Any, high: Any) -> None:
+    mesh = prepare(case(mesh=BOX | changes)).mesh
+    assert isinstance(mesh, Box) and mesh.high == pytest.approx(high)
+
+
+def test_sides_have_the_tags_of_a_box() -> None:
+    made = case(mesh=BOX | {"periodic": ["y"]}, boundaries={"top": {"kind": "fixed", "value": 3}})
+    setup = prepare(made)
+    assert setup.sides == {"west": 1, "east": 2, "bottom": 5, "top": 6}
+    assert [*setup.equation.fixed] == [6] and setup.equation.fluxes == {}
+    assert setup.mesh.periodic == (False, True, False)  # type: ignore[attr-defined]
+    assert (setup.equation.fixed[6](*np.zeros((3, 2))) == 3).all()
+
+
+def test_what_check_tells() -> None:
+    setup = prepare(case(equation={"screening": "2 1/m^2"}))
+    texts = {q.label: str(q) for q in quantities_of(setup) if q.label}
+    assert texts["elements"] == "6 of polynomial degree 7" and texts["preconditioner"] == "jacobi"
+    assert texts["screening"] == "2 per m^2"
+    sides = "fixed on west; no flux on east, south, north, bottom, top"
+    assert texts["boundary conditions"] == sides
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"boundaries": {}}, "equation.screening: must be above 0 where no side is fixed"),
+        ({"boundaries": {"wets": {"kind": "fixed"}}}, r'boundaries.wets.*did you mean "west"'),
+        ({"boundaries": {"west": {"kind": "fixd"}}}, r'must be "fixed" or "flux" \(did you mean'),
+        ({"boundaries": {"west": 3}}, "boundaries.west = 3: must be a table"),
+        ({"boundaries": 3}, "boundaries = 3: must be a table"),
+        (
+            {"boundaries": {"west": {"kind": "fixed", "value": "x^2"}}},
+            r'boundaries.west.value = "x\^2": may contain only numbers',
+        ),
+        ({"equation": {"source": "sin(t)"}}, 'equation.source .* unknown name "t"; names are: x'),
+        ({"equation": {"source": [1]}}, "give an expression such as .*, or a number"),
+        ({"equation": {"screening": -1}}, "equation.screening = -1: must be at least 0"),
+        ({"mesh": BOX | {"counts": [0, 1, 1]}}, "must be at least 1"),
+        ({"mesh": BOX | {"high": [1, 1, 1], "size": [1, 1, 1]}}, "give only one of high and size"),
+        ({"mesh": BOX | {"high": [1, 0, 1]}}, "must leave each axis a length"),
+        ({"mesh": BOX | {"low": [0, 0, 1]}}, "must leave each axis a length"),
+        ({"mesh": BOX | {"periodic": ["y", "y"]}}, "is in the list already"),
+        ({"mesh": BOX | {"periodic": ["x"]}}, "boundaries.west: is not a side of the mesh"),
+        (
+            {"mesh": BOX | {"size": [1, 1, 2], "kershaw": {"eps_y": 1, "eps_z": 1}}},
+            "is for the unit cube",
+        ),
+        (
+            {"mesh": BOX | {"periodic": ["y"], "kershaw": {"eps_y": 1, "eps_z": 1}}},
+            "cannot be periodic",
+        ),
+        (
+            {"mesh": BOX | {"kershaw": {"eps_y": 0, "eps_z": 1}}},
+            "eps_y = 0: must be greater than 0",
+        ),
+        ({"mesh": {"kind": "gmsh", "file": "no.msh"}}, "mesh.file .* does not exist"),
+        ({"method": {"degree": 16}}, "method.degree = 16: must be at most 15"),
+        ({"method": {"preconditioner": "ilu"}}, 'must be "none", "jacobi" or "multigrid"'),
+        ({"run": {"codec": "mpc"}}, "run.codec .* is not for this solver"),
+        ({"run": {"codec": "zip"}}, 'run.codec = "zip": is not for this solver; leave it out$'),
+        ({"run": {"lossy": "zip"}}, 'run.lossy = "zip": is not for this solver; leave it out$'),
+        ({"run": {"codecs": "mpc"}}, "keys are: backend, precision, processes, transport, route$"),
+        ({"run": {"checkpoint": {"minutes": 1}}}, "run.checkpoint: is not for this solver"),
+        ({"time": {}}, "time: is not for this solver"),
+    ],
+)
+def test_what_is_refused(changes: Any, said: str) -> None:
+    with pytest.raises(CaseError, match=said):
+        case(**changes)
+
+
+def test_a_file_without_the_side(tmp_path: Path) -> None:
+    source = ROOT / "examples" / "poisson" / "cylinder.msh"
+    named = {"roof": {"kind": "fixed"}}
+    made = case(mesh={"kind": "gmsh", "file": str(source)}, boundaries=named)
+    said = "boundaries.roof: is not a side of the mesh.*; its sides are wall, bottom or top"
+    with pytest.raises(CaseError, match=said):
+        prepare(made)
+
+
+def test_the_guide_names_every_key() -> None:
+    guide = (ROOT / "docs" / "poisson.md").read_text()
+    content = case(equation={"exact": 0}).model_dump(exclude={"run", "title", "solver", "time"})
+    keys = {key for section in content.values() for key in section} - {"west"}
+    assert {"degree", "screening", "periodic"} <= keys
+    assert not keys - set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`[^`]*`", guide))))
+
+
+# --- nodes, sides, shares -------------------------------------------------------------------------
+
+MESHES: list[Hexahedra] = [
+    Box((2, 3, 1)),
+    Box((2, 1, 3), periodic=(True, True, False)),
+    shuffled(Box((3, 2, 2), deform=bent, order=2), np.random.default_rng(4)),
+]
+
+
+@pytest.mark.parametrize("mesh", MESHES, ids=["box", "periodic", "mesh"])
+@pytest.mark.parametrize("degree", [1, 2, 5])
+def test_nodes_are_counted(mesh: Hexahedra, degree: int) -> None:
+    assert mesh.count_nodes(degree) == len(np.unique(mesh.ids(degree, np.arange(mesh.count))))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("end", [0, 1])
+def test_fluxes_are_integrals_over_sides(axis: int, end: int) -> None:
+    """Of a polynomial over a side of a box, and the area of a curved one from a fine sum."""
+    tag = 2 * axis + end + 1
+    box = Box((2, 3, 2), (0, 0, 0), (2.0, 3.0, 4.0))
+    loads = integrate_over_faces(box, 4, np.arange(12), {tag: lambda x, y, z: 1 + x * y * z})
+    sides = [length for n, length in enumerate((2.0, 3.0, 4.0)) if n != axis]
+    far = end * (2.0, 3.0, 4.0)[axis]
+    assert loads.sum() == pytest.approx(np.prod(sides) + far * np.prod(np.square(sides)) / 4)
+    assert not loads[box.tags(np.arange(12))[:, tag - 1] != tag].any()
+
+
+def test_the_area_of_a_curved_side() -> None:
+    """Of the side x = 1 of a bent cube, a graph over it whose area a fine sum gives."""
+    mesh = Box((1, 2, 2), deform=bent, order=6)
+    loads = integrate_over_faces(mesh, 10, np.arange(4), {2: lambda x, y, z: np.ones_like(x)})
+    n = 800
+    s = (np.arange(n) + 0.5) / n
+    y, z = np.meshgrid(s, s)
+    at_y = np.stack([0 * y, 1 + 0.2 * y, 0 * y], -1)  # derivatives of bent((1, y, z))
+    at_z = np.stack([0.2 * z, 0 * z, np.ones_like(z)], -1)
+    area = np.linalg.norm(np.cross(at_y, at_z), axis=-1).mean()
+    assert loads.sum() == pytest.approx(area, rel=1e-6)
+
+
+def test_fluxes_that_are_not_finite() -> None:
+    with pytest.raises(InputError, match=r"the flux of a side is inf at \(0, 0, 0\); give"):
+        integrate_over_faces(Box((1, 1, 1)), 2, [0], {1: lambda x, y, z: 1 / (y + z)})
+
+
+@pytest.mark.parametrize("mesh", MESHES, ids=["box", "periodic", "mesh"])
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_ranks_share_the_elements(mesh: Hexahedra, ranks: int) -> None:
+    """All of them, once; faces between two ranks are counted as they lie in the mesh."""
+    partition = ElementPartition.of(mesh, ranks)
+    together = np.concatenate([partition.elements(rank) for rank in range(ranks)])
+    assert sorted(together) == list(range(mesh.count))
+    ids = mesh.ids(2, np.arange(mesh.count))[:, [4, 10, 12, 14, 16, 22]]  # middles of faces
+    expected = np.zeros((ranks, ranks), int)
+    for a in range(mesh.count):
+        for b in range(a):
+            first, second = partition.part[[a, b]]
+            common = len(np.intersect1d(ids[a], ids[b]))
+            expected[first, second] += 9 * common * (first != second)
+            expected[second, first] += 9 * common * (first != second)
+    assert (partition.shared_nodes(2) == expected).all()
+
+
+def test_more_ranks_than_elements() -> None:
+    with pytest.raises(InputError, match="12 elements for 13 ranks; use fewer ranks"):
+        ElementPartition.of(MESHES[2], 13)
+    with pytest.raises(InputError, match="24 elements for 25 ranks; use fewer ranks"):
+        ElementPartition.of(Box((2, 3, 4)), 25)
+
+
+@pytest.mark.parametrize("ranks", [5, 7, 11])
+def test_boxes_that_no_blocks_fit_are_shared_all_the_same(ranks: int) -> None:
+    partition = ElementPartition.of(Box((2, 3, 4)), ranks)
+    assert partition.processes == (ranks,) and np.ptp(partition.counts) <= 1
+    told = rf"processes = \[{ranks}, 1, 1\] for {ranks} ranks and \[2, 3, 4\] elements; give"
+    with pytest.raises(InputError, match=told):
+        ElementPartition.of(Box((2, 3, 4)), ranks, (ranks, 1, 1))
+
+
+# --- from Python ----------------------------------------------------------------------------------
+
+
+def test_arrays_functions_and_texts_are_the_same() -> None:
+    box = gs.poisson.Box((2, 2, 2), deform=kershaw(0.8, 0.8), order=1)
+    at = gs.poisson.nodes(box, 3)
+    sides = {"east": {"kind": "fixed", "value": "y"}, "top": {"kind": "flux", "value": 0.5}}
+    sources = ["x * y", lambda x, y, z: x * y, at[..., 0] * at[..., 1]]
+    found = [gs.poisson.solve(box, 3, source, sides) for source in sources]
+    assert all((other.values == found[0].values).all() for other in found[1:])
+    assert found[0].converged and found[0].iterations == len(found[0].residuals) - 1
+    assert repr(found[0]) == f"Solution(8 elements, {found[0].iterations} iterations, converged)"
+    assert (found[0].positions == positions(box, 3, np.arange(8))).all()
+
+
+def test_errors_are_told_between_nodes() -> None:
+    """Where they are larger: of a function that the mesh's nodes hold, what is in between."""
+    degree, backend = 3, open_backend("cpu")
+    space = space_on(Box((2, 1, 1)), degree)
+    problem = BoundaryValueProblem(backend, space, Equation(screening=1.0), MethodSection())
+    exact = lambda x, y, z: np.sin(9 * x)  # noqa: E731
+    largest, norm = problem.measure_errors(at_nodes(exact, space), exact)
+    problem.close()
+    x = np.linspace(0, 1, 2001)
+    at = (gll(degree).points + 1) / 4
+    halves = [np.polynomial.Polynomial.fit(p, np.sin(9 * p), degree) for p in (at, at + 0.5)]
+    error = np.where(x < 0.5, halves[0](x), halves[1](x)) - np.sin(9 * x)
+    assert largest == pytest.approx(np.abs(error).max(), rel=0.1)
+    assert norm == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-2)
+
+
+def test_bodies_that_nothing_holds() -> None:
+    """Of two cubes apart u is fixed on one; of two that meet at an edge, on both."""
+    cube, hexahedron = np.arange(8), positions(Box((1, 1, 1)), 1, [0])[0]
+    at_edge = np.array([5, 9, 7, 11, 12, 13, 14, 15])
+    west = np.sort(cube[[0, 2, 4, 6]])[None]
+    for corners, shift, held in ((cube + 8, [2, 0, 0], False), (at_edge, [1, 0, 1], True)):
+        nodes = np.stack([hexahedron, hexahedron + shift])
+        mesh = Mesh(np.stack([cube, corners]), nodes, sides=west, side_tags=np.array([7]))
+        given = {"boundaries": FIXED, "sides": {"west": 7}, "source": 1.0, "degree": 3}
+        if held:
+            assert gs.poisson.solve(mesh, **given).converged
+            continue
+        with pytest.raises(InputError, match="a constant in 1 element, the first is 1; give a"):
+            gs.poisson.solve(mesh, **given)
+
+
+def test_a_mesh_with_names() -> None:
+    mesh, sides = gs.poisson.read_gmsh(ROOT / "examples" / "poisson" / "cylinder.msh")
+    wall = {"wall": {"kind": "fixed", "value": lambda x, y, z: 1 - x**2 - y**2}}
+    found = gs.poisson.solve(mesh, 4, 4.0, wall, sides=sides)
+    x, y, _ = np.moveaxis(found.positions, -1, 0)
+    assert np.abs(found.values - (1 - x**2 - y**2)).max() < 1e-9  # a polynomial of the mesh's r, s
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"boundaries": {"wets": {"kind": "fixed"}}}, "'wets' is not a side of the mesh"),
+        ({"boundaries": {"west": {"kind": "open"}}}, 'west: give a table with kind = "fixed" or'),
+        ({"boundaries": {"west": {"kind": "fixed", "u": 1}}}, "west: give a table"),
+        ({"boundaries": {}}, "u is determined only up to a constant"),
+        (
+            {"source": np.zeros((2, 27))},
+            r"source has shape \(2, 27\); values at nodes have shape",
+        ),
+        ({"source": "sin(q)"}, 'source = .* has the unknown name "q"'),
+        ({"source": lambda x, y, z: 1 / x}, r"the source is inf at \(0, 0, 0\)"),
+        ({"preconditioner": "ilu"}, 'preconditioner = "ilu": must be "none"'),
+        ({"precision": "half"}, 'precision = "half": must be "single" or "double"'),
+        ({"source": lambda x, y, z: 1j * x}, "the source is .* give a real number"),
+        ({"source": np.full((8, 27), 1j)}, "the source is .* give a real number"),
+        ({"source": lambda x, y, z: x[:2]}, r"the source has shape \(2, 27\); give a real number"),
+        ({"screening": -1.0}, "screening = -1.0: must be at least 0"),
+        ({"screening": np.nan}, "screening = nan: is not a finite number"),
+        ({"screening": "1 m"}, 'screening = "1 m": '),
+        ({"degree": 0}, "degree = 0: must be at least 1"),
+        ({"degree": 16}, "degree = 16: must be at most 15"),
+        ({"degree": "7"}, 'degree = "7": must be a whole number'),
+        ({"degree": True}, "degree = true: must be a whole number"),
+        ({"iterations": 0}, "iterations = 0: must be at least 1"),
+        ({"iterations": 1.5}, "iterations = 1.5: must be a whole number"),
+        ({"tolerance": 2.0}, "tolerance = 2.0: must be less than 1"),
+        ({"tolerance": 0}, "tolerance = 0: must be greater than 0"),
+        ({"mesh": "part.msh"}, "mesh = 'part.msh'; give a Box, or the Mesh that read_gmsh returns"),
+        ({"boundaries": {"west": 0.0}}, "west: give a table with kind"),
+        ({"boundaries": ["west"]}, r"boundaries = \['west'\]; give tables by the names of sides"),
+        (
+            {"boundaries": FIXED, "sides": {"west": 99}},
+            "sides: west = 99, which is not the tag",
+        ),
+    ],
+)
+def test_what_solve_refuses(changes: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        gs.poisson.solve(**({"mesh": Box((2, 2, 2)), "degree": 2, "boundaries": FIXED} | changes))
+
+
+def test_keys_that_only_other_solvers_have_are_not_offered() -> None:
+    with pytest.raises(CaseError, match="material: is not a key here") as caught:
+        case(material={"kind": "rock"})
+    offered = caught.value.problems[0].allowed.partition("keys are: ")[2].split(", ")
+    assert "time" not in offered
+    assert {"mesh", "equation", "boundaries"} < set(offered)
+
+
+def test_sides_whose_names_are_numbers_are_quoted() -> None:
+    setup = replace(prepare(case()), sides={"1": 1, "west": 2})
+    text = {q.key: q.text for q in quantities_of(setup)}["boundaries"]
+    assert text == 'no flux on "1"; fixed on west'
+
+
+def test_problems_of_a_mesh_are_those_of_the_case_file(tmp_path: Path) -> None:
+    mesh = ROOT / "examples" / "poisson" / "cylinder.msh"
+    path = tmp_path / "rod.toml"
+    path.write_text(
+        f'solver = "poisson"\nmesh = {{ kind = "gmsh", file = "{mesh}" }}\n'
+        'boundaries = { lid = { kind = "fixed" } }\n'
+    )
+    with pytest.raises(CaseError, match=r"^rod\.toml cannot be used:\n  boundaries\.lid: is not a"):
+        prepare(load_case(path))
