@@ -17,19 +17,22 @@ class KeptAverages:
         count: number of elements of all ranks.
         names: the properties that averages have.
         read: returns the averages of elements, arrays (elements,), which do not depend on others.
+
+    Attributes:
+        is_read: which elements have been read, (elements of all ranks,).
     """
 
     def __init__(
         self, count: int, names: Sequence[str], read: Callable[[Integers], Material]
     ) -> None:
         self._found: dict[str, Reals] = {name: np.empty(count) for name in names}
-        self._is_read, self._read = np.zeros(count, np.bool_), read
+        self.is_read, self._read = np.zeros(count, np.bool_), read
 
     def at(self, elements: Integers) -> Material:
         """The averages of elements, arrays (elements,); reads those that have not been read."""
-        if (new := np.unique(elements[~self._is_read[elements]])).size:
+        if (new := np.unique(elements[~self.is_read[elements]])).size:
             material = self._read(new)
             for name, values in self._found.items():
                 values[new] = getattr(material, name)
-            self._is_read[new] = True
+            self.is_read[new] = True
         return Material(**{name: values[elements] for name, values in self._found.items()})
