@@ -7,8 +7,8 @@ from groundswell.solvers.dgwave.benchmarks.traffic import (
     AGAIN,
     FACES,
     RATES,
-    Cost,
     Element,
+    KernelCost,
     face_values,
     jump_flops,
     material_values,
@@ -29,26 +29,26 @@ def _flux_flops(element: Element) -> int:
     return jump_flops(element) + element.face_nodes * more
 
 
-def volume(element: Element) -> Cost:
+def volume(element: Element) -> KernelCost:
     """Reads the fields, and writes the contributions."""
     return element.cost(volume_flops(element), 2 * element.unknowns + material_values(element))
 
 
-def flux(element: Element) -> Cost:
+def flux(element: Element) -> KernelCost:
     """Reads both sides of all faces; reads and writes the contributions on the surface."""
     values = 2 * element.traces + 2 * element.fields * surface_of(element)
     tables = material_values(element) + face_values(element)
     return element.cost(_flux_flops(element), values + tables, ADDRESS)  # the key of the element
 
 
-def volume_and_flux(element: Element) -> Cost:
+def volume_and_flux(element: Element) -> KernelCost:
     """Reads the fields and the other side of all faces, and writes the contributions."""
     values = 2 * element.unknowns + element.traces + material_values(element) + face_values(element)
     flops = volume_flops(element) + _flux_flops(element)
     return element.cost(flops, values, FACES * (NUMBER + KIND))
 
 
-def integrate(element: Element) -> Cost:
+def integrate(element: Element) -> KernelCost:
     """Reads the contributions; reads and writes register and fields."""
     n = element.unknowns
     return element.cost((2 + 2 * AGAIN) * n, (4 + AGAIN) * n)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
 from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError
 from groundswell.seismology.attenuation import Relaxation
 from groundswell.seismology.attenuation_fit import fit
+from groundswell.seismology.case.media import Attenuation
 
 Q_MISFIT = 0.1  # relative error of Q
 QP_QS = 1.001  # largest Qp/Qs over its limit; allows for rounded Q in published models
@@ -31,7 +32,7 @@ class QualityFactors(Protocol):
 
 
 def fit_case(
-    settings: Any, statistics: QualityFactors, mechanisms: int | None = None
+    settings: Attenuation, statistics: QualityFactors, mechanisms: int | None = None
 ) -> Relaxation | None:
     """The relaxation mechanisms of a case; None without attenuation.
 

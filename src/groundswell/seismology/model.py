@@ -218,7 +218,7 @@ def simulate_in_model(
     return run_built(case, folder, **flags)
 
 
-def _edges(spacing: Any) -> Spacing:
+def _edges(spacing: ArrayLike) -> Spacing:
     """The edge of all cells along an axis, or the edge of each; raises `ValueError`."""
     edges = np.asarray(spacing, float)
     if edges.ndim > 1 or not ((edges > 0) & (edges < np.inf)).all():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from groundswell.seismology.receivers import Receiver
-from groundswell.seismology.sources.entries import Position, SourceEntry
+from groundswell.seismology.sources.entries import Point, SourceEntry
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.seismology.sources.spectra import highest_frequency
 from groundswell.seismology.sources.summary import SourceSummary
@@ -40,7 +40,7 @@ class Survey:
         return highest_frequency(self.sources)
 
     @cached_property
-    def places(self) -> list[tuple[str, Position]]:
+    def places(self) -> list[tuple[str, Point]]:
         """Names, for messages, and positions (x, y, depth), m, of receivers and then of sources."""
         found = [(f"receiver {receiver.name}", receiver.position) for receiver in self.receivers]
         for n, entry in enumerate(self.entries):

@@ -121,6 +121,11 @@ class TunableSolver:
             exchange.check(after)
 
     @property
+    def warnings(self) -> Sequence[str]:
+        """Warnings about the results, in addition to those of the set-up."""
+        return ()
+
+    @property
     def overlaps(self) -> bool:
         """Whether updates hide the exchanges."""
         return self.choice.overlap and self.comm.size > 1
@@ -136,6 +141,45 @@ class TunableSolver:
             exchange.close()
 
 
+class TimeSteppingSolver(TunableSolver):
+    """A solver that advances fields in time, one step after the other.
+
+    Subclasses also define `time`.
+
+    Attributes:
+        finite_check: the search for values that are not finite.
+    """
+
+    steps_at_once = 1
+    finite_check: NonFiniteSearch
+    _step: Launch
+
+    @abstractmethod
+    def time(self, step: int) -> float:
+        """Simulated time after `step` steps, s."""
+
+    def step(self) -> None:
+        """Enqueue one step."""
+        self._step()
+
+    def enqueue_finite_check(self) -> None:
+        """Enqueue a search for values that are not finite."""
+        in_order(self.finite_check.launches)()
+
+    def check_health(self, steps: int, after: Event | None = None) -> None:
+        """Read the result of the last search, or of the last one before the event `after`.
+
+        Raises:
+            RunFailed: a value is not finite, or another rank did not respond.
+        """
+        super().check_health(steps, after)
+        self.finite_check.check(steps, after)
+
+    def status(self, step: int) -> str:
+        """Simulated time."""
+        return f"t = {self.time(step):.4g} of {self.time(self.setup.steps):.4g} s"
+
+
 class ExchangingSolver(TunableSolver):
     """A solver whose ranks have blocks of cells and exchange ghost layers.
 
@@ -149,11 +193,6 @@ class ExchangingSolver(TunableSolver):
 
     decomposition: Decomposition
     exchanges: Sequence[HaloExchange] = ()
-
-    @property
-    def warnings(self) -> Sequence[str]:
-        """Warnings about the results, in addition to those of the set-up."""
-        return ()
 
     @property
     def partition(self) -> Decomposition:
@@ -182,7 +221,7 @@ class ExchangingSolver(TunableSolver):
         }
 
 
-class ExplicitSolver(ExchangingSolver):
+class ExplicitSolver(ExchangingSolver, TimeSteppingSolver):
     """A solver whose steps advance the fields of one block of cells in time.
 
     Subclasses also define `state`.
@@ -190,35 +229,14 @@ class ExplicitSolver(ExchangingSolver):
     Attributes:
         part: the cells of this rank.
         fields: by name; all of them are visible to users.
-        finite_check: the search for values that are not finite.
     """
 
-    steps_at_once = 1
     part: Part
     fields: dict[str, Field]
-    finite_check: NonFiniteSearch
-    _step: Launch
 
     @abstractmethod
     def state(self) -> Mapping[str, DistributedArray]:
         """Every array that later steps depend on, by name: the content of a checkpoint."""
-
-    def step(self) -> None:
-        """Enqueue one step."""
-        self._step()
-
-    def enqueue_finite_check(self) -> None:
-        """Enqueue a search for values that are not finite."""
-        in_order(self.finite_check.launches)()
-
-    def check_health(self, steps: int, after: Event | None = None) -> None:
-        """Read the result of the last search, or of the last one before the event `after`.
-
-        Raises:
-            RunFailed: a value is not finite, or another rank did not respond.
-        """
-        super().check_health(steps, after)
-        self.finite_check.check(steps, after)
 
     def list_step(self) -> Listing:
         """The launches of a step; arrays bear the names of fields and of the checkpoint."""
@@ -234,10 +252,6 @@ class ExplicitSolver(ExchangingSolver):
     def time(self, step: int) -> float:
         """Simulated time after `step` steps, s."""
         return float(step * self.setup.dt)
-
-    def status(self, step: int) -> str:
-        """Simulated time."""
-        return f"t = {self.time(step):.4g} of {self.time(self.setup.steps):.4g} s"
 
     def distributed_fields(self) -> dict[str, DistributedArray]:
         """All fields over the region, (nz, ny, nx)."""

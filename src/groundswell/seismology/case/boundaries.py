@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import PlainValidator
 
@@ -13,13 +13,16 @@ from groundswell.case.units import Unit
 _WIDTH = Unit("m", "a width", "800 m")
 
 
-def _width(value: Any) -> int | float:
+def _width(value: object) -> int | float:
     """A width: a number of cells (int), or a length with a unit, in m (float)."""
-    width = float(_WIDTH.read(value)) if isinstance(value, str) else value
-    is_count = isinstance(value, int) and not isinstance(value, bool)
-    if not (is_count or isinstance(value, str)) or width <= 0:
+    width: int | float = 0
+    if isinstance(value, str):
+        width = float(_WIDTH.read(value))
+    elif isinstance(value, int) and not isinstance(value, bool):
+        width = value
+    if width <= 0:
         reject([((), 'must be a whole number of cells, at least 1, or a length such as "800 m"')])
-    return width  # type: ignore[no-any-return]
+    return width
 
 
 Width = Annotated[int | float, PlainValidator(_width)]

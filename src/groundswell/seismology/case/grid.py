@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 from pydantic import BeforeValidator, Field
 
@@ -74,11 +74,11 @@ def _frame(geography: GeographySection, size: tuple[float, float]) -> Geography:
     return Geography.from_center(geography.center, size, geography.azimuth, geography.projection)
 
 
-def _for_each_axis(value: Any) -> Any:
+def _for_each_axis(value: object) -> object:
     return value if isinstance(value, list | tuple) else (value, value, value)
 
 
-def _one_edge(value: Any) -> Any:
+def _one_edge(value: object) -> object:
     if isinstance(value, list | tuple):
         reject([((), "must be one edge for all cells of the axis, not one for each")])
     return value

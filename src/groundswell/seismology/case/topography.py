@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, PlainValidator
 
+from groundswell.arrays import HostArray
 from groundswell.case.common import DataFile, Section, TaggedUnion
 from groundswell.case.expressions import Formula
 from groundswell.case.problems import reject
@@ -25,7 +26,7 @@ class FormulaTopography(Section):
     elevation: Annotated[Formula, AfterValidator(_has_no_z)]
 
 
-def _as_map(value: Any) -> Any:
+def _as_map(value: object) -> HostArray:
     import numpy as np
 
     try:

@@ -11,7 +11,7 @@ import numpy as np
 
 from groundswell.errors import InputError, counted, install
 from groundswell.formats.atomic import atomic_write
-from groundswell.seismology.formats.seismograms import QUANTITIES, VELOCITY, Quantity
+from groundswell.seismology.formats.seismograms import QUANTITIES, VELOCITY, ReceiverQuantity
 
 if TYPE_CHECKING:
     import obspy
@@ -59,7 +59,7 @@ def _traces(array: xarray.DataArray) -> Iterator[obspy.Trace]:
             yield _obspy().Trace(data, {**header, "channel": channel})
 
 
-def _quantity(array: xarray.DataArray) -> Quantity:
+def _quantity(array: xarray.DataArray) -> ReceiverQuantity:
     """What an array holds, by its name; velocity if it has lost that."""
     return QUANTITIES.get(str(array.name), VELOCITY)
 
@@ -176,7 +176,7 @@ def _coordinates(site: xarray.DataArray) -> dict[str, float]:
     return {name: float(site[name]) for name in names if name in site.coords}
 
 
-def _sac_event(array: xarray.DataArray) -> dict[str, Any]:
+def _sac_event(array: xarray.DataArray) -> dict[str, float | str]:
     """SAC headers of the known properties of the event.
 
     The origin time is time 0, unless only the centroid time of the event is known.
@@ -188,7 +188,7 @@ def _sac_event(array: xarray.DataArray) -> dict[str, Any]:
         "mag": ("magnitude", 1.0),
         "t0": ("event_time", 1.0),
     }
-    known: dict[str, Any] = {
+    known: dict[str, float | str] = {
         header: float(array.attrs[name]) * scale
         for header, (name, scale) in scales.items()
         if name in array.attrs
@@ -199,7 +199,9 @@ def _sac_event(array: xarray.DataArray) -> dict[str, Any]:
     return known | ({"o": 0.0, "iztype": "io"} if has_origin else {"iztype": "iunkn"})
 
 
-def _sac_trace(trace: Any, event: Mapping[str, Any], zero: Any, quantity: Quantity) -> Any:
+def _sac_trace(
+    trace: Any, event: Mapping[str, float | str], zero: Any, quantity: ReceiverQuantity
+) -> Any:
     from obspy.io.sac import SACTrace
 
     place = trace.stats.coordinates

@@ -33,7 +33,7 @@ COMPONENTS = ("E", "N", "Z")
 
 
 @dataclass(frozen=True)
-class Quantity:
+class ReceiverQuantity:
     """What receivers record.
 
     Args:
@@ -56,11 +56,11 @@ class Quantity:
     sac_units: str
 
 
-VELOCITY = Quantity(
+VELOCITY = ReceiverQuantity(
     "velocity", "seismograms.h5", "m s-1", "particle velocity", COMPONENTS, "H", "ivel", "m/s"
 )
 # Component H is that of a hydrophone: SEED Reference Manual v2.4, appendix A.
-PRESSURE = Quantity("pressure", "pressure.h5", "Pa", "pressure", ("H",), "D", "iunkn", "Pa")
+PRESSURE = ReceiverQuantity("pressure", "pressure.h5", "Pa", "pressure", ("H",), "D", "iunkn", "Pa")
 QUANTITIES = {quantity.name: quantity for quantity in (VELOCITY, PRESSURE)}
 
 # Samples per chunk of each trace: many enough to read a trace in few chunks, and few enough that
@@ -109,7 +109,7 @@ class SeismogramWriter(AppendableFile):
         path: str | Path,
         stations: Sequence[Receiver],
         interval: float,
-        quantity: Quantity = VELOCITY,
+        quantity: ReceiverQuantity = VELOCITY,
         **options: Unpack[SeriesOptions],
     ) -> None:
         self._interval, self._start = interval, options.get("start", 0.0)
@@ -175,7 +175,7 @@ class SeismogramWriter(AppendableFile):
             )
 
 
-def read_seismograms(path: str | Path, quantity: Quantity = VELOCITY) -> xarray.DataArray:
+def read_seismograms(path: str | Path, quantity: ReceiverQuantity = VELOCITY) -> xarray.DataArray:
     """Read seismograms (station, component, time), with the attributes of the file.
 
     Velocity is in m/s, pressure in Pa. Stations have the coordinates `network`, `code`, `x`, `y`,
@@ -212,7 +212,9 @@ def east_north_up(velocity: HostArray, azimuth: float, axis: int) -> HostArray:
 def _station_variables(stations: Sequence[Receiver], ids: Sequence[str]) -> dict[str, Variable]:
     """Coordinates of the stations; longitude and latitude only if known for all."""
 
-    def of_stations(values: Sequence[Any], units: str | None, long_name: str) -> Variable:
+    def of_stations(
+        values: Sequence[str] | Sequence[float], units: str | None, long_name: str
+    ) -> Variable:
         standard = long_name if long_name in ("longitude", "latitude") else None
         attrs = {"units": units, "long_name": long_name, "standard_name": standard}
         return Variable(("station",), values, attrs=attrs)

@@ -12,7 +12,8 @@ from groundswell.formats.text import parse_number, read_rows, read_text
 from groundswell.seismology.case.sources import Receiver
 
 COLUMNS = ("network", "station", "longitude", "latitude", "x", "y", "depth", "kind")
-Rows = list[tuple[str, dict[str, Any]]]  # place in the file, for messages, and content
+Content = dict[str, Any]
+StationRows = list[tuple[str, Content]]  # place in the file, for messages, and content
 
 
 def read_stations(path: Path | str) -> list[Receiver]:
@@ -52,7 +53,7 @@ def _in_file(problem: Problem, where: str) -> Problem:
     return replace(problem, key=f"{where}: {key}" if problem.value else where)
 
 
-def _read_csv(path: Path | str) -> Rows:
+def _read_csv(path: Path | str) -> StationRows:
     rows = read_rows(path, "a list of stations")
     if not rows:
         return []
@@ -78,7 +79,7 @@ def _number(cell: str) -> float | str:
         return cell
 
 
-def _read_xml(path: Path | str) -> Rows:
+def _read_xml(path: Path | str) -> StationRows:
     try:
         from obspy import read_inventory
     except ImportError:
@@ -96,7 +97,7 @@ def _read_xml(path: Path | str) -> Rows:
     return [(".".join(codes), _from_xml(codes, at, path)) for codes, at in latest.items()]
 
 
-def _from_xml(codes: tuple[str, str], station: Any, path: Path | str) -> dict[str, Any]:
+def _from_xml(codes: tuple[str, str], station: Any, path: Path | str) -> Content:
     depths = {float(channel.depth or 0.0) for channel in station} or {0.0}
     if len(depths) > 1:
         raise InputError(

@@ -68,7 +68,7 @@ class CellAverages:
         return sample_points(self._medium, points)
 
     def is_solid(self, points: Reals) -> Mask:
-        """See `SampledMedium`."""
+        """Whether the medium is solid at points, (n,)."""
         return solid_at_points(self._medium, points)
 
     def _mean(self, values: Reals) -> Reals:

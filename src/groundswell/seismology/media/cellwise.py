@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -60,7 +59,7 @@ class ArrayMedium:
         )
 
 
-def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def _real(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
     """The type for computations: double for integers and for floats too short for moduli in Pa."""
     return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
 

@@ -93,7 +93,7 @@ class Layered:
         return self.profile.sample(points[:, 2])
 
     def is_solid(self, points: Reals) -> Mask:
-        """See `SampledMedium`."""
+        """Whether the medium is solid at points, (n,)."""
         return np.asarray(self.sample(points).vs > 0)
 
     def runs(self) -> list[tuple[int, int]]:

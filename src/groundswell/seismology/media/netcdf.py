@@ -173,7 +173,7 @@ class NetcdfMedium:
         return material
 
     def is_solid(self, points: Reals) -> Mask:
-        """See `SampledMedium`."""
+        """Whether the medium is solid at points, (n,)."""
         return np.asarray(self._sample(points, ["vs"])["vs"] > 0)
 
     def _sample(self, points: Reals, roles: Collection[str]) -> dict[str, Reals]:

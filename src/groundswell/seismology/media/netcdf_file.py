@@ -17,8 +17,6 @@ from groundswell.seismology.media.material import Material, find_unphysical, uni
 
 _ANY_DENSITY = 2000.0  # kg/m^3, where a rule gives the density
 
-Window = tuple[slice, slice, slice]  # along depth, y and x
-
 
 class ModelFile:
     """An open NetCDF model.
@@ -106,11 +104,14 @@ def _find_axes(data: Any, path: Path) -> tuple[bool, tuple[str, str, str]]:
     )
 
 
-def require_physical_nodes(model: ModelFile, values: Mapping[str, Reals], window: Window) -> None:
+def require_physical_nodes(
+    model: ModelFile, values: Mapping[str, Reals], window: tuple[slice, slice, slice]
+) -> None:
     """Check the speeds and densities at all nodes of a window that have no gap (NaN).
 
     Args:
         values: properties (depth, y, x) in SI units, among them vp and vs.
+        window: slices along depth, y and x.
 
     Raises:
         InputError: a node is unphysical; names the first one.

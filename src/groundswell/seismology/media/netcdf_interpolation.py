@@ -19,7 +19,7 @@ AT_ONCE = 2**20  # largest number of values of a variable that are read for more
 
 
 @dataclass(frozen=True)
-class AxisPositions:
+class ModelPositions:
     """Positions on an axis of a model, for linear interpolation.
 
     Args:
@@ -32,9 +32,9 @@ class AxisPositions:
     node: Indices
     fraction: Reals
 
-    def take(self, chosen: Indices) -> AxisPositions:
+    def take(self, chosen: Indices) -> ModelPositions:
         """Some of the positions, (n,)."""
-        return AxisPositions(self.window, self.node[chosen], self.fraction[chosen])
+        return ModelPositions(self.window, self.node[chosen], self.fraction[chosen])
 
     def steps(self) -> float:
         """Largest distance between adjacent positions, in steps of the axis."""
@@ -44,7 +44,7 @@ class AxisPositions:
         )
 
 
-def locate(model: ModelFile, axis: int, at: Reals, clip: bool) -> AxisPositions:
+def locate(model: ModelFile, axis: int, at: Reals, clip: bool) -> ModelPositions:
     """Locate positions `at` on axis 0 (depth), 1 (y, lat) or 2 (x, lon) of the model."""
     nodes = model.nodes[axis]
     rounding = 1e-6 * (nodes[-1] - nodes[0])
@@ -59,7 +59,7 @@ def locate(model: ModelFile, axis: int, at: Reals, clip: bool) -> AxisPositions:
     node = np.clip(np.searchsorted(nodes, at, side="right") - 1, 0, len(nodes) - 2)
     fraction = (at - nodes[node]) / (nodes[node + 1] - nodes[node])
     start = int(node.min()) if axis else 0
-    return AxisPositions(slice(start, int(node.max()) + 2), node - start, fraction)
+    return ModelPositions(slice(start, int(node.max()) + 2), node - start, fraction)
 
 
 def depths_at_once(nodes: Indices, rows: slice, columns: slice) -> Iterator[slice]:
@@ -75,8 +75,8 @@ def depths_at_once(nodes: Indices, rows: slice, columns: slice) -> Iterator[slic
 
 def bilinear(
     nodes: Mapping[str, Reals],
-    y: AxisPositions,
-    x: AxisPositions,
+    y: ModelPositions,
+    x: ModelPositions,
     depth: Indices | int,
 ) -> dict[str, Reals]:
     """Properties at positions at some depths, from `nodes` (depth, y, x) of their windows."""
@@ -102,7 +102,7 @@ def bilinear(
     return {role: _between(*near_and_far(values), along_y) for role, values in flat.items()}
 
 
-def _along_axes(nodes: Reals, y: AxisPositions, x: AxisPositions) -> Reals:
+def _along_axes(nodes: Reals, y: ModelPositions, x: ModelPositions) -> Reals:
     """One property (y, x) of solids at positions y (ny, 1) and x (1, nx)."""
     column, row = x.node[0], y.node[:, 0]
     along_x = _between(nodes[:, column], nodes[:, column + 1], x.fraction)

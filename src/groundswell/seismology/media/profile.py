@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from groundswell.seismology.media.material import Material
 SLIVER = 1e-9
 
 
-class Samples(NamedTuple):
+class QuadraturePoints(NamedTuple):
     """Quadrature points in intervals of depth, in ascending order.
 
     Args:
@@ -44,7 +44,7 @@ class Profile:
     points: int
     sample: Callable[[Reals], Material]
 
-    def quadrature(self, edges: Reals) -> Samples:
+    def quadrature(self, edges: Reals) -> QuadraturePoints:
         """Quadrature points for averages over the intervals between ascending `edges`, m."""
         sliver = SLIVER * float(np.diff(edges).min())
         inside = self.interfaces[(self.interfaces > edges[0]) & (self.interfaces < edges[-1])]
@@ -55,10 +55,10 @@ class Profile:
         interval = np.searchsorted(edges, middle) - 1
         share = (half / np.diff(edges)[interval])[:, None] * weights
         depth = middle[:, None] + half[:, None] * points
-        return Samples(depth.ravel(), share.ravel(), np.repeat(interval, self.points))
+        return QuadraturePoints(depth.ravel(), share.ravel(), np.repeat(interval, self.points))
 
 
-def find_profile(medium: Any) -> Profile | None:
+def find_profile(medium: object) -> Profile | None:
     """The profile of a medium that varies with depth only; None for other media."""
     profile: Profile | None = getattr(medium, "profile", None)
     return profile

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from groundswell.arrays import Floats
-from groundswell.seismology.problems.tables import Table, point, receivers, worst_misfits
+from groundswell.seismology.problems.case_sections import Table, point, receivers, worst_misfits
 from groundswell.seismology.reference.lamb import PoissonHalfSpace, lamb_velocity
 from groundswell.seismology.reference.pulse import Pulse
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.seismology.media.layered import Layer
-from groundswell.seismology.problems.tables import Table, point, receivers
+from groundswell.seismology.problems.case_sections import Table, point, receivers
 from groundswell.seismology.reference.fullspace import double_couple_tensor
 from groundswell.seismology.reference.layered import (
     LayeredHalfSpace,

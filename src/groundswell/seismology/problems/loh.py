@@ -7,12 +7,11 @@ integration for a Gaussian moment rate.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import Floats
-from groundswell.seismology.problems.tables import Table, layered_medium, point, receivers
+from groundswell.seismology.problems.case_sections import Table, layered_medium, point, receivers
 from groundswell.seismology.reference.layered import (
     LayeredHalfSpace,
     MomentSource,
@@ -58,7 +57,7 @@ def sections(problem: LayeredProblem, time_function: Table) -> Table:
     if problem.reference_frequency:
         attenuation = {"model": "constant", "reference": problem.reference_frequency}
     axes = ("ee", "nn", "dd", "ne", "ed", "nd")
-    moment: dict[str, Any] = dict(zip(axes, problem.moment, strict=True))
+    moment: Table = dict(zip(axes, problem.moment, strict=True))
     place = (x, y, problem.source[2])
     return {
         "time": {"duration": problem.duration},

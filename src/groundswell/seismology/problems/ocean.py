@@ -10,7 +10,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.seismology.media.layered import Layer
-from groundswell.seismology.problems.tables import Table, layered_medium, point, receivers
+from groundswell.seismology.problems.case_sections import Table, layered_medium, point, receivers
 from groundswell.seismology.reference.layered import (
     LayeredHalfSpace,
     MomentSource,

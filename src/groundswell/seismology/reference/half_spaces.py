@@ -22,7 +22,7 @@ from groundswell.seismology.reference.plane_waves import (
     Complex,
     PlaneWave,
     PlaneWaves,
-    Profile,
+    TimeShape,
     are_parallel,
     unit,
     unit_normal_to,
@@ -185,7 +185,7 @@ def reflect(interface: Interface, incident: PlaneWave) -> Sides:
     return scale(waves, amplitudes)
 
 
-def total_field(interface: Interface, incident: PlaneWave, profile: Profile) -> WavesAtInterface:
+def total_field(interface: Interface, incident: PlaneWave, profile: TimeShape) -> WavesAtInterface:
     """An incident wave and the waves that it causes.
 
     Args:
@@ -201,7 +201,7 @@ def total_field(interface: Interface, incident: PlaneWave, profile: Profile) -> 
 
 
 def at_interface(
-    interface: Interface, sides: tuple[Iterable[PlaneWave], Iterable[PlaneWave]], profile: Profile
+    interface: Interface, sides: tuple[Iterable[PlaneWave], Iterable[PlaneWave]], profile: TimeShape
 ) -> WavesAtInterface:
     """The waves `sides` of the first and the second half-space with the time function `profile`."""
     first, second = (PlaneWaves(tuple(waves), profile, interface.point) for waves in sides)

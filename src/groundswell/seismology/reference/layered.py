@@ -23,8 +23,9 @@ from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.reference.fullspace import moment_matrix
+from groundswell.seismology.reference.plane_waves import Complex
 from groundswell.seismology.reference.pulse import Pulse
-from groundswell.seismology.reference.reflectivity import Complex, HarmonicLayer, motion_stress
+from groundswell.seismology.reference.reflectivity import HarmonicLayer, motion_stress
 
 # Factor by which the damping reduces motion that wraps around in time.
 _WRAPPED = 1e-6

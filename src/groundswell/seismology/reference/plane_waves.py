@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from groundswell.errors import InputError
 from groundswell.seismology.reference.medium import HomogeneousMedium
 
 Complex = NDArray[np.complexfloating]
-Profile = Callable[[Any], HostArray]
+TimeShape = Callable[[Floats], HostArray]
 Wall = Literal["rigid", "pressure-release"]
 
 _ROWS, _COLUMNS = [0, 1, 2, 1, 0, 0], [0, 1, 2, 2, 2, 1]  # axes of each stress component
@@ -132,7 +132,7 @@ class PlaneWaves:
     """
 
     waves: Sequence[PlaneWave]
-    profile: Profile
+    profile: TimeShape
     origin: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:

@@ -18,12 +18,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundswell.arrays import Floats
 from groundswell.seismology.media.layered import Layer
-
-Complex = NDArray[np.complexfloating]
+from groundswell.seismology.reference.plane_waves import Complex
 
 
 @dataclass(frozen=True)

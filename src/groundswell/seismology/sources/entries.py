@@ -14,7 +14,7 @@ from groundswell.seismology.sources.moment import scalar_moment
 from groundswell.seismology.sources.point_sources import PointSource, total_moments
 from groundswell.seismology.sources.time_functions import centroid_of
 
-Position = tuple[float, float, float]
+Point = tuple[float, float, float]
 
 # Final moment over largest moment below which a time function is a transient, without a permanent
 # moment.
@@ -44,7 +44,7 @@ class Fault:
     largest_slip: float
     start: float
     end: float
-    hypocentre: Position
+    hypocentre: Point
     own_rigidity: int
     frame: Geography
     planes: tuple[Plane, ...]
@@ -79,7 +79,7 @@ class SourceEntry:
         return self.section.time_function.centroid_time
 
     @property
-    def hypocentre(self) -> Position:
+    def hypocentre(self) -> Point:
         """Position (x, y, depth) at which the source starts, m."""
         if self.fault:
             return self.fault.hypocentre

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.grids.geography import Geography
+from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.sources import EventSection, Source, as_date
+from groundswell.seismology.formats.seismograms import Attributes
 from groundswell.seismology.formats.srf_content import Plane
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.moment import to_rtp
-from groundswell.seismology.sources.summary import SourceSummary as SourceSummary
+from groundswell.seismology.sources.summary import SourceSummary
 from groundswell.seismology.survey import Survey
 
 
-def date_attributes(case: Any, survey: Survey) -> dict[str, str | None]:
+def date_attributes(case: SeismicCase, survey: Survey) -> dict[str, str | None]:
     """The title, and the dates of time 0 and of the event, which all files have as attributes."""
     event = case.event
     return {
@@ -29,7 +30,7 @@ def date_attributes(case: Any, survey: Survey) -> dict[str, str | None]:
     }
 
 
-def event_attributes(case: Any, geography: Geography | None, survey: Survey) -> dict[str, Any]:
+def event_attributes(case: SeismicCase, geography: Geography | None, survey: Survey) -> Attributes:
     """Attributes of output files; see `SeriesOptions` and `write_shaking_map`.
 
     `event_x`, `event_y`, `event_depth` (m) and `event_time` (s) are the centroid, with

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import Floats
+from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.receivers import Receiver
 from groundswell.seismology.sources.entries import SourceEntry
@@ -21,7 +21,7 @@ RELEASED = 0.99  # fraction of a moment that is released within the run
 _SHOWN = 5  # number of receivers that are named
 
 
-def source_warnings(case: Any, survey: Survey, dt: float, speed: float) -> Iterator[str]:
+def source_warnings(case: SeismicCase, survey: Survey, dt: float, speed: float) -> Iterator[str]:
     """Sources that contradict the event or do not fit into the run, and receivers out of reach.
 
     Args:

@@ -68,15 +68,16 @@ def require_shear_in_solids(
     Raises:
         InputError: a source in a fluid has a moment that is not isotropic.
     """
-    for n, entry in enumerate(entries):
-        moments = np.array([p.moment for p in entry.points if p.moment is not None])
-        places = np.array([p.position for p in entry.points if p.moment is not None])
-        if not moments.size:
-            continue
-        wrong = np.flatnonzero(has_shear(moments) & is_fluid(places))
-        if wrong.size:
-            x, y, z = places[wrong[0]]
-            some = f" with {len(wrong):,} of its {len(moments):,} moments" * (len(moments) > 1)
+    given = [[p for p in entry.points if p.moment is not None] for entry in entries]
+    moments = np.array([point.moment for points in given for point in points])
+    if not moments.size:
+        return
+    places = np.array([point.position for points in given for point in points])
+    is_wrong, ends = has_shear(moments) & is_fluid(places), np.cumsum([*map(len, given)])
+    for n, wrong in enumerate(np.split(is_wrong, ends[:-1])):
+        if count := int(wrong.sum()):
+            x, y, z = given[n][int(wrong.argmax())].position
+            some = f" with {count:,} of its {len(wrong):,} moments" * (len(wrong) > 1)
             raise InputError(
                 f"source[{n}] lies in a fluid{some}, but its moment tensor is not isotropic (the "
                 f"first place is x = {x:.6g} m, y = {y:.6g} m, depth = {z:.6g} m); use an "

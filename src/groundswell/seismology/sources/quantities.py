@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -58,14 +57,14 @@ def source_quantities(
     yield Quantity("summed_moment", total.summed_moment, unit="N m", group=group)
 
 
-def _values(entry: SourceEntry, summary: SourceSummary) -> dict[str, Any]:
+def _values(entry: SourceEntry, summary: SourceSummary) -> dict[str, object]:
     """Values of a source for JSON, in SI units."""
     section, fault = entry.section, entry.fault
     if section.kind == "force":
         return {"kind": section.kind, "force": list(section.force)}
     if section.kind == "airgun":
         return {"kind": section.kind, "volume": section.volume, "strength": section.strength}
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "kind": section.kind,
         "moment": summary.scalar_moment,
         "magnitude": summary.magnitude,

@@ -136,7 +136,7 @@ class DgWaveCase(SeismicCase):
 
     @field_validator("medium")
     @classmethod
-    def _is_of_the_grid(cls, medium: Any, info: ValidationInfo) -> Any:
+    def _is_of_the_grid(cls, medium: object, info: ValidationInfo) -> object:
         if "grid" not in info.data:
             return medium
         if not isinstance(info.data["grid"], MeshSection):
@@ -170,7 +170,7 @@ class DgWaveCase(SeismicCase):
 
     @field_validator("refinement", "topography")
     @classmethod
-    def _has_a_grid(cls, section: Any, info: ValidationInfo) -> Any:
+    def _has_a_grid(cls, section: object, info: ValidationInfo) -> object:
         if section and isinstance(info.data.get("grid"), MeshSection):
             cure = {
                 "refinement": "remove it, and refine the mesh",

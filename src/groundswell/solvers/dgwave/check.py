@@ -29,7 +29,6 @@ from groundswell.solvers.dgwave.mesh.case import (
     POINTS_PER_WAVELENGTH,
     RefinementSection,
 )
-from groundswell.solvers.dgwave.places import in_region, position
 from groundswell.solvers.dgwave.setup import Setup, sampling_interval
 from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.solvers.dgwave.validation import FLUXES
@@ -128,12 +127,12 @@ def _warnings(setup: Setup) -> Iterator[str]:
             f"{finer}, or raise method.degree"
         )
     if mixed := statistics.mixed:
-        first = int(in_region(geometry, np.flatnonzero(statistics.is_mixed))[0])
+        first = int(geometry.outside_layers(np.flatnonzero(statistics.is_mixed))[0])
         fluid = int((statistics.is_mixed & (statistics.vs == 0)).sum())
         yield (
             f"{counted(mixed, 'element')} with both fluid and solid: each has its average "
             f"material, which is fluid in {fluid:,} of them; the first is around "
-            f"{position(geometry, first)}. {aligned(setup.materials.elements.medium)}"
+            f"{geometry.describe(first)}. {aligned(setup.materials.elements.medium)}"
         )
     yield from source_warnings(setup.case, setup.survey, setup.dt, statistics.vp_max)
     if setup.case.boundary.top == "free-surface":
@@ -162,9 +161,9 @@ def _coarsest(materials: Materials) -> tuple[str, int]:
     """Where the resolution is lowest, and an element there; no position if it is uniform."""
     geometry, frequencies = materials.elements.geometry, materials.resolved_frequencies
     lowest = np.flatnonzero(frequencies <= frequencies.min() * (1 + ROUNDING))
-    examples = in_region(geometry, lowest)
+    examples = geometry.outside_layers(lowest)
     element = int(examples[len(examples) // 2])
-    place = f" around {position(geometry, element)}" if len(lowest) < geometry.count else ""
+    place = f" around {geometry.describe(element)}" if len(lowest) < geometry.count else ""
     return place, element
 
 

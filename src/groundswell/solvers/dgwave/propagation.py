@@ -19,7 +19,7 @@ from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.tuning import Choice
 from groundswell.meshes.hexahedra import AXES
-from groundswell.solvers.dgwave import tables
+from groundswell.solvers.dgwave import element_tables
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.kernel_shapes import (
     KernelShape,
@@ -209,7 +209,7 @@ class Propagation:
             "fine": traces.fine,
             "jumps": traces.jumps,
             "mortars": len(mortars),
-            **self._as_real(tables.of_mortars(problem)),
+            **self._as_real(element_tables.of_mortars(problem)),
         }
 
     # --- tables -----------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ class Propagation:
         return {
             "u": self._u,
             "r": self._r,
-            **self._as_real(tables.of_elements(problem)),
+            **self._as_real(element_tables.of_elements(problem)),
             "neighbours": traces.neighbours,
             "targets": traces.targets,
             "elements": problem.elements.count,
@@ -237,7 +237,7 @@ class Propagation:
         problem = self._problem
         if problem.bodies is None:
             return {}
-        of_bodies = self._as_real(tables.of_bodies(problem, problem.bodies))
+        of_bodies = self._as_real(element_tables.of_bodies(problem, problem.bodies))
         return {"theta": self.memory, "memory_register": self._memory_register, **of_bodies}
 
     @cached_property

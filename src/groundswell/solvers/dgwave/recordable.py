@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from groundswell.outputs.recording import Domain, RecordableField, Recording
-from groundswell.seismology.time_steps import TimeAxis
-from groundswell.solvers.dgwave.equations import Equations
+from groundswell.outputs.recording import RecordableField
 
 _ALONG = {"vx": "x", "vy": "y", "vz": "z, down"}
 RECORDABLE = {
@@ -17,24 +13,3 @@ RECORDABLE = {
         for axes in ("xx", "yy", "zz", "yz", "xz", "xy")
     },
 }
-
-
-def recording(
-    domain: Domain,
-    equations: Equations,
-    dtype: str,
-    axis: TimeAxis,
-    attrs: Mapping[str, str | None],
-) -> Recording:
-    """The recordable fields of the equations on some elements.
-
-    Args:
-        domain: the elements.
-        dtype: floating-point type of the fields.
-        axis: the times of all steps.
-        attrs: attributes of all files.
-    """
-    fields = {name: RECORDABLE[name] for name in equations.fields}
-    return Recording(
-        domain, fields, dtype, axis.dt, attrs=attrs, steps=axis.steps, start=axis.start
-    )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from groundswell.errors import listed, quoted
 from groundswell.seismology.formats.sac_mseed import to_obspy
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
     VELOCITY,
-    Quantity,
+    ReceiverQuantity,
     read_seismograms,
 )
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
@@ -20,8 +20,12 @@ from groundswell.simulation.readers import FileReader, RecordReader
 from groundswell.solvers.dgwave.recordable import RECORDABLE
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
+if TYPE_CHECKING:
+    import xarray
+    from obspy import Stream
 
-def _at_receivers(quantity: Quantity) -> FileReader:
+
+def _at_receivers(quantity: ReceiverQuantity) -> FileReader:
     kinds = [kind for kind, names in RECORDED.items() if quantity.name in names]
     cure = f"run the case with a receiver of the kind {listed(map(quoted, kinds))}"
     return FileReader(quantity.file, partial(read_seismograms, quantity=quantity), cure)
@@ -33,12 +37,12 @@ seismograms = _at_receivers(VELOCITY)
 _pressure = _at_receivers(PRESSURE)
 
 
-def pressure(folder: Path) -> Any:
+def pressure(folder: Path) -> xarray.DataArray:
     """Pressure at hydrophones and ocean-bottom nodes: xarray.DataArray (station, time), Pa."""
     return _pressure(folder).squeeze("component", drop=True)
 
 
-def stream(folder: Path) -> Any:
+def stream(folder: Path) -> Stream:
     """All seismograms, of velocity and pressure, as an obspy.Stream."""
     recorded = [each for each in (seismograms, _pressure) if (folder / each.file).exists()]
     return to_obspy(*(read(folder) for read in recorded))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -16,18 +15,17 @@ from groundswell.grids.cartesian import Triple
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.seismology.sources.point_sources import end_of
 from groundswell.seismology.time_steps import STABLER
-from groundswell.simulation.exchanging import TunableSolver
+from groundswell.simulation.exchanging import TimeSteppingSolver
 from groundswell.simulation.finite_check import NonFiniteSearch
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.outputs import Outputs
-from groundswell.solvers.dgwave.places import position
 from groundswell.solvers.dgwave.propagation import VELOCITY, Propagation
 from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 
-class DgWave(TunableSolver):
+class DgWave(TimeSteppingSolver):
     """One rank's part of a simulation; `step` advances it by `setup.dt`.
 
     Args:
@@ -40,7 +38,6 @@ class DgWave(TunableSolver):
 
     setup: Setup
     unit = "MDOF/s"  # million unknowns per second and stage
-    steps_at_once = 1
     remedy = STABLER
     aggregates = (True,)  # a message contains the traces of all faces
 
@@ -52,7 +49,7 @@ class DgWave(TunableSolver):
         self.outputs = Outputs(
             RankFields(setup, backend, self.comm, self.elements, self.propagation)
         )
-        self._search = NonFiniteSearch(
+        self.finite_check = NonFiniteSearch(
             backend,
             self.propagation.values,
             self.time,
@@ -64,7 +61,7 @@ class DgWave(TunableSolver):
     def _position(self, index: Triple) -> str:
         """Position of an entry of `propagation.values`, for messages."""
         number = self.elements.numbers[index[1]]
-        return f"the element around {position(self.setup.geometry, number)}"
+        return f"the element around {self.setup.geometry.describe(number)}"
 
     # --- the exchange -----------------------------------------------------------------------------
 
@@ -95,7 +92,7 @@ class DgWave(TunableSolver):
         return [int(start) for start in self.setup.partition.starts(self.comm.size)]
 
     @property
-    def exchanged(self) -> tuple[Any, ...]:
+    def exchanged(self) -> tuple[object, ...]:
         """Properties on which the best exchange depends; part of the key of measured choices.
 
         Partitions do not identify meshes: the shape of a box decides how many faces ranks share.
@@ -116,31 +113,14 @@ class DgWave(TunableSolver):
         """Enqueue the traces of the current fields, which the first stage reads."""
         self._prepare()
 
-    def step(self) -> None:
-        """Enqueue one step."""
-        self._step()
-
     def list_step(self) -> Listing:
         """The launches of a step; arrays have the names of the checkpoint."""
         names = {name: distributed.array for name, distributed in self.state().items()}
         return list_launches(self._step, names, "1 step")
 
-    def enqueue_finite_check(self) -> None:
-        """Enqueue a search for values that are not finite."""
-        in_order(self._search.launches)()
-
-    def check_health(self, steps: int, after: Event | None = None) -> None:
-        """Read the result of the last search, or of the last one before the event `after`.
-
-        Raises:
-            RunFailed: a value is not finite, or another rank did not respond.
-        """
-        super().check_health(steps, after)
-        self._search.check(steps, after)
-
     def energy(self, after: Event | None = None) -> float:
         """Squared velocity, integrated over the elements of this rank; see `check_health`."""
-        return self._search.sum_of_squares([VELOCITY], after)
+        return self.finite_check.sum_of_squares([VELOCITY], after)
 
     @cached_property
     def sources_end(self) -> float:
@@ -152,18 +132,9 @@ class DgWave(TunableSolver):
         """Unknowns that a step updates, in all stages."""
         return self.setup.unknowns * SCHEME.stages
 
-    @property
-    def warnings(self) -> list[str]:
-        """Warnings about the results, in addition to those of the set-up."""
-        return []
-
     def time(self, step: int) -> float:
         """Simulated time after `step` steps, s."""
         return self.setup.time_axis.time(step)
-
-    def status(self, step: int) -> str:
-        """Simulated time."""
-        return f"t = {self.time(step):.4g} of {self.time(self.setup.steps):.4g} s"
 
     def distributed_fields(self) -> dict[str, DistributedArray]:
         """All fields on all elements, including layers, (elements, (N + 1)^3)."""
@@ -194,7 +165,7 @@ class DgWave(TunableSolver):
         own = (((slice(None),), (self.elements.numbers,)),)
         return DistributedArray(array, shape, own, own)
 
-    def describe_ranks(self) -> dict[str, Any]:
+    def describe_ranks(self) -> dict[str, object]:
         """The division of elements among ranks, and the transport in use."""
         return {
             "count": self.comm.size,

@@ -28,7 +28,7 @@ from groundswell.solvers.dgwave.source_moments import (
     moment_polynomials,
     slack_of,
 )
-from groundswell.solvers.dgwave.source_reach import WIDEST, excites_stress, reach
+from groundswell.solvers.dgwave.source_reach import WIDEST, excite_stress, positions_of, reach
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 from groundswell.spectral_elements.point_location import bounding_boxes, pairs_in_boxes, tangents_at
 
@@ -68,12 +68,6 @@ class _Window:
     radius: float
     slack: Floats
 
-    @property
-    def span(self) -> Floats:
-        """Half the edges of a box around the widest window, m, (3,)."""
-        widest = COARSER * 2 * self.radius
-        return np.asarray(widest * np.linalg.norm(self.frame, axis=1))
-
     def places(self, positions: Floats) -> Floats:
         """Scaled offsets of positions, (..., 3)."""
         return (positions - self.centre) @ np.linalg.inv(2 * self.radius * self.frame).T
@@ -94,46 +88,76 @@ def point_loads(
         materials: of all elements.
         own: which elements are chosen, (elements of all ranks,).
     """
-    leaves, windows = _windows(materials, sources)
-    near = _elements_near(materials.geometry, windows)
+    geometry = materials.geometry
+    boxes = bounding_boxes(geometry.hexahedra, np.arange(geometry.count))
+    mine = _sources_near(geometry, sources, [corners[own] for corners in boxes])
+    if not mine:
+        return
+    leaves, windows = _windows(materials, [sources[n] for n in mine])
+    near = _elements_near(boxes, windows)
     chosen = [n for n, elements in enumerate(near) if own[elements].any()]
     for first in range(0, len(chosen), BATCH):
         batch = chosen[first : first + BATCH]
         there = _Elements.of(materials, np.unique(np.concatenate([near[n] for n in batch])))
         with threadpool_limits(1, "blas"):  # several threads factorise small matrices more slowly
-            yield from [(n, _load(there, int(leaves[n]), near[n], windows[n])) for n in batch]
+            yield from [(mine[n], _load(there, int(leaves[n]), near[n], windows[n])) for n in batch]
+
+
+def _placed(geometry: Geometry, sources: Sequence[PointSource]) -> tuple[Integers, Floats, Floats]:
+    """The elements that hold the sources, the sources' positions and the frames, see `_Window`."""
+    points = positions_of(sources)
+    leaves, places = geometry.locate(points)
+    return leaves, geometry.place(points), tangents_at(geometry.hexahedra, leaves, places)
 
 
 def _windows(
     materials: ElementMaterials, sources: Sequence[PointSource]
 ) -> tuple[Integers, list[_Window]]:
     """The elements that hold the sources, and the windows of their loads."""
-    geometry = materials.geometry
-    points = np.array([source.position for source in sources]).reshape(-1, AXES)
-    leaves, places = geometry.locate(points)
-    frames = tangents_at(geometry.hexahedra, leaves, places)
-    of_source = zip(sources, geometry.place(points), frames, strict=True)
-    return leaves, [_window(materials, *found) for found in of_source]
+    degree = materials.geometry.degree
+    leaves, centres, frames = _placed(materials.geometry, sources)
+    of_source = zip(centres, frames, excite_stress(materials, sources), strict=True)
+    return leaves, [
+        _Window(centre, frame, reach(stress, degree), slack_of(degree if stress else WIDEST))
+        for centre, frame, stress in of_source
+    ]
 
 
-def _window(
-    materials: ElementMaterials, source: PointSource, centre: Floats, frame: Floats
-) -> _Window:
-    degree = materials.geometry.degree if excites_stress(materials, source) else WIDEST
-    return _Window(centre, frame, reach(materials, source), slack_of(degree))
+def _sources_near(
+    geometry: Geometry, sources: Sequence[PointSource], boxes: Sequence[Floats]
+) -> list[int]:
+    """The sources whose windows may meet boxes: they do if all are as wide as the widest."""
+    radius = max(reach(stress, geometry.degree) for stress in (False, True))
+    _, centres, frames = _placed(geometry, sources)
+    spans = np.array([_span(frame, radius) for frame in frames]).reshape(-1, AXES)
+    return np.unique(_pairs(boxes, centres, spans)[0]).tolist()
 
 
-def _elements_near(geometry: Geometry, windows: list[_Window]) -> list[Integers]:
+def _elements_near(boxes: Sequence[Floats], windows: list[_Window]) -> list[Integers]:
     """The elements whose boxes meet the box of each window."""
-    low, high = bounding_boxes(geometry.hexahedra, np.arange(geometry.count))
     centres = np.array([window.centre for window in windows]).reshape(-1, AXES)
-    spans = np.array([window.span for window in windows]).reshape(-1, AXES)
-    largest = spans.max(axis=0, initial=0)
+    spans = np.array([_span(window.frame, window.radius) for window in windows]).reshape(-1, AXES)
+    which, found = _pairs(boxes, centres, spans)
+    return np.split(found, np.searchsorted(which, np.arange(1, len(windows))))
+
+
+def _pairs(boxes: Sequence[Floats], centres: Floats, spans: Floats) -> tuple[Integers, Integers]:
+    """Pairs of a window, ascending, and a box that its box meets.
+
+    Args:
+        boxes: lowest and highest corners, (boxes, 3) each, m.
+        centres, spans: middles of the windows' boxes, and half their edges, (windows, 3), m.
+    """
+    (low, high), largest = boxes, spans.max(axis=0, initial=0)
     which, found = pairs_in_boxes(low - largest, high + largest, centres)
     at, span = centres[which], spans[which]
     close = ((low[found] <= at + span) & (high[found] >= at - span)).all(axis=1)
-    ends = np.searchsorted(which[close], np.arange(1, len(windows)))
-    return np.split(found[close], ends)
+    return which[close], found[close]
+
+
+def _span(frame: Floats, radius: float) -> Floats:
+    """Half the edges of a box around the widest window, m, (3,); see `_Window`."""
+    return np.asarray(COARSER * 2 * radius * np.linalg.norm(frame, axis=1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from groundswell.arrays import Floats, Mask
+from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.seismology.survey import Survey
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
@@ -16,15 +18,22 @@ RADIUS = {"moment": 1.25, "other": 1.0}
 WIDEST = 5  # degree
 
 
-def excites_stress(elements: ElementMaterials, source: PointSource) -> bool:
-    """Whether a source is a moment in a solid."""
-    return source.moment is not None and elements.rigidity(*source.position) > 0
+def positions_of(sources: Sequence[PointSource]) -> Floats:
+    """Positions x, y, depth of sources, (sources, 3), m."""
+    return np.array([source.position for source in sources]).reshape(-1, AXES)
 
 
-def reach(elements: ElementMaterials, source: PointSource) -> float:
+def excite_stress(elements: ElementMaterials, sources: Sequence[PointSource]) -> Mask:
+    """Which sources are moments in a solid, (sources,)."""
+    found = np.array([source.moment is not None for source in sources], bool)
+    if found.any():
+        found[found] = elements.rigidity(*positions_of(sources)[found].T) > 0
+    return found
+
+
+def reach(excites_stress: bool, degree: int) -> float:
     """Radius of a source's window in edges of its element."""
-    radius = RADIUS["moment" if excites_stress(elements, source) else "other"]
-    return radius * min(1.0, WIDEST / elements.geometry.degree)
+    return RADIUS["moment" if excites_stress else "other"] * min(1.0, WIDEST / degree)
 
 
 def reach_warnings(elements: ElementMaterials, survey: Survey) -> Iterator[str]:
@@ -32,9 +41,10 @@ def reach_warnings(elements: ElementMaterials, survey: Survey) -> Iterator[str]:
     if not (survey.receivers and survey.sources):
         return
     geometry, sources = elements.geometry, survey.sources
-    points = np.array([source.position for source in sources])
+    points = positions_of(sources)
     edges = np.asarray(geometry.longest)[geometry.locate(points)[0]]
-    radii = np.array([reach(elements, source) for source in sources])
+    excited = excite_stress(elements, sources)
+    radii = np.array([reach(stress, geometry.degree) for stress in excited])
     places, near = geometry.place(points), []
     for receiver in survey.receivers:
         offsets = places - geometry.place(np.array([receiver.position]))

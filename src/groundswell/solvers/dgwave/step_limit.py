@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import pi
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import Mask
 from groundswell.grids.cartesian import format_extent
+from groundswell.seismology.case.media import Attenuation, NoAttenuation
 from groundswell.seismology.time_steps import StableSteps
 from groundswell.solvers.dgwave.attenuation import fastest_relaxation, largest_decay
 from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.materials.anelastic import Materials
-from groundswell.solvers.dgwave.places import in_region, position
 from groundswell.time_integration.step_limits import UNDAMPED_SHARE, decay_step, dg_step
 
 ROUNDING = 1e-9  # relative, of the steps of equal elements
@@ -75,24 +74,25 @@ def _waves(materials: Materials, limits: Mask) -> tuple[str, str]:
         limits: whether each element limits the step, (elements,).
     """
     geometry, fastest = materials.elements.geometry, materials.fastest
-    examples, is_everywhere = in_region(geometry, np.flatnonzero(limits)), bool(limits.all())
+    examples, is_everywhere = geometry.outside_layers(np.flatnonzero(limits)), bool(limits.all())
     element = int(examples[len(examples) // 2])
     edges = [float(f"{edge:.4g}") for edge in geometry.edges[element]]
     size = f"{edges[0]:g}" if len(set(edges)) == 1 else format_extent(edges)
     speed = f"waves of {fastest[element]:,.5g} m/s" + " at a node" * materials.is_nodal
-    there = f"the element around {position(geometry, element)}"
+    there = f"the element around {geometry.describe(element)}"
     where = "all elements" if is_everywhere else there
     cure = "use longer elements" + " there" * (not is_everywhere) + ", or lower method.degree"
     return f"{where} ({size} m, {speed})", cure
 
 
-def _attenuation(relaxation: float, section: Any) -> tuple[str, str]:
+def _attenuation(relaxation: float, section: Attenuation) -> tuple[str, str]:
     """Cause and cure where attenuation relaxes or damps faster than waves cross elements.
 
     Args:
         relaxation: the largest relaxation frequency, 1/s.
         section: `[attenuation]`.
     """
+    assert not isinstance(section, NoAttenuation)
     frequency, top = relaxation / (2 * pi), max(section.band)
     cause = f"attenuation up to {top:g} Hz (fastest mechanism: {frequency:,.4g} Hz)"
     return cause, "lower the highest frequency of attenuation.band"

@@ -27,7 +27,7 @@ LOCAL, JUMP = 1, 2  # added to addresses, see kernels/elements.h
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class AddressTables:
     """Addresses at which traces are read and stored, for one buffer; see kernels/elements.h.
 
     Args:
@@ -90,18 +90,18 @@ class Traces:
             for _ in range(BUFFERS)
         ]
         for buffer, exchange in enumerate(made):
-            self._add_shared(Tables(*(table[buffer] for table in self._tables)), exchange)
+            self._add_shared(AddressTables(*(table[buffer] for table in self._tables)), exchange)
         for array, table in zip(self._on_device, self._tables, strict=True):
             self._backend.assign(array, table)
         self.exchanges = made
 
     # --- tables -----------------------------------------------------------------------------------
 
-    def _local(self) -> Tables:
+    def _local(self) -> AddressTables:
         """The tables with the traces of this rank only."""
         elements, links = self._elements, self._elements.inside
         faces, quarters = (elements.count, FACES), (len(elements.mortars), QUARTERS)
-        tables = Tables(*(np.zeros(s, np.int64) for s in (faces, faces, quarters, quarters)))
+        tables = AddressTables(*(np.zeros(s, np.int64) for s in (faces, faces, quarters, quarters)))
         own = self._slot(links.element, links.face, WHOLE)
         other = self._slot(elements.place(links.beyond), links.face_beyond, links.quarter_beyond)
         self._put_received(tables, links, other)
@@ -112,20 +112,20 @@ class Traces:
         tables.neighbours[element, face] = first + self._size * np.arange(len(element))
         return tables
 
-    def _add_shared(self, tables: Tables, exchange: SharedTraces) -> None:
+    def _add_shared(self, tables: AddressTables, exchange: SharedTraces) -> None:
         """Add the traces of other ranks."""
         ends = zip(self._elements.shared.values(), exchange.sent, exchange.received, strict=True)
         for faces, sent, received in ends:
             self._put_sent(tables, faces.sends, self._places(sent, faces.sends))
             self._put_received(tables, faces.receives, self._places(received, faces.receives))
 
-    def _put_received(self, tables: Tables, links: Links, places: Integers) -> None:
+    def _put_received(self, tables: AddressTables, links: Links, places: Integers) -> None:
         """Set the addresses from which links read traces."""
         whole = links.quarter == WHOLE
         tables.neighbours[links.element[whole], links.face[whole]] = places[whole]
         tables.fine[self._mortar(links.take(~whole)), links.quarter[~whole]] = places[~whole]
 
-    def _put_sent(self, tables: Tables, links: Links, places: Integers) -> None:
+    def _put_sent(self, tables: AddressTables, links: Links, places: Integers) -> None:
         """Set the addresses at which links store traces."""
         whole = links.quarter == WHOLE
         tables.targets[links.element[whole], links.face[whole]] = places[whole]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 from groundswell.seismology.model import Model as Model
 from groundswell.seismology.model import SimulationOptions, Table, case_in_model, simulate_in_model
@@ -17,7 +17,7 @@ def build_case(
     receivers: Sequence[Table] = (),
     *,
     duration: float | str,
-    **case: Any,
+    **case: object,
 ) -> EarthquakeCase:
     """The case that `simulate` runs with these arguments, for `groundswell.check`.
 

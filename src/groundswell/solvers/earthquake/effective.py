@@ -44,7 +44,7 @@ UNCORRECTED = (1.0, 1.0, 0.0, 0.0)  # see kernels/rows.h
 
 
 @dataclass(frozen=True)
-class Rows:
+class DepthRows:
     """Parameters of depth rows: those of the cells, and corrections at the other positions.
 
     Args:
@@ -64,7 +64,9 @@ class Rows:
         return changed
 
 
-def effective_rows(profile: Profile, grid: Grid, properties: Properties, *, mirrored: bool) -> Rows:
+def effective_rows(
+    profile: Profile, grid: Grid, properties: Properties, *, mirrored: bool
+) -> DepthRows:
     """Parameters of all depth rows of a grid, ghost rows included.
 
     Args:
@@ -83,7 +85,7 @@ def effective_rows(profile: Profile, grid: Grid, properties: Properties, *, mirr
         cells.are_homogeneous(),
     )
     inner = slice(REACH, -REACH)
-    return Rows(
+    return DepthRows(
         {
             n: np.where(homogeneous, plain[n], values)[inner]
             for n, values in mixed.properties.items()
@@ -208,7 +210,7 @@ class Stack:
         return homogeneous
 
 
-def combine(cells: Stack, faces: Stack) -> Rows:
+def combine(cells: Stack, faces: Stack) -> DepthRows:
     """Parameters of rows.
 
     Args:
@@ -226,7 +228,7 @@ def combine(cells: Stack, faces: Stack) -> Rows:
     lam = ratio * stiffness
     with np.errstate(divide="ignore"):
         compliance = 1 / rigidity
-    return Rows(
+    return DepthRows(
         {
             "rho": density,
             "lam": lam,

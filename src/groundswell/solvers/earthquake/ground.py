@@ -14,7 +14,7 @@ from groundswell.seismology.media.material import Material, Medium
 from groundswell.seismology.media.profile import find_profile
 from groundswell.seismology.media.statistics import MediumStatistics
 from groundswell.solvers.earthquake import moduli
-from groundswell.solvers.earthquake.effective import Rows, effective_rows
+from groundswell.solvers.earthquake.effective import DepthRows, effective_rows
 from groundswell.solvers.earthquake.passivity import make_passive
 from groundswell.solvers.earthquake.phase_interpolation import Interpolation
 from groundswell.solvers.earthquake.phases import Phases
@@ -46,7 +46,7 @@ class Ground:
         return moduli.properties(material, self.relaxation, self.reference_frequency)
 
     @cached_property
-    def rows(self) -> Rows | None:
+    def rows(self) -> DepthRows | None:
         """Parameters of the depth rows if the medium varies along z only; otherwise None."""
         profile = find_profile(self.medium)
         if profile is None or len(profile.interfaces) == 1:

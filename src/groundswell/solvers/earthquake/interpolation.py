@@ -15,11 +15,10 @@ from itertools import product
 import numpy as np
 
 from groundswell.arrays import Floats
-from groundswell.grids.cartesian import Grid
+from groundswell.grids.cartesian import Grid, Triple
+from groundswell.seismology.sources.entries import Point
 
-Position = tuple[float, float, float]
 Offset = tuple[float, float, float]
-Cell = tuple[int, int, int]
 
 HALF = 0.5
 # Offsets of the fields from the corner of their cell, in cells along (x, y, z).
@@ -49,11 +48,11 @@ class Stencil:
         share: additional factors of the points, (4, 4, 4) along z, y and x.
     """
 
-    first: Cell
+    first: Triple
     weights: Floats
     share: Floats = field(default_factory=lambda: np.ones((4, 4, 4)))
 
-    def points(self) -> Iterator[tuple[Cell, float]]:
+    def points(self) -> Iterator[tuple[Triple, float]]:
         """Yield each point (i, j, k) of non-zero weight, with its weight."""
         i, j, k = self.first
         for a, b, c in product(range(4), repeat=3):
@@ -63,7 +62,7 @@ class Stencil:
                 yield (i + a, j + b, k + c), weight
 
 
-def stencil(grid: Grid, position: Position, offset: Offset, top: int | None) -> Stencil:
+def stencil(grid: Grid, position: Point, offset: Offset, top: int | None) -> Stencil:
     """The stencil of a field that lies `offset` after its index and starts at row `top`."""
     index = grid.indices(position, offset)
     first = np.floor(index).astype(int) - 1

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,12 @@ from groundswell.outputs.recording import BoxSelection
 from groundswell.outputs.ring_buffer import Output, Ring
 from groundswell.seismology.case.outputs import SurfaceOutput
 from groundswell.seismology.formats.sac_mseed import export_seismograms
-from groundswell.seismology.formats.seismograms import SeismogramWriter, read_seismograms
+from groundswell.seismology.formats.seismograms import (
+    Attributes,
+    SeismogramWriter,
+    SeriesOptions,
+    read_seismograms,
+)
 from groundswell.seismology.formats.shaking_maps import (
     SurfacePoints,
     SurfaceWriter,
@@ -235,48 +239,41 @@ class Outputs:
     # --- files ------------------------------------------------------------------------------------
 
     @cached_property
-    def _attributes(self) -> dict[str, Any]:
+    def _attributes(self) -> Attributes:
         setup = self._setup
         return event_attributes(setup.case, setup.geography, setup.survey)
 
     def _seismogram_output(self, folder: Path, length: int | None) -> Output:
-        setup = self._setup
-        writer: Any = self._comm.first and SeismogramWriter(
-            folder / "seismograms.h5",
-            setup.survey.receivers,
-            setup.sampling["seismograms"],
-            start=self._first_sample("seismograms"),
-            attrs=self._attributes,
-            resume=length,
-            dtype=setup.dtype,
-        )
+        receivers, options = self._setup.survey.receivers, self._options("seismograms", length)
+        interval, path = self._setup.sampling["seismograms"], folder / "seismograms.h5"
+        writer = None
+        if self._comm.first:
+            writer = SeismogramWriter(path, receivers, interval, **options)
         self._seismograms = writer.part if writer else None
         place = (slice(None), np.array(self._own_receivers, np.intp))
 
         def write(block: HostArray, _: range) -> None:
+            assert writer is not None  # rank 0 writes
             writer.append(block.swapaxes(1, 2))
 
-        return self._output("seismograms", writer, write, (3, len(setup.survey.receivers)), place)
+        return Output(
+            self._rings["seismograms"], writer, write, (3, len(receivers)), place, self._comm
+        )
 
     def _surface_output(self, stride: int, folder: Path, length: int | None) -> Output:
-        setup = self._setup
-        writer: Any = self._comm.first and SurfaceWriter(
-            folder / "surface.nc",
-            self._surface_points(stride),
-            setup.sampling["surface"],
-            start=self._first_sample("surface"),
-            attrs=self._attributes,
-            resume=length,
-            dtype=setup.dtype,
-        )
+        setup, path, writer = self._setup, folder / "surface.nc", None
+        options, points = self._options("surface", length), self._surface_points(stride)
+        if self._comm.first:
+            writer = SurfaceWriter(path, points, setup.sampling["surface"], **options)
         cells = taken(self._part, strided(setup.grid.region, stride))
         across = cells.place[1:] if self._has_top else (slice(0), slice(0))
 
         def write(block: HostArray, _: range) -> None:
+            assert writer is not None  # rank 0 writes
             writer.append_velocity(block)
 
         shape, place = recorded(setup)["surface"].shape, (slice(None), *across)
-        return self._output("surface", writer, write, shape, place)
+        return Output(self._rings["surface"], writer, write, shape, place, self._comm)
 
     def _volume_output(
         self, section: VolumeOutput, box: BoxSelection, folder: Path, length: int | None
@@ -285,30 +282,33 @@ class Outputs:
         stride, shift = section.stride, (1 - section.stride) / 2
         nz, ny, nx = box.shape
         start = self._first_sample("volumes")
-        writer: Any = self._comm.first and VolumeWriter(
-            folder / "volumes.vtkhdf",
-            (nx, ny, nz),
-            (stride * hx, stride * hy, stride * hz),
-            section.fields,
-            # A value is that of its block's first cell, so it lies at the centre of that cell.
-            origin=(shift * hx, shift * hy, shift * hz),
-            attrs={**self._attributes, GRID_SPACING: setup.grid.spacing},
-            resume=length,
-            dtype=setup.dtype,
-        )
+        writer = None
+        if self._comm.first:
+            writer = VolumeWriter(
+                folder / "volumes.vtkhdf",
+                (nx, ny, nz),
+                (stride * hx, stride * hy, stride * hz),
+                section.fields,
+                # A value is that of its block's first cell, so it lies at the centre of that cell.
+                origin=(shift * hx, shift * hy, shift * hz),
+                attrs={**self._attributes, GRID_SPACING: setup.grid.spacing},
+                resume=length,
+                dtype=setup.dtype,
+            )
 
         def write(block: HostArray, numbers: range) -> None:
+            assert writer is not None  # rank 0 writes
             for n, fields in zip(numbers, block, strict=True):
                 time = start + n * setup.sampling["volumes"]
                 writer.append(time, dict(zip(section.fields, fields, strict=True)))
 
         shape, place = (len(section.fields), nz, ny, nx), (slice(None), *box.place)
-        return self._output("volumes", writer, write, shape, place)
+        return Output(self._rings["volumes"], writer, write, shape, place, self._comm)
 
-    def _output(
-        self, name: str, writer: Any, write: Any, shape: tuple[int, ...], place: tuple[Any, ...]
-    ) -> Output:
-        return Output(self._rings[name], writer or None, write, shape, place, self._comm)
+    def _options(self, name: str, resume: int | None) -> SeriesOptions:
+        """Options of the file of an output."""
+        start, dtype = self._first_sample(name), self._setup.dtype
+        return SeriesOptions(start=start, attrs=self._attributes, resume=resume, dtype=dtype)
 
     def _first_sample(self, name: str) -> float:
         """Time of the first sample of an output, s."""

@@ -8,12 +8,12 @@ import numpy as np
 
 from groundswell.arrays import Mask, Reals
 from groundswell.seismology.attenuation import LARGEST_WEIGHT, Relaxation
-from groundswell.solvers.earthquake.effective import Rows
+from groundswell.solvers.earthquake.effective import DepthRows
 
 REDUCTION = 0.8  # factor of 1/Q in each iteration
 
 
-def make_passive(rows: Rows, relaxation: Relaxation) -> Rows:
+def make_passive(rows: DepthRows, relaxation: Relaxation) -> DepthRows:
     """Rows with 1/Q reduced where the memory variables would create energy.
 
     Memory variables relax the stiffness of an isotropic solid (see `add_memory` in
@@ -39,12 +39,12 @@ def make_passive(rows: Rows, relaxation: Relaxation) -> Rows:
     return found
 
 
-def _with_quality(rows: Rows, p: Reals, s: Reals) -> Rows:
+def _with_quality(rows: DepthRows, p: Reals, s: Reals) -> DepthRows:
     """Rows with 1/Qp = `p` and 1/Qs = `s`, (rows,)."""
     return replace(rows, properties=rows.properties | {"inverse_qp": p, "inverse_qs": s})
 
 
-def _keeps_stiffness(rows: Rows, relaxation: Relaxation) -> Mask:
+def _keeps_stiffness(rows: DepthRows, relaxation: Relaxation) -> Mask:
     """Whether each mechanism leaves at least 1 - LARGEST_WEIGHT of the stiffness of a row, (rows,).
 
     In cells of one material it always does. The stiffness of normal stresses is a 2 x 2 matrix. It

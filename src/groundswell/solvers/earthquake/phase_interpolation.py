@@ -19,16 +19,15 @@ from itertools import product
 import numpy as np
 
 from groundswell.arrays import Floats, Indices, Mask
-from groundswell.grids.cartesian import Grid
+from groundswell.grids.cartesian import Grid, Triple
+from groundswell.seismology.sources.entries import Point
 from groundswell.solvers.earthquake.interpolation import (
     HALF,
     STRESS_OFFSETS,
     STRESS_TOP,
     VELOCITY_OFFSETS,
     VELOCITY_TOPS,
-    Cell,
     Offset,
-    Position,
     Stencil,
     lagrange_weights,
     stencil,
@@ -89,20 +88,20 @@ class Interpolation:
     free_surface: bool
     phases: Phases | None
 
-    def velocity_stencils(self, position: Position) -> list[Stencil]:
+    def velocity_stencils(self, position: Point) -> list[Stencil]:
         """Weights for vx, vy and vz at a position (m)."""
         tops = VELOCITY_TOPS if self.free_surface else (None,) * 3
         solid = self.phases is None or self.phases.is_solid(position)
         fields = zip(VELOCITY_OFFSETS, tops, strict=True)
         return self._stencils(position, [Values(*f, is_velocity=True) for f in fields], solid)
 
-    def stress_stencils(self, position: Position, solid: bool) -> list[Stencil]:
+    def stress_stencils(self, position: Point, solid: bool) -> list[Stencil]:
         """Weights for sxx, syy, szz, sxy, sxz and syz at a position (m) in a solid or a fluid."""
         top = STRESS_TOP if self.free_surface else None
         fields = [Values(offset, top, is_velocity=False) for offset in STRESS_OFFSETS]
         return self._stencils(position, fields, solid)
 
-    def _stencils(self, position: Position, fields: Sequence[Values], solid: bool) -> list[Stencil]:
+    def _stencils(self, position: Point, fields: Sequence[Values], solid: bool) -> list[Stencil]:
         if self.phases is None or self._is_far(self.phases, position, solid):
             return [stencil(self.grid, position, field.offset, field.top) for field in fields]
         near = [
@@ -112,7 +111,7 @@ class Interpolation:
         ]
         return [neighbours.stencil(index) for index, neighbours in near]
 
-    def _is_far(self, phases: Phases, position: Position, solid: bool) -> bool:
+    def _is_far(self, phases: Phases, position: Point, solid: bool) -> bool:
         """Whether no stencil around a position reaches the other phase, or values above a fluid."""
         x, y, z = np.floor(self.grid.indices(position, (0, 0, 0))).astype(int).tolist()
         above = z < REACH and not solid and self.free_surface
@@ -129,7 +128,7 @@ class Neighbours:
         solid: whether that phase is solid.
     """
 
-    first: Cell
+    first: Triple
     inside: Mask
     solid: bool
     values: Values
@@ -152,7 +151,7 @@ class Neighbours:
             inside[z < values.top] = False
         return cls((int(x[0]), int(y[0]), int(z[0])), inside, solid, values)
 
-    def _points(self, first: Cell) -> Mask:
+    def _points(self, first: Triple) -> Mask:
         x, y, z = (slice(a - b, a - b + 4) for a, b in zip(first, self.first, strict=True))
         return self.inside[z, y, x]
 
@@ -169,7 +168,7 @@ class Neighbours:
             return _single(nearest)
         return self._folded(Stencil(first, np.stack([x, y, z]), inside / part))
 
-    def _nearest(self, index: Floats) -> Cell:
+    def _nearest(self, index: Floats) -> Triple:
         """The nearest point in the phase; the nearest of all if there is none."""
         places = np.stack(np.nonzero(self.inside)[::-1]) + np.array(self.first)[:, None]
         if not places.size:
@@ -177,7 +176,7 @@ class Neighbours:
         x, y, z = places[:, np.square(places - index[:, None]).sum(axis=0).argmin()].tolist()
         return x, y, z
 
-    def _line(self, axis: int, index: Floats, nearest: Cell) -> tuple[int, Floats]:
+    def _line(self, axis: int, index: Floats, nearest: Triple) -> tuple[int, Floats]:
         """First point and weights (4,) along an axis, through the nearest point."""
         at, top = float(index[axis]), self._top(axis)
         run = low, high = self._run(axis, nearest)
@@ -200,7 +199,7 @@ class Neighbours:
         padded[points - first] = weights
         return first, padded
 
-    def _run(self, axis: int, nearest: Cell) -> tuple[int, int]:
+    def _run(self, axis: int, nearest: Triple) -> tuple[int, int]:
         """First and last of the contiguous points of the phase along an axis."""
         x, y, z = np.subtract(nearest, self.first).tolist()
         lines = (self.inside[z, y, :], self.inside[z, :, x], self.inside[:, y, x])
@@ -251,7 +250,7 @@ class Neighbours:
         return Stencil((found.first[X], found.first[Y], 0), np.stack([x, y, rows]), share)
 
 
-def _single(point: Cell) -> Stencil:
+def _single(point: Triple) -> Stencil:
     """The stencil of one point."""
     weights = np.zeros((3, 4))
     weights[:, 0] = 1

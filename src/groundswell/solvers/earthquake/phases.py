@@ -9,11 +9,9 @@ from functools import lru_cache
 import numpy as np
 
 from groundswell.arrays import Integers, Mask
-from groundswell.grids.cartesian import Grid
+from groundswell.grids.cartesian import Grid, Triple
 from groundswell.seismology.media.profile import Profile
-
-Position = tuple[float, float, float]
-Cell = tuple[int, int, int]
+from groundswell.seismology.sources.entries import Point
 
 TOUCHING = 1e-6  # distance in cells below which a position is on a face
 PLANES_KEPT = 64
@@ -56,7 +54,7 @@ class Phases:
         ]
         return np.asarray(np.logical_and.outer(*inside))
 
-    def is_solid(self, position: Position) -> bool:
+    def is_solid(self, position: Point) -> bool:
         """Whether a position (m) is in a solid, or on its boundary."""
         index = self.grid.indices(position, (0, 0, 0))
         if self.profile is not None:
@@ -65,14 +63,14 @@ class Phases:
         x, y, z = (np.unique(np.floor(n + np.array([-1, 1]) * TOUCHING).astype(int)) for n in index)
         return any(bool(self.solid(int(k), y, x).any()) for k in z)
 
-    def are_alike(self, first: Cell, count: int) -> bool:
+    def are_alike(self, first: Triple, count: int) -> bool:
         """Whether a cube of `count` cells along each axis is all fluid or all solid."""
         x, y, z = (np.arange(n, n + count) for n in first)
         rows = [self.solid(int(k), y, x) for k in z]
         slips = any(self.slips(int(k)) for k in z)
         return not slips and (all(r.all() for r in rows) or not any(r.any() for r in rows))
 
-    def resists_shear(self, on_face: tuple[bool, bool, bool], cell: Cell) -> bool:
+    def resists_shear(self, on_face: tuple[bool, bool, bool], cell: Triple) -> bool:
         """Whether the edge between cells, on their lower faces along these axes, is in a solid."""
         x, y, z = (
             np.arange(n - low, n + 1) for n, low in zip(cell, map(int, on_face), strict=True)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.cartesian import CartesianDomain
-from groundswell.outputs.recording import RecordableField, Recording
-from groundswell.seismology.time_steps import TimeAxis
+from groundswell.outputs.recording import RecordableField
 from groundswell.solvers.earthquake.interpolation import STRESS_OFFSETS, VELOCITY_OFFSETS
 
 _VELOCITY = ("m s-1", "particle velocity along {}")
@@ -33,26 +30,15 @@ RECORDABLE = {
 }
 
 
-def recording(
-    part: Part, periodic: bool, axis: TimeAxis, dtype: str, attrs: dict[str, Any]
-) -> Recording:
-    """The recordable fields of a part of the grid: velocities and stresses of its region.
-
-    Args:
-        periodic: whether x and y are periodic.
-        attrs: attributes of the files.
-    """
-    x, y, z = (h / 2 for h in part.grid.spacing)
-    lengths = zip(part.grid.region, part.grid.spacing, strict=True)
-    a, b, c = (n * h for n, h in lengths)
-    domain = CartesianDomain(
+def recordable_domain(part: Part, periodic: bool) -> CartesianDomain:
+    """The region of a part of the grid; x and y may be periodic."""
+    middle = [h / 2 for h in part.grid.spacing]
+    high = [n * h for n, h in zip(part.grid.region, part.grid.spacing, strict=True)]
+    return CartesianDomain(
         part,
-        (x, y, z),
+        (middle[0], middle[1], middle[2]),
         (0.0, 0.0, 0.0),
-        (a, b, c),
+        (high[0], high[1], high[2]),
         downward=True,
         periodic=(periodic, periodic, False),
-    )
-    return Recording(
-        domain, RECORDABLE, dtype, axis.dt, attrs=attrs, steps=axis.steps, start=axis.start
     )

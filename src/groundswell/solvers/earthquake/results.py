@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from groundswell.errors import InputError
 from groundswell.seismology.formats.sac_mseed import to_obspy
@@ -11,6 +11,10 @@ from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.simulation.readers import FileReader, RecordReader
 from groundswell.solvers.earthquake.recordable import RECORDABLE
+
+if TYPE_CHECKING:
+    import xarray
+    from obspy import Stream
 
 SNAPSHOTS = "volumes.vtkhdf"
 
@@ -29,12 +33,12 @@ records = RecordReader(
 )
 
 
-def stream(folder: Path) -> Any:
+def stream(folder: Path) -> Stream:
     """The seismograms as an obspy.Stream."""
     return to_obspy(seismograms(folder))
 
 
-def fields(folder: Path) -> Any:
+def fields(folder: Path) -> xarray.Dataset:
     """Snapshots of `output.volumes`, or the only file of `output.record`: xarray.Dataset.
 
     Values are read when they are used. z is depth, and each field has its own coordinates, because

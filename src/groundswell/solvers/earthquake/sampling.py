@@ -18,7 +18,7 @@ from groundswell.solvers.earthquake.setup import Setup
 
 
 @dataclass(frozen=True)
-class Samples:
+class SectionSamples:
     """The samples of an output section.
 
     Args:
@@ -44,7 +44,7 @@ class Samples:
         return ring_slots(self.size, self.every)
 
 
-def recorded(setup: Setup, part: Part | None = None) -> dict[str, Samples]:
+def recorded(setup: Setup, part: Part | None = None) -> dict[str, SectionSamples]:
     """The samples of every output section in the case.
 
     Args:
@@ -53,7 +53,7 @@ def recorded(setup: Setup, part: Part | None = None) -> dict[str, Samples]:
     size, output = np.dtype(setup.dtype).itemsize, setup.case.output
     receivers = len(setup.survey.receivers)
     return {
-        name: Samples(shape, fields, setup.sampling_stride(name), size)
+        name: SectionSamples(shape, fields, setup.sampling_stride(name), size)
         for name, shape, fields in _sections(output, receivers, part or Part.whole(setup.grid))
     }
 

@@ -57,7 +57,7 @@ MARGIN = 2 * REACH  # cells around a part that these differences depend on
 
 
 @dataclass(frozen=True)
-class Terms:
+class CorrectionTerms:
     """Weighted values that are added to the rates of cells.
 
     A sea floor repeats few patterns, so cells with the same terms share a stencil.
@@ -105,12 +105,12 @@ class Differences:
     derivative: Integers
     kind: Integers
 
-    def stress_terms(self, part: Part) -> Terms:
+    def stress_terms(self, part: Part) -> CorrectionTerms:
         """Corrections of the strain rates of the part's cells."""
         keys = [self._keys(part, self.cells, n) for n in range(VALUES)]
         return _terms(part, keys, FIRST, CHANGES)
 
-    def velocity_terms(self, part: Part, free_surface: bool) -> Terms:
+    def velocity_terms(self, part: Part, free_surface: bool) -> CorrectionTerms:
         """Corrections of the forces on the part's velocities: the negative transpose."""
         first = 1 - VALUES - FIRST
         towards = np.eye(3, dtype=np.int64)[2 - DERIVATIVES[self.derivative, 2]]
@@ -135,7 +135,7 @@ class Differences:
         return index * CODES + np.ravel_multi_index(terms, CODED)
 
 
-def _terms(part: Part, keys: list[Integers], first: Integers, changes: Floats) -> Terms:
+def _terms(part: Part, keys: list[Integers], first: Integers, changes: Floats) -> CorrectionTerms:
     """Terms in an order that does not depend on the part.
 
     Args:
@@ -151,7 +151,7 @@ def _terms(part: Part, keys: list[Integers], first: Integers, changes: Floats) -
     begin = np.flatnonzero(np.diff(cells, prepend=-1))
     stencils, used, counts = _stencils(codes, begin)
     places = np.repeat(np.arange(len(counts)), counts) * len(DERIVATIVES) + derivative[used]
-    return Terms(
+    return CorrectionTerms(
         np.column_stack(np.unravel_index(cells[begin], part.shape)),
         stencils,
         np.searchsorted(places, np.arange(len(counts) * len(DERIVATIVES) + 1)),
@@ -209,7 +209,7 @@ def _in_row(
     slips = [phases.slips(k + row) for row in (-1, 0, 1)]
     if not solid.any() or (solid.all() and not any(slips)):
         return
-    ground = Ground(solid, slips)
+    ground = CellPlanes(solid, slips)
     inside = phases.contains(y, x)
     for n, (slot, component, axis) in enumerate(DERIVATIVES.tolist()):
         normal = component == axis
@@ -222,7 +222,7 @@ def _in_row(
 
 
 @dataclass(frozen=True)
-class Ground:
+class CellPlanes:
     """Four planes of cells, for the differences in the third.
 
     Args:

@@ -29,7 +29,7 @@ from groundswell.solvers.earthquake import moduli, validation
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
-from groundswell.solvers.earthquake.recordable import recording
+from groundswell.solvers.earthquake.recordable import RECORDABLE, recordable_domain
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
 FIELDS = {False: 12, True: 20}  # arrays of all cells, without and with attenuation
@@ -112,8 +112,9 @@ class Setup:
 
     def recording(self, part: Part) -> Recording:
         """The recordable fields of a part of the grid."""
-        attrs = date_attributes(self.case, self.survey)
-        return recording(part, self.ground.periodic, self.time_axis, self.dtype, attrs)
+        attrs, axis = date_attributes(self.case, self.survey), self.time_axis
+        domain, times = recordable_domain(part, self.ground.periodic), (axis.steps, axis.start)
+        return Recording(domain, RECORDABLE, self.dtype, axis.dt, 1, attrs, *times)
 
 
 def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:

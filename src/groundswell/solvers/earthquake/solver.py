@@ -37,7 +37,7 @@ from groundswell.solvers.earthquake.halo import (
 )
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs, RankFields
-from groundswell.solvers.earthquake.sea_floor import Terms, find_differences
+from groundswell.solvers.earthquake.sea_floor import CorrectionTerms, find_differences
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.source_injection import injection_tables
 from groundswell.solvers.earthquake.state import layer_arrays, surface_array
@@ -186,7 +186,7 @@ class Earthquake(ExplicitSolver):
         return [self.module.launch(kernel, Items(count), **arguments)]
 
     @cached_property
-    def _sea_floor(self) -> dict[str, Terms]:
+    def _sea_floor(self) -> dict[str, CorrectionTerms]:
         """The terms that each kernel of kernels/sea_floor.h adds; empty if there is no fluid."""
         phases, top = self.setup.ground.phases, self.setup.ground.free_surface
         if phases is None:
@@ -286,7 +286,7 @@ class Earthquake(ExplicitSolver):
         return bool(self._boxes()[0])
 
     @property
-    def exchanged(self) -> tuple[Any, ...]:
+    def exchanged(self) -> tuple[object, ...]:
         """The layers of a step's exchanges, and what its kernels compute."""
         halo = stress_halo(self.setup, self.decomposition)
         return self.layers.constants(), self.layers.parameters(), self.attenuated, halo

@@ -9,22 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.arrays import Floats, Integers
-from groundswell.grids.cartesian import GHOSTS, Layout, Part
+from groundswell.grids.cartesian import GHOSTS, Layout, Part, Triple
+from groundswell.seismology.sources.entries import Point
 from groundswell.seismology.sources.moment import has_shear
 from groundswell.seismology.sources.point_sources import PointSource
-from groundswell.solvers.earthquake.effective import Rows
+from groundswell.solvers.earthquake.effective import DepthRows
 from groundswell.solvers.earthquake.ground import Ground
-from groundswell.solvers.earthquake.interpolation import (
-    SHEAR_REACH,
-    STRESS_OFFSETS,
-    Cell,
-    Position,
-)
+from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, STRESS_OFFSETS
 from groundswell.solvers.earthquake.phase_interpolation import Interpolation
 from groundswell.solvers.earthquake.phases import TOUCHING, Phases
 from groundswell.solvers.earthquake.setup import Setup
 
-Contribution = tuple[int, Cell, float]  # component, cell (i, j, k), weight
+Contribution = tuple[int, Triple, float]  # component, cell (i, j, k), weight
 
 X, Y, Z = range(3)
 # 1 / mass of a row-0 velocity cell over that of an interior one: at a free surface the cell of vz
@@ -107,11 +103,11 @@ class BesideFluid:
         stiffness: lambda + 2 mu of the material at a source, Pa.
     """
 
-    rows: Rows
+    rows: DepthRows
     stiffness: float
 
     @classmethod
-    def of(cls, ground: Ground, position: Position) -> BesideFluid | None:
+    def of(cls, ground: Ground, position: Point) -> BesideFluid | None:
         """The rows of a medium that varies with depth only, for a source at a position (m)."""
         profile = ground.phases.profile if ground.phases else None
         if profile is None or ground.rows is None:
@@ -138,7 +134,7 @@ class BesideFluid:
 
 
 def spread_force(
-    interpolation: Interpolation, position: Position, force: Floats
+    interpolation: Interpolation, position: Point, force: Floats
 ) -> Iterator[Contribution]:
     """Yield a force (3,) as forces on velocities: the adjoint of interpolation.
 
@@ -153,7 +149,7 @@ def spread_force(
                 yield target, at, force[axis] * (share * weight)
 
 
-def _unit_force(interpolation: Interpolation, axis: int, cell: Cell) -> Iterator[Contribution]:
+def _unit_force(interpolation: Interpolation, axis: int, cell: Triple) -> Iterator[Contribution]:
     """Yield a unit force on a velocity; above a free surface, as forces on velocities below."""
     (i, j, k), spacing = cell, interpolation.grid.spacing
     if not interpolation.free_surface or k > 0:
@@ -168,7 +164,7 @@ def _unit_force(interpolation: Interpolation, axis: int, cell: Cell) -> Iterator
 
 
 def spread_moment(
-    interpolation: Interpolation, position: Position, moment: Floats
+    interpolation: Interpolation, position: Point, moment: Floats
 ) -> Iterator[Contribution]:
     """Yield a moment (6,) as stresses; none where shear stress stays zero.
 
@@ -184,7 +180,7 @@ def spread_moment(
                 yield component, cell, moment[component] * share
 
 
-def _resists(phases: Phases | None, component: int, cell: Cell) -> bool:
+def _resists(phases: Phases | None, component: int, cell: Triple) -> bool:
     """Whether a stress can stay at its place in a cell: not if it is shear stress next to fluid."""
     if phases is None or component < FIRST_SHEAR:
         return True
@@ -192,7 +188,7 @@ def _resists(phases: Phases | None, component: int, cell: Cell) -> bool:
     return phases.resists_shear((x, y, z), cell)
 
 
-def _local_cells(part: Part, cell: Cell, periodic: bool) -> list[Cell]:
+def _local_cells(part: Part, cell: Triple, periodic: bool) -> list[Triple]:
     """The part's own cell for a cell of the grid, wrapped around if periodic; empty outside."""
     nx, ny, _ = part.grid.cells
     i, j, k = cell

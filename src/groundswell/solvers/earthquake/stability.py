@@ -8,7 +8,7 @@ from math import hypot, pi, sin, sqrt
 import numpy as np
 
 from groundswell.arrays import Floats
-from groundswell.solvers.earthquake.effective import Rows, mean_of_two
+from groundswell.solvers.earthquake.effective import DepthRows, mean_of_two
 from groundswell.time_integration.step_limits import FOURTH_ORDER_NORM
 
 POINTS_PER_WAVELENGTH = 6.0  # of waves that count as resolved, see `speed_error`
@@ -25,7 +25,7 @@ def speed_error(points: float) -> float:
     return (9 / 8 * sin(half) - 1 / 24 * sin(3 * half)) / half - 1
 
 
-def equivalent_speed(rows: Rows, spacing: tuple[float, float, float]) -> float:
+def equivalent_speed(rows: DepthRows, spacing: tuple[float, float, float]) -> float:
     """P speed of the uniform medium that has the same stable time step as the rows, m/s.
 
     Waves that are guided by rows with corrections can be faster than those of each material. A
@@ -43,18 +43,18 @@ def equivalent_speed(rows: Rows, spacing: tuple[float, float, float]) -> float:
     return largest / (2 * FOURTH_ORDER_NORM * sqrt(sum(h**-2 for h in spacing)))
 
 
-def _parts(rows: Rows) -> Iterator[Rows]:
+def _parts(rows: DepthRows) -> Iterator[DepthRows]:
     """Yield the rows with corrections and those around them, in parts of similar size."""
     corrected = np.flatnonzero(rows.are_corrected)
     for start in np.unique(corrected // SPAN) * SPAN:
         part = slice(max(start - MARGIN, 0), start + SPAN + MARGIN)
-        yield Rows(
+        yield DepthRows(
             {name: values[part] for name, values in rows.properties.items()},
             rows.corrections[part],
         )
 
 
-def _largest_frequency(rows: Rows, spacing: tuple[float, float, float]) -> float:
+def _largest_frequency(rows: DepthRows, spacing: tuple[float, float, float]) -> float:
     """Largest angular frequency of P and SV waves, rad/s, with the surrounding rows at rest."""
     density, compliance_factor, along, across = rows.corrections.T
     rho, lam = rows.properties["rho"], rows.properties["lam"]

@@ -19,12 +19,12 @@ from groundswell.meshes.octree_faces import FaceKind, find_faces
 from groundswell.seismology.time_steps import StableSteps
 from groundswell.solvers.dgwave.boundaries.layers import add_profiles, sponge_damping
 from groundswell.solvers.dgwave.discretisation import discretise
-from groundswell.solvers.dgwave.element_costs import (
+from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
+from groundswell.solvers.dgwave.partition import (
     CURVED_MORTAR,
     MATCHED_LAYER,
     MORTAR,
 )
-from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
 from groundswell.solvers.dgwave.recordable import RECORDABLE
 from groundswell.solvers.dgwave.recording.volumes import final_field_bytes
 from groundswell.spectral_elements.recording import ElementDomain

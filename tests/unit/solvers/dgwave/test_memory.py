@@ -150,6 +150,17 @@ def test_it_is_that_of_the_elements_of_each_rank(name: str) -> None:
         assert memory[rank] - buffers == pytest.approx(allocated(found, elements), rel=TOLERANCE)
 
 
+@pytest.mark.parametrize("name", ["sponge", "matched layers", "soft ground", "plain"])
+def test_rows_of_damping_are_counted_without_tables(name: str) -> None:
+    soft = {**LAYERS, "layers": [{"top": 0, **SOFT, "vs": 200}, *LAYERS["layers"][1:]]}
+    more = {"soft ground": {"medium": soft, **LOSSLESS}, "plain": CLOSED}
+    found = setup(**(more.get(name) or CASES[name]), **NO_MAP)
+    each = [found.partition.elements(3, rank) for rank in range(3)]
+    rows = [len(found.absorption.damping(elements)[1]) for elements in each]
+    assert [found.absorption.damping_rows(elements) for elements in each] == rows
+    assert bool(sum(rows)) == (name in ("sponge", "soft ground"))
+
+
 @pytest.mark.full
 def test_it_includes_the_buffers_of_an_exchange(tmp_path: Path) -> None:
     done = run_on_ranks(3, PROGRAM, tmp_path / "found.json")

@@ -12,6 +12,7 @@ import xarray as xr
 from dgwave_cases import EXPLOSION, SHEAR, WATER, build, setup
 from gmsh_files import ENDS, save_box
 from numpy.typing import NDArray
+from thread_ranks import run_on_threads
 from variants import long_variants
 
 import groundswell as gs
@@ -20,6 +21,7 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import positions
 from groundswell.simulation.preparation import prepare
 from groundswell.solvers.dgwave.discretisation import discretise
+from groundswell.solvers.dgwave.setup import prepare as prepare_on_ranks
 from groundswell.solvers.dgwave.setup.meshes import require_physical
 
 pytestmark = pytest.mark.each_value
@@ -107,13 +109,25 @@ def test_models_without_quality_factors_have_no_attenuation(tmp_path: Path) -> N
 def test_unphysical_averages_are_named_by_their_element(tmp_path: Path) -> None:
     mesh = on_mesh(save_box(tmp_path / "a.msh", REGION), {"kind": "homogeneous", **ROCK})
     found: Any = prepare(build(tmp_path, **mesh))
-    averages = found.materials.elements.average(np.arange(found.geometry.count))
-    require_physical(averages, found.geometry)
+    every = np.arange(found.geometry.count)
+    averages = found.materials.elements.average(every)
+    require_physical(averages, found.geometry, every)
     place = np.array([[430.0, 450.0, 310.0]])
     averages.vs[found.geometry.locate(place)[0]] = 2900
     message = r"around x = 500 m, y = 500 m, depth = 300 m has vp = 3000, vs = 2900, .*: vp must"
     with pytest.raises(InputError, match=message):
-        require_physical(averages, found.geometry)
+        require_physical(averages, found.geometry, every)
+
+
+def test_ranks_average_the_media_of_their_own_elements(tmp_path: Path) -> None:
+    """For the set-up, of a third of all elements, and of those that hold sources."""
+    case = build(tmp_path, **on_mesh(save_box(tmp_path / "a.msh", REGION), GRADIENT))
+    ranks = run_on_threads(3, lambda comm: prepare_on_ranks(case, comm))
+    for share, found in zip(np.split(np.arange(REGION.count), 3), ranks, strict=True):
+        places = np.array([source.position for source in found.survey.sources])
+        averages = found.materials.elements.medium.averages
+        known = {*share, *found.geometry.locate(places)[0]}
+        assert {*np.flatnonzero(averages.is_read)} == known
 
 
 def test_models_are_those_of_a_grid(tmp_path: Path) -> None:

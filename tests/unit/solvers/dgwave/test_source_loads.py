@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,9 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundswell.meshes.gll import gll
+from groundswell.solvers.dgwave import source_loads
 from groundswell.solvers.dgwave.discretisation import discretise
 from groundswell.solvers.dgwave.source_loads import Load, point_loads
-from groundswell.solvers.dgwave.source_moments import MOMENTS, moment_polynomials, smoothing
+from groundswell.solvers.dgwave.source_moments import (
+    MOMENTS,
+    moment_polynomials,
+    slack_of,
+    smoothing,
+)
 from groundswell.solvers.dgwave.source_reach import reach_warnings
 from groundswell.spectral_elements.curl_form import element_nodes, jacobians
 
@@ -37,6 +44,21 @@ def loads(prepared: Any) -> list[Load]:
     return [
         load for _, load in point_loads(prepared.materials.elements, prepared.survey.sources, every)
     ]
+
+
+def test_only_sources_near_chosen_elements_are_shaped() -> None:
+    """Those of a rank; the loads are the same as among all."""
+    prepared = ready([(10.0, 10.0, 10.0), (700.0, 700.0, 500.0)])
+    elements, sources = prepared.materials.elements, prepared.survey.sources
+    leaf = int(prepared.geometry.locate(np.array([[700.0, 700.0, 500.0]]))[0][0])
+    own = np.arange(prepared.geometry.count) == leaf
+    with patch.object(source_loads, "slack_of", side_effect=slack_of) as shaped:
+        [(number, load)] = point_loads(elements, sources, own)
+    assert number == 1 and shaped.call_count == 1
+    everywhere = loads(prepared)[1]
+    assert np.array_equal(load.values, everywhere.values)
+    assert np.array_equal(load.elements, everywhere.elements)
+    assert not [*point_loads(elements, sources, np.zeros_like(own))]
 
 
 def moments(prepared: Any, load: Load, place: Any, powers: Any) -> Any:

@@ -11,7 +11,6 @@ from checked import quantities_of, warnings_of
 from dgwave_cases import VALID, setup
 
 from groundswell.errors import InputError
-from groundswell.solvers.dgwave.check import position
 
 LOSSY = {
     "medium": {**VALID["medium"], "qp": 100, "qs": 50},
@@ -74,7 +73,7 @@ def test_depths_in_messages_are_below_the_surface(elevation: str) -> None:
     x, y, depth = 300.0, 300.0, 150.0
     element = int(found.geometry.locate(np.array([[x, y, depth]]))[0][0])
     middle = found.geometry.hexahedra.geometry_nodes(np.array([element]))[0].mean(axis=0)
-    assert f"depth = {middle[2] + float(elevation):.6g} m" in position(found.geometry, element)
+    assert f"depth = {middle[2] + float(elevation):.6g} m" in found.geometry.describe(element)
     assert np.allclose(
         found.geometry.below_surface(found.geometry.place(np.array([[x, y, depth]]))), [x, y, depth]
     )

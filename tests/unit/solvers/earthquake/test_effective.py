@@ -16,9 +16,14 @@ from groundswell.backends import open_backend
 from groundswell.grids.cartesian import GHOSTS, Grid, Layout, Part
 from groundswell.seismology.media.floor import Floor
 from groundswell.seismology.media.layered import Layer, Layered
-from groundswell.seismology.problems import tables
+from groundswell.seismology.problems import case_sections
 from groundswell.solvers.earthquake import ground
-from groundswell.solvers.earthquake.effective import UNCORRECTED, Rows, effective_rows, mean_of_two
+from groundswell.solvers.earthquake.effective import (
+    UNCORRECTED,
+    DepthRows,
+    effective_rows,
+    mean_of_two,
+)
 from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.moduli import properties
 from groundswell.solvers.earthquake.setup import Setup, prepare
@@ -32,7 +37,7 @@ SANDSTONE = {"vp": 3000.0, "vs": 1500.0, "rho": 2200.0}
 ROCK = {"vp": 4500.0, "vs": 2600.0, "rho": 2600.0}
 
 
-def rows_of(*layers: Layer, mirrored: bool = False, **options: Any) -> Rows:
+def rows_of(*layers: Layer, mirrored: bool = False, **options: Any) -> DepthRows:
     """The rows of the region of a grid without absorbing layers."""
     grid = Grid((1, 1, COUNT), (H, H, H))
     medium = Layered(grid.region, grid.spacing, layers, **options)
@@ -40,10 +45,10 @@ def rows_of(*layers: Layer, mirrored: bool = False, **options: Any) -> Rows:
         medium.profile, grid, lambda material: properties(material, None, 1.0), mirrored=mirrored
     )
     inner = slice(GHOSTS, -GHOSTS)
-    return Rows({n: v[inner] for n, v in rows.properties.items()}, rows.corrections[inner])
+    return DepthRows({n: v[inner] for n, v in rows.properties.items()}, rows.corrections[inner])
 
 
-def parameters(rows: Rows) -> dict[str, Any]:
+def parameters(rows: DepthRows) -> dict[str, Any]:
     """What sums over depth average, from what the kernels read: two on faces, then at centres."""
     density, compliance_factor, along, across = rows.corrections.T
     rho, lam, compliance = (rows.properties[n] for n in ("rho", "lam", "compliance"))
@@ -161,7 +166,7 @@ def test_waves_are_reflected_and_transmitted_at_any_angle(
                 assert error < limit, (shift, wave, angle)
 
 
-def _of_rows(rows: Rows) -> dict[str, Any]:
+def _of_rows(rows: DepthRows) -> dict[str, Any]:
     density, compliance_factor, along, across = rows.corrections.T
     rho, lam, compliance = (rows.properties[n] for n in ("rho", "lam", "compliance"))
     stiffness = lam + 2 / compliance
@@ -304,7 +309,7 @@ def growth(materials: list[Any], fraction: float, **sections: Any) -> float:
         "grid": {"size": (2 * H, 2 * H, 16 * H), "spacing": H},
         "medium": {"kind": "layered", "layers": layers},
         "boundary": {"top": "absorbing", "sides": "periodic", "width": 1},
-        "source": [tables.SILENCE],
+        "source": [case_sections.SILENCE],
     }
     setup = prepare(sim.make_case(time={"duration": 1.0}, **sections))
     step = fraction * setup.stable.limit
@@ -346,7 +351,7 @@ def test_ordinary_layers_keep_their_q() -> None:
         time={"duration": 1.0},
         medium={"kind": "layered", "layers": [{"top": 0.0, **soft}, {"top": 760.0, **rock}]},
         attenuation={"model": "constant"},
-        source=[tables.SILENCE],
+        source=[case_sections.SILENCE],
     )
     rows = prepare(case).ground.rows
     assert rows is not None
@@ -361,7 +366,7 @@ def test_ordinary_layers_allow_the_step_of_the_fastest_of_them() -> None:
         grid={"size": (2000.0, 2000.0, 2000.0), "spacing": H},
         time={"duration": 1.0},
         medium={"kind": "layered", "layers": layers},
-        source=[tables.SILENCE],
+        source=[case_sections.SILENCE],
     )
     found = prepare(case)
     assert found.ground.limiting_speed == found.ground.max_wave_speed == ROCK["vp"]
@@ -377,7 +382,7 @@ def test_a_rank_has_its_part_of_the_rows() -> None:
         time={"duration": 1.0},
         medium={"kind": "layered", "layers": [{"top": 0.0, **SOFT}, {"top": 730.0, **ROCK}]},
         boundary={"width": 4},
-        source=[tables.SILENCE],
+        source=[case_sections.SILENCE],
     )
     setup = prepare(case)
     whole = _materials(setup, Part.whole(setup.grid))

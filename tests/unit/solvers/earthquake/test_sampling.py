@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from groundswell.grids.cartesian import Grid, Part
 from groundswell.outputs.cartesian import strided, taken
 from groundswell.outputs.ring_buffer import MOST_STEPS, RING_BYTES
-from groundswell.solvers.earthquake.sampling import Samples
+from groundswell.solvers.earthquake.sampling import SectionSamples
 
 
 @given(st.tuples(*[st.integers(1, 30)] * 3), st.integers(1, 12))
@@ -63,7 +63,7 @@ def test_a_part_in_a_layer_records_none(start: int) -> None:
     st.sampled_from([4, 8]),
 )
 def test_rings_hold_two_batches_or_fill_their_memory(shape, fields, every, itemsize) -> None:
-    samples = Samples(shape, fields, every, itemsize)
+    samples = SectionSamples(shape, fields, every, itemsize)
     assert samples.size == fields * np.zeros(shape, f"f{itemsize}").nbytes
     if samples.slots > 2:
         assert samples.slots * samples.size <= RING_BYTES

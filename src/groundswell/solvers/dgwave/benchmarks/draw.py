@@ -49,7 +49,7 @@ MARKS = {"double": "o", "single": "^"}
 LINES = {"double": "-", "single": "--"}
 
 
-def _label(row: Mapping[str, Any]) -> str:
+def _label(row: Run) -> str:
     return f"{row['configuration'].replace(', ', chr(10))}\n{row['precision']}"
 
 
@@ -152,7 +152,7 @@ def _weak(axes: Axes, measured: Run) -> None:
     rows = measured["weak"]
     first = {precision: row for row in reversed(rows) for precision in [row["precision"]]}
 
-    def ideal(row: Mapping[str, Any]) -> float:
+    def ideal(row: Run) -> float:
         one = first[row["precision"]]
         return float(row["ranks"] * one["GDOFS"] / one["ranks"])
 

@@ -20,7 +20,7 @@ from groundswell.solvers.dgwave.benchmarks.problems import (
     discretise,
     fill,
 )
-from groundswell.solvers.dgwave.benchmarks.traffic import Cost, Element, total
+from groundswell.solvers.dgwave.benchmarks.traffic import Element, KernelCost, total
 from groundswell.solvers.dgwave.benchmarks.versions import (
     SOLVER,
     Steps,
@@ -121,7 +121,7 @@ def _measured(
     }
 
 
-def rates(unknowns: int, seconds: float, cost: Cost, bandwidth: float) -> Row:
+def rates(unknowns: int, seconds: float, cost: KernelCost, bandwidth: float) -> Row:
     """The speed of a stage, its cost per unknown, and the fraction of bandwidth that it reaches."""
     speed = unknowns / seconds
     counted = {"bytes": cost.bytes, "flops": cost.flops}

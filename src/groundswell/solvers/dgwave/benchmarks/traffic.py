@@ -41,17 +41,17 @@ FACE = {"acoustic": 4, "elastic": 6}
 
 
 @dataclass(frozen=True)
-class Cost:
+class KernelCost:
     """Operations and bytes per unknown and stage."""
 
     flops: float
     bytes: float
 
 
-def total(costs: Iterable[Cost]) -> Cost:
+def total(costs: Iterable[KernelCost]) -> KernelCost:
     """The sum of costs."""
     found = list(costs)
-    return Cost(sum(cost.flops for cost in found), sum(cost.bytes for cost in found))
+    return KernelCost(sum(cost.flops for cost in found), sum(cost.bytes for cost in found))
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ class Element:
         """Number of trace values of one side of all faces."""
         return self.face_nodes * self.configuration.solved.trace
 
-    def cost(self, flops: float, values: float, table_bytes: float = 0) -> Cost:
+    def cost(self, flops: float, values: float, table_bytes: float = 0) -> KernelCost:
         """The cost per unknown, from operations, values and other bytes of the element."""
         moved = values * self.configuration.size + table_bytes
-        return Cost(flops / self.unknowns, moved / self.unknowns)
+        return KernelCost(flops / self.unknowns, moved / self.unknowns)
 
 
 def volume_flops(element: Element) -> int:
@@ -113,7 +113,7 @@ def face_values(element: Element) -> int:
     return FACES * FACE[element.configuration.equations]
 
 
-def advance(element: Element) -> Cost:
+def advance(element: Element) -> KernelCost:
     """Reads and writes fields, register and traces."""
     n = element.unknowns
     flops = volume_flops(element) + jump_flops(element) + (2 + 2 * AGAIN) * n

@@ -9,11 +9,11 @@ from typing import Protocol
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Launch
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.solvers.dgwave.benchmarks.traffic import Cost, Element, advance
+from groundswell.solvers.dgwave.benchmarks.traffic import Element, KernelCost, advance
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.propagation import Propagation
 
-Costs = Mapping[str, Callable[[Element], Cost]]  # by kernel
+Costs = Mapping[str, Callable[[Element], KernelCost]]  # by kernel
 
 
 class Steps(Protocol):
@@ -62,12 +62,12 @@ class SolverSteps:
 
     @property
     def kernels(self) -> dict[str, list[Launch]]:
-        """See `Steps`."""
+        """The launches of each kernel in a step, by kernel name."""
         return {"advance": self.step}
 
     @property
     def step(self) -> list[Launch]:
-        """See `Steps`."""
+        """The launches of a step."""
         return self._propagation.step
 
     @property
@@ -76,22 +76,22 @@ class SolverSteps:
         return self._propagation.prepare
 
 
-class Solver:
+class SolverVersion:
     """The solver as a version."""
 
     name = "solver"
 
     @property
     def costs(self) -> Costs:
-        """See `Version`."""
+        """The cost of each of its kernels."""
         return {"advance": advance}
 
     def build(self, backend: Backend, problem: Discretisation) -> list[Callable[[], Steps]]:
-        """See `Version`."""
+        """Start to compile; functions that create the steps, one for each variant to try."""
         return [partial(SolverSteps, backend, problem)]
 
 
-SOLVER = Solver()
+SOLVER = SolverVersion()
 
 
 def costs_of(versions: Iterable[Version]) -> Costs:

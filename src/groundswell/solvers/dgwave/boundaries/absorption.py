@@ -33,7 +33,7 @@ class Absorption(Protocol):
 
     def matched_layers(self, elements: RankElements) -> MatchedLayers | None:
         """The matched layers of a rank's elements; None if no rank has any."""
-        ...
+        return None
 
     @property
     def layer_axes(self) -> Integers:
@@ -43,11 +43,11 @@ class Absorption(Protocol):
     @property
     def tables(self) -> float:
         """Rates of decay per node that the kernels read, averaged over all elements."""
-        ...
+        return 0.0
 
     def quantities(self) -> Iterator[Quantity]:
-        """What absorbs waves, for `groundswell check`."""
-        ...
+        """What absorbs waves, for `groundswell check`, besides the cells of a grid."""
+        yield from ()
 
     def warnings(self, survey: Survey) -> Iterator[str]:
         """Reasons to expect poor results or needless work, each with its remedy."""

@@ -29,7 +29,7 @@ class SpongeSection(Section):
 NamedCondition = Literal["absorbing", "free-surface", "rigid"]
 
 
-def _condition(value: Any, info: ValidationInfo) -> str | SpongeSection:
+def _condition(value: object, info: ValidationInfo) -> str | SpongeSection:
     if isinstance(value, SpongeSection):
         return value
     if isinstance(value, dict) and value.get("kind") == "sponge":

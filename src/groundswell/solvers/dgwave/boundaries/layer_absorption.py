@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.arrays import Floats, Integers, Mask
-from groundswell.case.quantities import Quantity
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.guided_waves import LARGEST_RATIO, SoftGround
 from groundswell.seismology.media.statistics import SideSpeeds
 from groundswell.seismology.survey import Survey
+from groundswell.solvers.dgwave.boundaries.absorption import Absorption
 from groundswell.solvers.dgwave.boundaries.layers import (
     PML,
     SPONGE,
@@ -46,8 +46,10 @@ USUAL_WIDTH = {PML: 4, SPONGE: 10}  # of layers, elements
 
 
 @dataclass(frozen=True, eq=False)
-class LayerAbsorption:
+class LayerAbsorption(Absorption):
     """The absorbing layers around a grid; see `Absorption`.
+
+    Elements share the few profiles of `damping`, which stay in caches, so `tables` is 0.
 
     Args:
         geometry: the elements.
@@ -73,7 +75,7 @@ class LayerAbsorption:
         beside, faces = self._beside, self._row_faces
         lower, upper = (corners[:, 2] for corners in self.geometry.forest.boxes(beside))
         rows = [(lower < below) & (upper > above) for above, below in pairwise(faces)]
-        slowest, vp = statistics.slowest[beside], self.materials.elements.average(beside).vp
+        slowest, vp = statistics.slowest[beside], statistics.average_vp[beside]
         sides = SideSpeeds(*(np.array([v[row].min() for row in rows]) for v in (slowest, vp)))
         resolved = self.materials.resolved_frequency
         return SoftGround(sides, statistics.vs_max, np.diff(faces), resolved)
@@ -104,7 +106,7 @@ class LayerAbsorption:
         return add_profiles(*self._damping_profiles(elements))
 
     def damping_rows(self, elements: RankElements) -> int:
-        """See `Absorption`."""
+        """Number of the rows of rates that `damping` returns."""
         if not self._has_damping:
             return 0
         rows, profiles = self._damping_profiles(elements)
@@ -172,7 +174,7 @@ class LayerAbsorption:
     # --- matched layers ---------------------------------------------------------------------------
 
     def matched_layers(self, elements: RankElements) -> MatchedLayers | None:
-        """See `Absorption`."""
+        """The matched layers of a rank's elements; None if no rank has any."""
         if not has_layers(self.geometry, PML):
             return None
         found, in_layers = layer_profiles(self.geometry, elements, PML), self._in_matched_layers
@@ -190,7 +192,7 @@ class LayerAbsorption:
 
     @cached_property
     def layer_axes(self) -> Integers:
-        """See `Absorption`."""
+        """The number of axes to which matched layers with an element are normal, (elements,)."""
         return np.asarray(self._in_matched_layers.sum(axis=1))
 
     @cached_property
@@ -214,15 +216,6 @@ class LayerAbsorption:
         return np.asarray(strongest[:, None] * found.depths**POWER)
 
     # --- for `groundswell check` ------------------------------------------------------------------
-
-    @property
-    def tables(self) -> float:
-        """See `Absorption`; elements share the few profiles, which stay in caches."""
-        return 0.0
-
-    def quantities(self) -> Iterator[Quantity]:
-        """See `Absorption`: none besides the cells of the grid."""
-        yield from ()
 
     def warnings(self, survey: Survey) -> Iterator[str]:
         """See `Absorption`: layers that are wider than usual, and hold most of the elements."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.case import DgWaveCase
+
 PML, SPONGE = LAYERS  # see also matched_layers.py
 
 STRENGTH, EXPONENTS = 4.5, (2, 10)  # of sponges, see sponge_decay
@@ -30,7 +33,7 @@ ENDS = (0, 1)  # of an axis
 ROUNDING = 1e-9  # of a layer's thickness
 
 
-def build_grid(case: Any) -> Bricks:
+def build_grid(case: DgWaveCase) -> Bricks:
     """The elements of a case: those of the region and of the absorbing layers around it."""
     boundary, axes = case.boundary, map(Axis, case.grid.spacing)
     x, y, z = ([cells_across(boundary.width, edge) for edge in axis.ends] for axis in axes)

@@ -19,6 +19,7 @@ from groundswell.case.quantities import Quantity
 from groundswell.errors import InputError, counted
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.survey import Survey
+from groundswell.solvers.dgwave.boundaries.absorption import Absorption
 from groundswell.solvers.dgwave.boundaries.layers import sponge_decay
 from groundswell.solvers.dgwave.geometry import MESH
 from groundswell.solvers.dgwave.geometry.meshes import MeshGeometry
@@ -27,7 +28,7 @@ from groundswell.spectral_elements.curl_form import element_nodes
 
 
 @dataclass(frozen=True, eq=False)
-class SurfaceSponges:
+class SurfaceSponges(Absorption):
     """Sponges at surfaces of a mesh; see `Absorption`.
 
     Args:
@@ -62,11 +63,11 @@ class SurfaceSponges:
 
     @property
     def decay(self) -> float:
-        """See `Absorption`."""
+        """The largest rate at which fields or memory variables decay, 1/s."""
         return float(self.rates.max(initial=0.0))
 
     def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
-        """See `Absorption`."""
+        """Damping of all fields: rows and rates, see `Terms`; no rows if no rank has any."""
         if not self.widths:
             return None, self.rates
         _, own, rows = np.intersect1d(
@@ -77,12 +78,8 @@ class SurfaceSponges:
         return damped, self.rates[rows]
 
     def damping_rows(self, elements: RankElements) -> int:
-        """See `Absorption`."""
+        """Number of the rows of rates that `damping` returns."""
         return len(np.intersect1d(elements.numbers, self.elements, assume_unique=True))
-
-    def matched_layers(self, elements: RankElements) -> None:
-        """See `Absorption`: none."""
-        return
 
     @property
     def layer_axes(self) -> Integers:
@@ -95,7 +92,7 @@ class SurfaceSponges:
         return len(self.elements) / self.geometry.count
 
     def quantities(self) -> Iterator[Quantity]:
-        """See `Absorption`."""
+        """What absorbs waves, for `groundswell check`, besides the cells of a grid."""
         damped = len(self.elements)
         text = f"{counted(damped, 'element')} next to {', '.join(self.widths)}"
         yield Quantity("sponges", damped, "sponges" * bool(damped), "elements", text, MESH)

@@ -6,7 +6,10 @@ All other parts of a set-up take a `Geometry`; what only one kind has is known t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Protocol
+
+import numpy as np
 
 from groundswell.arrays import Floats, Integers, Mask
 from groundswell.case.quantities import Quantity
@@ -27,12 +30,12 @@ class Geometry(Protocol):
     """Positions and shapes of the elements of all ranks, absorbing layers included.
 
     Positions of sources and receivers are x, y and depth below the surface.
+
+    Attributes:
+        degree: degree of the elements.
     """
 
-    @property
-    def degree(self) -> int:
-        """Degree of the elements."""
-        ...
+    degree: int
 
     @property
     def count(self) -> int:
@@ -59,25 +62,25 @@ class Geometry(Protocol):
         """Whether elements are not bricks."""
         ...
 
-    @property
+    @cached_property
     def shapes(self) -> CurvedElements:
         """Geometry of elements that are not bricks."""
-        ...
+        return CurvedElements(self.hexahedra, self.degree)
 
     @property
     def edges(self) -> Floats:
         """Edge lengths that limit time steps, (elements, 3), m; see `CurvedElements`."""
-        ...
+        return self.shapes.edges
 
     @property
     def longest(self) -> Floats:
         """The longest edge of each element, (elements,), m."""
-        ...
+        return self.shapes.longest if self.is_curved else self.edges.max(axis=1)
 
     @property
     def smallest(self) -> float:
         """The shortest edge of an element, m."""
-        ...
+        return float(self.edges.min())
 
     def locate(self, points: Floats) -> tuple[Integers, Floats]:
         """The elements that hold positions, and reference coordinates in them.
@@ -137,6 +140,17 @@ class Geometry(Protocol):
     def in_region(self, elements: Integers) -> Mask:
         """Which elements lie in the region rather than in layers around it, (elements,)."""
         ...
+
+    def outside_layers(self, elements: Integers) -> Integers:
+        """The elements that are not in absorbing layers, or all if none lies outside the layers."""
+        inside = self.in_region(elements)
+        return elements[inside] if inside.any() else elements
+
+    def describe(self, element: int) -> str:
+        """The middle of an element and its depth below the surface, for messages."""
+        middle = self.hexahedra.geometry_nodes(np.array([element])).mean(axis=1)
+        x, y, depth = self.below_surface(middle)[0]
+        return f"x = {x:.6g} m, y = {y:.6g} m, depth = {depth:.6g} m"
 
     def reflection(self, elements: RankElements) -> Floats:
         """Reflection coefficients that faces have if they are boundaries, (elements, 6)."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from groundswell.arrays import Floats, Integers, Mask
 from groundswell.case.quantities import Quantity
+from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra
@@ -21,21 +22,23 @@ from groundswell.seismology.sources.placement import refuse_misplaced, require_s
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.topography import build_elevation
 from groundswell.solvers.dgwave.equations import REFLECTION
-from groundswell.solvers.dgwave.geometry import MESH, OFFSET
+from groundswell.solvers.dgwave.geometry import MESH, OFFSET, Geometry
 from groundswell.solvers.dgwave.geometry.terrain import terrain_quantities, terrain_warnings
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
-from groundswell.solvers.dgwave.mesh.curved import CurvedElements
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.mesh.forest import build_forest
 from groundswell.solvers.dgwave.mesh.topography import Surface
 from groundswell.spectral_elements.surface_location import LocatedOnFaces
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.case import DgWaveCase
 
 TOP = 4  # the face of a brick at its lowest z, see `face_nodes`
 DEPTH_ROUNDING = 1e-3  # m
 
 
 @dataclass(frozen=True, eq=False)
-class BrickGeometry:
+class BrickGeometry(Geometry):
     """The elements of a grid; see `Geometry`.
 
     Args:
@@ -59,24 +62,24 @@ class BrickGeometry:
 
     @property
     def count(self) -> int:
-        """See `Geometry`."""
+        """Number of elements."""
         return self.forest.count
 
     @property
     def connectivity(self) -> Forest:
-        """See `Geometry`."""
+        """The mesh that defines the neighbours of elements."""
         return self.forest
 
     @cached_property
     def hexahedra(self) -> Hexahedra:
-        """See `Geometry`."""
+        """The elements with their geometry, for output."""
         if self.surface is None:
             return Leaves(self.forest)
         return Leaves(self.forest, self.surface.deform, self.degree)
 
     @property
     def outline(self) -> Hexahedra:
-        """See `Geometry`."""
+        """A mesh that fills the same space, as coarse as possible."""
         if self.is_curved:
             return self.hexahedra
         x, y, z = self.forest.edges
@@ -85,36 +88,21 @@ class BrickGeometry:
 
     @property
     def is_curved(self) -> bool:
-        """See `Geometry`."""
+        """Whether elements are not bricks."""
         return self.surface is not None
-
-    @cached_property
-    def shapes(self) -> CurvedElements:
-        """See `Geometry`."""
-        return CurvedElements(self.hexahedra, self.degree)
 
     @property
     def edges(self) -> Floats:
-        """See `Geometry`."""
+        """Edge lengths that limit time steps, (elements, 3), m; see `CurvedElements`."""
         if self.is_curved:
-            return self.shapes.edges
+            return super().edges
         lower, upper = self.forest.boxes()
         return upper - lower
-
-    @property
-    def longest(self) -> Floats:
-        """See `Geometry`."""
-        return self.shapes.longest if self.is_curved else self.edges.max(axis=1)
-
-    @property
-    def smallest(self) -> float:
-        """See `Geometry`."""
-        return float(self.edges.min())
 
     # --- positions --------------------------------------------------------------------------------
 
     def locate(self, points: Floats) -> tuple[Integers, Floats]:
-        """See `Geometry`."""
+        """The elements that hold positions, and reference coordinates in them."""
         inside = points if self.surface is None else self.surface.bricks_of(points)
         low, high = (np.array([line[n] for line in self.forest.edges]) for n in (0, -1))
         leaves = self.forest.locate(np.clip(inside, low, high))
@@ -122,11 +110,11 @@ class BrickGeometry:
         return leaves, np.clip(2 * (inside - lower) / (upper - lower) - 1, -1.0, 1.0)
 
     def place(self, points: Floats) -> Floats:
-        """See `Geometry`."""
+        """Coordinates x, y, z of positions (x, y, depth below the surface), (n, 3), m."""
         return points if self.surface is None else self.surface.place(points)
 
     def below_surface(self, points: Floats) -> Floats:
-        """See `Geometry`."""
+        """The inverse of `place`: x, y and depth below the surface of positions, (n, 3), m."""
         if self.surface is None:
             return points
         x, y, z = points.T
@@ -140,7 +128,7 @@ class BrickGeometry:
         return self.surface.bottom(*points[:, :2].T)
 
     def keep_inside(self, points: Floats, origins: Floats) -> Floats:
-        """See `Geometry`."""
+        """Move positions x, y, depth below the surface that lie outside into the elements."""
         depth = np.clip(points[:, 2], 0.0, self.bottom(points))
         return np.column_stack([points[:, :2], depth])
 
@@ -166,7 +154,7 @@ class BrickGeometry:
     # --- the surface ------------------------------------------------------------------------------
 
     def locate_surface(self, points: Floats) -> LocatedOnFaces:
-        """See `Geometry`."""
+        """The faces of the surface at positions (x, y), (n, 2), m."""
         below = np.full(len(points), OFFSET * self.smallest)  # layers may lie above the surface
         leaves, places = self.locate(np.column_stack([points, below]))
         return LocatedOnFaces(leaves, np.full(len(leaves), TOP), places[:, :2])
@@ -187,21 +175,21 @@ class BrickGeometry:
         return self.forest.anchors(elements) >> self.forest.max_level
 
     def in_region(self, elements: Integers) -> Mask:
-        """See `Geometry`."""
+        """Which elements lie in the region rather than in layers around it, (elements,)."""
         if self.grid.cells == self.grid.region:
             return np.ones(len(elements), bool)
         cells = self.cells(elements) - np.array(self.grid.before)
         return np.asarray(((cells >= 0) & (cells < self.grid.region)).all(axis=1))
 
     def reflection(self, elements: RankElements) -> Floats:
-        """See `Geometry`."""
+        """Reflection coefficients that faces have if they are boundaries, (elements, 6)."""
         ends = [REFLECTION[end] for end in self.conditions]
         return np.broadcast_to(ends, (elements.count, len(ends)))
 
     # --- for `groundswell check` ------------------------------------------------------------------
 
     def quantities(self) -> Iterator[Quantity]:
-        """See `Geometry`."""
+        """Number and size of the elements, for `groundswell check`."""
         grid = self.grid
         text = describe_grid(grid.cells, grid.spacing, "elements of {} m") + ", layers included"
         yield Quantity("grid", grid.cells, "grid", text=text, group=MESH)
@@ -216,28 +204,31 @@ class BrickGeometry:
             yield from terrain_quantities(self.surface, MESH)
 
     def warnings(self, wavelength: float) -> Iterator[str]:
-        """See `Geometry`."""
+        """Reasons to expect poor results, each with its remedy."""
         if self.surface is not None:
             yield from terrain_warnings(self.surface, wavelength)
 
 
-def build_bricks(case: Any, grid: Bricks, media: Sequence[Medium]) -> BrickGeometry:
+def build_bricks(
+    case: DgWaveCase, grid: Bricks, media: Sequence[Medium], comm: Communicator | None = None
+) -> BrickGeometry:
     """The elements of a case on a grid.
 
     Args:
         grid: the elements of the region and of the absorbing layers, before any is halved.
         media: average materials by which elements are halved, see `build_media`.
+        comm: the ranks, each of which reads a part of the media; None for a single rank.
 
     Raises:
         InputError: the topography or the file of a forest cannot be used.
     """
     surface, boundary = build_surface(case, grid), case.boundary
-    forest = build_forest(case, grid, media, surface)
+    forest = build_forest(case, grid, media, surface, comm)
     conditions = [*[boundary.sides] * 4, boundary.top, boundary.bottom]
     return BrickGeometry(grid, forest, surface, case.method.degree, conditions)
 
 
-def build_surface(case: Any, grid: Bricks) -> Surface | None:
+def build_surface(case: DgWaveCase, grid: Bricks) -> Surface | None:
     """The surface of a case's topography; None if it is flat.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, sqrt
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from groundswell.meshes.separate import SeparateElements
 from groundswell.seismology.sources.placement import refuse_misplaced
 from groundswell.seismology.survey import Survey
 from groundswell.solvers.dgwave.equations import ABSORBING, REFLECTION
-from groundswell.solvers.dgwave.geometry import MESH
-from groundswell.solvers.dgwave.mesh.curved import CurvedElements
+from groundswell.solvers.dgwave.geometry import MESH, Geometry
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.spectral_elements.point_location import NOWHERE, locate
 from groundswell.spectral_elements.surface_location import (
@@ -32,11 +31,14 @@ from groundswell.spectral_elements.surface_location import (
     top_faces,
 )
 
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.case import DgWaveCase
+
 ROUNDING = 1e-9  # relative, of edges
 
 
 @dataclass(frozen=True, eq=False)
-class MeshGeometry:
+class MeshGeometry(Geometry):
     """The elements of a mesh; see `Geometry`. The mesh has its own surface, and no layers around.
 
     Args:
@@ -58,48 +60,28 @@ class MeshGeometry:
 
     @property
     def count(self) -> int:
-        """See `Geometry`."""
+        """Number of elements."""
         return self.mesh.count
 
     @property
     def connectivity(self) -> Mesh:
-        """See `Geometry`."""
+        """The mesh that defines the neighbours of elements."""
         return self.mesh
 
     @cached_property
     def hexahedra(self) -> Hexahedra:
-        """See `Geometry`."""
+        """The elements with their geometry, for output."""
         return SeparateElements(self.mesh)
 
     @property
     def outline(self) -> Hexahedra:
-        """See `Geometry`."""
+        """A mesh that fills the same space, as coarse as possible."""
         return self.hexahedra
 
     @property
     def is_curved(self) -> bool:
-        """See `Geometry`."""
+        """Whether elements are not bricks."""
         return True
-
-    @cached_property
-    def shapes(self) -> CurvedElements:
-        """See `Geometry`."""
-        return CurvedElements(self.hexahedra, self.degree)
-
-    @property
-    def edges(self) -> Floats:
-        """See `Geometry`."""
-        return self.shapes.edges
-
-    @property
-    def longest(self) -> Floats:
-        """See `Geometry`."""
-        return self.shapes.longest
-
-    @property
-    def smallest(self) -> float:
-        """See `Geometry`."""
-        return float(self.edges.min())
 
     @property
     def _ends(self) -> list[tuple[float, float]]:
@@ -122,17 +104,17 @@ class MeshGeometry:
         return np.column_stack([points[:, :2], tops + points[:, 2]])
 
     def below_surface(self, points: Floats) -> Floats:
-        """See `Geometry`."""
+        """The inverse of `place`: x, y and depth below the surface of positions, (n, 3), m."""
         tops = find_surface(self.mesh, points[:, :2])
         return np.column_stack([points[:, :2], points[:, 2] - tops])
 
     def keep_inside(self, points: Floats, origins: Floats) -> Floats:
-        """See `Geometry`."""
+        """Move positions x, y, depth below the surface that lie outside into the elements."""
         beside = self.locate(points)[0] == NOWHERE
         return np.where(beside[:, None], origins, points)
 
     def require_inside(self, survey: Survey) -> None:
-        """See `Geometry`."""
+        """Check that sources and receivers lie in the elements, or in the region of a grid."""
         missing = self.outside(np.array([place for _, place in survey.places]))
         refuse_misplaced((survey.places[n][0], sentence) for n, sentence in missing)
 
@@ -180,7 +162,7 @@ class MeshGeometry:
         return np.ones(len(elements), bool)
 
     def reflection(self, elements: RankElements) -> Floats:
-        """See `Geometry`."""
+        """Reflection coefficients that faces have if they are boundaries, (elements, 6)."""
         tags = self.mesh.tags(elements.numbers)
         found = np.full(tags.shape, ABSORBING)
         for name, tag in self.groups.sides.items():
@@ -190,7 +172,7 @@ class MeshGeometry:
     # --- for `groundswell check` ------------------------------------------------------------------
 
     def quantities(self) -> Iterator[Quantity]:
-        """See `Geometry`."""
+        """Number and size of the elements, for `groundswell check`."""
         text = f"{self.count:,} elements of order {self.mesh.order} from {self.file}"
         yield Quantity("elements", self.count, "mesh", text=text, group=MESH)
         ends = " x ".join(f"{low:g} to {high:g}" for low, high in self._ends)
@@ -204,7 +186,7 @@ class MeshGeometry:
         yield from self.groups.warnings
 
 
-def read_mesh(case: Any) -> MeshGeometry:
+def read_mesh(case: DgWaveCase) -> MeshGeometry:
     """The elements of a case on a mesh, in Morton order of their centres.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from groundswell.solvers.dgwave.attenuation import MaxwellBodies, unrelaxed
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 from groundswell.solvers.dgwave.materials.statistics import ElementStatistics, element_statistics
 from groundswell.solvers.dgwave.mesh.case import POINTS_PER_WAVELENGTH
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.case import DgWaveCase
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +88,7 @@ class Materials:
 
 
 def read_materials(
-    case: Any, elements: ElementMaterials, comm: Communicator | None = None
+    case: DgWaveCase, elements: ElementMaterials, comm: Communicator | None = None
 ) -> Materials:
     """Read the material of all elements, and fit its attenuation.
 

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundswell.arrays import Floats, Integers, Mask, Reals
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree import Forest
 from groundswell.seismology.media.build import build_medium
 from groundswell.seismology.media.material import Material, Medium, sample_points, solid_at_points
 from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
+from groundswell.solvers.dgwave.materials.averages import KeptAverages
+from groundswell.solvers.dgwave.materials.case import VolumesSection
 from groundswell.solvers.dgwave.materials.properties import INWARDS, USED
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.forest import deepest_level
+
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.case import DgWaveCase
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,25 +45,21 @@ class BrickMedia:
 
     @property
     def has_dry_surface(self) -> bool:
-        """See `ElementMedium`."""
+        """Whether there is a surface that no water reaches."""
         return bool(np.all(self.media[0].plane(0).vs > 0))
 
     def average(self, elements: Integers) -> Material:
-        """See `ElementMedium`. Averages are kept, so an element is read only once."""
-        averages, is_read = self._averages
-        if (new := elements[~is_read[elements]]).size:
-            forest, grid = self.geometry.forest, self.geometry.grid
-            found = read_material(forest, grid, self.media, new, self.names)
-            for name, values in averages.items():
-                values[new] = getattr(found, name)
-            is_read[new] = True
-        return Material(**{name: values[elements] for name, values in averages.items()})
+        """The average material of elements, arrays (elements,)."""
+        return self._averages.at(elements)
 
     @cached_property
-    def _averages(self) -> tuple[dict[str, Reals], Mask]:
-        """The average materials read so far, and a mask of the elements that have one."""
-        count = self.geometry.count
-        return {name: np.empty(count) for name in self.names}, np.zeros(count, np.bool_)
+    def _averages(self) -> KeptAverages:
+        forest, grid = self.geometry.forest, self.geometry.grid
+
+        def read(elements: Integers) -> Material:
+            return read_material(forest, grid, self.media, elements, self.names)
+
+        return KeptAverages(self.geometry.count, self.names, read)
 
     def sample(self, elements: Integers, places: Floats) -> Material:
         """See `ElementMedium`; layers continue the region."""
@@ -68,7 +69,7 @@ class BrickMedia:
         return Material(**{n: getattr(found, n).reshape(shape) for n in USED})
 
     def is_solid(self, elements: Integers, places: Floats) -> Mask:
-        """See `ElementMedium`."""
+        """Whether the medium is solid at positions in elements, (elements, places)."""
         points = self._points(elements, places)
         found = solid_at_points(self.media[0], points.reshape(-1, AXES))
         return found.reshape(points.shape[:2])
@@ -86,7 +87,7 @@ class BrickMedia:
         return np.clip(points, low, np.array(grid.size) - high)
 
 
-def build_media(case: Any, grid: Bricks) -> list[Medium]:
+def build_media(case: DgWaveCase, grid: Bricks) -> list[Medium]:
     """The media of the region's elements, and of elements halved once, twice and so on.
 
     Raises:
@@ -95,9 +96,10 @@ def build_media(case: Any, grid: Bricks) -> list[Medium]:
     return [_medium(case, grid, level) for level in range(deepest_level(case, grid) + 1)]
 
 
-def _medium(case: Any, grid: Bricks, level: int) -> Medium:
+def _medium(case: DgWaveCase, grid: Bricks, level: int) -> Medium:
     nx, ny, nz = (n << level for n in grid.region)
     hx, hy, hz = (axis.divided(2**level).spacing for axis in grid.axes)
+    assert not isinstance(case.medium, VolumesSection)  # which are those of a mesh
     return build_medium(case.medium, (nx, ny, nz), (hx, hy, hz), case.grid.frame)
 
 

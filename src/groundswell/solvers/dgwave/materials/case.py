@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
@@ -18,10 +18,9 @@ from groundswell.seismology.case.media import (
 CellwiseSection = AwpSection | ArraySection
 
 
-def _with_kind(content: Any) -> Any:
+def _with_kind(content: object) -> object:
     """Set the default kind of a table: a homogeneous medium."""
-    is_table = isinstance(content, dict)
-    return {"kind": "homogeneous", **content} if is_table else content
+    return {"kind": "homogeneous", **content} if isinstance(content, dict) else content
 
 
 VolumeMedium = Annotated[

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from groundswell.arrays import Floats, Integers, Mask, Reals
 from groundswell.meshes.gll import gll
@@ -130,27 +131,27 @@ class ElementMaterials:
 
     # --- at positions in elements -----------------------------------------------------------------
 
-    def rigidity(self, x: Any, y: Any, z: Any) -> Any:
+    def rigidity(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Reals:
         """mu at positions x, y and depth z below the surface (m), Pa."""
         found = self._at_positions(x, y, z)
         return found.rho * found.vs**2
 
-    def lame(self, x: Any, y: Any, z: Any) -> Any:
+    def lame(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Reals:
         """lambda at positions, Pa; see `rigidity`."""
         found = self._at_positions(x, y, z)
         return found.rho * (found.vp**2 - 2 * found.vs**2)
 
-    def density(self, x: Any, y: Any, z: Any) -> Any:
+    def density(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Reals:
         """rho at positions, kg/m^3; see `rigidity`."""
         return self._at_positions(x, y, z).rho
 
-    def _at_positions(self, x: Any, y: Any, z: Any) -> Material:
+    def _at_positions(self, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Material:
         leaves, places = self.geometry.locate(as_points(x, y, z))
         found = self.at(leaves, places[:, None])
         return Material(**{n: values[:, 0] for n, values in found.given().items()})
 
 
-def as_points(x: Any, y: Any, z: Any) -> Floats:
+def as_points(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Floats:
     """Positions of given coordinates, which are broadcast, (n, 3)."""
     return np.stack(np.broadcast_arrays(x, y, z), axis=-1).reshape(-1, AXES)
 

@@ -21,6 +21,7 @@ class ElementStatistics:
 
     Args:
         vp, vs: speeds of the fastest P and S wave, m/s; vs = 0 in a fluid.
+        average_vp: P speed of the average material, m/s.
         slowest: speed of the slowest wave, S in solids and P in fluids, m/s.
         qp, qs: smallest quality factors; infinite where they are undefined.
         qp_qs: largest Qp/Qs over 3/4 (vp/vs)^2; 0 where it is undefined.
@@ -29,6 +30,7 @@ class ElementStatistics:
 
     vp: Floats
     vs: Floats
+    average_vp: Floats
     slowest: Floats
     qp: Floats
     qs: Floats
@@ -85,9 +87,14 @@ def element_statistics(
         InputError: the material is unreadable or unphysical.
     """
     job = comm or SerialCommunicator()
-    own = np.array_split(np.arange(elements.geometry.count), job.size)[job.rank]
+    own = share_of(elements.geometry.count, job)
     parts = job.collective_try(lambda: [_extremes(elements, n) for n in elements.chunks(own)])
     return _joined(part for parts in job.allgather(parts) for part in parts)
+
+
+def share_of(count: int, job: Communicator) -> Integers:
+    """The numbers of a rank's share of things to read; in the order of ranks, they ascend."""
+    return np.array_split(np.arange(count), job.size)[job.rank]
 
 
 def _joined(parts: Iterable[ElementStatistics]) -> ElementStatistics:
@@ -101,6 +108,7 @@ def _extremes(elements: ElementMaterials, leaves: Integers) -> ElementStatistics
     return ElementStatistics(
         vp=nodes.vp.max(axis=1),
         vs=nodes.vs.max(axis=1),
+        average_vp=np.asarray(elements.average(leaves).vp, np.float64),
         slowest=np.where(nodes.vs > 0, nodes.vs, nodes.vp).min(axis=1),
         qp=qp.min(axis=1),
         qs=qs.min(axis=1),

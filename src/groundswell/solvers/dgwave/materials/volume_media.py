@@ -13,6 +13,7 @@ from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, refine, tangents
 from groundswell.meshes.mesh import Mesh
 from groundswell.seismology.media.material import Material, SampledMedium, volume_average
+from groundswell.solvers.dgwave.materials.averages import KeptAverages
 from groundswell.solvers.dgwave.materials.properties import INWARDS, SAMPLES
 from groundswell.spectral_elements.surface_location import top_faces
 
@@ -41,22 +42,22 @@ class VolumeMedia:
 
     @property
     def varies(self) -> bool:
-        """See `ElementMedium`."""
+        """Whether the medium may vary inside elements."""
         return not all(self.is_uniform)
 
     @cached_property
     def has_dry_surface(self) -> bool:
-        """See `ElementMedium`."""
+        """Whether there is a surface that no water reaches."""
         elements, _ = top_faces(self.mesh)
-        return len(elements) > 0 and bool(np.all(self.averages.vs[elements] > 0))
+        return len(elements) > 0 and bool(np.all(self.average(elements).vs > 0))
 
     def average(self, elements: Integers) -> Material:
         """See `ElementMedium`; quality factors that a medium lacks are infinite."""
-        given, none = self.averages.given(), np.full(self.mesh.count, np.inf)
-        return Material(**{name: given.get(name, none)[elements] for name in self.names})
+        given, none = self.averages.at(elements).given(), np.full(len(elements), np.inf)
+        return Material(**{name: given.get(name, none) for name in self.names})
 
     def is_solid(self, elements: Integers, places: Floats) -> Mask:
-        """See `ElementMedium`."""
+        """Whether the medium is solid at positions in elements, (elements, places)."""
         return np.asarray(self.sample(elements, places).vs > 0)
 
     @cached_property
@@ -87,16 +88,19 @@ class VolumeMedia:
         return Material(**found)
 
     @cached_property
-    def averages(self) -> Material:
-        """Volume averages over all elements, arrays (elements,)."""
-        found = {name: np.empty(self.mesh.count) for name in self.properties}
-        uniform = np.asarray(self.is_uniform)[self.numbers]
+    def averages(self) -> KeptAverages:
+        """Volume averages over elements, with all properties."""
+        return KeptAverages(self.mesh.count, self.properties, self._read)
+
+    def _read(self, elements: Integers) -> Material:
+        found = {name: np.empty(len(elements)) for name in self.properties}
+        uniform = np.asarray(self.is_uniform)[self.numbers[elements]]
         step = SAMPLES // (QUADRATURE + 1) ** AXES
         for kind, average in ((uniform, self._in_middle), (~uniform, self._average)):
             chosen = np.flatnonzero(kind)
-            for elements in np.split(chosen, range(step, len(chosen), step)):
-                for name, values in average(elements).given().items():
-                    found[name][elements] = values
+            for part in np.split(chosen, range(step, len(chosen), step)):
+                for name, values in average(elements[part]).given().items():
+                    found[name][part] = values
         return Material(**found)
 
     def _in_middle(self, elements: Integers) -> Material:

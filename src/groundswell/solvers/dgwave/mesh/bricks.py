@@ -9,8 +9,7 @@ import numpy as np
 
 from groundswell.arrays import Floats, Integers
 from groundswell.grids.axis import Axis, Spacings
-
-Triple = tuple[int, int, int]
+from groundswell.grids.cartesian import Triple
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ _ONE = TypeAdapter(PositiveLength)
 _EACH = TypeAdapter(Annotated[tuple[PositiveLength, ...], NotEmpty])
 
 
-def _spacing(value: Any) -> Spacing:
+def _spacing(value: object) -> Spacing:
     """The edge of all elements along an axis, or a list of the edge of each."""
     one_each = isinstance(value, list | tuple)
     return _EACH.validate_python(value) if one_each else _ONE.validate_python(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from groundswell.arrays import Floats, Integers, Mask
 from groundswell.backends.host_memory import host_memory
 from groundswell.case.quantities import byte_size
 from groundswell.errors import InputError
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.grids.axis import Axis
 from groundswell.grids.cartesian import format_extent
 from groundswell.meshes.octree import Forest, uniform_forest
@@ -29,6 +30,9 @@ from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.case import ForestSection, RefinementSection
 from groundswell.solvers.dgwave.mesh.topography import Surface
 
+if TYPE_CHECKING:
+    from groundswell.solvers.dgwave.case import DgWaveCase
+
 TREE_ROUNDING = 1e-6  # of the size of a forest
 SETUP_BYTES = 640  # of memory for an element during the set-up, as measured
 _REFINEMENT = "refinement", "fewer levels or a lower frequency, or a larger grid.spacing"
@@ -36,7 +40,11 @@ _GRID = "grid", "a larger spacing or a smaller size"
 
 
 def build_forest(
-    case: Any, grid: Bricks, media: Sequence[Medium], surface: Surface | None
+    case: DgWaveCase,
+    grid: Bricks,
+    media: Sequence[Medium],
+    surface: Surface | None,
+    comm: Communicator | None = None,
 ) -> Forest:
     """The elements of a case.
 
@@ -44,6 +52,7 @@ def build_forest(
         grid: bricks of the region and of absorbing layers.
         media: see `build_media`.
         surface: the surface along which elements are stretched; None if it is flat.
+        comm: the ranks, each of which reads a part of the media; None for a single rank.
     """
     sides = case.boundary.sides == "periodic"
     bricks = uniform_forest(grid.faces, 0, (sides, sides, False))
@@ -52,11 +61,13 @@ def build_forest(
     if isinstance(section, ForestSection):
         wanted = _divided_in(_read_forest(section, grid), grid)
     else:
-        wanted = _waves_too_short(case, grid, media, surface)
+        speeds = _slowest(media, comm or SerialCommunicator())
+        edges = case.method.degree / section.points
+        wanted = _waves_too_short(grid, speeds, section.frequency, edges, surface)
     return balance(refine(bricks, wanted, len(media) - 1))
 
 
-def require_memory(case: Any, grid: Bricks) -> None:
+def require_memory(case: DgWaveCase, grid: Bricks) -> None:
     """Check that the set-up of the elements fits into memory, before anything is allocated.
 
     Raises:
@@ -69,7 +80,7 @@ def require_memory(case: Any, grid: Bricks) -> None:
     _require_free(SETUP_BYTES * grid.count, f"{grid.count:,} elements", _GRID)
 
 
-def deepest_level(case: Any, grid: Bricks) -> int:
+def deepest_level(case: DgWaveCase, grid: Bricks) -> int:
     """The largest number of times that elements may be halved."""
     if isinstance(case.refinement, ForestSection):
         return int(_read_forest(case.refinement, grid).levels.max())
@@ -125,21 +136,29 @@ def _divided_in(forest: Forest, grid: Bricks) -> Criterion:
 
 
 def _waves_too_short(
-    case: Any, grid: Bricks, media: Sequence[Medium], surface: Surface | None
+    grid: Bricks,
+    speeds: Sequence[Floats],
+    frequency: float,
+    edges: float,
+    surface: Surface | None,
 ) -> Criterion:
-    """A criterion for `refine` that divides elements with too few points per wavelength."""
-    section = case.refinement
-    speeds = _slowest(media)
+    """A criterion for `refine` that divides elements with too few points per wavelength.
+
+    Args:
+        speeds: see `_slowest`.
+        frequency: that of the shortest waves, Hz.
+        edges: largest length of an edge in wavelengths.
+    """
 
     def shortest_wave(lower: Floats, upper: Floats) -> Floats:
         found = np.empty(len(lower))
         for level, chosen, cells in _by_level(grid, lower, upper):
             x, y, z = cells.T
             found[chosen] = speeds[level][z, y, x]
-        return found / float(section.frequency)
+        return found / float(frequency)
 
     longest = surface.longest_edges if surface else longest_edges
-    is_long = resolve_wavelength(shortest_wave, case.method.degree / section.points, longest)
+    is_long = resolve_wavelength(shortest_wave, edges, longest)
 
     def wanted(lower: Floats, upper: Floats) -> Mask:
         found = is_long(lower, upper)
@@ -167,18 +186,25 @@ def _require_free(needed: int, what: str, section: tuple[str, str]) -> None:
         )
 
 
-def _slowest(media: Sequence[Medium]) -> list[Floats]:
+def _slowest(media: Sequence[Medium], comm: Communicator) -> list[Floats]:
     """The slowest wave speed in each element of the region, by level, (nz, ny, nx), m/s."""
-    nx, ny, nz = media[-1].cells
-    speeds = np.empty((nz, ny, nx))
-    for k in range(nz):
-        material = physical_plane(media[-1], k)
-        speeds[k] = np.where(material.vs > 0, material.vs, material.vp)
-    found = [speeds]
+    rows = np.array_split(np.arange(media[-1].cells[2]), comm.size)[comm.rank]
+    own = comm.collective_try(lambda: _slowest_in(media[-1], rows))
+    found = [np.concatenate(comm.allgather(own))]
     for _ in media[1:]:
         z, y, x = (n // 2 for n in found[0].shape)
         found.insert(0, found[0].reshape(z, 2, y, 2, x, 2).min(axis=(1, 3, 5)))
     return found
+
+
+def _slowest_in(medium: Medium, rows: Integers) -> Floats:
+    """The slowest wave speed in each cell of some depth rows, (rows, ny, nx), m/s."""
+    nx, ny, _ = medium.cells
+    speeds = np.empty((len(rows), ny, nx))
+    for n, k in enumerate(rows.tolist()):
+        material = physical_plane(medium, k)
+        speeds[n] = np.where(material.vs > 0, material.vs, material.vp)
+    return speeds
 
 
 def _by_level(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,12 +16,11 @@ from groundswell.outputs.recording import Domain, PointSelection, RecordableFiel
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
-    Quantity,
+    ReceiverQuantity,
     SeismogramWriter,
     read_seismograms,
 )
 from groundswell.seismology.receivers import that_record
-from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.dgwave.geometry import OFFSET
 from groundswell.solvers.dgwave.recording.rank import RankFields
 
@@ -40,7 +39,7 @@ class Seismograms:
     """
 
     def __init__(
-        self, rank: RankFields, domain: Domain, record: RecordLaunches, quantity: Quantity
+        self, rank: RankFields, domain: Domain, record: RecordLaunches, quantity: ReceiverQuantity
     ) -> None:
         self._setup, self._comm, self._quantity = rank.setup, rank.comm, quantity
         self._receivers = that_record(quantity.name, rank.setup.survey.receivers)
@@ -98,24 +97,19 @@ class Seismograms:
     def open(self, folder: Path, length: int | None) -> Output:
         """Open the file; `length` is the number of samples to keep when a run resumes."""
         setup, quantity, receivers = self._setup, self._quantity, self._receivers
-        interval = setup.time_step.stride * setup.dt
-        writer: Any = self._comm.first and SeismogramWriter(
-            folder / quantity.file,
-            receivers,
-            interval,
-            start=setup.time_axis.first_sample(setup.time_step.stride, interval),
-            attrs=event_attributes(setup.case, setup.geography, setup.survey),
-            resume=length,
-            dtype=setup.dtype,
-            quantity=quantity,
-        )
+        every, path = setup.time_step.stride, folder / quantity.file
+        options = setup.series_options(every, length)
+        writer = None
+        if self._comm.first:
+            writer = SeismogramWriter(path, receivers, every * setup.dt, quantity, **options)
         self._part = writer.part if writer else None
 
         def write(block: HostArray, _: range) -> None:
+            assert writer is not None  # rank 0 writes
             writer.append(block.swapaxes(1, 2))
 
         shape, place = (len(quantity.components), len(receivers)), (slice(None), self._own)
-        return Output(self._ring, writer or None, write, shape, place, self._comm)
+        return Output(self._ring, writer, write, shape, place, self._comm)
 
     def read(self) -> xarray.DataArray:
         """All samples, on rank 0, at the end of the run."""

@@ -35,7 +35,7 @@ def surface_source(dtype: str) -> Source:
     return Source(KERNELS / "surface.h", precision(dtype))
 
 
-def _points(rank: RankFields, lattice: Lattice) -> tuple[Any, ...]:
+def _points(rank: RankFields, lattice: Lattice) -> tuple[DeviceArray | int, ...]:
     """Kernel arguments: the points of a lattice, see kernels/surface.h."""
     setup, field, at = rank.setup, rank.propagation.fields[VELOCITIES[0]], lattice.located
     starts = at.elements * (field.strides[0] // field.itemsize)
@@ -126,19 +126,14 @@ class SurfaceSeries:
     def open(self, folder: Path, length: int | None) -> Output:
         """Open `surface.nc`; `length` is the number of samples to keep when a run resumes."""
         setup, lattice, every = self._setup, self._lattice, self._ring.every
-        interval = every * setup.dt
-        writer: Any = self._comm.first and SurfaceWriter(
-            folder / "surface.nc",
-            lattice.points(setup.geography),
-            interval,
-            start=setup.time_axis.first_sample(every, interval),
-            attrs=event_attributes(setup.case, setup.geography, setup.survey),
-            resume=length,
-            dtype=setup.dtype,
-        )
+        points, options = lattice.points(setup.geography), setup.series_options(every, length)
+        writer = None
+        if self._comm.first:
+            writer = SurfaceWriter(folder / "surface.nc", points, every * setup.dt, **options)
 
         def write(block: HostArray, _: range) -> None:
+            assert writer is not None  # rank 0 writes
             writer.append_velocity(lattice.whole(block))
 
         shape, place = (len(VELOCITIES), lattice.count), (slice(None), lattice.mine)
-        return Output(self._ring, writer or None, write, shape, place, self._comm)
+        return Output(self._ring, writer, write, shape, place, self._comm)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -68,18 +67,19 @@ class Volumes:
 
     def open(self, folder: Path, length: int | None) -> Output:
         """Open `volumes.vtkhdf`; `length` is the number of snapshots to keep when a run resumes."""
-        writer: Any = self._comm.first and self._writer(folder / "volumes.vtkhdf", length)
+        writer = self._writer(folder / "volumes.vtkhdf", length) if self._comm.first else None
         every = self._ring.every
         interval = every * self._setup.dt
         start = self._setup.time_axis.first_sample(every, interval)
 
         def write(block: HostArray, numbers: range) -> None:
+            assert writer is not None  # rank 0 writes
             for n, fields in zip(numbers, block, strict=True):
                 values = dict(zip(self._fields, fields[:, :, 0], strict=True))
                 writer.append(start + n * interval, values)
 
         place = (slice(None), self._elements)
-        return Output(self._ring, writer or None, write, self._whole, place, self._comm)
+        return Output(self._ring, writer, write, self._whole, place, self._comm)
 
     def _writer(self, path: Path, length: int | None) -> LagrangeSeries:
         setup = self._setup

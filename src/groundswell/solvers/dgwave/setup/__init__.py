@@ -13,14 +13,13 @@ from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import TimeAxis, TimeStep
 from groundswell.solvers.dgwave import validation
 from groundswell.solvers.dgwave.case import DgWaveCase
-from groundswell.solvers.dgwave.element_costs import element_costs
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC, Equations
 from groundswell.solvers.dgwave.mesh.case import MeshSection
-from groundswell.solvers.dgwave.partition import Partition
+from groundswell.solvers.dgwave.partition import Partition, element_costs
 from groundswell.solvers.dgwave.setup.bricks import on_bricks
-from groundswell.solvers.dgwave.setup.ground import Ground
 from groundswell.solvers.dgwave.setup.meshes import on_mesh
 from groundswell.solvers.dgwave.setup.record import Setup as Setup
+from groundswell.solvers.dgwave.setup.record import WaveDomain
 from groundswell.solvers.dgwave.step_limit import limit_steps
 from groundswell.spectral_elements.recording import ElementDomain
 
@@ -39,7 +38,7 @@ def prepare(case: DgWaveCase, comm: Communicator | None = None) -> Setup:
     return setup
 
 
-def _assemble(case: DgWaveCase, ground: Ground) -> Setup:
+def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
     """Choose the time step and the equations, and place the sources and receivers.
 
     Raises:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from groundswell.exchange.communicator import Communicator
 from groundswell.seismology.case.media import HomogeneousSection
 from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.solvers.dgwave.boundaries.layer_absorption import LayerAbsorption
 from groundswell.solvers.dgwave.boundaries.layers import build_grid
+from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.geometry.bricks import build_bricks
 from groundswell.solvers.dgwave.materials.anelastic import read_materials
 from groundswell.solvers.dgwave.materials.brick_media import BrickMedia, build_media
@@ -16,10 +15,10 @@ from groundswell.solvers.dgwave.materials.case import CellwiseSection
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 from groundswell.solvers.dgwave.materials.properties import needed
 from groundswell.solvers.dgwave.mesh.forest import require_memory
-from groundswell.solvers.dgwave.setup.ground import Ground
+from groundswell.solvers.dgwave.setup.record import WaveDomain
 
 
-def on_bricks(case: Any, comm: Communicator | None = None) -> Ground:
+def on_bricks(case: DgWaveCase, comm: Communicator | None = None) -> WaveDomain:
     """Read the ground of a case on a grid; ranks share the reading of the medium.
 
     Raises:
@@ -28,7 +27,7 @@ def on_bricks(case: Any, comm: Communicator | None = None) -> Ground:
     grid = build_grid(case)
     require_memory(case, grid)
     media = build_media(case, grid)
-    geometry = build_bricks(case, grid, media)
+    geometry = build_bricks(case, grid, media, comm)
     varies = not isinstance(case.medium, CellwiseSection | HomogeneousSection)
     medium = BrickMedia(geometry, media, needed(case.attenuation.model), varies)
     elements = ElementMaterials(geometry, medium, is_nodal=case.method.material == "node")
@@ -46,4 +45,4 @@ def on_bricks(case: Any, comm: Communicator | None = None) -> Ground:
             density=elements.density,
         )
 
-    return Ground(geometry, materials, absorption, context)
+    return WaveDomain(geometry, materials, absorption, context)

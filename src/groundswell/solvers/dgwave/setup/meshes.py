@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from groundswell.arrays import Integers
 from groundswell.errors import InputError, counted
-from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.seismology.case.media import HomogeneousSection
 from groundswell.seismology.case.sources import AwpRupture
 from groundswell.seismology.media.build import build_sampled
@@ -16,17 +17,18 @@ from groundswell.seismology.media.material import Material, find_unphysical
 from groundswell.seismology.sources.point_sources import Property, SourceContext
 from groundswell.solvers.dgwave.boundaries.case import SpongeSection
 from groundswell.solvers.dgwave.boundaries.surface_sponges import SurfaceSponges
+from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.geometry.meshes import MeshGeometry, read_mesh, require_groups
 from groundswell.solvers.dgwave.materials.anelastic import read_materials
 from groundswell.solvers.dgwave.materials.case import VolumesSection
 from groundswell.solvers.dgwave.materials.elements import ElementMaterials, as_points
 from groundswell.solvers.dgwave.materials.properties import needed
+from groundswell.solvers.dgwave.materials.statistics import share_of
 from groundswell.solvers.dgwave.materials.volume_media import VolumeMedia
-from groundswell.solvers.dgwave.places import position
-from groundswell.solvers.dgwave.setup.ground import Ground
+from groundswell.solvers.dgwave.setup.record import WaveDomain
 
 
-def on_mesh(case: Any, comm: Communicator | None = None) -> Ground:
+def on_mesh(case: DgWaveCase, comm: Communicator | None = None) -> WaveDomain:
     """Read the ground of a case on a mesh; ranks share the reading of the medium.
 
     Raises:
@@ -37,7 +39,9 @@ def on_mesh(case: Any, comm: Communicator | None = None) -> Ground:
     geometry = read_mesh(case)
     media, surfaces = _media(case, geometry), case.boundary.surfaces
     require_groups("boundary.surfaces", surfaces, geometry.groups.sides, "surface")
-    require_physical(media.averages, geometry)
+    job = comm or SerialCommunicator()
+    own = share_of(geometry.count, job)
+    job.collective_try(lambda: require_physical(media.averages.at(own), geometry, own))
     is_nodal = case.method.material == "node" and media.varies
     elements = ElementMaterials(geometry, media, is_nodal)
     materials = read_materials(case, elements, comm)
@@ -55,7 +59,7 @@ def on_mesh(case: Any, comm: Communicator | None = None) -> Ground:
             density=_inside(geometry, elements.density),
         )
 
-    return Ground(geometry, materials, sponges, context)
+    return WaveDomain(geometry, materials, sponges, context)
 
 
 def _inside(geometry: MeshGeometry, of_medium: Property) -> Property:
@@ -65,7 +69,7 @@ def _inside(geometry: MeshGeometry, of_medium: Property) -> Property:
         InputError: when called, a source lies outside the mesh.
     """
 
-    def found(x: Any, y: Any, z: Any) -> Any:
+    def found(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> ArrayLike:
         for _, sentence in geometry.outside(as_points(x, y, z)):
             raise InputError(f"the source {sentence}")
         return of_medium(x, y, z)
@@ -73,7 +77,7 @@ def _inside(geometry: MeshGeometry, of_medium: Property) -> Property:
     return found
 
 
-def _media(case: Any, geometry: MeshGeometry) -> VolumeMedia:
+def _media(case: DgWaveCase, geometry: MeshGeometry) -> VolumeMedia:
     """The media of physical volumes, or one medium of all elements.
 
     Raises:
@@ -93,7 +97,7 @@ def _media(case: Any, geometry: MeshGeometry) -> VolumeMedia:
     return VolumeMedia(geometry.mesh, numbers, media, is_uniform, names)
 
 
-def _media_sections(case: Any, geometry: MeshGeometry) -> tuple[list[Any], Integers]:
+def _media_sections(case: DgWaveCase, geometry: MeshGeometry) -> tuple[list[Any], Integers]:
     """The sections of the media, and the index of the medium of each element."""
     groups, medium = geometry.groups, case.medium
     if not isinstance(medium, VolumesSection):
@@ -108,7 +112,7 @@ def _media_sections(case: Any, geometry: MeshGeometry) -> tuple[list[Any], Integ
     return [medium.volumes[v] for v in names.values()], np.searchsorted([*names], groups.volumes)
 
 
-def require_physical(averages: Material, geometry: MeshGeometry) -> None:
+def require_physical(averages: Material, geometry: MeshGeometry, elements: Integers) -> None:
     """Check the average material of elements, arrays (elements,).
 
     Raises:
@@ -116,13 +120,13 @@ def require_physical(averages: Material, geometry: MeshGeometry) -> None:
     """
     if unphysical := find_unphysical(averages):
         raise InputError(
-            f"medium: the element around {position(geometry, unphysical.entry[0])} has "
+            f"medium: the element around {geometry.describe(elements[unphysical.entry[0]])} has "
             f"{unphysical.properties}: {unphysical.rule}; correct the model, or give lower bounds "
             "in medium.floor"
         )
 
 
-def _require_no_cell_indices(case: Any) -> None:
+def _require_no_cell_indices(case: DgWaveCase) -> None:
     for n, source in enumerate(case.source):
         if isinstance(source, AwpRupture):
             raise InputError(

@@ -1,14 +1,17 @@
-"""The parts of a prepared case: `Setup`."""
+"""The parts of a prepared case: `Setup`, and of those the `WaveDomain`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES
 from groundswell.outputs.recording import Domain, Recording
-from groundswell.seismology.sources.event import date_attributes
+from groundswell.seismology.formats.seismograms import SeriesOptions
+from groundswell.seismology.sources.event import date_attributes, event_attributes
+from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import TimeAxis, TimeStep
 from groundswell.solvers.dgwave.boundaries.absorption import Absorption
@@ -17,9 +20,23 @@ from groundswell.solvers.dgwave.equations import Equations
 from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.partition import Partition
-from groundswell.solvers.dgwave.recordable import recording
+from groundswell.solvers.dgwave.recordable import RECORDABLE
 from groundswell.solvers.dgwave.shared_traces import TraceFormat
 from groundswell.solvers.dgwave.step_limit import StepLimit
+
+
+@dataclass(frozen=True, eq=False)
+class WaveDomain:
+    """The elements of a run, what they contain and what absorbs waves at their boundaries.
+
+    Args:
+        context: what point sources depend on, for time functions with samples at a step (s).
+    """
+
+    geometry: Geometry
+    materials: Materials
+    absorption: Absorption
+    context: Callable[[float], SourceContext]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +107,16 @@ class Setup:
         nodes = (self.degree + 1) ** 2
         return TraceFormat(self.equations.trace, nodes, self.dtype, self.case.run.narrow)
 
+    def series_options(self, every: int, resume: int | None) -> SeriesOptions:
+        """Options of the file of a series with a sample every `every` steps."""
+        attrs = event_attributes(self.case, self.geography, self.survey)
+        start = self.time_axis.first_sample(every, every * self.dt)
+        return SeriesOptions(start=start, attrs=attrs, resume=resume, dtype=self.dtype)
+
     def recording(self, domain: Domain) -> Recording:
         """The recordable fields on some elements."""
-        attrs = date_attributes(self.case, self.survey)
-        return recording(domain, self.equations, self.dtype, self.time_axis, attrs)
+        fields = {name: RECORDABLE[name] for name in self.equations.fields}
+        attrs, axis = date_attributes(self.case, self.survey), self.time_axis
+        return Recording(
+            domain, fields, self.dtype, axis.dt, attrs=attrs, steps=axis.steps, start=axis.start
+        )

@@ -40,7 +40,7 @@ FIELDS = {"sxx": (0, 0), "syy": (1, 1), "szz": (2, 2), "syz": (1, 2), "sxz": (0,
 
 
 @dataclass(frozen=True)
-class PlaneWave:
+class AxisWave:
     """A wave along an axis.
 
     Args:
@@ -172,7 +172,7 @@ def quality(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def _over_band(backend: Backend, kind: str, axis: int, relaxation: Relaxation) -> Iterator[Check]:
-    waves = [PlaneWave(kind, axis, float(f), relaxation) for f in FREQUENCIES]
+    waves = [AxisWave(kind, axis, float(f), relaxation) for f in FREQUENCIES]
     found = np.array([wave.measure(backend) for wave in waves])
     exact = np.array([wave.omega for wave in waves])
     count, q = len(relaxation.tau), found.real / (2 * found.imag)

@@ -304,11 +304,11 @@ class AtInterface:
     above: Mask
 
     def velocity(self, points: ArrayLike, time: ArrayLike) -> Floats:
-        """See `Motion`."""
+        """Velocity, (3, ...), m/s, at `points` (3, ...), m, and `time`, s."""
         return self.waves.velocity(points, time, self._above)
 
     def stress(self, points: ArrayLike, time: ArrayLike) -> Floats:
-        """See `Motion`."""
+        """Stress xx, yy, zz, yz, xz, xy, (6, ...), Pa, at `points` (3, ...), m, and `time`, s."""
         return self.waves.stress(points, time, self._above)
 
     @property

@@ -14,6 +14,7 @@ import groundswell as gs
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.meshes.octree_refinement import balance, refine
+from groundswell.seismology.problems.case_sections import Table
 from groundswell.seismology.reference.fullspace import explosion_velocity
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWave, PlaneWaves
@@ -109,7 +110,7 @@ def _wave_error(
 def uniform_fields(backend: Backend, full: bool) -> Iterator[Check]:
     """Uniform fields stay uniform whatever the shape of elements: free-stream preservation."""
     for (kind, medium), halved in product(FIELDS.items(), (False, True)):
-        options: dict[str, Any] = {"acoustic": medium.is_fluid, "halved": halved}
+        options: dict[str, bool] = {"acoustic": medium.is_fluid, "halved": halved}
         box = warped_box(5 if full else 4, 2 if halved else 3, homogeneous(medium), **options)
         u = np.zeros_like(box.random_fields(0))
         scales = [medium.rho * medium.vp] * (u.shape[1] - 3) + [1.0] * 3
@@ -132,7 +133,7 @@ def energy(backend: Backend, full: bool) -> Iterator[Check]:
     """
     steps = 400 if full else 100
     for (kind, medium), halved in product(FIELDS.items(), (False, True)):
-        options: dict[str, Any] = {"acoustic": medium.is_fluid, "halved": halved}
+        options: dict[str, bool] = {"acoustic": medium.is_fluid, "halved": halved}
         for flux, upwind, limit in (("central", 0.0, 1e-9), ("Riemann", 1.0, None)):
             density = _of_varied_density(medium)
             box = warped_box(3, 3, density, upwind=upwind, courant=1 / 50, **options)
@@ -197,7 +198,7 @@ def _below_slope(backend: Backend, degree: int, width: int) -> tuple[Floats, Flo
     """Times (n,), and velocity along x, y and down, (receivers, 3, n), m/s."""
     history = {"kind": "gaussian", "sigma": SIGMA, "delay": DELAY}
     x, y, depth = SOURCE
-    content: dict[str, Any] = {
+    content: Table = {
         "solver": "dgwave",
         "grid": {"size": SIZE, "spacing": EDGE},
         "time": {"duration": 0.6},  # before waves return from the ends of the slope

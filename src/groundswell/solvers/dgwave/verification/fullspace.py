@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from groundswell.backends import Backend
 from groundswell.seismology.problems import fullspace
-from groundswell.seismology.problems.tables import needs_misfits
+from groundswell.seismology.problems.case_sections import needs_misfits
 from groundswell.solvers.dgwave.verification.simulation import make_case, motion
 from groundswell.verify import Check
 

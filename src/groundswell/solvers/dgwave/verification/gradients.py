@@ -64,7 +64,7 @@ class GradientMode:
         return float(MODE * pi / (last - first))
 
     def velocity(self, points: ArrayLike, time: ArrayLike) -> Floats:
-        """See `Motion`."""
+        """Velocity, (3, ...), m/s, at `points` (3, ...), m, and `time`, s."""
         places = np.asarray(points, float)
         times, phase = self._phase(places[2])
         found = np.zeros(places.shape)
@@ -72,7 +72,7 @@ class GradientMode:
         return found
 
     def stress(self, points: ArrayLike, time: ArrayLike) -> Floats:
-        """See `Motion`."""
+        """Stress xx, yy, zz, yz, xz, xy, (6, ...), Pa, at `points` (3, ...), m, and `time`, s."""
         places = np.asarray(points, float)
         times, phase = self._phase(places[2])
         slope = (self.omega * np.cos(phase) - np.sin(phase) / times) / times
@@ -99,7 +99,7 @@ class SoundMode(GradientMode):
     """The same in a fluid; the stress is a pressure."""
 
     def stress(self, points: ArrayLike, time: ArrayLike) -> Floats:
-        """See `Motion`."""
+        """Stress xx, yy, zz, yz, xz, xy, (6, ...), Pa, at `points` (3, ...), m, and `time`, s."""
         found = super().stress(points, time)
         found[:2] = found[2]
         return found

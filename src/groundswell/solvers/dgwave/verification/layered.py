@@ -9,7 +9,7 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.seismology.problems import layers, loh, ocean
-from groundswell.seismology.problems.tables import layered_medium, needs_misfits
+from groundswell.seismology.problems.case_sections import layered_medium, needs_misfits
 from groundswell.seismology.reference.loh import COMPONENTS, PROBLEMS
 from groundswell.solvers.dgwave.verification.simulation import make_case, motion, recordings
 from groundswell.verify import Check

@@ -19,7 +19,7 @@ from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, positions
-from groundswell.seismology.problems.tables import SILENCE
+from groundswell.seismology.problems.case_sections import SILENCE
 from groundswell.seismology.reference.medium import HomogeneousMedium
 from groundswell.seismology.reference.plane_waves import Harmonic, PlaneWave, PlaneWaves
 from groundswell.solvers.dgwave.case import DgWaveCase

@@ -14,7 +14,7 @@ from groundswell import registry
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.seismology.media.layered import Layer
-from groundswell.seismology.problems.tables import (
+from groundswell.seismology.problems.case_sections import (
     Table,
     layered_medium,
     needs_misfits,

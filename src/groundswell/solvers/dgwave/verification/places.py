@@ -15,8 +15,8 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
+from groundswell.seismology.problems.case_sections import Table, point, receivers
 from groundswell.seismology.problems.fullspace import DIP, MOMENT, RAKE, STRIKE
-from groundswell.seismology.problems.tables import Table, point, receivers
 from groundswell.seismology.reference.fullspace import (
     double_couple_tensor,
     explosion_velocity,

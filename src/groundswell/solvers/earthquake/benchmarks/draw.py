@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from groundswell.bench.drawing import OURS, PEER, Page, Panel, devices, lying_bars
 from groundswell.bench.tables import Measured
-from groundswell.solvers.earthquake.benchmarks.published import AWP_ODC
+from groundswell.solvers.earthquake.benchmarks.tables import AWP_ODC
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from groundswell.backends import Backend
 from groundswell.bench import Session
@@ -58,13 +57,13 @@ def measure_throughput(session: Session) -> Iterator[Row]:
 
 def measure_variant(
     backend: Backend, variant: Variant, bandwidth: float, times: int | None = None
-) -> dict[str, Any]:
+) -> Row:
     """Time the step and its two hot kernels: medians of REPEATS runs of `times` launches."""
     found = make_solver(make_case(variant), backend)
     points, traffic = found.updates_per_step, estimate(found.setup).bytes_per_update
     times = times or max(4, min(4000, int(POINTS_A_RUN[backend.name] / points)))
     step = _seconds(backend, _repeated(backend, found.step, times)) / times
-    row: dict[str, Any] = {
+    row: Row = {
         "name": variant.name,
         "cells": variant.cells,
         "milliseconds": step * 1e3,
@@ -93,7 +92,7 @@ def make_case(variant: Variant) -> EarthquakeCase:
     nx, ny, nz = variant.cells
     sides = 2 * variant.width if variant.sides != "periodic" else 0
     x, y, z = (n * SPACING for n in (nx - sides, ny - sides, nz - variant.width))
-    matter: dict[str, Any] = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0}
+    matter = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0}
     if variant.attenuated:
         matter |= {"qp": 155.9, "qs": 69.3}
     pulse = {"kind": "gaussian", "sigma": 0.1}

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
-from groundswell.seismology.problems import tables
+from groundswell.seismology.problems import case_sections
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
-from groundswell.solvers.earthquake.verification.energy import Box, step_through
+from groundswell.solvers.earthquake.verification.energy import RandomBox, step_through
 from groundswell.verify import Check
 
 H = 100.0  # m, edge of a cell
@@ -83,7 +82,7 @@ class Room:
             medium={"kind": "homogeneous", **ROCK},
             boundary={"top": "absorbing", "sides": self.sides, "width": self.width},
             source=self._sources(size / 2),
-            receiver=tables.receivers(self._places(size / 2)),
+            receiver=case_sections.receivers(self._places(size / 2)),
             run={"precision": "single"},
         )
         return sim.motion(case, backend)[1]
@@ -94,17 +93,17 @@ class Room:
         across = [(0, 0), (0.5, 0), (0.99, 0), (0, 0.5), (0, 0.99), (0.7, 0.7), (0.99, 0.99)]
         return [(middle + half, middle + half * y, middle + half * z) for y, z in across]
 
-    def _sources(self, middle: float) -> list[dict[str, Any]]:
+    def _sources(self, middle: float) -> list[case_sections.Table]:
         history = {
             "kind": "ricker",
             "frequency": self.frequency,
             "delay": PULSE / 2 / self.frequency,
         }
         if self.wave == "P":
-            return [tables.point([middle] * 3, history, kind="explosion", moment=1e16)]
+            return [case_sections.point([middle] * 3, history, kind="explosion", moment=1e16)]
         arms = ((X, (0, 1, 0)), (Y, (-1, 0, 0)))  # two couples turn the same way about z
         return [
-            tables.point(
+            case_sections.point(
                 middle + end * H / 2 * arm,
                 history,
                 kind="force",
@@ -134,7 +133,7 @@ def reflection(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 @dataclass(frozen=True)
-class Column:
+class RockColumn:
     """A wave packet in a column of rock, periodic in x and y, with matched layers at both ends.
 
     Args:
@@ -162,7 +161,7 @@ class Column:
             time={"duration": 8 * period + 40 * H / self.speed},
             medium={"kind": "homogeneous", **ROCK},
             boundary={"top": "absorbing", "sides": "periodic", "width": WIDTH},
-            source=[tables.SILENCE],
+            source=[case_sections.SILENCE],
         )
         found = sim.build(case, backend)
         self._set_packet(found)
@@ -206,7 +205,9 @@ def long_waves(backend: Backend, full: bool) -> Iterator[Check]:
     for wave in "PS":
         for points in lengths:
             name = f"{wave} wave, {points} cells long: returned peak"
-            yield Check.at_most(name, Column(wave, points).returned(backend), 0.1, "%", note=note)
+            yield Check.at_most(
+                name, RockColumn(wave, points).returned(backend), 0.1, "%", note=note
+            )
 
 
 def static_offset(backend: Backend, full: bool) -> list[Check]:
@@ -218,14 +219,16 @@ def static_offset(backend: Backend, full: bool) -> list[Check]:
         time={"duration": steps * 0.0078 * (1 if full else 2), "step": 0.0078 * (1 if full else 2)},
         medium={"kind": "homogeneous", **ROCK},
         source=[
-            tables.point(
+            case_sections.point(
                 (middle, middle, 2800.0),
                 {"kind": "gaussian", "sigma": 0.25, "delay": 1.0},
                 kind="double-couple",
                 **{"strike": 30.0, "dip": 60.0, "rake": 40.0, "moment": 1e16},
             )
         ],
-        receiver=tables.receivers([(middle + 1500.0, middle + 500.0, 0.0), (1000.0, 6500.0, 0.0)]),
+        receiver=case_sections.receivers(
+            [(middle + 1500.0, middle + 500.0, 0.0), (1000.0, 6500.0, 0.0)]
+        ),
         run={"precision": "single"},
     )
     time, velocity = sim.motion(case, backend)
@@ -259,7 +262,7 @@ def _basin(cells: int, sides: str, width: int) -> EarthquakeCase:
         medium={"kind": "layered", "layers": [{"top": 0.0, **SEDIMENT}, {"top": soft, **ROCK}]},
         boundary={"sides": sides, "width": width},
         source=[
-            tables.point(
+            case_sections.point(
                 (0.45 * size, 0.55 * size, 0.7 * soft),
                 # No moment is left in the end, so that no strain stays.
                 {"kind": "ricker", "frequency": 1.0, "delay": 1.5},
@@ -274,7 +277,7 @@ def _basin(cells: int, sides: str, width: int) -> EarthquakeCase:
 def _energies(case: EarthquakeCase, backend: Backend, steps: int, samples: int) -> Floats:
     """Energy of the whole grid over a cell's volume, at equal intervals once the source is over."""
     found = sim.build(case, backend)
-    box = Box.of(found)
+    box = RandomBox.of(found)
     interval = steps // samples
     first = ceil(3.0 / found.setup.dt / interval)  # the source is over
     energies = []

@@ -13,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import Complexes, Floats
 from groundswell.backends import Backend
 from groundswell.seismology.attenuation import Relaxation
-from groundswell.seismology.problems import tables
+from groundswell.seismology.problems import case_sections
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -47,7 +46,7 @@ SIDEWAYS, SIDEWAYS_WAY = (220, 120), 150
 
 
 @dataclass(frozen=True)
-class Ground:
+class LossyMedium:
     """A medium: a model of Q, and Q of each wave."""
 
     model: str
@@ -71,9 +70,9 @@ class Ground:
         law = f" f^{EXPONENT:g}" if self.model == "power-law" else ""
         return f"{wave} waves, Q{wave.lower()} = {self.q(wave):g}{law}"
 
-    def section(self, scale: float) -> dict[str, Any]:
+    def section(self, scale: float) -> case_sections.Table:
         """`[attenuation]` with every frequency times `scale`."""
-        section: dict[str, Any] = {"model": self.model, "reference": scale * REFERENCE}
+        section: case_sections.Table = {"model": self.model, "reference": scale * REFERENCE}
         if self.model == "power-law":
             section |= {"exponent": EXPONENT, "transition": scale * REFERENCE}
         return {**section, "band": tuple(scale * f for f in BAND)}
@@ -83,7 +82,7 @@ class Ground:
 class Walk:
     """A pulse of one wave along one axis; `part` is the lowest and highest frequency, Hz."""
 
-    ground: Ground
+    ground: LossyMedium
     wave: str
     axis: int
     part: tuple[float, float]
@@ -149,8 +148,8 @@ class Walk:
             },
             attenuation=self.ground.section(self.scale),
             boundary={"top": "absorbing", "sides": "periodic"},
-            source=[tables.SILENCE],
-            receiver=tables.receivers(places),
+            source=[case_sections.SILENCE],
+            receiver=case_sections.receivers(places),
         )
 
     def _set_pulse(self, found: Earthquake) -> None:
@@ -177,12 +176,12 @@ class Walk:
 def quality(backend: Backend, full: bool) -> Iterator[Check]:
     """Q and speed of P and S waves over the band along z, and a part of it along x and y."""
     grounds = [
-        Ground("constant", 40, 20),
-        Ground("constant", 200, 100),
-        Ground("power-law", 100, 50),
+        LossyMedium("constant", 40, 20),
+        LossyMedium("constant", 200, 100),
+        LossyMedium("power-law", 100, 50),
     ]
     if full:
-        grounds += [Ground("constant", 100, 50), Ground("power-law", 40, 20)]
+        grounds += [LossyMedium("constant", 100, 50), LossyMedium("power-law", 40, 20)]
     for ground in grounds:
         for wave in "PS":
             yield from _along_z(ground, wave, backend)
@@ -191,7 +190,7 @@ def quality(backend: Backend, full: bool) -> Iterator[Check]:
             yield from _sideways(axis, wave, backend)
 
 
-def _along_z(ground: Ground, wave: str, backend: Backend) -> list[Check]:
+def _along_z(ground: LossyMedium, wave: str, backend: Backend) -> list[Check]:
     parts = [
         _deviations(Walk(ground, wave, 2, part), backend, np.geomspace(*part, 9))
         for part in pairwise(PARTS)
@@ -207,7 +206,7 @@ def _along_z(ground: Ground, wave: str, backend: Backend) -> list[Check]:
 
 
 def _sideways(axis: int, wave: str, backend: Backend) -> list[Check]:
-    ground, part = Ground("constant", 100, 50), (PARTS[1], PARTS[2])
+    ground, part = LossyMedium("constant", 100, 50), (PARTS[1], PARTS[2])
     walk = Walk(ground, wave, axis, part)
     from_request, _, speed = _deviations(walk, backend, np.geomspace(*part, 5))
     label, note = f"{ground.label(wave)}, along {'xyz'[axis]}", f"{part[0]:.2g} to {part[1]:.2g} Hz"

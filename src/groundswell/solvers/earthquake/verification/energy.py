@@ -18,7 +18,7 @@ from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import GHOSTS
 from groundswell.seismology.media.layered import Layer
-from groundswell.seismology.problems import tables
+from groundswell.seismology.problems import case_sections
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -37,7 +37,7 @@ X, Y, Z = (0, 0, 1), (0, 1, 0), (1, 0, 0)  # steps from a cell to its neighbour 
 
 
 @dataclass(frozen=True)
-class Box:
+class RandomBox:
     """A medium of random cells, (nz, ny, nx), periodic, with or without a free surface.
 
     Args:
@@ -51,7 +51,7 @@ class Box:
     free_surface: bool
 
     @classmethod
-    def random(cls, count: int, free_surface: bool) -> Box:
+    def random(cls, count: int, free_surface: bool) -> RandomBox:
         """`count` cells along x, fewer along y and z, each with properties of its own."""
         rng = np.random.default_rng(11)
         shape = (count - 4, count - 2, count)
@@ -66,7 +66,7 @@ class Box:
         return cls(rho, lam, mu, corrections, free_surface)
 
     @classmethod
-    def of(cls, found: Earthquake) -> Box:
+    def of(cls, found: Earthquake) -> RandomBox:
         """The medium that a solver has on its device, absorbing layers included."""
         rho, lam, compliance, corrections = (
             found.backend.to_host(array).astype(float)
@@ -82,12 +82,12 @@ class Box:
         return sim.make_case(
             grid={"size": np.multiply(self.rho.shape[::-1], SPACING).tolist(), "spacing": SPACING},
             time={"duration": 1e3 * step, "step": step},
-            medium=tables.layered_medium(LAYERS),
+            medium=case_sections.layered_medium(LAYERS),
             boundary={
                 "top": "free-surface" if self.free_surface else "absorbing",
                 **{"sides": "periodic", "width": 1},
             },
-            source=[tables.SILENCE],
+            source=[case_sections.SILENCE],
         )
 
     def fill(self, found: Earthquake) -> None:
@@ -150,10 +150,10 @@ def step_through(found: Earthquake) -> tuple[State, State, State]:
 def conservation(backend: Backend, full: bool) -> Iterator[Check]:
     """Energy over many steps, with and without a free surface."""
     for free_surface in (True, False):
-        yield from _checks(backend, Box.random(48 if full else 20, free_surface), full)
+        yield from _checks(backend, RandomBox.random(48 if full else 20, free_surface), full)
 
 
-def _checks(backend: Backend, box: Box, full: bool) -> list[Check]:
+def _checks(backend: Backend, box: RandomBox, full: bool) -> list[Check]:
     top = "free surface" if box.free_surface else "rigid lid"
     longest = 0.9 * staggered_leapfrog(SPACING, SPEEDS[1], free_surface=True)
     drift, coarse = _energy_changes(backend, box, longest, 4000 if full else 400)
@@ -175,7 +175,9 @@ def _checks(backend: Backend, box: Box, full: bool) -> list[Check]:
     ]
 
 
-def _energy_changes(backend: Backend, box: Box, step: float, steps: int) -> tuple[float, float]:
+def _energy_changes(
+    backend: Backend, box: RandomBox, step: float, steps: int
+) -> tuple[float, float]:
     """Largest change of the conserved energy, and its difference from the energy at one time."""
     found = sim.build(box.case(step), backend, closed=True)
     box.fill(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundswell.backends import Backend
 from groundswell.seismology.problems import fullspace
-from groundswell.seismology.problems.tables import needs_misfits
+from groundswell.seismology.problems.case_sections import needs_misfits
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.verify import Check
 

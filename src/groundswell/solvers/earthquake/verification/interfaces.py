@@ -15,7 +15,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
-from groundswell.seismology.problems import tables
+from groundswell.seismology.problems import case_sections
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -34,7 +34,7 @@ SHIFTS = (0.0, 0.25, 0.5, 0.75)  # of the interface below a face, cells
 
 
 @dataclass(frozen=True)
-class Column:
+class TransmittedWave:
     """A wave that propagates from one half-space into another.
 
     Args:
@@ -82,8 +82,8 @@ class Column:
             time={"duration": there_and_back / self.speed(self.above)},
             medium={"kind": "layered", "layers": layers},
             boundary={"top": "absorbing", "sides": "periodic"},
-            source=[tables.SILENCE],
-            receiver=tables.receivers([(H, H, n * H) for n in (NEAR, FAR)]),
+            source=[case_sections.SILENCE],
+            receiver=case_sections.receivers([(H, H, n * H) for n in (NEAR, FAR)]),
         )
 
     def _set_pulse(self, found: Earthquake) -> None:
@@ -116,7 +116,7 @@ def normal_incidence(backend: Backend, full: bool) -> Iterator[Check]:
         ("P", SEDIMENT, ROCK, "sediment over rock", 0.1),
         ("S", SEDIMENT, ROCK, "sediment over rock", 0.1),
     ):
-        columns = [Column(wave, above, below, shift) for shift in SHIFTS]
+        columns = [TransmittedWave(wave, above, below, shift) for shift in SHIFTS]
         exact = np.abs(columns[0].exact())
         errors = 100 * np.abs([column.measure(backend) / exact - 1 for column in columns])
         for coefficient, of_shifts in zip("RT", errors.T, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from groundswell.backends import Backend
 from groundswell.seismology.problems import loh
-from groundswell.seismology.problems.tables import Table, needs_misfits
+from groundswell.seismology.problems.case_sections import Table, needs_misfits
 from groundswell.seismology.reference.loh import COMPONENTS, PROBLEMS, LayeredProblem
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.verification import simulation as sim

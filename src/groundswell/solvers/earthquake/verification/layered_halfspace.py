@@ -15,7 +15,7 @@ import numpy as np
 from groundswell.backends import Backend
 from groundswell.seismology.media.layered import Layer
 from groundswell.seismology.problems import layers as problem
-from groundswell.seismology.problems.tables import Table, layered_medium
+from groundswell.seismology.problems.case_sections import Table, layered_medium
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.verify import Check
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
-from groundswell.seismology.problems import tables
+from groundswell.seismology.problems import case_sections
 from groundswell.solvers.earthquake.verification import simulation as sim
 from groundswell.verify import Check
 
@@ -54,7 +53,7 @@ def exchange(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def _check(
-    backend: Backend, sides: str, size: Floats, medium: dict[str, Any], described: str
+    backend: Backend, sides: str, size: Floats, medium: case_sections.Table, described: str
 ) -> Check:
     places = list(PLACES)
     directions = np.array([direction for _, direction in PLACES.values()])
@@ -75,7 +74,7 @@ def _check(
     return Check.at_most(name, errors[a, b], LIMIT, note=note)
 
 
-def _random_medium(count: int) -> dict[str, Any]:
+def _random_medium(count: int) -> case_sections.Table:
     rng = np.random.default_rng(8)
     shape = (count - 4, count - 2, count)
     vs = rng.uniform(1500.0, 2500.0, shape)
@@ -90,7 +89,7 @@ def _random_medium(count: int) -> dict[str, Any]:
 
 
 def _motion(
-    backend: Backend, medium: dict[str, Any], sides: str, size: Floats, place: str
+    backend: Backend, medium: case_sections.Table, sides: str, size: Floats, place: str
 ) -> Floats:
     """Velocity (positions, 3, n) at all positions after a force at one of them."""
     positions = {
@@ -103,13 +102,13 @@ def _motion(
         attenuation={"model": "constant"},
         boundary={"sides": sides, "width": 6},
         source=[
-            tables.point(
+            case_sections.point(
                 positions[place],
                 {"kind": "gaussian", "sigma": 0.1},
                 kind="force",
                 force=[1e10 * f for f in PLACES[place][1]],
             )
         ],
-        receiver=tables.receivers(positions.values()),
+        receiver=case_sections.receivers(positions.values()),
     )
     return sim.motion(case, backend)[1]

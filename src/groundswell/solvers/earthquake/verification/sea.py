@@ -13,8 +13,8 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.seismology.media.layered import Layer
-from groundswell.seismology.problems import tables
-from groundswell.seismology.problems.tables import Table
+from groundswell.seismology.problems import case_sections
+from groundswell.seismology.problems.case_sections import Table
 from groundswell.seismology.reference.layered import (
     LayeredHalfSpace,
     MomentSource,
@@ -65,13 +65,13 @@ def sources_below_water(backend: Backend, full: bool) -> Iterator[Check]:
 def _sea(kind: str, depth: float) -> sim.EarthquakeCase:
     angles = {"strike": STRIKE, "dip": DIP, "rake": RAKE} if kind == "double-couple" else {}
     history = {"kind": "gaussian", "sigma": SIGMA, "delay": DELAY}
-    source = tables.point((*SOURCE, depth), history, kind=kind, moment=MOMENT, **angles)
+    source = case_sections.point((*SOURCE, depth), history, kind=kind, moment=MOMENT, **angles)
     return sim.make_case(
         grid={"size": SIZE, "spacing": H},
         time={"duration": DURATION},
-        medium=tables.layered_medium(SEA),
+        medium=case_sections.layered_medium(SEA),
         source=[source],
-        receiver=tables.receivers([(*(SOURCE + PLACE), z) for z in RECEIVERS]),
+        receiver=case_sections.receivers([(*(SOURCE + PLACE), z) for z in RECEIVERS]),
     )
 
 
@@ -111,9 +111,11 @@ def _ice(spacing: float, width: int) -> sim.EarthquakeCase:
     return sim.make_case(
         grid={"size": (2000.0, 2000.0, 1200.0), "spacing": spacing},
         time={"duration": 8.0},
-        medium=tables.layered_medium(ICE),
+        medium=case_sections.layered_medium(ICE),
         boundary={"width": width},
-        source=[tables.point((1030.0, 970.0, 100.0), history, kind="explosion", moment=1e14)],
+        source=[
+            case_sections.point((1030.0, 970.0, 100.0), history, kind="explosion", moment=1e14)
+        ],
         run={"precision": "single"},
     )
 

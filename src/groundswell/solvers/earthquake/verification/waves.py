@@ -11,7 +11,7 @@ import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.backends import Backend
-from groundswell.seismology.problems import tables
+from groundswell.seismology.problems import case_sections
 from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 from groundswell.solvers.earthquake.verification import simulation as sim
@@ -33,19 +33,19 @@ TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # axes of each stress
 
 
 @dataclass(frozen=True)
-class PlaneWave:
+class HarmonicWave:
     """Velocity `motion` cos(k x - omega t) and the corresponding stress."""
 
     motion: Floats
     speed: float
 
     @classmethod
-    def p(cls) -> PlaneWave:
+    def p(cls) -> HarmonicWave:
         """A P wave: motion along the ray."""
         return cls(_unit(WAVE_NUMBERS), VP)
 
     @classmethod
-    def s(cls) -> PlaneWave:
+    def s(cls) -> HarmonicWave:
         """An S wave: motion across the ray."""
         ray = _unit(WAVE_NUMBERS)
         return cls(_unit(TRANSVERSE - (TRANSVERSE @ ray) * ray), VS)
@@ -71,7 +71,7 @@ class PlaneWave:
 def plane_waves(backend: Backend, full: bool) -> Iterator[Check]:
     """P and S waves through a periodic box, the step refined with the square of the cells."""
     counts = (32, 48, 72) if full else (16, 20, 28)
-    for name, wave in (("P", PlaneWave.p()), ("S", PlaneWave.s())):
+    for name, wave in (("P", HarmonicWave.p()), ("S", HarmonicWave.s())):
         yield _convergence(name, [_error(backend, n, wave) for n in counts], counts)
 
 
@@ -85,7 +85,7 @@ def _convergence(name: str, errors: list[float], counts: tuple[int, ...]) -> Che
     return Check.at_least(f"plane {name} wave: order in space", min(orders), 3.8, note=cells)
 
 
-def _error(backend: Backend, count: int, wave: PlaneWave) -> float:
+def _error(backend: Backend, count: int, wave: HarmonicWave) -> float:
     """Relative error of all fields after TIME, away from the ends of the box."""
     steps = round(16 * (count / 16) ** 2)
     dt = TIME / steps
@@ -103,7 +103,7 @@ def _error(backend: Backend, count: int, wave: PlaneWave) -> float:
     return float(np.linalg.norm(difference) / np.linalg.norm(size))
 
 
-def _norms(found: Earthquake, name: str, wave: PlaneWave, time: float) -> tuple[float, float]:
+def _norms(found: Earthquake, name: str, wave: HarmonicWave, time: float) -> tuple[float, float]:
     x, y, z = sim.coordinates(found, name)
     clean = np.abs(z.ravel() - BOX[2] / 2) <= BOX[2] / 2 - UNTOUCHED
     exact = np.broadcast_to(wave.field(name, time)(x, y, z), found.fields[name].array.shape)
@@ -119,7 +119,7 @@ def _box(count: int, dt: float) -> EarthquakeCase:
         time={"duration": TIME, "step": dt},
         medium={"kind": "homogeneous", "vp": VP, "vs": VS, "rho": RHO},
         boundary={"top": "absorbing", "sides": "periodic", "width": 1},
-        source=[tables.SILENCE],
+        source=[case_sections.SILENCE],
     )
 
 
@@ -155,9 +155,9 @@ def _motion(backend: Backend, refinement: int, full: bool) -> Floats:
         medium={"kind": "homogeneous", "vp": VP, "vs": VS, "rho": RHO},
         boundary={"top": "absorbing", "width": 4},
         source=[
-            tables.point(place, pulse, kind="force", force=[2e9, 1e9, -1e9]),
-            tables.point(place, pulse, kind="double-couple", **couple),
+            case_sections.point(place, pulse, kind="force", force=[2e9, 1e9, -1e9]),
+            case_sections.point(place, pulse, kind="double-couple", **couple),
         ],
-        receiver=tables.receivers([(middle + 400, middle + 300, middle - 300)]),
+        receiver=case_sections.receivers([(middle + 400, middle + 300, middle - 300)]),
     )
     return sim.motion(case, backend)[1][..., ::refinement]

@@ -18,10 +18,8 @@ from groundswell.spectral_elements.element_kernels import to_halves
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.discretisation import Discretisation
 
-Tables = dict[str, Reals]
 
-
-def of_elements(problem: Discretisation) -> Tables:
+def of_elements(problem: Discretisation) -> dict[str, Reals]:
     """The `Material` of each element and the `FaceEntry` of each face."""
     sides = problem.sides
     if problem.is_nodal:
@@ -33,9 +31,9 @@ def of_elements(problem: Discretisation) -> Tables:
     }
 
 
-def of_mortars(problem: Discretisation) -> Tables:
+def of_mortars(problem: Discretisation) -> dict[str, Reals]:
     """The `FaceEntry` of each quarter and, if they vary along it, impedances and normals."""
-    sides, found = problem.mortar_sides, Tables()
+    sides, found = problem.mortar_sides, dict[str, Reals]()
     if problem.metrics is not None:
         found["quarter_normals"] = _quarter_normals(problem, problem.metrics)
     if problem.nodal is not None:
@@ -65,7 +63,7 @@ def _quarter_normals(problem: Discretisation, metrics: Reals) -> Floats:
     return np.stack(quarters, axis=1).reshape(len(element), QUARTERS, AXES, n * n)
 
 
-def of_bodies(problem: Discretisation, bodies: MaxwellBodies) -> Tables:
+def of_bodies(problem: Discretisation, bodies: MaxwellBodies) -> dict[str, Reals]:
     """For attenuation, relaxation frequencies and the `RelaxedEntry` of each mechanism."""
     equations = problem.equations
     relaxed = (

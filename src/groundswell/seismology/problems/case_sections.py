@@ -15,13 +15,13 @@ Table = dict[str, Any]
 needs_misfits = needs("obspy", extra="seismology")
 
 
-def point(position: Any, history: Table, **source: Any) -> Table:
+def point(position: Iterable[float], history: Table, **source: object) -> Table:
     """A `[[source]]` table of a source at (x, y, depth), m."""
     x, y, depth = map(float, position)
     return {"x": x, "y": y, "depth": depth, "time_function": history, **source}
 
 
-def receivers(positions: Any) -> list[Table]:
+def receivers(positions: Iterable[Iterable[float]]) -> list[Table]:
     """The `[[receiver]]` tables of positions (x, y, depth), m."""
     return [
         {"name": f"R{n}", "x": float(x), "y": float(y), "depth": float(z)}
@@ -42,7 +42,7 @@ SILENCE = point(
 
 
 def worst_misfits(
-    series: Any, exact: Any, time: Floats, band: tuple[float, float]
+    series: Iterable[Floats], exact: Iterable[Floats], time: Floats, band: tuple[float, float]
 ) -> tuple[float, float]:
     """Largest envelope and phase misfit, %, of any component of any receiver, (receivers, 3, n).
 
