@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from dense_spectral_elements import at_nodes, equation_of
 
-from groundswell.backends import Array, Backend, Launch, open_backend
+from groundswell.arrays import DeviceArray
+from groundswell.backends import Backend, Launch, open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import get_communicator
@@ -46,7 +47,7 @@ class Diagonal:
 
     in_graph = True
 
-    def __init__(self, values: Any, x: Array, y: Array) -> None:
+    def __init__(self, values: Any, x: DeviceArray, y: DeviceArray) -> None:
         def run() -> None:
             np.multiply(values, x, out=y)
 

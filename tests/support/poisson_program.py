@@ -20,7 +20,8 @@ from halo_program import device_of
 from numpy.typing import NDArray
 
 import groundswell as gs
-from groundswell.backends import Array, Backend, open_backend
+from groundswell.arrays import DeviceArray, Integers
+from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange import gather_scatter
@@ -33,7 +34,7 @@ from groundswell.exchange.tuning import Choice
 from groundswell.linear.cg import ConvergenceHistory
 from groundswell.linear.operators import LinearOperator
 from groundswell.meshes.box import Box
-from groundswell.meshes.hexahedra import Hexahedra, Numbers
+from groundswell.meshes.hexahedra import Hexahedra
 from groundswell.solvers.poisson import fused_cg
 from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.element_operator import ElementOperator
@@ -60,12 +61,14 @@ def random_mesh(rng: np.random.Generator) -> Hexahedra:
     return Box(counts, high=tuple(size.tolist()), periodic=periodic)
 
 
-def operator(backend: Backend, space: FunctionSpace, x: Array, y: Array) -> LinearOperator:
+def operator(
+    backend: Backend, space: FunctionSpace, x: DeviceArray, y: DeviceArray
+) -> LinearOperator:
     """A u."""
     return Operator(backend, space.with_exchange(Choice(**WAY)), equation_of(0.3), x, y)
 
 
-def cycle(backend: Backend, space: FunctionSpace, x: Array, y: Array) -> LinearOperator:
+def cycle(backend: Backend, space: FunctionSpace, x: DeviceArray, y: DeviceArray) -> LinearOperator:
     """What multigrid makes of u, which it does not see on sides where values are prescribed."""
     return Multigrid(backend, space, equation_of(0.3, (1, 4)), x, y, cycle=DOUBLE)
 
@@ -75,7 +78,7 @@ def applied(
     job: Communicator,
     mesh: Hexahedra,
     degree: int,
-    mine: Numbers,
+    mine: Integers,
     u: dict[int, float],
     make: Callable[..., LinearOperator],
 ) -> dict[int, float]:
@@ -217,7 +220,7 @@ def check_file(backend: Backend, job: Communicator) -> None:
 
 
 def residuals(
-    backend: Backend, job: Communicator, mesh: Hexahedra, mine: Numbers, way: Mapping[str, str]
+    backend: Backend, job: Communicator, mesh: Hexahedra, mine: Integers, way: Mapping[str, str]
 ) -> NDArray[np.float64]:
     """Of NekBone's problem, whose right-hand side is a wave over the ids."""
     space = FunctionSpace.on(job, mesh, 4, mine).with_exchange(Choice(**way))
@@ -233,7 +236,7 @@ def residuals(
 
 
 def solved(
-    backend: Backend, job: Communicator, mesh: Hexahedra, degree: int, mine: Numbers, **how: Any
+    backend: Backend, job: Communicator, mesh: Hexahedra, degree: int, mine: Integers, **how: Any
 ) -> tuple[NDArray[np.float64], ConvergenceHistory]:
     """Prescribed on two sides that meet at an edge."""
     space = FunctionSpace.on(job, mesh, degree, mine)
