@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
-from rank_pool import RankPool
+from rank_pool import RankPools
 from toml_text import toml
 from variants import quick_run
 
@@ -190,24 +190,10 @@ def command(
 
 @pytest.fixture(scope="session")
 def on_ranks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
-    """What a program prints: `on_ranks(4, PROGRAM, "cpu")`. The same ranks run one after another.
-
-    Another number of ranks starts anew, so tests should come in the order of these numbers.
-    """
-    pools: list[RankPool] = []
-
-    def run(ranks: int, program: Path, *arguments: str | Path) -> str:
-        if not pools or pools[-1].ranks != ranks or not pools[-1].usable:
-            end()
-            pools.append(RankPool(ranks, tmp_path_factory.mktemp("ranks")))
-        return pools[-1].run(program, *arguments)
-
-    def end() -> None:
-        while pools:
-            pools.pop().close()
-
-    yield run
-    end()
+    """What a program prints: `on_ranks(4, PROGRAM, "cpu")`. The same ranks run many programs."""
+    pools = RankPools(lambda: tmp_path_factory.mktemp("ranks"))
+    yield pools.run
+    pools.close()
 
 
 @pytest.fixture(scope="module")

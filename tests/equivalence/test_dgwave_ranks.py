@@ -55,11 +55,12 @@ LONG_ROUNDED = [Run(2, "rock", "peer", {"narrow": "float32"})]
 LONG = [Run(n, v, t) for n in (2, 3, 5, 8) for v in VARIANTS for t in ("peer", "mpi")]
 LONG = [Run(2, "sea", "auto", {"overlap": "auto"}), *(run for run in LONG if run not in QUICK)]
 GPU = [Run(2, variant, t) for variant in VARIANTS for t in ("direct", "peer", "nccl", "mpi")]
+OnRanks = Callable[..., str]
 Ran = Callable[[int, str], Path]
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
+def ran(on_ranks: OnRanks, tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
     """The folder with the results of all cases of so many ranks."""
     on_cpus = [*QUICK, *ROUNDED, *([*LONG, *LONG_ROUNDED] if full else [])]
 
@@ -74,7 +75,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
             if v in {run.variant for run in runs}
         }
         cases = {run.name: run.case(backend=backend) for run in runs if run.ranks == ranks}
-        return run_cases(ranks, cases or alone, tmp_path_factory.mktemp(f"{backend}-{ranks}"))
+        folder = tmp_path_factory.mktemp(f"{backend}-{ranks}")
+        return run_cases(on_ranks, ranks, cases or alone, folder)
 
     return run_all
 
