@@ -33,6 +33,7 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 SOURCE = Path(__file__).parents[1] / "src"
+COMMAND = str(Path(__file__).parent / "support" / "command_program.py")
 SEARCHED = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 # 24 x 24 x 24 cells and 4 more at each absorbing side; the step is given, so that all tests share
@@ -115,7 +116,7 @@ def merged(base: Content, changes: Content) -> Content:
 def _small_triads() -> Iterator[None]:
     """Have runs in this process measure the bandwidth on a megabyte: on 384 it takes half a second.
 
-    Commands in processes of their own measure it as users' do.
+    Commands in processes of their own do it in command_program.py.
     """
     from groundswell.backends import Backend
 
@@ -159,7 +160,7 @@ def start() -> Callable[..., subprocess.Popen[str]]:
 
     def begin(*arguments: str | Path, **changes: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "groundswell", *map(str, arguments)],
+            [sys.executable, COMMAND, *map(str, arguments)],
             env={**os.environ, "PYTHONPATH": SEARCHED, **changes},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -17,6 +17,7 @@ from gpu import turn_on_gpus
 ROOT = Path(__file__).parents[2]
 SOURCE, BENCHMARKS = ROOT / "src", ROOT / "benchmarks"
 CASES_PROGRAM = Path(__file__).with_name("cases_program.py")
+COMMAND = Path(__file__).with_name("command_program.py")  # `groundswell`
 
 # Containers run as root, which Open MPI otherwise refuses; its ranks must not spin for each other.
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

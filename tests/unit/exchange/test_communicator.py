@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from ranks import run_on_ranks
+from variants import long_variants
 
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.communicator import SerialCommunicator
@@ -169,7 +170,7 @@ def test_problems_of_a_case_reach_all_ranks(found: dict[str, list[str]]) -> None
     assert found["case"] == [error] * 3
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+@pytest.mark.parametrize("ranks", [1, 3, *long_variants([2, 5])])
 def test_random_calls_agree_with_one_process(ranks: int) -> None:
     """Empty values, short ones, and those of many chunks."""
     assert lines_of(ranks, "random") == by_rank(ranks, "agrees")
