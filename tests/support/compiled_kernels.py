@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
+from kept_reports import kept_report
 from register_limits import LIMITS, OLDER_SPILLS, SPILLS
 
 from groundswell.backends import Source
@@ -21,9 +24,14 @@ OLDER = ("sm_80",)
 @cache
 def kernels_of(text: str, architecture: str) -> list[Any]:
     """The resources of each kernel of a source."""
-    found: list[Any] = nvrtc.compile_cubin(text, architecture)[1]
+
+    def compiled() -> list[dict[str, Any]]:
+        return [asdict(found) for found in nvrtc.compile_cubin(text, architecture)[1]]
+
+    options = Path(nvrtc.__file__).read_text()
+    found = kept_report(compiled, text, architecture, nvrtc.version(), options)
     assert found, "the compiler reported no kernel"
-    return found
+    return [nvrtc.Resources(**kernel) for kernel in found]
 
 
 def require_limits(
