@@ -32,7 +32,7 @@ CUTS = [(1, 1, 1), (3, 1, 1), (1, 3, 1), (1, 1, 3), (2, 2, 1), (2, 1, 2)]
 TOLERANCE = {"float32": 1e-6, "float64": 1e-14}
 WHATS = ["raw", "max", "min", "rms", "mean", "final"]
 cuts = st.sampled_from(CUTS)
-quick = settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(autouse=True)
