@@ -28,9 +28,10 @@ os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Property tests share their cores with compilers: how long an example takes says nothing.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# Property tests share their cores with compilers: how long an example takes says nothing. Examples
+# differ from run to run, so few of them are enough for each quick run.
+settings.register_profile("quick", deadline=None, max_examples=50)
+settings.register_profile("full", deadline=None, max_examples=200)
 
 SOURCE = Path(__file__).parents[1] / "src"
 COMMAND = str(Path(__file__).parent / "support" / "command_program.py")
@@ -83,6 +84,10 @@ Content = dict[str, Any]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="run the long variants of tests, too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("full" if config.getoption("--full") else "quick")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
