@@ -197,7 +197,7 @@ def test_run_quietly(write_case: Write, tmp_path: Path, capsys: Capture) -> None
 
 
 def test_run_for_a_program(write_case: Write, tmp_path: Path, capsys: Capture) -> None:
-    assert main(["run", str(write_case(tmp_path)), "--json"]) == 0
+    assert main(["run", str(write_case(tmp_path)), "--json", "--no-pictures"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["steps"] == 100 and found["folder"] == str(tmp_path / "results")
     assert found["bandwidth"]["used"] > 0 and found["throughput"]["unit"] == "MLUPS"
