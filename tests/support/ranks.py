@@ -90,12 +90,18 @@ def run_on_ranks(
 def run_cases(
     on_ranks: Callable[..., str], ranks: int, cases: Mapping[str, Any], folder: Path
 ) -> Path:
-    """Run cases by name on so many ranks; the results of each are in a folder of its name."""
+    """Run cases by name on so many ranks; the results of each are in a folder of its name.
+
+    Those for GPUs have processes of their own, which give all memory of the GPUs back.
+    """
     path = folder / "cases.json"
     path.write_text(json.dumps(cases))
-    backends = ["cuda"] if '"cuda"' in path.read_text() else []
-    with turn_on_gpus(*backends):
+    if '"cuda"' not in path.read_text():
         on_ranks(ranks, CASES_PROGRAM, path, folder, timeout=500)
+        return folder
+    with turn_on_gpus("cuda"):
+        done = run_on_ranks(ranks, CASES_PROGRAM, path, folder, timeout=500)
+    assert done.returncode == 0, done.stderr[-4000:]
     return folder
 
 
