@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
-from rank_pool import RankPool
+from rank_pool import RankPools
 from toml_text import toml
 from variants import quick_run
 
@@ -28,11 +28,13 @@ os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Property tests share their cores with compilers: how long an example takes says nothing.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# Property tests share their cores with compilers: how long an example takes says nothing. Examples
+# differ from run to run, so few of them are enough for each quick run.
+settings.register_profile("quick", deadline=None, max_examples=50)
+settings.register_profile("full", deadline=None, max_examples=200)
 
 SOURCE = Path(__file__).parents[1] / "src"
+COMMAND = str(Path(__file__).parent / "support" / "command_program.py")
 SEARCHED = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 # 24 x 24 x 24 cells and 4 more at each absorbing side; the step is given, so that all tests share
@@ -84,6 +86,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="run the long variants of tests, too")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("full" if config.getoption("--full") else "quick")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave long variants out unless somebody asks for them."""
     if config.getoption("--full"):
@@ -115,7 +121,7 @@ def merged(base: Content, changes: Content) -> Content:
 def _small_triads() -> Iterator[None]:
     """Have runs in this process measure the bandwidth on a megabyte: on 384 it takes half a second.
 
-    Commands in processes of their own measure it as users' do.
+    Commands in processes of their own do it in command_program.py.
     """
     from groundswell.backends import Backend
 
@@ -159,7 +165,7 @@ def start() -> Callable[..., subprocess.Popen[str]]:
 
     def begin(*arguments: str | Path, **changes: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "groundswell", *map(str, arguments)],
+            [sys.executable, COMMAND, *map(str, arguments)],
             env={**os.environ, "PYTHONPATH": SEARCHED, **changes},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -190,24 +196,10 @@ def command(
 
 @pytest.fixture(scope="session")
 def on_ranks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
-    """What a program prints: `on_ranks(4, PROGRAM, "cpu")`. The same ranks run one after another.
-
-    Another number of ranks starts anew, so tests should come in the order of these numbers.
-    """
-    pools: list[RankPool] = []
-
-    def run(ranks: int, program: Path, *arguments: str | Path) -> str:
-        if not pools or pools[-1].ranks != ranks or not pools[-1].usable:
-            end()
-            pools.append(RankPool(ranks, tmp_path_factory.mktemp("ranks")))
-        return pools[-1].run(program, *arguments)
-
-    def end() -> None:
-        while pools:
-            pools.pop().close()
-
-    yield run
-    end()
+    """What a program prints: `on_ranks(4, PROGRAM, "cpu")`. The same ranks run many programs."""
+    pools = RankPools(lambda: tmp_path_factory.mktemp("ranks"))
+    yield pools.run
+    pools.close()
 
 
 @pytest.fixture(scope="module")

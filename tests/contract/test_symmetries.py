@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import numpy as np
@@ -59,8 +59,10 @@ def test_source_and_receiver_are_interchangeable(name: str) -> None:
 
 
 @pytest.mark.full
-def test_ranks_leave_the_bits_of_one(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_ranks_leave_the_bits_of_one(
+    on_ranks: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
     cases = {name: small_case(name) for name in STEPPERS if name in registry.names()}
-    one, three = (run_cases(ranks, cases, tmp_path_factory.mktemp(f"{ranks}")) for ranks in (1, 3))
+    one, three = (run_cases(on_ranks, n, cases, tmp_path_factory.mktemp(f"{n}")) for n in (1, 3))
     for name in cases:
         assert_same_results(three / name, one / name)

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from ranks import run_on_ranks
 
 pytestmark = pytest.mark.timeout(240)
 
+OnRanks = Callable[..., str]
 PROGRAM = Path(__file__).parents[1] / "support" / "traces_program.py"
 
 
-def found(ranks: int, what: str, folder: Path) -> Any:
+def found(on_ranks: OnRanks, ranks: int, what: str, folder: Path) -> Any:
     path = folder / "found.json"
-    done = run_on_ranks(ranks, PROGRAM, what, path)
-    assert done.returncode == 0, done.stderr[-2000:]
+    on_ranks(ranks, PROGRAM, what, path)
     return json.loads(path.read_text())
 
 
-def test_traces_arrive_rounded_to_nearest(tmp_path: Path) -> None:
-    wrong = found(3, "values", tmp_path)
+def test_traces_arrive_rounded_to_nearest(on_ranks: OnRanks, tmp_path: Path) -> None:
+    wrong = found(on_ranks, 3, "values", tmp_path)
     assert len(wrong) == 15 and wrong == dict.fromkeys(wrong, 0)
 
 
 @pytest.mark.full
-def test_rounding_to_nearest_adds_no_energy(tmp_path: Path) -> None:
+def test_rounding_to_nearest_adds_no_energy(on_ranks: OnRanks, tmp_path: Path) -> None:
     """Unlike that of ZFP, which is biased: cases of this solver cannot ask for it."""
-    energies = {name: np.array(series) for name, series in found(2, "energies", tmp_path).items()}
+    series = found(on_ranks, 2, "energies", tmp_path)
+    energies = {name: np.array(values) for name, values in series.items()}
     zfp = energies.pop("zfp8")
     assert (np.diff(zfp)[-2:] > 0).all()
     for series in energies.values():

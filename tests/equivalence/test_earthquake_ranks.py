@@ -19,6 +19,7 @@ from result_comparison import assert_same_results, result_arrays
 from variants import long_variants
 
 pytestmark = pytest.mark.timeout(300)
+OnRanks = Callable[..., str]
 Ran = Callable[[int], Path]
 every_run = pytest.mark.parametrize(
     "run", [*PARALLEL_RUNS, *long_variants(MORE_PARALLEL_RUNS)], ids=lambda run: run.name
@@ -28,7 +29,7 @@ MORE_VARIANTS = [replace(PERIODIC, sea=True), replace(PERIODIC, single_receiver=
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
+def ran(on_ranks: OnRanks, tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
     """The folder with the results of all cases of so many ranks."""
     folder = tmp_path_factory.mktemp("ranks")
     runs = [*PARALLEL_RUNS, *MORE_PARALLEL_RUNS] if full else PARALLEL_RUNS
@@ -37,7 +38,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
     def run_all(ranks: int) -> Path:
         whole = {repr(run.variant): run.variant.case() for run in runs}
         cases = {run.name: run.case() for run in runs if run.ranks == ranks} or whole
-        return run_cases(ranks, cases, folder)
+        return run_cases(on_ranks, ranks, cases, folder)
 
     return run_all
 

@@ -30,11 +30,12 @@ TRIED = {
     for overlap in (True, False)
     if run.codec == "none" or transport in ("direct", "peer", "mpi")
 }
+OnRanks = Callable[..., str]
 Ran = Callable[[int], Path]
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+def ran(on_ranks: OnRanks, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """The folder with the results of all cases of so many GPUs."""
     folder = tmp_path_factory.mktemp("gpus")
 
@@ -42,7 +43,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     def run_all(ranks: int) -> Path:
         if ranks > gpu_count():
             pytest.skip(f"needs {ranks} GPUs")
-        return run_cases(ranks, _cases(ranks), folder)
+        return run_cases(on_ranks, ranks, _cases(ranks), folder)
 
     return run_all
 

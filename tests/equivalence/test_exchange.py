@@ -36,11 +36,11 @@ def test_ghosts_on_gpus(transport: str) -> None:
 
 
 @pytest.mark.parametrize("ranks", [1, 3, *long_variants([2, 4, 8])])
-def test_ghosts_that_are_stored_straight_into_arrays(full: bool, ranks: int) -> None:
-    cases = "10" if full else "5"
-    done = run_on_ranks(ranks, PROGRAM.with_name("one_sided_program.py"), str(ranks), cases)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "all cases hold" in done.stdout
+def test_ghosts_that_are_stored_straight_into_arrays(
+    on_ranks: OnRanks, full: bool, ranks: int
+) -> None:
+    cases, program = "10" if full else "5", PROGRAM.with_name("one_sided_program.py")
+    assert "all cases hold" in on_ranks(ranks, program, str(ranks), cases)
 
 
 BUFFERS = PROGRAM.with_name("buffers_program.py")
@@ -49,10 +49,11 @@ BUFFERS = PROGRAM.with_name("buffers_program.py")
 @pytest.mark.parametrize(
     "ranks, transport", [(1, "auto"), (3, "peer"), (2, "mpi"), (4, "peer+mpi")]
 )
-def test_buffers_that_launches_fill_and_read(full: bool, ranks: int, transport: str) -> None:
-    done = run_on_ranks(ranks, BUFFERS, "cpu", transport, str(ranks), "20" if full else "4")
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "all cases hold" in done.stdout
+def test_buffers_that_launches_fill_and_read(
+    on_ranks: OnRanks, full: bool, ranks: int, transport: str
+) -> None:
+    cases = "20" if full else "4"
+    assert "all cases hold" in on_ranks(ranks, BUFFERS, "cpu", transport, str(ranks), cases)
 
 
 @pytest.mark.gpu

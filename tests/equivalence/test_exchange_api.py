@@ -93,7 +93,7 @@ def test_ends_of_programs(what: str, ranks: int) -> None:
     assert "all holds" in printed(ranks, PROGRAM, what, "cpu", str(ranks))
 
 
-@pytest.mark.parametrize(("library", "ranks"), [("torch", 2), ("jax", 2)])
+@pytest.mark.parametrize(("library", "ranks"), long_variants([("torch", 2), ("jax", 2)]))
 def test_arrays_of_other_libraries(library: str, ranks: int) -> None:
     require_library(library)
     program = (PROGRAM, library, "cpu", str(ranks))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from groundswell.solvers.ultrasound.kwave.command import main_omp
 pytestmark = pytest.mark.timeout(600)
 
 MODULE = "groundswell.solvers.ultrasound.kwave.command"
+PROGRAM = Path(__file__).parents[1] / "support" / "kwave_program.py"
 ON_GPUS = f"from {MODULE} import main_cuda; raise SystemExit(main_cuda())"
 FLAGS = [f"--{name}" for name in OUTPUTS]
 FIELD = re.compile(r"(p|u[xyz])(_(non_staggered|max|min|rms|final|max_all|min_all))?(/|$)")
@@ -85,11 +86,11 @@ def files(folder: Path) -> list[str]:
     return ["-i", str(folder / "in.h5"), "-o", str(folder / "out.h5")]
 
 
-def on_ranks(ranks: int, *arguments: str, program: Sequence[str] = ("-m", MODULE)) -> str:
-    """Run the command; returns what it prints on standard error."""
-    result = run_on_ranks(ranks, *program, *arguments)
+def on_gpus(ranks: int, *arguments: str) -> None:
+    """Run the command."""
+    with turn_on_gpus("cuda"):
+        result = run_on_ranks(ranks, "-c", ON_GPUS, *arguments)
     assert result.returncode == 0, result.stderr
-    return str(result.stderr)
 
 
 @cache
@@ -120,10 +121,10 @@ def assert_close(found: dict[str, NDArray[Any]], wanted: dict[str, NDArray[Any]]
     ("name", "ranks"), [("space", 2), ("plane", 2), ("plane", 3), ("cuboids", 2)]
 )
 def test_ranks_write_one_file_that_is_close_to_that_of_one_rank(
-    tmp_path: Path, name: str, ranks: int
+    on_ranks: Callable[..., str], tmp_path: Path, name: str, ranks: int
 ) -> None:
     CASES[name].write(tmp_path / "in.h5")
-    on_ranks(ranks, *files(tmp_path), *FLAGS, "--copy_sensor_mask")
+    on_ranks(ranks, PROGRAM, *files(tmp_path), *FLAGS, "--copy_sensor_mask")
     assert {path.name for path in tmp_path.iterdir()} == {"in.h5", "out.h5"}
     assert_close(contents(tmp_path / "out.h5"), alone(name))
 
@@ -138,12 +139,13 @@ def test_short_bursts_keep_the_accuracy_or_a_warning_tells_the_difference(
     content = {"sources": [("p", line, burst, "uncorrected")], "steps": 200, "pml": (10, 10, 10)}
     Example((1, 96, 64), **content).write(tmp_path / "in.h5")
     fields = ["--p_max_all", "--p_final"]
-    told = on_ranks(2, *files(tmp_path), *fields)
+    result = run_on_ranks(2, "-m", MODULE, *files(tmp_path), *fields)
+    assert result.returncode == 0, result.stderr
     found = contents(tmp_path / "out.h5")
     assert main_omp([*files(tmp_path), *fields]) == 0
     wanted = contents(tmp_path / "out.h5")
     difference = np.abs(found["p_final"] - wanted["p_final"]).max() / wanted["p_max_all"].max()
-    expected = re.findall(r"differ from that of one rank by (\S+) of", told)
+    expected = re.findall(r"differ from that of one rank by (\S+) of", result.stderr)
     assert bool(expected) is not resolved
     assert difference < float(expected[0] if expected else "1e-3")
 
@@ -155,8 +157,7 @@ def test_two_gpus_write_one_file_that_is_close_to_that_of_one_rank(
     tmp_path: Path, name: str
 ) -> None:
     CASES[name].write(tmp_path / "in.h5")
-    with turn_on_gpus("cuda"):
-        on_ranks(2, *files(tmp_path), *FLAGS, "--copy_sensor_mask", program=("-c", ON_GPUS))
+    on_gpus(2, *files(tmp_path), *FLAGS, "--copy_sensor_mask")
     assert {path.name for path in tmp_path.iterdir()} == {"in.h5", "out.h5"}
     assert_close(contents(tmp_path / "out.h5"), alone(name))
 
@@ -167,36 +168,39 @@ def test_legs_on_gpus_change_no_bit(tmp_path: Path) -> None:
     CASES["space"].write(tmp_path / "in.h5")
     arguments = [*files(tmp_path), *FLAGS]
     legs = [*arguments, "--checkpoint_file", str(tmp_path / "s.h5"), "--checkpoint_timesteps", "15"]
-    with turn_on_gpus("cuda"):
-        on_ranks(2, *arguments, program=("-c", ON_GPUS))
-        wanted = contents(tmp_path / "out.h5")
-        (tmp_path / "out.h5").unlink()
-        for _ in range(3):
-            on_ranks(2, *legs, program=("-c", ON_GPUS))
+    on_gpus(2, *arguments)
+    wanted = contents(tmp_path / "out.h5")
+    (tmp_path / "out.h5").unlink()
+    for _ in range(3):
+        on_gpus(2, *legs)
     found = contents(tmp_path / "out.h5")
     assert all(np.array_equal(found[name], values) for name, values in wanted.items())
 
 
-def test_legs_on_ranks_change_no_bit_and_other_ranks_continue_them(tmp_path: Path) -> None:
+def test_legs_on_ranks_change_no_bit_and_other_ranks_continue_them(
+    on_ranks: Callable[..., str], tmp_path: Path
+) -> None:
     CASES["plane"].write(tmp_path / "in.h5")
     arguments = [*files(tmp_path), *FLAGS, "-s", "3"]
-    on_ranks(2, *arguments)
+    on_ranks(2, PROGRAM, *arguments)
     wanted = contents(tmp_path / "out.h5")
     state = tmp_path / "state.h5"
     legs = [*arguments, "--checkpoint_file", str(state), "--checkpoint_timesteps", "15"]
     for done in (15, 30, 40):
-        on_ranks(2, *legs)
+        on_ranks(2, PROGRAM, *legs)
         found = contents(tmp_path / "out.h5")
         assert found["t_index"].item() == done and state.exists() == (done < 40)
     assert all(np.array_equal(found[name], values) for name, values in wanted.items())
-    on_ranks(2, *legs)
+    on_ranks(2, PROGRAM, *legs)
     for _ in range(2):
         assert main_omp(legs) == 0
     assert not state.exists()
     assert_close(contents(tmp_path / "out.h5"), wanted)
 
 
-def test_a_signal_on_ranks_writes_a_checkpoint(tmp_path: Path) -> None:
+def test_a_signal_on_ranks_writes_a_checkpoint(
+    on_ranks: Callable[..., str], tmp_path: Path
+) -> None:
     """mpiexec forwards SIGUSR1; without a checkpoint file, nothing is left."""
     state = tmp_path / "state.h5"
     example(PLANE, steps=20_000).write(tmp_path / "in.h5")
@@ -214,7 +218,8 @@ def test_a_signal_on_ranks_writes_a_checkpoint(tmp_path: Path) -> None:
             == 1
         )
         assert state.exists() == (tmp_path / "out.h5").exists() == bool(more)
-    on_ranks(2, *files(tmp_path), "--checkpoint_file", str(state), "--checkpoint_interval", "1")
+    again = (*files(tmp_path), "--checkpoint_file", str(state), "--checkpoint_interval", "1")
+    on_ranks(2, PROGRAM, *again)
     assert 0 < contents(tmp_path / "out.h5")["t_index"].item() < 20_000
 
 

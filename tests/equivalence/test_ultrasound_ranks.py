@@ -135,11 +135,12 @@ GPU = [
     Way(2, "inclusion", (2, 1, 1)),
     Way(4, "space", (2, 2, 1)),
 ]
+OnRanks = Callable[..., str]
 Ran = Callable[[str, int], Path]
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
+def ran(on_ranks: OnRanks, tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
     """The folder with the results of all cases of so many ranks."""
     on_cpus = [*CPU, *LONG] if full else CPU
 
@@ -149,7 +150,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Ran:
         ways = on_cpus if backend == "cpu" else GPU
         alone = {name: Way(1, name, (1, 1, 1)).content(backend) for name in CASES}
         cases = {w.name: w.content(backend) for w in ways if w.ranks == ranks} or alone
-        return run_cases(ranks, cases, folder)
+        return run_cases(on_ranks, ranks, cases, folder)
 
     return run
 

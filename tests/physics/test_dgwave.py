@@ -17,6 +17,7 @@ LONG = [
     "dgwave/methods:finite_differences",
     "dgwave/fullspace:double_couple",
     "dgwave/places:force",
+    "dgwave/places:pressure",
     "dgwave/places:double_couple",
     "dgwave/places:explosion",
     "dgwave/layers:reflection",
@@ -27,6 +28,7 @@ LONG = [
     "dgwave/curved:tilted_surface",
     "dgwave/curved:uniform_fields",
     "dgwave/energy:spectrum",
+    "dgwave/interfaces:halved_elements",
     "dgwave/interfaces:oblique_incidence",
     "dgwave/lamb:vertical_force",
 ]

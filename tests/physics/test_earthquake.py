@@ -37,6 +37,7 @@ LONG = [
     "earthquake/layered:gaussian",
     "earthquake/layered:loh1",
     "earthquake/layered:loh3",
+    "earthquake/layered_halfspace:interfaces_off_faces",
     "earthquake/layered_halfspace:interfaces_on_faces",
     "earthquake/layered_halfspace:model_file",
     "earthquake/reciprocity:exchange",
@@ -264,10 +265,10 @@ def test_a_solver_without_problems_is_refused() -> None:
         run_problems("tides")
 
 
-@pytest.mark.parametrize(
-    "name",
-    short_and_long(problem_names("cavity"), ["cavity/convection:cube", "cavity/lid:reynolds_1000"]),
-)
+LONG_OF_CAVITIES = ["cavity/convection:cube", "cavity/lid:reynolds_1000", "cavity/symmetry:centre"]
+
+
+@pytest.mark.parametrize("name", short_and_long(problem_names("cavity"), LONG_OF_CAVITIES))
 def test_the_cavity_comes_close_enough(name: str) -> None:
     checks = list(load_problem(name)(open_backend("cpu"), False))
     print(*show(checks), sep="\n")

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import pytest
 from checked import cost, quantities_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -264,20 +265,30 @@ CONSISTENT: dict[str, Callable[[Any], None]] = {
 }
 
 
-@settings(FEW_SECONDS, max_examples=1800)
+@settings(FEW_SECONDS, max_examples=900)
 @given(mutated_content())
 def test_mutated_content(mutated: tuple[str, Any]) -> None:
     solver, content = mutated
     check(lambda: registry.find(solver).load("case").from_dict(content))
 
 
-@settings(FEW_SECONDS, max_examples=700)
+@pytest.mark.full
+@settings(FEW_SECONDS, max_examples=5000)
+@given(mutated_content(), mutated_text(), mutated_bytes())
+def test_many_mutants(mutated: tuple[str, Any], text: str, data: bytes) -> None:
+    solver, content = mutated
+    check(lambda: registry.find(solver).load("case").from_dict(content))
+    check(lambda: read_case(text))
+    check(lambda: read_case(data))
+
+
+@settings(FEW_SECONDS, max_examples=400)
 @given(mutated_text())
 def test_mutated_text(text: str) -> None:
     check(lambda: read_case(text))
 
 
-@settings(FEW_SECONDS, max_examples=700)
+@settings(FEW_SECONDS, max_examples=400)
 @given(mutated_bytes())
 def test_mutated_bytes(data: bytes) -> None:
     check(lambda: read_case(data))

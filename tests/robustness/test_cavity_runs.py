@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 import xarray
-from ranks import run_on_ranks
+from ranks import COMMAND, run_on_ranks
 from variants import long_variants
 
 import groundswell
@@ -180,7 +180,7 @@ def test_more_blocks_than_a_coarse_grid_has_points_for(tmp_path: Path) -> None:
 @pytest.mark.full
 def test_more_ranks_than_a_coarse_grid_has_points_for(tmp_path: Path) -> None:
     case = write_case(tmp_path, **MANY)
-    done = run_on_ranks(8, "-m", "groundswell", "run", case, "-q")
+    done = run_on_ranks(8, COMMAND, "run", case, "-q")
     assert done.returncode != 0 and "Traceback" not in done.stderr
     assert "15 x 1 x 11 points leaves some of 8 blocks along x less than 2" in done.stderr
     assert "time.levels = 2" in done.stderr and not (tmp_path / "results").exists()
@@ -195,7 +195,7 @@ def test_a_run_goes_on_from_the_flow_of_another(
 ) -> None:
     """On the same grid: nothing is left to do but to see that."""
     case = write_case(tmp_path, more=f'[start]\nflow = "{reference / "flow.nc"}"')
-    done = run_on_ranks(ranks, "-m", "groundswell", "run", case, "-q", "--no-pictures")
+    done = run_on_ranks(ranks, COMMAND, "run", case, "-q", "--no-pictures")
     assert done.returncode == 0, done.stderr
     residuals = np.loadtxt(tmp_path / "results" / "residuals.csv", delimiter=",", skiprows=1)
     assert np.atleast_2d(residuals)[:, 0].tolist() == [1.0]

@@ -12,7 +12,7 @@ import numpy as np
 import plugin
 import pytest
 import xarray
-from ranks import run_on_ranks
+from ranks import COMMAND, run_on_ranks
 from source_collector import SourceCollector
 
 import groundswell as gs
@@ -91,7 +91,7 @@ def test_a_run_leaves_results_pictures_and_a_report(groundswell: Run, results: P
 def test_ranks_change_no_bit(case: Path, results: Path, searched: str) -> None:
     folder = case.parent / "two"
     arguments = ("run", case, "--output", folder, "-q", "--no-pictures")
-    done = run_on_ranks(2, "-m", "groundswell", *arguments, PYTHONPATH=searched)
+    done = run_on_ranks(2, COMMAND, *arguments, PYTHONPATH=searched)
     assert done.returncode == 0, done.stderr
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["ranks"]["count"] == 2 and summary["tuning"]["measurements"]

@@ -126,7 +126,7 @@ def test_a_solution_that_is_none_yet(tmp_path: Path, command: Command, quiet: li
 # --- several ranks --------------------------------------------------------------------------------
 
 
-def test_two_ranks_find_the_same(tmp_path: Path, alone: Path) -> None:
+def test_two_ranks_find_the_same(on_ranks: Callable[..., str], tmp_path: Path, alone: Path) -> None:
     """In blocks of a box, and parts of a file."""
     rod = write_case(
         tmp_path,
@@ -138,7 +138,7 @@ def test_two_ranks_find_the_same(tmp_path: Path, alone: Path) -> None:
     cases = {"rod": tomllib.loads(rod.read_text())}
     box = write_case(tmp_path, run="processes = [2, 1, 1]")
     cases["box"] = tomllib.loads(box.read_text())
-    run_cases(2, cases, tmp_path)
+    run_cases(on_ranks, 2, cases, tmp_path)
     assert_same(tmp_path / "box", alone)
     assert_same(tmp_path / "rod", apart)
     assert numbers(tmp_path / "rod")["error_max"] < 1e-9

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 import xarray
-from ranks import run_on_ranks
+from ranks import COMMAND, run_on_ranks
 from toml_text import toml
 from variants import long_variants, short_and_long
 
@@ -60,7 +60,7 @@ def stopped_and_resumed(case: Path, at: int, wrote: int, resumes: int) -> Path:
     how = ("SIGUSR1", "0", str(at))
     first = run_on_ranks(wrote, PROGRAM, *how, "run", case, *flags)
     assert first.returncode not in (0, 1, 2), first.stderr
-    done = run_on_ranks(resumes, "-m", "groundswell", "run", case, "--resume", *flags)
+    done = run_on_ranks(resumes, COMMAND, "run", case, "--resume", *flags)
     assert done.returncode == 0, done.stderr
     return case.parent / "results"
 
@@ -139,7 +139,7 @@ def test_an_earthquakes_records_are_the_same_on_ranks(
     write_case: Write, tmp_path: Path, quake: Path, processes: list[int]
 ) -> None:
     case = earthquake(write_case, tmp_path, run={"processes": processes})
-    done = run_on_ranks(3, "-m", "groundswell", "run", case, "-q", "--no-pictures")
+    done = run_on_ranks(3, COMMAND, "run", case, "-q", "--no-pictures")
     assert done.returncode == 0, done.stderr
     assert_same_records(tmp_path / "results", quake)
 

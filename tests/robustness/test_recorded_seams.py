@@ -15,7 +15,7 @@ import pytest
 import xarray
 from digests import write_inputs
 from interpolation_oracle import interpolate
-from ranks import run_on_ranks
+from ranks import COMMAND, run_on_ranks
 from toml_text import toml
 from variants import long_variants
 
@@ -93,7 +93,7 @@ def run(content: Content, folder: Path, ranks: int, searched: str) -> Path:
     path = folder / "case.toml"
     path.write_text("".join(f"{key} = {toml(value)}\n" for key, value in content.items()))
     flags = ("-q", "--no-pictures")
-    done = run_on_ranks(ranks, "-m", "groundswell", "run", path, *flags, PYTHONPATH=searched)
+    done = run_on_ranks(ranks, COMMAND, "run", path, *flags, PYTHONPATH=searched)
     assert done.returncode == 0, done.stderr
     return folder / "results"
 

@@ -89,3 +89,4 @@ def sums(backend: Backend, job: Communicator) -> None:
 
 if __name__ == "__main__":
     {"multigrid": multigrid, "sums": sums}[sys.argv[1]](open_backend("cpu"), get_communicator())
+    print("all holds")

@@ -11,6 +11,7 @@ import ctypes
 import sys
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from halo_program import EMPTY, random_ghosts, wanted, whole
@@ -80,11 +81,13 @@ def check_case(backend: Any, job: Communicator, rng: np.random.Generator) -> Non
 def main() -> None:
     """Run the cases that the command line asks for."""
     seed, cases = map(int, sys.argv[1:3])
-    CpuBackend.export_handle = export  # type: ignore[method-assign]
-    TRANSPORTS["cpu"]["direct"] = partial(transfer.PeerTransfer, direct=True)
     job, backend, rng = get_communicator(), open_backend("cpu"), np.random.default_rng(seed)
-    for _ in range(cases):
-        check_case(backend, job, rng)
+    with (
+        patch.object(CpuBackend, "export_handle", export),
+        patch.dict(TRANSPORTS["cpu"], direct=partial(transfer.PeerTransfer, direct=True)),
+    ):
+        for _ in range(cases):
+            check_case(backend, job, rng)
     if job.first:
         print("all cases hold")
 

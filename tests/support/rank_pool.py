@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -85,3 +86,30 @@ class RankPool:
             self._mpiexec.kill()
             raise
         assert code == 0, self._errors.read_text()[-4000:]
+
+
+class RankPools:
+    """Pools by their number of ranks, each started when somebody first asks for so many."""
+
+    MOST = 12  # ranks that wait at a time, each of which keeps its memory
+
+    def __init__(self, make_folder: Callable[[], Path]) -> None:
+        self._make_folder = make_folder
+        self._pools: dict[int, RankPool] = {}
+
+    def run(self, ranks: int, program: Path, *arguments: str | Path, timeout: float = 240) -> str:
+        """What rank 0 of a program prints; fails if any rank does."""
+        if ranks not in self._pools or not self._pools[ranks].usable:
+            self._make_room(ranks)
+            self._pools[ranks] = RankPool(ranks, self._make_folder())
+        return self._pools[ranks].run(program, *arguments, timeout=timeout)
+
+    def _make_room(self, ranks: int) -> None:
+        self._pools.pop(ranks, None)
+        while self._pools and sum(self._pools) + ranks > self.MOST:
+            self._pools.pop(max(self._pools)).close()
+
+    def close(self) -> None:
+        """End all ranks; fails if they do not end well."""
+        while self._pools:
+            self._pools.popitem()[1].close()

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from gpu import turn_on_gpus
 ROOT = Path(__file__).parents[2]
 SOURCE, BENCHMARKS = ROOT / "src", ROOT / "benchmarks"
 CASES_PROGRAM = Path(__file__).with_name("cases_program.py")
+COMMAND = Path(__file__).with_name("command_program.py")  # `groundswell`
 
 # Containers run as root, which Open MPI otherwise refuses; its ranks must not spin for each other.
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -86,20 +87,27 @@ def run_on_ranks(
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def run_cases(ranks: int, cases: Mapping[str, Any], folder: Path, timeout: float = 500) -> Path:
-    """Run cases by name on so many ranks; the results of each are in a folder of its name."""
+def run_cases(
+    on_ranks: Callable[..., str], ranks: int, cases: Mapping[str, Any], folder: Path
+) -> Path:
+    """Run cases by name on so many ranks; the results of each are in a folder of its name.
+
+    Those for GPUs have processes of their own, which give all memory of the GPUs back.
+    """
     path = folder / "cases.json"
     path.write_text(json.dumps(cases))
-    backends = ["cuda"] if '"cuda"' in path.read_text() else []
-    with turn_on_gpus(*backends):
-        done = run_on_ranks(ranks, CASES_PROGRAM, path, folder, timeout=timeout)
+    if '"cuda"' not in path.read_text():
+        on_ranks(ranks, CASES_PROGRAM, path, folder, timeout=500)
+        return folder
+    with turn_on_gpus("cuda"):
+        done = run_on_ranks(ranks, CASES_PROGRAM, path, folder, timeout=500)
     assert done.returncode == 0, done.stderr[-4000:]
     return folder
 
 
-def run_to_json(ranks: int, program: str, folder: Path) -> Any:
+def run_to_json(on_ranks: Callable[..., str], ranks: int, program: str, folder: Path) -> Any:
     """The content of the JSON file that a program (text) writes when it runs on several ranks."""
-    path = folder / "found.json"
-    done = run_on_ranks(ranks, "-c", program, path)
-    assert done.returncode == 0, done.stderr[-2000:]
+    path, script = folder / "found.json", folder / "program.py"
+    script.write_text(program)
+    on_ranks(ranks, script, path)
     return json.loads(path.read_text())

@@ -1,49 +1,24 @@
-"""Collective calls of several ranks, their time-outs, and the detection of other processes."""
+"""Collective calls on one process and on several: values, errors, and calls that cannot succeed."""
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ranks import environment, run_on_ranks
+from ranks import run_on_ranks
+from variants import long_variants
 
-from groundswell.errors import BackendError, InputError, RunFailed
-from groundswell.exchange import mpi_communicator as module
-from groundswell.exchange import waiting
+from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator
-from groundswell.exchange.waiting import (
-    DEFAULT_TIMEOUT,
-    TIMEOUT,
-    Deadline,
-    late,
-    timeout_of,
-    timeout_seconds,
-)
-from groundswell.processes import (
-    LAUNCHER_VARIABLES,
-    RANK_VARIABLES,
-    SIZE_VARIABLES,
-    Process,
-    exclude_libfabric,
-    started_ranks,
-)
+from groundswell.exchange.waiting import TIMEOUT
+from groundswell.processes import Process
 
 PROGRAM = Path(__file__).parents[2] / "support" / "communicator_program.py"
-
-
-@pytest.fixture
-def no_timeout(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    monkeypatch.delenv(TIMEOUT, raising=False)
-    return monkeypatch
 
 
 # --- one process ----------------------------------------------------------------------------------
@@ -97,232 +72,6 @@ def test_other_exceptions_keep_their_type() -> None:
     """A mistake in the program does not become an error for its user."""
     with pytest.raises(ZeroDivisionError):
         SerialCommunicator().collective_try(lambda: 1 // 0)
-
-
-@pytest.fixture
-def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """A process without a communicator yet, which no launcher has started."""
-    for name in (*SIZE_VARIABLES, *LAUNCHER_VARIABLES, "RANK", "WORLD_SIZE", "SLURM_PROCID"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.delitem(sys.modules, "mpi4py.MPI", raising=False)
-    module.get_communicator.cache_clear()
-    yield monkeypatch
-    module.get_communicator.cache_clear()
-
-
-def test_a_single_process_needs_no_mpi(launched: pytest.MonkeyPatch) -> None:
-    launched.setitem(sys.modules, "mpi4py", None)  # importing it fails
-    assert (
-        isinstance(module.get_communicator(), SerialCommunicator)
-        and module.get_communicator() is module.get_communicator()
-    )
-
-
-@pytest.mark.parametrize("name", SIZE_VARIABLES)
-def test_several_processes_need_mpi(launched: pytest.MonkeyPatch, name: str) -> None:
-    launched.setitem(sys.modules, "mpi4py", None)
-    launched.setenv(name, "4")
-    with pytest.raises(BackendError, match=r"4 processes were started.*'\.\[mpi\]'"):
-        module.get_communicator()
-
-
-@pytest.mark.parametrize("name", LAUNCHER_VARIABLES)
-def test_a_launcher_that_sets_no_number_of_ranks_needs_mpi(
-    launched: pytest.MonkeyPatch, name: str
-) -> None:
-    launched.setitem(sys.modules, "mpi4py", None)
-    launched.setenv(name, "0")
-    assert started_ranks() == 0
-    with pytest.raises(BackendError, match=rf"several processes were started \({name}\)"):
-        module.get_communicator()
-
-
-@pytest.mark.parametrize(
-    ("local", "given", "used"),
-    [("4", None, "^ofi"), ("2", None, None), (None, None, None), ("4", "tcp", "tcp")],
-)
-def test_open_mpi_starts_without_a_network_on_one_machine(
-    launched: pytest.MonkeyPatch, local: str | None, given: str | None, used: str | None
-) -> None:
-    values = {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": local}
-    for name, value in {**values, "OMPI_MCA_btl": given}.items():
-        if value is None:
-            launched.delenv(name, raising=False)
-        else:
-            launched.setenv(name, value)
-    exclude_libfabric()
-    assert dict(os.environ).get("OMPI_MCA_btl") == used
-
-
-class FakeMpi:
-    """mpi4py with an initialised library."""
-
-    def __init__(self, size: int) -> None:
-        self.MPI = self
-        self.COMM_WORLD = SimpleNamespace(size=size)
-
-    def Is_initialized(self) -> bool:
-        return True
-
-    def Is_finalized(self) -> bool:
-        return False
-
-    def Get_library_version(self) -> str:
-        return "Some MPI 4.2, built today"
-
-
-def with_mpi(launched: pytest.MonkeyPatch, size: int) -> None:
-    for name in ("mpi4py", "mpi4py.MPI"):
-        launched.setitem(sys.modules, name, FakeMpi(size))
-
-
-def test_initialised_mpi_gives_the_number_of_ranks(launched: pytest.MonkeyPatch) -> None:
-    """With any launcher; a program may have initialised MPI itself."""
-    with_mpi(launched, 3)
-    launched.setattr(module, "MpiCommunicator", lambda comm: comm.size)
-    assert started_ranks() == module.get_communicator() == 3  # type: ignore[comparison-overlap]
-
-
-def test_one_process_may_initialise_mpi(launched: pytest.MonkeyPatch) -> None:
-    with_mpi(launched, 1)
-    launched.setenv("PMIX_RANK", "0")
-    assert isinstance(module.get_communicator(), SerialCommunicator)
-
-
-def test_processes_of_another_mpi_are_refused(launched: pytest.MonkeyPatch) -> None:
-    """Each would otherwise run the whole case as the only rank."""
-    with_mpi(launched, 1)
-    launched.setenv("PMI_SIZE", "4")
-    with pytest.raises(BackendError, match=r"4 processes.*Some MPI 4.2\).*unset PMI_SIZE"):
-        module.get_communicator()
-
-
-@pytest.mark.parametrize("name", [*RANK_VARIABLES, "SLURM_PROCID"])
-def test_a_rank_above_0_is_never_alone(launched: pytest.MonkeyPatch, name: str) -> None:
-    """Of a launcher that sets no number of ranks, and that MPI does not know."""
-    with_mpi(launched, 1)
-    launched.setenv(name, "2")
-    with pytest.raises(BackendError, match=f"at least 3 processes.*no-binary.*unset {name}"):
-        module.get_communicator()
-
-
-@pytest.mark.parametrize(
-    "variables, alone",
-    [
-        ({"RANK": "0", "WORLD_SIZE": "2"}, False),  # torchrun
-        ({"WORLD_SIZE": "2"}, True),
-        ({"RANK": "0", "WORLD_SIZE": "1"}, True),
-        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, True),  # a script of a job, without srun
-    ],
-)
-def test_scripts_of_jobs_are_alone_but_torchrun_is_not(
-    launched: pytest.MonkeyPatch, variables: dict[str, str], alone: bool
-) -> None:
-    for name, value in variables.items():
-        launched.setenv(name, value)
-    assert (started_ranks() == 1) == alone
-
-
-def test_a_mismatched_world_is_refused_when_it_is_given() -> None:
-    """As the communicator of a domain, like the default one; the process itself may be alone.
-
-    In a process of its own, because it starts MPI.
-    """
-    pytest.importorskip("mpi4py")
-    program = (
-        "from mpi4py.MPI import COMM_SELF, COMM_WORLD\n"
-        "from groundswell.exchange.mpi_communicator import ranks_of\n"
-        "print(ranks_of(COMM_SELF).size)\n"
-        "ranks_of(COMM_WORLD)"
-    )
-    command = [sys.executable, "-c", program]
-    variables = environment(PALS_RANKID="1")
-    done = subprocess.run(command, env=variables, capture_output=True, text=True)
-    assert done.returncode == 1 and done.stdout == "1\n", done.stderr
-    assert "BackendError: at least 2 processes were started" in done.stderr
-
-
-@pytest.mark.parametrize("variables", [{"PALS_RANKID": "1"}, {"RANK": "1", "WORLD_SIZE": "2"}])
-def test_the_command_line_refuses_unknown_launchers(variables: dict[str, str]) -> None:
-    pytest.importorskip("mpi4py")
-    command = [sys.executable, "-m", "groundswell", "info"]
-    done = subprocess.run(command, env=environment(**variables), capture_output=True, text=True)
-    assert done.returncode == 2 and done.stderr.count("at least 2 processes") == 1, done.stderr
-
-
-# --- deadlines ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("text, seconds", [("2", 2.0), ("0.25", 0.25), ("1e3", 1000.0), (" 7 ", 7)])
-def test_the_timeout_is_read_from_the_environment(
-    no_timeout: pytest.MonkeyPatch, text: str, seconds: float
-) -> None:
-    assert timeout_seconds() == DEFAULT_TIMEOUT
-    no_timeout.setenv(TIMEOUT, text)
-    assert timeout_seconds() == seconds
-    no_timeout.setenv(TIMEOUT, "")
-    assert timeout_seconds() == DEFAULT_TIMEOUT
-
-
-@pytest.mark.parametrize("text", ["0", "-3", "inf", "nan", "five", "2 s", "1e999"])
-def test_other_timeouts_are_refused(no_timeout: pytest.MonkeyPatch, text: str) -> None:
-    no_timeout.setenv(TIMEOUT, text)
-    with pytest.raises(InputError) as caught:
-        timeout_seconds()
-    assert str(caught.value) == f"{TIMEOUT} = {text!r} must be a number of seconds above zero"
-
-
-def test_deadlines_name_the_late_ranks() -> None:
-    with timeout_of(0.05):
-        deadline, begun = Deadline(SerialCommunicator()), time.monotonic()
-    with pytest.raises(RunFailed, match="rank 3, 5 has sent no message for 0 s.*" + TIMEOUT):
-        while time.monotonic() - begun < 5:
-            deadline.pause("message", [3, 5])
-    assert 0.04 < time.monotonic() - begun < 1
-
-
-def test_pauses_sleep_where_yields_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread that yields may lose the core for a time slice; one that slept gets it back."""
-    clock, done = [0.0], list[str]()
-    lasting = {"yield": waiting.LONG_YIELD_SECONDS / 2}
-
-    def act(name: str, seconds: float) -> None:
-        done.append(name)
-        clock[0] += seconds
-
-    monkeypatch.setattr(waiting, "_core_use", waiting._CoreUse())
-    monkeypatch.setattr(waiting.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(waiting.time, "sleep", lambda seconds: act("sleep", seconds))
-    monkeypatch.setattr(waiting.os, "sched_yield", lambda: act("yield", lasting["yield"]))
-    for _ in range(50):
-        waiting._yield_core(clock[0])
-    assert set(done) == {"yield"}
-    lasting["yield"], done[:] = 3 * waiting.LONG_YIELD_SECONDS, []
-    for _ in range(2 * waiting.CROWDED_PAUSES + 2):
-        waiting._yield_core(clock[0])
-    assert done == 2 * ["yield", *["sleep"] * waiting.CROWDED_PAUSES]
-
-
-def test_pauses_check_the_other_processes_at_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    checks: list[float] = []
-
-    class Failing(SerialCommunicator):
-        def require_alive(self) -> None:
-            checks.append(time.monotonic())
-            if len(checks) == 3:
-                raise RunFailed("rank 1 has ended")
-
-    monkeypatch.setattr(waiting, "CHECK_SECONDS", 0.05)
-    deadline = Deadline(Failing(), busy=0.0)
-    with pytest.raises(RunFailed, match="rank 1 has ended"):
-        while True:
-            deadline.pause("message", [1])
-    assert checks[2] - checks[0] > 0.09
-
-
-def test_the_message_of_a_late_rank_has_a_cure() -> None:
-    text = str(late("ghost layers", [4], 12.4))
-    assert text.startswith("rank 4 has sent no ghost layers for 12 s") and TIMEOUT in text
 
 
 # --- processes that have ended --------------------------------------------------------------------
@@ -421,7 +170,7 @@ def test_problems_of_a_case_reach_all_ranks(found: dict[str, list[str]]) -> None
     assert found["case"] == [error] * 3
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+@pytest.mark.parametrize("ranks", [1, 3, *long_variants([2, 5])])
 def test_random_calls_agree_with_one_process(ranks: int) -> None:
     """Empty values, short ones, and those of many chunks."""
     assert lines_of(ranks, "random") == by_rank(ranks, "agrees")

@@ -10,31 +10,29 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import h5py
 import numpy as np
 import pytest
-import xarray
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from interpolation_oracle import interpolate
 from numpy.typing import NDArray
-from recording_runs import FIELDS, SECONDS, Film, offered, record, renamed, section
+from recorded_truth import GRID, SPACING, STEPS, chosen, read
+from recording_runs import FIELDS, SECONDS, Film, record, renamed, section
 
 from groundswell.case.recording import RecordSection
-from groundswell.errors import InputError
-from groundswell.grids.cartesian import GHOSTS, Grid, Part
+from groundswell.grids.cartesian import GHOSTS, Grid
 from groundswell.outputs.cartesian import stencil
 
 pytestmark = pytest.mark.each_value
 
-SPACING = (10.0, 20.0, 5.0)
-GRID = Grid((7, 6, 5), SPACING, (1, 0, 2), (2, 1, 0))
+
 CUTS = [(1, 1, 1), (3, 1, 1), (1, 3, 1), (1, 1, 3), (2, 2, 1), (2, 1, 2)]
-STEPS = 11
+
+
 TOLERANCE = {"float32": 1e-6, "float64": 1e-14}
 WHATS = ["raw", "max", "min", "rms", "mean", "final"]
 cuts = st.sampled_from(CUTS)
-quick = settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(autouse=True)
@@ -46,35 +44,6 @@ def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- what is true ---------------------------------------------------------------------------------
 
 
-def middles(axis: int) -> NDArray[Any]:
-    return (np.arange(GRID.region[axis]) + 0.5) * SPACING[axis]
-
-
-def chosen(where: Any, values: NDArray[Any]) -> NDArray[Any]:
-    """What belongs to a sample of a field (..., nz, ny, nx)."""
-    z, y, x = (middles(axis) for axis in (2, 1, 0))
-    if where.kind == "all":
-        return values[..., :: where.stride, :: where.stride, :: where.stride]
-    if where.kind == "box":
-        inside = [
-            np.flatnonzero((at >= where.low[a]) & (at <= where.high[a]))[:: where.stride]
-            for a, at in ((2, z), (1, y), (0, x))
-        ]
-        return values[..., *np.ix_(*inside)]
-    if where.kind == "plane":
-        axis, step = "xyz".index(where.normal), where.stride or 1
-        layer = int(np.abs(middles(axis) - where.at).argmin())
-        taken = [
-            slice(layer, layer + 1) if a == axis else slice(None, None, step) for a in (2, 1, 0)
-        ]
-        return values[..., *taken].squeeze(axis=axis - 2 * axis - 1)
-    if where.kind == "mask":
-        return values.reshape(*values.shape[:-3], -1)[..., where.indices]
-    positions = np.array(where.positions)
-    i, j, k = (np.abs(middles(a) - positions[:, a, None]).argmin(axis=1) for a in range(3))
-    return values[..., k, j, i]
-
-
 def truth(film: Film, of: RecordSection, name: str, what: str) -> NDArray[Any]:
     values = chosen(of.where, film.region(name))
     begin = round(of.begin / SECONDS) if isinstance(of.begin, float) else of.begin
@@ -84,11 +53,6 @@ def truth(film: Film, of: RecordSection, name: str, what: str) -> NDArray[Any]:
         return np.sqrt((samples**2).mean(axis=0))
     found = {"raw": samples, "final": values[STEPS]}
     return found[what] if what in found else getattr(samples, what)(axis=0)
-
-
-def read(folder: Path, name: str) -> dict[str, Any]:
-    with xarray.open_dataset(folder / name, engine="h5netcdf") as found:
-        return dict(found.load().variables)
 
 
 def assert_true(film: Film, of: RecordSection, folder: Path) -> None:
@@ -268,89 +232,3 @@ def test_weights_add_up_and_stay_small_beyond_the_ends(count: int, most: int, se
     if taps > 1:
         nodes = first[:, None] + np.arange(taps)
         assert (weights * nodes).sum(axis=1) == pytest.approx(at, abs=1e-9)
-
-
-# --- files ----------------------------------------------------------------------------------------
-
-
-def test_fields_that_lie_elsewhere_have_their_own_coordinates(tmp_path: Path) -> None:
-    film = Film.random(GRID, STEPS, seed=5, dtype="float64")
-    wanted = section(fields=["a", "b", "c"], where={"kind": "all"}, every=5)
-    record(film, [wanted], tmp_path, (1, 2, 1), STEPS)
-    with xarray.open_dataset(tmp_path / "r.nc", engine="h5netcdf") as found:
-        assert found["a"].dims == ("time", "z", "y", "x")
-        assert found["b"].dims == ("time", "z", "y", "x_b")
-        assert found["c"].dims == ("time", "z_c", "y_c", "x_b")
-        assert found["x_b"].values == pytest.approx(middles(0) - SPACING[0] / 2)
-        assert found["time"].values == pytest.approx([0, 5 * SECONDS, 10 * SECONDS])
-        assert found["a"].attrs["units"] == "m s-1" and found.attrs["title"] == "film"
-
-
-def test_images_open_in_paraview_where_they_belong(tmp_path: Path) -> None:
-    film = Film.random(GRID, STEPS, seed=6, dtype="float32")
-    where = {"kind": "box", "low": [15, 30, 2.5], "high": [55, 110, 12.5], "stride": 2}
-    wanted = section(where=where, every=4, file="r.vtkhdf")
-    record(film, [wanted], tmp_path, (2, 1, 1), STEPS)
-    with h5py.File(tmp_path / "r.vtkhdf") as file:
-        group = file["VTKHDF"]
-        assert group.attrs["Spacing"] == pytest.approx([20, 40, 10])
-        assert group.attrs["Origin"] == pytest.approx([15 - 10, 30 - 20, 2.5 - 5])
-        assert group["Steps/Values"][:] == pytest.approx([0, 4 * SECONDS, 8 * SECONDS])
-        expected = chosen(wanted.where, film.region("a"))[:STEPS:4]
-        np.testing.assert_array_equal(group["CellData/a"][:], expected.astype("f4"))
-
-
-def test_positions_and_masks_come_from_files(tmp_path: Path) -> None:
-    film = Film.random(GRID, STEPS, seed=7, dtype="float64")
-    (tmp_path / "points.csv").write_text("12, 31, 4\n55 70 20\n")
-    mask = np.random.default_rng(1).random(GRID.region[::-1]) < 0.2
-    np.save(tmp_path / "mask.npy", mask)
-    np.save(tmp_path / "indices.npy", np.flatnonzero(mask))
-    files = [
-        section(where={"kind": "points", "file": tmp_path / "points.csv"}, what="final"),
-        section(where={"kind": "mask", "file": tmp_path / "mask.npy"}, what="final"),
-        section(where={"kind": "mask", "file": tmp_path / "indices.npy"}, what="final"),
-        section(where={"kind": "mask", "indices": mask.ravel()}, what="final"),
-    ]
-    record(film, renamed(files), tmp_path / "out", (1, 3, 1), STEPS)
-    last = film.region("a")[STEPS]
-    found = [read(tmp_path / "out", f"r{n}.nc")["a_final"].values for n in range(4)]
-    assert found[0].tolist() == [last[0, 1, 1], last[4, 3, 5]]
-    for values in found[1:]:
-        assert (values == last[mask]).all()
-
-
-def test_statistics_without_a_sample_are_not_numbers(tmp_path: Path) -> None:
-    film = Film.random(GRID, STEPS, seed=9, dtype="float64")
-    late = section(where={"kind": "all"}, what=["max", "mean", "final"], **{"from": STEPS})
-    record(film, [late], tmp_path, (1, 1, 1), STEPS)
-    found = read(tmp_path, "r.nc")
-    assert np.isnan(found["a_max"]).all() and np.isnan(found["a_mean"]).all()
-    assert (found["a_final"].values == film.region("a")[STEPS]).all()
-
-
-# --- refusals -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("where", "told"),
-    [
-        ({"kind": "points", "positions": [[10, 10, 10], [10, 500, 10]]}, "y = 500 m .* 0 to 120 m"),
-        ({"kind": "points", "positions": [[-1, 10, 10]]}, "x = -1 m .* outside the domain"),
-        ({"kind": "plane", "normal": "z", "at": 26.0}, "z = 26 m .* allowed: 0 to 25 m"),
-        ({"kind": "box", "low": [11, 0, 0], "high": [14, 9, 9]}, "between x = 11 and 14 m"),
-        ({"kind": "mask", "indices": [3, 210]}, "index 210; .* 0 to 209"),
-        ({"kind": "plane", "normal": "z", "at": 1.0, "points": [3, 3]}, "give stride"),
-    ],
-)
-def test_places_that_are_not_there_are_refused(where: dict[str, Any], told: str) -> None:
-    film = Film(GRID, {"a": np.zeros(1)})
-    with pytest.raises(InputError, match=told):
-        offered(film, Part.whole(GRID)).select(section(where=where))
-
-
-def test_a_record_that_begins_too_late_is_refused() -> None:
-    film = Film(GRID, {"a": np.zeros(1)})
-    late = section(where={"kind": "all"}, **{"from": 20})
-    with pytest.raises(InputError, match="begins at step 20, but the run has 11 steps"):
-        offered(film, Part.whole(GRID)).require_samples([late], STEPS)

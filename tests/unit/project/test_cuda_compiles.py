@@ -1,49 +1,17 @@
-"""Every kernel through NVRTC, which needs no GPU: it compiles, keeps to its registers, spills none.
-
-The sources are those that the solver itself asks its backend to compile. A register too many halves
-the threads that a multiprocessor holds, so growth should be noticed and meant: raise a limit
-together with a measurement that shows it costs nothing.
-"""
+"""Kernels through NVRTC, which needs no GPU: they compile, keep to their registers, spill none."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dg_register_limits import (
-    CURVED_LIMITS,
-    DG_LIMITS,
-    LONG_DG,
-    MORE,
-    NODAL_LIMITS,
-)
-from register_limits import (
-    FUSED_LIMITS,
-    FUSED_SPILLS,
-    HOT_LIMITS,
-    LIMITS,
-    OF_SEVERAL_SPILLS,
-    OLDER_SPILLS,
-    POISSON_LIMITS,
-    SPILLS,
-    TERMS_SPILLS,
-)
+from compiled_kernels import Check, kernels_of
+from register_limits import FUSED_LIMITS, HOT_LIMITS, LIMITS, OF_SEVERAL_SPILLS, POISSON_LIMITS
 from sample_kernels import KERNELS, contraction_source, stencil_source
-from source_collector import (
-    SourceCollector,
-    assembly_sources,
-    cavity_sources,
-    dgwave_source,
-    fused_sources,
-    solver_sources,
-    ultrasound_sources,
-)
-from variants import long_variants, short_and_long
+from source_collector import SourceCollector, assembly_sources
 
 import groundswell
 from groundswell.backends import Source
@@ -57,13 +25,7 @@ from groundswell.linear.chebyshev import chebyshev_source
 from groundswell.linear.operators import convert_source
 from groundswell.outputs.launches import recorder_source
 from groundswell.simulation.finite_check import search_source
-from groundswell.solvers.dgwave.benchmarks.problems import (
-    TABLE_2,
-    Configuration,
-    cubes,
-    discretise,
-)
-from groundswell.solvers.dgwave.recording.surface import surface_source
+from groundswell.solvers.dgwave.benchmarks.problems import TABLE_2, Configuration, cubes, discretise
 from groundswell.solvers.poisson.benchmarks.speed import ROOFLINE
 from groundswell.solvers.poisson.element_operator import (
     DEFAULTS,
@@ -81,164 +43,19 @@ from groundswell.solvers.poisson.fused_cg import (
 from groundswell.solvers.poisson.grid_transfer import transfer_source
 from groundswell.solvers.poisson.roofline import CYCLE
 from groundswell.solvers.poisson.schwarz import schwarz_source
-from groundswell.solvers.ultrasound.kwave.velocities import shift_source
 from groundswell.spectral_elements.element_kernels import multiply_source
 from groundswell_rivals.dgwave.ghost_exchange import pack_source
 from groundswell_rivals.dgwave.ladder import F1S, VERSIONS, ladder_source
 from groundswell_rivals.exchange.slow_link import Link, LinkedBackend
 from waiting_blocks import SOURCE as WAITING
 
-nvrtc = pytest.importorskip("groundswell.backends.nvrtc")
-pytest.importorskip("cuda.bindings.nvrtc", reason="needs nvidia-cuda-nvrtc and cuda-core")
-
 pytestmark = pytest.mark.each_value
-
-# A quick run compiles each kernel for both, but not each of its variants.
-ARCHITECTURES = ("sm_80", "sm_90")
-OLDER = ("sm_80",)
 
 
 def triad_source() -> Source:
     backend = SourceCollector()
     backend.measure_bandwidth(megabytes=1, repeats=1)
     return backend.sources[0]
-
-
-@cache
-def kernels_of(text: str, architecture: str) -> list[Any]:
-    """Each kernel's resources."""
-    found: list[Any] = nvrtc.compile_cubin(text, architecture)[1]
-    assert found, "the compiler reported no kernel"
-    return found
-
-
-Check = Callable[..., None]
-
-
-@pytest.fixture(params=ARCHITECTURES)
-def check(request: pytest.FixtureRequest) -> Check:
-    """No kernel of a source takes more than its limits allow, and each has one."""
-
-    def compare(
-        source: Source,
-        precision: str,
-        limits: Mapping[str, tuple[int, int]] = LIMITS,
-        spills: Mapping[str, int] = SPILLS,
-    ) -> None:
-        column = ("single", "double").index(precision)
-        allowed = {**spills, **(OLDER_SPILLS if request.param in OLDER else {})}
-        for found in kernels_of(source.text(), request.param):
-            name, most = found.kernel, limits[found.kernel][column]
-            assert found.registers <= most, f"{name}: {found.registers} registers, limit {most}"
-            spilled, most = found.spill_bytes, allowed.get(name, 0)
-            assert spilled <= most, f"{name}: {spilled} bytes spilled, limit {most}"
-
-    return compare
-
-
-VARIANTS = [*product(("pml", "sponge", "periodic"), ("free-surface", "absorbing"), (True, False))]
-
-
-@pytest.mark.parametrize("precision", ["single", "double"])
-@pytest.mark.parametrize(("sides", "top", "q"), VARIANTS)
-def test_the_solvers_kernels(check: Check, precision: str, sides: str, top: str, q: bool) -> None:
-    for source in solver_sources(precision, sides, top, q):
-        check(source, precision, LIMITS | HOT_LIMITS[sides])
-
-
-@pytest.mark.parametrize("precision", ["single", "double"])
-def test_the_cavitys_kernels(check: Check, precision: str) -> None:
-    for source in (*cavity_sources(precision, local=True), *cavity_sources(precision, local=False)):
-        check(source, precision)
-
-
-@pytest.mark.parametrize("heterogeneous", [True, False])
-@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-def test_the_k_space_schemes_kernels(
-    check: Check, dtype: str, precision: str, heterogeneous: bool
-) -> None:
-    for source in ultrasound_sources(dtype, heterogeneous=heterogeneous):
-        check(source, precision)
-    check(shift_source(dtype, (16, 12, 9)), precision)
-
-
-@pytest.mark.parametrize("upwind", short_and_long([1.0, 0.3], [0.3]))
-@pytest.mark.parametrize(("degree", "elastic"), short_and_long(DG_LIMITS, LONG_DG))
-@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-def test_the_kernels_of_dg_waves(
-    check: Check, dtype: str, precision: str, degree: int, elastic: bool, upwind: float
-) -> None:
-    registers, spills = DG_LIMITS[degree, elastic]
-    column = ("single", "double").index(precision)
-    source = dgwave_source(dtype, degree, elastic=elastic, upwind=upwind)
-    check(source, precision, {**LIMITS, "advance": registers}, {"advance": spills[column]})
-
-
-@pytest.mark.parametrize(("degree", "elastic"), short_and_long(DG_LIMITS, LONG_DG))
-@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-@pytest.mark.parametrize("term", [{"mechanisms": 3}, {"matched": True}], ids=str)
-def test_variants_of_dg_waves_take_few_more_registers(
-    check: Check, dtype: str, precision: str, degree: int, elastic: bool, term: dict[str, Any]
-) -> None:
-    registers, spills = DG_LIMITS[degree, elastic]
-    column = ("single", "double").index(precision)
-    [(more, spilled)] = (MORE[name] for name in term)
-    most = tuple(n + more for n in registers)
-    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, **term)
-    check(source, precision, {**LIMITS, "advance": most}, {"advance": spills[column] + spilled})
-
-
-@pytest.mark.parametrize(("degree", "elastic"), short_and_long(NODAL_LIMITS, LONG_DG))
-@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-def test_the_kernels_of_nodal_materials(
-    check: Check, dtype: str, precision: str, degree: int, elastic: bool
-) -> None:
-    registers, spills = NODAL_LIMITS[degree, elastic]
-    column = ("single", "double").index(precision)
-    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, nodal=True)
-    check(source, precision, {**LIMITS, "advance": registers}, {"advance": spills[column]})
-
-
-@pytest.mark.parametrize(("degree", "elastic"), short_and_long(CURVED_LIMITS, LONG_DG))
-@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-@pytest.mark.parametrize("mortars", [False, True])
-def test_the_kernels_of_curved_elements(
-    check: Check, dtype: str, precision: str, degree: int, elastic: bool, mortars: bool
-) -> None:
-    registers, spills = CURVED_LIMITS[degree, elastic]
-    column = ("single", "double").index(precision)
-    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, curved=True, mortars=mortars)
-    limits = {**LIMITS, "store_traces": (36, 48), "advance": registers}
-    check(source, precision, limits, {"advance": spills[column]})
-
-
-@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-def test_the_kernel_of_the_surface_of_dg_waves(check: Check, dtype: str, precision: str) -> None:
-    check(surface_source(dtype), precision)
-
-
-@pytest.mark.parametrize("nodal", [True, False])
-@pytest.mark.parametrize("curved", [True, False])
-@pytest.mark.parametrize("elastic", [True, False])
-@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-def test_the_kernels_of_mortars(
-    check: Check, dtype: str, precision: str, elastic: bool, curved: bool, nodal: bool
-) -> None:
-    options: dict[str, Any] = {"elastic": elastic, "curved": curved, "nodal": nodal}
-    for degree in (4, 15):
-        source = dgwave_source(dtype, degree, upwind=1.0, file="mortars.h", **options)
-        check(source, precision)
-
-
-@pytest.mark.parametrize(
-    "kind", ["lossless", "power law", "terms", "all", *long_variants(["sources", "overlaps"])]
-)
-@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
-def test_the_fused_k_space_steps_kernels(
-    check: Check, dtype: str, precision: str, kind: str
-) -> None:
-    for source in fused_sources(dtype, kind):
-        check(source, precision, FUSED_LIMITS, TERMS_SPILLS if kind == "terms" else FUSED_SPILLS)
 
 
 def test_the_exchanges_kernels(check: Check) -> None:

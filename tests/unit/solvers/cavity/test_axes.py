@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from turns import SIDES, TURNS, Turn
+from variants import short_and_long
 
 from groundswell.backends import open_backend
 from groundswell.solvers.cavity.case import AXES, FIELDS, CavityCase
@@ -111,7 +112,7 @@ def picture(flow: Flow, axes: tuple[int, int], folder: Path) -> list[np.ndarray]
     return [plane["T"].values[flips], *speeds]
 
 
-@pytest.mark.parametrize("name", CAVITIES)
+@pytest.mark.parametrize("name", short_and_long(CAVITIES, ["heated from the side", "lid"]))
 def test_numbers_and_pictures_do_not_depend_on_the_axes(name: str, tmp_path: Path) -> None:
     """Of any flow, here of one without symmetries, and whatever a turn makes of it."""
     content = CAVITIES[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,10 @@ def alone() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    found: dict[str, Any] = run_to_json(2, ON_RANKS, tmp_path_factory.mktemp("bench"))
+def shared(
+    on_ranks: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
+    found: dict[str, Any] = run_to_json(on_ranks, 2, ON_RANKS, tmp_path_factory.mktemp("bench"))
     return found
 
 

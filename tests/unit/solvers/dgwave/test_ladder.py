@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -180,10 +181,12 @@ def test_ghosts_of_a_rank() -> None:
 
 
 @pytest.mark.full
-def test_ranks_find_what_one_finds(backend: Backend, tmp_path: Path) -> None:
+def test_ranks_find_what_one_finds(
+    on_ranks: Callable[..., str], backend: Backend, tmp_path: Path
+) -> None:
     """By all transports, whatever is sent, hidden or not."""
     expected = advanced(backend, discretise(RIEMANN, 2, cubes((3, 2, 4))), None)
-    rows = run_to_json(3, ON_RANKS, tmp_path)
+    rows = run_to_json(on_ranks, 3, ON_RANKS, tmp_path)
     assert len(rows) == 18
     for (_, _, sent), _, fields in rows:
         assert difference(np.array(fields), expected) < TOLERANCE["double"], sent

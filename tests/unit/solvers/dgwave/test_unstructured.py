@@ -1,4 +1,4 @@
-"""DG waves on meshes of Gmsh: answers of bricks in any orientation; what is said of mistakes."""
+"""DG waves on meshes of Gmsh: answers of bricks in any orientation."""
 
 from __future__ import annotations
 
@@ -7,55 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dense_spectral_elements import shuffled
-from dgwave_cases import EXPLOSION, WATER, build
-from gmsh_files import cells_of, numbered, save
+from dgwave_cases import EXPLOSION, build
+from gmsh_cases import ROCK, SEA, SIZE, on_mesh, write
 from numpy.typing import NDArray
 
 import groundswell as gs
-from groundswell.errors import CaseError, InputError
-from groundswell.meshes.box import Box
-from groundswell.meshes.hexahedra import face_nodes
-from groundswell.meshes.mesh import Mesh
-from groundswell.meshes.mesh_faces import NOWHERE, find_mesh_faces, turned
+from groundswell.errors import InputError
 from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.simulation.preparation import prepare
 from groundswell.solvers.dgwave.recording.lattice import Lattice, has_shaking_map
-from groundswell.spectral_elements.surface_location import find_surface, top_faces
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 pytestmark = pytest.mark.each_value
 
-COUNTS, SIZE = (4, 3, 3), (800.0, 600.0, 600.0)
-ROCK = {"vp": 3000, "vs": 1700, "rho": 2500}
-SEA = {name: WATER[name] for name in ("vp", "vs", "rho")}
-NAMES = {"top": (1, 2), "rest": (2, 2), "sea": (1, 3), "rock": (2, 3)}
+
 GRID = {"size": SIZE, "spacing": 200}
 LAYERS = {"kind": "layered", "layers": [{"top": 0, **SEA}, {"top": 200, **ROCK}]}
-
-
-def write(path: Path, order: int = 1, bend: Any = None, up: bool = False, **changes: Any) -> Path:
-    """A file of the elements of GRID, in any order and orientation, water over rock."""
-    mesh = shuffled(Box(COUNTS, high=SIZE, order=order), np.random.default_rng(2))
-    tags = 2 * (mesh.tags(np.arange(mesh.count)) > 0)
-    z = np.stack([mesh.nodes[:, face_nodes(order, f), 2] for f in range(6)], axis=1)
-    tags[(z == 0).all(axis=2)] = 1
-    volumes = np.where(mesh.nodes[:, :, 2].mean(axis=1) < 200, 1, 2)
-    nodes = mesh.nodes if bend is None else bend(mesh.nodes)
-    points, numbers = numbered(Mesh(mesh.corners, nodes, order))
-    points = points * [1, 1, -1] if up else points
-    return save(path, points, cells_of(numbers, tags, volumes), changes.get("names", NAMES))
-
-
-def on_mesh(path: Path, **changes: Any) -> dict[str, Any]:
-    """Changes of a case that put it on a mesh."""
-    return {
-        "grid": {"file": str(path), "vertical": "down"},
-        "medium": {"kind": "volumes", "volumes": {"sea": SEA, "rock": ROCK}},
-        "boundary": {"surfaces": {"top": "free-surface", "rest": "absorbing"}},
-        "source": [dict(EXPLOSION)],  # which changes change
-        **changes,
-    }
 
 
 BRICKS: dict[str, Any] = {
@@ -224,180 +191,3 @@ def test_records_outside_the_mesh_are_refused_before_a_run(tmp_path: Path) -> No
             continue
         with pytest.raises(InputError, match=r"1 of 1 positions of output.record lie outside"):
             gs.check(case)
-
-
-# --- faces and surfaces ---------------------------------------------------------------------------
-
-
-def test_faces_meet_at_their_nodes() -> None:
-    """Nodes of a face are those of the other side, turned."""
-    mesh = shuffled(Box((3, 2, 2), order=3), np.random.default_rng(4))
-    found = find_mesh_faces(mesh)
-    everyone = np.argwhere(found.neighbours != NOWHERE)
-    assert len(everyone) == 2 * (2 * 2 * 2 + 3 * 2 + 3 * 2)
-    assert len(np.unique(found.turns[found.neighbours != NOWHERE])) == 8
-    for element, face in everyone:
-        other, its = found.neighbours[element, face], found.faces[element, face]
-        assert found.neighbours[other, its] == element and found.faces[other, its] == face
-        here = mesh.nodes[element, face_nodes(3, face)]
-        there = mesh.nodes[other, face_nodes(3, its)]
-        assert np.allclose(here, there[turned(found.turns[element, face], 4)], atol=1e-14)
-
-
-def test_tops_of_meshes() -> None:
-    """Exact on trilinear and on curved elements, at their edges too; nothing beside them."""
-    rng = np.random.default_rng(1)
-    points = rng.uniform(0.05, 0.95, (30, 2))
-    points[:5], points[5:9, 0] = [[0.5, 0.5]], 0.25
-
-    def bend(x: NDArray[Any]) -> NDArray[Any]:
-        lift = 0.1 * x[..., 0] ** 2 - 0.2 * x[..., 0] * x[..., 1] + 0.1 * x[..., 1]
-        return np.stack([x[..., 0], x[..., 1], x[..., 2] + lift * (1 - x[..., 2])], axis=-1)
-
-    mesh = shuffled(Box((4, 2, 2), deform=bend, order=2), rng)
-    x, y = points.T
-    assert np.allclose(find_surface(mesh, points), 0.1 * x**2 - 0.2 * x * y + 0.1 * y, atol=1e-12)
-    assert np.isnan(find_surface(mesh, np.array([[1.2, 0.5], [-0.1, 0.0]]))).all()
-    elements, areas = top_faces(mesh)
-    assert len(set(elements)) == 8 and np.allclose(areas, 1 / 8)
-
-
-def test_only_the_highest_of_many_faces_is_the_top() -> None:
-    """Of two boxes above each other, and beside them."""
-    low, high = (
-        Box((3, 2, 1), high=(3, 2, 1)),
-        Box((1, 1, 1), low=(1.0, 0.0, -2.0), high=(2, 1, -1)),
-    )
-    nodes = np.concatenate([box.geometry_nodes(np.arange(box.count)) for box in (low, high)])
-    corners = np.concatenate([low.ids(1, np.arange(6)), high.ids(1, [0]) + 100])
-    mesh = Mesh(corners, nodes, 1)
-    points = np.array([[0.5, 0.5], [1.5, 0.5], [1.5, 1.5], [2.5, 1.999], [3.5, 0.5]])
-    assert np.array_equal(find_surface(mesh, points), [0, -2, 0, 0, np.nan], equal_nan=True)
-    assert sorted(top_faces(mesh)[0]) == [0, 2, 3, 4, 5, 6]
-
-
-def test_floors_of_caves_are_not_the_surface() -> None:
-    """A block of 3 x 1 x 3 elements without its middle."""
-    box = Box((3, 1, 3), high=(3, 1, 3))
-    solid = np.delete(np.arange(9), 4)
-    mesh = Mesh(box.ids(1, solid), box.geometry_nodes(solid), 1)
-    points = np.array([[0.5, 0.5], [1.5, 0.5]])
-    assert np.array_equal(find_surface(mesh, points), [0, 0])
-    elements, areas = top_faces(mesh)
-    assert sorted(solid[elements]) == [0, 1, 2] and np.allclose(areas, 1)
-
-
-# --- mistakes -------------------------------------------------------------------------------------
-
-VOLUMES = {"sea": SEA, "rock": ROCK}
-SURFACES = {"top": "free-surface", "rest": "absorbing"}
-AIRGUN = {
-    **{"kind": "airgun", "x": 430, "y": 450, "depth": 5000, "strength": "20 bar m"},
-    "time_function": {"kind": "ricker", "frequency": 4},
-}
-AWP = {"kind": "awp", "file": "a.msh", "points": 1, "steps": 3, "step": 0.02, "format": "text"}
-OUTSIDE = [{"name": name, "x": 9, "y": 9, "depth": 601} for name in "AB"]
-MISFITS = [
-    ({"medium__volumes": {**VOLUMES, "ice": ROCK}}, "has no physical volume 'ice'; it has rock, s"),
-    ({"medium__volumes": {"sea": SEA}}, "medium.volumes lacks the physical volume 'rock' of the"),
-    ({"boundary__surfaces": {**SURFACES, "tip": "rigid"}}, "has no physical surface 'tip'; it has"),
-    ({"boundary__surfaces": {"top": "rigid"}}, "boundary.surfaces lacks the physical surface 'res"),
-    ({"source__0__x": 900}, r"source\[0\] lies outside the mesh, at x = 900 m"),
-    ({"source": [AIRGUN]}, r"source\[0\]: the source lies outside the mesh, .* depth of 5000 m"),
-    ({"source": [AWP]}, r"source\[0\]: positions .* \"awp\" are indices of the cells of a grid"),
-    ({"receiver": OUTSIDE}, "receiver A lies outside the m.*\nreceiver B lies outside the mesh"),
-]
-
-
-@pytest.mark.parametrize(("changes", "message"), MISFITS)
-def test_what_does_not_fit_is_told(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    path = write(tmp_path / "a.msh")
-    with pytest.raises(InputError, match=message):
-        prepare(build(tmp_path, **{**on_mesh(path), **changes}))
-
-
-def test_bad_elements_are_told(tmp_path: Path) -> None:
-    """At the nodes of the degree, where the file's own nodes may be sound; and gaps."""
-
-    def fold(points: NDArray[Any]) -> NDArray[Any]:
-        moved = points.copy()
-        moved[..., 0] += 80 * np.sin(2 * np.pi * points[..., 0] / 200 + 2)
-        return moved
-
-    with pytest.raises(InputError, match=r"inverted|folded"):
-        prepare(build(tmp_path, **on_mesh(write(tmp_path / "a.msh", 2, fold)), method__degree=4))
-    mesh = shuffled(Box((2, 1, 1), high=SIZE), np.random.default_rng(0))
-    points, numbers = numbered(mesh)
-    twice = np.arange(16).reshape(2, 8)  # every element has points of its own
-    path = save(
-        tmp_path / "b.msh", points[numbers].reshape(-1, 3), cells_of(twice, twice[:, :6] * 0)
-    )
-    with pytest.raises(InputError, match="pairs of nodes coincide"):
-        prepare(build(tmp_path, **on_mesh(path)))
-
-
-def test_elements_need_a_volume(tmp_path: Path) -> None:
-    mesh = shuffled(Box((2, 1, 1), high=SIZE), np.random.default_rng(0))
-    points, numbers = numbered(mesh)
-    tags = 2 * (mesh.tags(np.arange(2)) > 0)
-    cells = cells_of(numbers, tags, np.array([0, 2]))
-    path = save(tmp_path / "a.msh", points, cells, {"rest": (2, 2), "rock": (2, 3)})
-    changes = on_mesh(path, medium={"kind": "volumes", "volumes": {"rock": ROCK}})
-    with pytest.raises(InputError, match=r"a.msh: 1 element in no physical volume"):
-        prepare(build(tmp_path, **changes, boundary__surfaces={"rest": "absorbing"}))
-    path = save(tmp_path / "b.msh", points, cells_of(numbers, tags, 0))
-    changes["grid"] = {"file": str(path)}
-    with pytest.raises(InputError, match=r"has no physical volume 'rock'; it has none"):
-        prepare(build(tmp_path, **changes))
-
-
-MISTAKES = [
-    ({"medium": {"kind": "awp", "file": __file__, "cells": [1, 1, 1], "variables": 3}},
-     "medium.kind", "needs the cells of a grid"),
-    ({"medium__volumes__sea": {"kind": "awp"}}, "medium.volumes.sea.kind", "homogeneous, layered"),
-    ({"medium__volumes__sea": {**SEA, "vs": 1400}}, "medium.volumes.sea.vp", "must exceed sqrt"),
-    ({"boundary": {"top": "rigid"}}, "boundary.top", "is available only on a grid of bricks"),
-    ({"boundary__surfaces__rest": "sponge"}, "boundary.surfaces.rest", "or a sponge such as"),
-    ({"boundary__surfaces__rest": {"kind": "pml"}}, "boundary.surfaces.rest", "or a sponge such"),
-    ({"boundary__surfaces__rest": {"kind": "sponge"}}, "boundary.surfaces.rest.width", "is requir"),
-    ({"boundary__surfaces__rest": {"kind": "sponge", "width": 0}},
-     "boundary.surfaces.rest.width", "must be greater than 0"),
-    ({"refinement": {"frequency": 9}}, "refinement", "is available only on a grid of bricks"),
-    ({"topography": {"kind": "formula", "elevation": 0}},
-     "topography", "remove it; surface and sea floor are those of the mesh"),
-    ({"grid": {"file": "no.msh"}}, "grid.file", "does not exist"),
-    ({"grid__vertical": "left"}, "grid.vertical", 'must be "up" or "down"'),
-    ({"grid__spacing": 3}, "grid.spacing", "is not a key here"),
-    ({"source__0__depth": -5}, "source[0].depth", "lies above the surface"),
-    ({"receiver": [{"name": "A", "longitude": 1, "latitude": 2, "depth": 0}]},
-     "receiver[0].longitude", "meshes have no position on Earth"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("changes", "key", "allowed"), MISTAKES)
-def test_each_mistake_is_one_problem(
-    tmp_path: Path, changes: dict[str, Any], key: str, allowed: str
-) -> None:
-    path = write(tmp_path / "a.msh")
-    with pytest.raises(CaseError) as caught:
-        build(tmp_path, **{**on_mesh(path), **changes})
-    [problem] = caught.value.problems
-    assert problem.key == key and allowed in problem.allowed
-
-
-GRID_MISTAKES = [
-    ({"medium": {"kind": "volumes", "volumes": VOLUMES}}, "medium.kind", "only on a mesh from a f"),
-    (
-        {"boundary__surfaces": SURFACES},
-        "boundary.surfaces",
-        "is available only on a mesh from a file",
-    ),
-]
-
-
-@pytest.mark.parametrize(("changes", "key", "allowed"), GRID_MISTAKES)
-def test_grids_have_no_volumes(changes: dict[str, Any], key: str, allowed: str) -> None:
-    with pytest.raises(CaseError) as caught:
-        build(**changes)
-    [problem] = caught.value.problems
-    assert problem.key == key and allowed in problem.allowed

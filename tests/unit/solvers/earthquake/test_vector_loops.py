@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from kept_reports import kept_report
 from source_collector import solver_sources
 from variants import long_variants
 
@@ -26,7 +27,9 @@ def test_every_row_of_the_hot_kernels_is_vectorised(
     if "clang" in cpu._version(compiler):
         pytest.skip("reads the report of GCC")
     source = solver_sources(precision, "pml", "free-surface", q)[0]
-    loops = vectorised_loops(compiler, source.text(), tmp_path)
+    made_with = (cpu._version(compiler), *cpu.FLAGS, cpu._processor()["features"])
+    key = (source.text(), (KERNELS / "sweep.h").read_text(), *made_with)
+    loops = kept_report(lambda: vectorised_loops(compiler, source.text(), tmp_path), *key)
     assert len(loops) == 2 * KINDS  # velocity and stress
     assert min(loops) >= 1
 

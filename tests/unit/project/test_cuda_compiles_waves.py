@@ -1,0 +1,129 @@
+"""The kernels of the wave and flow solvers through NVRTC, as in test_cuda_compiles.py."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+from compiled_kernels import Check
+from dg_register_limits import CURVED_LIMITS, DG_LIMITS, LONG_DG, MORE, NODAL_LIMITS
+from register_limits import FUSED_LIMITS, FUSED_SPILLS, HOT_LIMITS, LIMITS, TERMS_SPILLS
+from source_collector import (
+    cavity_sources,
+    dgwave_source,
+    fused_sources,
+    solver_sources,
+    ultrasound_sources,
+)
+from variants import long_variants, short_and_long
+
+from groundswell.solvers.dgwave.recording.surface import surface_source
+from groundswell.solvers.ultrasound.kwave.velocities import shift_source
+
+pytestmark = pytest.mark.each_value
+
+
+VARIANTS = [*product(("pml", "sponge", "periodic"), ("free-surface", "absorbing"), (True, False))]
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize(("sides", "top", "q"), VARIANTS)
+def test_the_solvers_kernels(check: Check, precision: str, sides: str, top: str, q: bool) -> None:
+    for source in solver_sources(precision, sides, top, q):
+        check(source, precision, LIMITS | HOT_LIMITS[sides])
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_the_cavitys_kernels(check: Check, precision: str) -> None:
+    for source in (*cavity_sources(precision, local=True), *cavity_sources(precision, local=False)):
+        check(source, precision)
+
+
+@pytest.mark.parametrize("heterogeneous", [True, False])
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_k_space_schemes_kernels(
+    check: Check, dtype: str, precision: str, heterogeneous: bool
+) -> None:
+    for source in ultrasound_sources(dtype, heterogeneous=heterogeneous):
+        check(source, precision)
+    check(shift_source(dtype, (16, 12, 9)), precision)
+
+
+@pytest.mark.parametrize("upwind", short_and_long([1.0, 0.3], [0.3]))
+@pytest.mark.parametrize(("degree", "elastic"), short_and_long(DG_LIMITS, LONG_DG))
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_kernels_of_dg_waves(
+    check: Check, dtype: str, precision: str, degree: int, elastic: bool, upwind: float
+) -> None:
+    registers, spills = DG_LIMITS[degree, elastic]
+    column = ("single", "double").index(precision)
+    source = dgwave_source(dtype, degree, elastic=elastic, upwind=upwind)
+    check(source, precision, {**LIMITS, "advance": registers}, {"advance": spills[column]})
+
+
+@pytest.mark.parametrize(("degree", "elastic"), short_and_long(DG_LIMITS, LONG_DG))
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+@pytest.mark.parametrize("term", [{"mechanisms": 3}, {"matched": True}], ids=str)
+def test_variants_of_dg_waves_take_few_more_registers(
+    check: Check, dtype: str, precision: str, degree: int, elastic: bool, term: dict[str, Any]
+) -> None:
+    registers, spills = DG_LIMITS[degree, elastic]
+    column = ("single", "double").index(precision)
+    [(more, spilled)] = (MORE[name] for name in term)
+    most = tuple(n + more for n in registers)
+    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, **term)
+    check(source, precision, {**LIMITS, "advance": most}, {"advance": spills[column] + spilled})
+
+
+@pytest.mark.parametrize(("degree", "elastic"), short_and_long(NODAL_LIMITS, LONG_DG))
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_kernels_of_nodal_materials(
+    check: Check, dtype: str, precision: str, degree: int, elastic: bool
+) -> None:
+    registers, spills = NODAL_LIMITS[degree, elastic]
+    column = ("single", "double").index(precision)
+    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, nodal=True)
+    check(source, precision, {**LIMITS, "advance": registers}, {"advance": spills[column]})
+
+
+@pytest.mark.parametrize(("degree", "elastic"), short_and_long(CURVED_LIMITS, LONG_DG))
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+@pytest.mark.parametrize("mortars", [False, True])
+def test_the_kernels_of_curved_elements(
+    check: Check, dtype: str, precision: str, degree: int, elastic: bool, mortars: bool
+) -> None:
+    registers, spills = CURVED_LIMITS[degree, elastic]
+    column = ("single", "double").index(precision)
+    source = dgwave_source(dtype, degree, elastic=elastic, upwind=1.0, curved=True, mortars=mortars)
+    limits = {**LIMITS, "store_traces": (36, 48), "advance": registers}
+    check(source, precision, limits, {"advance": spills[column]})
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_kernel_of_the_surface_of_dg_waves(check: Check, dtype: str, precision: str) -> None:
+    check(surface_source(dtype), precision)
+
+
+@pytest.mark.parametrize("nodal", [True, False])
+@pytest.mark.parametrize("curved", [True, False])
+@pytest.mark.parametrize("elastic", [True, False])
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_kernels_of_mortars(
+    check: Check, dtype: str, precision: str, elastic: bool, curved: bool, nodal: bool
+) -> None:
+    options: dict[str, Any] = {"elastic": elastic, "curved": curved, "nodal": nodal}
+    for degree in (4, 15):
+        source = dgwave_source(dtype, degree, upwind=1.0, file="mortars.h", **options)
+        check(source, precision)
+
+
+@pytest.mark.parametrize(
+    "kind", ["lossless", "power law", "terms", "all", *long_variants(["sources", "overlaps"])]
+)
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
+def test_the_fused_k_space_steps_kernels(
+    check: Check, dtype: str, precision: str, kind: str
+) -> None:
+    for source in fused_sources(dtype, kind):
+        check(source, precision, FUSED_LIMITS, TERMS_SPILLS if kind == "terms" else FUSED_SPILLS)
