@@ -151,7 +151,7 @@ class Overlaps:
             InputError: names the accuracy that is attainable.
         """
         if self._asks_for_accuracy and (shortfall := self._shortfall(ranks)):
-            raise InputError(f"{shortfall}, give overlap.points, or use one rank")
+            raise InputError(f"{shortfall}, or give overlap.points, or use one rank")
 
     def warnings(self, ranks: Sequence[int]) -> Iterator[str]:
         """A warning if the default accuracy cannot be expected."""
