@@ -165,7 +165,7 @@ class Cavity(ExchangingSolver):
         return (
             f"the flow grows without bounds at step {step}"
             + f" ({', '.join(bad)} on rank {self.comm.rank} not finite)" * bool(bad)
-            + f": the run is unstable; {remedy(self.setup)}"
+            + f": the run is unstable; {remedy(self.setup.finest)}"
         )
 
     # --- initial condition ------------------------------------------------------------------------
@@ -262,7 +262,7 @@ class Cavity(ExchangingSolver):
             return alone
         stalled = self.history.has_stalled(0)
         advice = (
-            f"the residual no longer falls: {remedy(self.setup)}"
+            f"the residual no longer falls: {remedy(self.setup.finest)}"
             if stalled
             else f"raise time.steps ({self.setup.steps:,}) or the tolerance"
         )

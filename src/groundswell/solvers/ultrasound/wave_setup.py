@@ -16,13 +16,18 @@ from groundswell.grids.cartesian import Grid, Part
 from groundswell.simulation.blocks import BlockSetup
 from groundswell.simulation.exchanging import part_of
 from groundswell.solvers.ultrasound.line_transforms import fits
+from groundswell.solvers.ultrasound.losses import SourceLosses
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
 from groundswell.solvers.ultrasound.overlap_choice import Overlaps
 from groundswell.solvers.ultrasound.overlap_error import OverlapError
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.separable import Term, separate
-from groundswell.solvers.ultrasound.source_waves import emitted_wave, points_per_wavelength
+from groundswell.solvers.ultrasound.source_waves import (
+    emitted_wave,
+    frequencies,
+    points_per_wavelength,
+)
 from groundswell.solvers.ultrasound.stability import DispersionShare
 from groundswell.solvers.ultrasound.window import Window
 
@@ -163,6 +168,12 @@ class WaveSetup(BlockSetup):
     def separated_sources(self) -> tuple[list[Term], list[PointSource]]:
         """Terms of the sources, and sources without terms; see `separate`."""
         return separate(self.sources, self.dtype)
+
+    @property
+    def losses(self) -> SourceLosses:
+        """Losses of the waves that the sources emit."""
+        found = frequencies(self.source_sections)
+        return SourceLosses(self.materials, found, self.reference_speed, self.dt)
 
     # --- parts of ranks ---------------------------------------------------------------------------
 

@@ -84,6 +84,16 @@ class KWaveSetup(WaveSetup):
         """A step up to which all steps are stable, s; see `stable_step`."""
         return self.limit
 
+    def find_limit(self) -> float:
+        """Find the limit; this may read the medium at all points."""
+        return stable_step(
+            self.materials,
+            self.grid,
+            self.reference_speed,
+            self.dt,
+            whole=lambda: self.medium_in(Window.whole_of(self.grid.cells)),
+        )
+
     @property
     def dt(self) -> float:
         """The time step, s."""
@@ -154,17 +164,5 @@ def prepare(case: KWaveCase, comm: Communicator | None = None) -> KWaveSetup:
     job = comm or SerialCommunicator()
     setup = KWaveSetup(case, read_input(case.file, case.steps, job))
     setup.validate()
-    limit = job.collective_try(lambda: _stability_limit(setup) if job.first else inf)
+    limit = job.collective_try(lambda: setup.find_limit() if job.first else inf)
     return replace(setup, limit=job.bcast(limit))
-
-
-def _stability_limit(setup: KWaveSetup) -> float:
-    """A step up to which all steps are stable, s."""
-    whole = Window.whole_of(setup.grid.cells)
-    return stable_step(
-        setup.materials,
-        setup.grid,
-        setup.reference_speed,
-        setup.dt,
-        whole=lambda: setup.medium_in(whole),
-    )
