@@ -17,7 +17,7 @@ from variants import short_and_long
 from groundswell import registry
 from groundswell.backends import open_backend
 from groundswell.errors import InputError, install
-from groundswell.solvers.earthquake import solver, source_injection
+from groundswell.solvers.earthquake import source_injection, step_source
 from groundswell.verify import (
     Check,
     Row,
@@ -155,11 +155,11 @@ RARE = [mistake for mistake in MISTAKES if mistake not in EVERY_DAY]
 @pytest.mark.parametrize("mistake", short_and_long(MISTAKES, RARE))
 def test_a_problem_notices(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, right, wrong, problem = MISTAKES[mistake]
-    kernels = shutil.copytree(solver.KERNELS, tmp_path / "kernels")
+    kernels = shutil.copytree(step_source.KERNELS, tmp_path / "kernels")
     text = (kernels / file).read_text()
     assert right in text
     (kernels / file).write_text(text.replace(right, wrong))
-    monkeypatch.setattr(solver, "KERNELS", kernels)
+    monkeypatch.setattr(step_source, "KERNELS", kernels)
     expect_failure(problem)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,12 +17,47 @@ from groundswell.errors import InputError
 from groundswell.grids.axis import Spacing, Spacings
 from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.media.material import PROPERTIES, UNITS, unit_factor
+from groundswell.simulation.result import Result
+from groundswell.simulation.temporary import run_built
 
 if TYPE_CHECKING:
     import xarray
 
 Table = Mapping[str, Any]  # of a case file
 C = TypeVar("C", bound=SeismicCase)
+
+
+class SimulationOptions(TypedDict, total=False):
+    """Options of the solvers' `simulate` besides the model, sources, receivers and duration.
+
+    Attributes:
+        folder: results folder. By default a temporary folder, `result.folder`, which is deleted
+            together with the result.
+        overwrite: replace results of another case in that folder; by default False.
+        quiet: show no progress; by default True.
+        title: title of the case.
+        step: time step, s; by default "auto".
+        backend: "cpu" or "cuda"; by default "cpu".
+        precision: "single" or "double"; by default "single".
+        attenuation, boundary, event, method, output, refinement, topography: sections of a case
+            file, as tables, as far as the solver has them.
+    """
+
+    folder: str | Path | None
+    overwrite: bool
+    quiet: bool
+    title: str
+    step: float | str
+    backend: str
+    precision: str
+    attenuation: Table
+    boundary: Table
+    event: Table
+    method: Table
+    output: Table
+    refinement: Table
+    topography: Table
+
 
 _AXES = {"depth": ("depth", "z"), "y": ("y",), "x": ("x",)}  # names that a dimension may have
 _UNEVEN = 1e-4  # of the spacing, by which coordinates may stray
@@ -164,6 +200,22 @@ def case_in_model(
         run=run,
         **content,
     )
+
+
+def simulate_in_model(
+    kind: type[C],
+    model: Model,
+    sources: Sequence[Table],
+    receivers: Sequence[Table] = (),
+    *,
+    duration: float | str,
+    **options: Unpack[SimulationOptions],
+) -> Result:
+    """Run the case of `case_in_model` to its end; raises what that and `run_built` raise."""
+    folder = options.pop("folder", None)
+    flags = {"overwrite": options.pop("overwrite", False), "quiet": options.pop("quiet", True)}
+    case = case_in_model(kind, model, sources, receivers, duration=duration, **options)
+    return run_built(case, folder, **flags)
 
 
 def _edges(spacing: Any) -> Spacing:

@@ -37,7 +37,7 @@ from groundswell.backends.signature import Parameter, signature
 from groundswell.backends.source import INCLUDE
 from groundswell.backends.streams import Streams
 from groundswell.solvers.cavity.level import KERNELS as CAVITY
-from groundswell.solvers.earthquake.solver import KERNELS as EARTHQUAKE
+from groundswell.solvers.earthquake.step_source import KERNELS as EARTHQUAKE
 from groundswell_rivals.exchange.strided_copy import copy_box
 
 TRIAD = Source(INCLUDE / "triad.h", {})

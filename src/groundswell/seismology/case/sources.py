@@ -145,7 +145,7 @@ class Components(Section):
             yield (), "are all zero; give at least one that is not"
         else:
             convert = from_rtp if "rr" in given else from_ned
-            yield from _too_large(float(scalar_moment(convert(**given))), ())
+            yield from _too_large(float(scalar_moment(convert(given.values()))), ())
 
 
 class MomentTensor(PointSourceSection):

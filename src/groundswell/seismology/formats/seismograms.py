@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import xarray
 
     from groundswell.seismology.receivers import Receiver
+
+Attributes = Mapping[str, Any]  # of a file
 
 COMPONENTS = ("E", "N", "Z")
 
@@ -67,6 +69,27 @@ _CHUNK_SAMPLES = 512
 _CHUNK_BYTES = 1 << 18
 
 
+class SeriesOptions(TypedDict, total=False):
+    """Options of the files of time series.
+
+    Attributes:
+        start: time of the first sample, s; by default 0.
+        attrs: attributes of the file. Known keys: `title`, `azimuth` (of the y axis of the grid,
+            degrees clockwise from north; rotates the horizontal components), `reference_time` and
+            `origin_time` (ISO 8601; the dates of time 0 and of the event's origin),
+            `event_longitude`, `event_latitude` (degrees), `event_x`, `event_y`, `event_depth` (m),
+            `event_time` (s), `magnitude`. None means unknown.
+        resume: number of samples to keep of the file of an earlier run; None, the default, starts a
+            new file.
+        dtype: data type of the samples in the file; by default single precision.
+    """
+
+    start: float
+    attrs: Attributes
+    resume: int | None
+    dtype: DTypeLike
+
+
 class SeismogramWriter(AppendableFile):
     """Appends velocity along true east, north and up, or pressure, at stations to a file.
 
@@ -74,14 +97,6 @@ class SeismogramWriter(AppendableFile):
         path: final name, usually `seismograms.h5` or `pressure.h5`.
         stations: at least one; `network.name` must be unique.
         interval: time between samples, s.
-        start: time of the first sample, s.
-        attrs: attributes of the file. Known keys: `title`, `azimuth` (of the y axis of the grid,
-            degrees clockwise from north; rotates the horizontal components), `reference_time` and
-            `origin_time` (ISO 8601; the dates of time 0 and of the event's origin),
-            `event_longitude`, `event_latitude` (degrees), `event_x`, `event_y`, `event_depth` (m),
-            `event_time` (s), `magnitude`. None means unknown.
-        resume: number of samples to keep of the file of an earlier run; None starts a new file.
-        dtype: data type of the samples in the file.
         quantity: what the stations record.
 
     Raises:
@@ -94,21 +109,17 @@ class SeismogramWriter(AppendableFile):
         path: str | Path,
         stations: Sequence[Receiver],
         interval: float,
-        *,
-        start: float = 0.0,
-        attrs: Mapping[str, Any] | None = None,
-        resume: int | None = None,
-        dtype: DTypeLike = "float32",
         quantity: Quantity = VELOCITY,
+        **options: Unpack[SeriesOptions],
     ) -> None:
-        self._interval, self._start, self._quantity = interval, start, quantity
-        self._attrs = dict(attrs or {})
+        self._interval, self._start = interval, options.get("start", 0.0)
+        self._quantity, self._attrs = quantity, dict(options.get("attrs", {}))
         self._azimuth = float(self._attrs.get("azimuth") or 0.0)
-        self._stations, self._dtype = stations, np.dtype(dtype)
+        self._stations, self._dtype = stations, np.dtype(options.get("dtype", "float32"))
         self._ids = tuple(f"{s.network}.{s.name}" if s.network else s.name for s in stations)
         values = (len(self._ids), len(quantity.components), None)
-        super().__init__(path, {"time": (None,), quantity.name: values}, resume)
-        if resume is not None:
+        super().__init__(path, {"time": (None,), quantity.name: values}, options.get("resume"))
+        if options.get("resume") is not None:
             self._require_same_stations()
 
     def append(self, block: HostArray) -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
 from groundswell.arrays import HostArray
 from groundswell.formats.appendable_hdf5 import chunk_length
 from groundswell.formats.netcdf import TIME, Variable, open_netcdf, read_netcdf
 from groundswell.outputs.files import SeriesWriter, write_fields
-from groundswell.seismology.formats.seismograms import COMPONENTS, east_north_up
+from groundswell.seismology.formats.seismograms import (
+    COMPONENTS,
+    Attributes,
+    SeriesOptions,
+    east_north_up,
+)
 
 if TYPE_CHECKING:
     import xarray
@@ -81,7 +85,7 @@ def write_shaking_map(
     pgv: ArrayLike,
     pga: ArrayLike,
     points: SurfacePoints,
-    attrs: Mapping[str, Any] | None = None,
+    attrs: Attributes | None = None,
 ) -> Path:
     """Write a map of peak ground velocity and acceleration on the surface.
 
@@ -89,7 +93,7 @@ def write_shaking_map(
         path: final name, usually `shaking_map.nc`.
         pgv, pga: peak magnitude of the horizontal vector, m/s and m/s^2, (ny, nx).
         points: centres of the cells.
-        attrs: attributes as in `SeismogramWriter`; pictures also use `focal_mechanism` (strike,
+        attrs: attributes as in `SeriesOptions`; pictures also use `focal_mechanism` (strike,
             dip, rake in degrees, or the components rr, tt, pp, rt, rp, tp of a moment tensor) and
             `fault_x`, `fault_y` (outlines of faults, m, separated by NaN).
 
@@ -131,10 +135,7 @@ class SurfaceWriter(SeriesWriter):
         path: final name, usually `surface.nc`.
         points: positions of the values.
         interval: time between samples, s.
-        start: time of the first sample, s.
-        attrs: attributes as in `SeismogramWriter`.
-        resume: number of samples to keep of the file of an earlier run; None starts a new file.
-        dtype: data type of the values in the file.
+        options: see `SeriesOptions`.
 
     Raises:
         InputError: the file to resume is of another case.
@@ -146,18 +147,14 @@ class SurfaceWriter(SeriesWriter):
         path: Path,
         points: SurfacePoints,
         interval: float,
-        *,
-        start: float = 0.0,
-        attrs: Mapping[str, Any] | None = None,
-        resume: int | None = None,
-        dtype: DTypeLike = "float32",
+        **options: Unpack[SeriesOptions],
     ) -> None:
-        known = dict(attrs or {})
-        self._interval, self._start = interval, start
+        known = dict(options.get("attrs", {}))
+        self._interval, self._start = interval, options.get("start", 0.0)
         self._azimuth = float(known.get("azimuth") or 0.0)
         velocity = Variable(
             ("time", "component", "y", "x"),
-            dtype=np.dtype(dtype),
+            dtype=np.dtype(options.get("dtype", "float32")),
             chunks=(1, 1, *(chunk_length(np.size(axis), _TILE) for axis in (points.y, points.x))),
             attrs={
                 "units": "m s-1",
@@ -171,7 +168,7 @@ class SurfaceWriter(SeriesWriter):
             {"component": Variable(("component",), COMPONENTS), **points.coordinates},
             {"velocity": velocity},
             {**known, "azimuth": self._azimuth, "interval": interval},
-            resume,
+            options.get("resume"),
         )
 
     def append_velocity(self, block: HostArray) -> None:

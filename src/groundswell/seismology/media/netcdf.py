@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from math import ceil
 
 import numpy as np
 
-from groundswell.arrays import Indices, Mask, Reals
+from groundswell.arrays import Mask, Reals
 from groundswell.errors import InputError
 from groundswell.grids.axis import Axis, Spacings
 from groundswell.grids.geography import Geography
@@ -25,12 +24,16 @@ from groundswell.seismology.media.material import (
     outermost,
     uniform_values,
 )
-from groundswell.seismology.media.netcdf_file import ModelFile
-from groundswell.seismology.media.netcdf_nodes import require_physical_nodes
-from groundswell.seismology.media.profile import Profile, linear_profile, within_phase
+from groundswell.seismology.media.netcdf_file import ModelFile, require_physical_nodes
+from groundswell.seismology.media.netcdf_interpolation import (
+    between_depths,
+    bilinear,
+    depths_at_once,
+    locate,
+)
+from groundswell.seismology.media.profile import Profile, linear_profile
 from groundswell.seismology.media.rules import complete_material
 
-AT_ONCE = 2**20  # largest number of values of a variable that are read for more than two depths
 FINEST = 4  # largest number of samples along an axis for the average over a cell
 
 
@@ -77,7 +80,7 @@ class NetcdfMedium:
         at_x, at_y, depth = (Axis(h).at(np.arange(n) + 0.5) for n, h in along)
         x, y = self._model.project(at_x[None, :], at_y[:, None], geography)
         self._depth, self._y, self._x = (
-            _locate(self._model, axis, at, clip) for axis, at in enumerate((depth, y, x))
+            locate(self._model, axis, at, clip) for axis, at in enumerate((depth, y, x))
         )
         self._slabs: dict[int, dict[str, Reals]] = {}
 
@@ -117,7 +120,7 @@ class NetcdfMedium:
         """
         node = int(self._depth.node[k])
         above, below = self._slabs_at(node), self._slabs_at(node + 1)
-        values = _interpolate(above, below, self._depth.fraction[k])
+        values = between_depths(above, below, self._depth.fraction[k])
         for role in self._names:
             self._require_complete(role, values[role], k)
         return complete_material(values, *self._rules)
@@ -141,7 +144,8 @@ class NetcdfMedium:
             {role: outermost(values) for role, values in self._slabs_at(n).items()}
             for n in (node, node + 1)
         )
-        return complete_material(_interpolate(above, below, self._depth.fraction[k]), *self._rules)
+        values = between_depths(above, below, self._depth.fraction[k])
+        return complete_material(values, *self._rules)
 
     def require_covered(self, points: Reals) -> None:
         """Check that the model covers points x, y, depth, (n, 3), m.
@@ -151,7 +155,7 @@ class NetcdfMedium:
         """
         x, y = self._model.project(points[:, 0], points[:, 1], self._geography)
         for axis, at in enumerate((points[:, 2], y, x)):
-            _locate(self._model, axis, np.asarray(at), clip=False)
+            locate(self._model, axis, np.asarray(at), clip=False)
 
     def sample(self, points: Reals) -> Material:
         """The model at points; see `SampledMedium`. Beyond the model, it has its outermost values.
@@ -178,16 +182,16 @@ class NetcdfMedium:
             return {role: np.empty(0) for role in roles}
         x, y = self._model.project(points[:, 0], points[:, 1], self._geography)
         depth, y_at, x_at = (
-            _locate(self._model, axis, np.asarray(at), clip=True)
+            locate(self._model, axis, np.asarray(at), clip=True)
             for axis, at in enumerate((points[:, 2], y, x))
         )
         found: dict[str, Reals] = {role: np.empty(len(points)) for role in roles}
-        for layers in _layers(depth.node, y_at.window, x_at.window):
+        for layers in depths_at_once(depth.node, y_at.window, x_at.window):
             chosen = np.flatnonzero((depth.node >= layers.start) & (depth.node < layers.stop - 1))
             node, place = depth.node[chosen] - layers.start, (y_at.take(chosen), x_at.take(chosen))
             nodes = self._read(roles, layers, y_at.window, x_at.window)
-            above, below = (_bilinear(nodes, *place, node + n) for n in (0, 1))
-            for role, values in _interpolate(above, below, depth.fraction[chosen]).items():
+            above, below = (bilinear(nodes, *place, node + n) for n in (0, 1))
+            for role, values in between_depths(above, below, depth.fraction[chosen]).items():
                 found[role][chosen] = values
         return found
 
@@ -197,7 +201,7 @@ class NetcdfMedium:
             self._slabs = {n: slabs for n, slabs in self._slabs.items() if n == node - 1}
             layers = slice(node, node + 1)
             nodes = self._read(self._names, layers, self._y.window, self._x.window)
-            self._slabs[node] = _bilinear(nodes, self._y, self._x, 0)
+            self._slabs[node] = bilinear(nodes, self._y, self._x, 0)
         return self._slabs[node]
 
     def _read(
@@ -245,109 +249,6 @@ def build_netcdf(
     hx, hy, hz = (Axis(h).divided(n).spacing for h, n in zip(spacing, factors, strict=True))
     parts = NetcdfMedium(section, (nx * fx, ny * fy, nz * fz), (hx, hy, hz), geography, clip=True)
     return CellAverages(parts, factors, spacing)
-
-
-def _layers(nodes: Indices, rows: slice, columns: slice) -> Iterator[slice]:
-    """Yield the depths to read at a time, so that they hold each of `nodes` and the one below."""
-    window = (rows.stop - rows.start) * (columns.stop - columns.start)
-    step, left = max(1, AT_ONCE // window), np.unique(nodes)
-    while left.size:
-        first = int(left[0])
-        count = int(np.searchsorted(left, first + step))
-        yield slice(first, int(left[count - 1]) + 2)
-        left = left[count:]
-
-
-def _bilinear(
-    nodes: Mapping[str, Reals],
-    y: _AxisPositions,
-    x: _AxisPositions,
-    depth: Indices | int,
-) -> dict[str, Reals]:
-    """Properties at positions at some depths, from `nodes` (depth, y, x) of their windows."""
-    _, rows, columns = nodes["vs"].shape
-    if isinstance(depth, int) and y.node.shape[1:] == (1,) and nodes["vs"][depth].all():
-        return {role: _along_axes(values[depth], y, x) for role, values in nodes.items()}
-    first = (depth * rows + y.node) * columns + x.node
-    flat, starts = (
-        {role: values.ravel() for role, values in nodes.items()},
-        (first, first + columns),
-    )
-    vs = flat["vs"]
-    along_x = [within_phase(x.fraction, vs.take(at), vs.take(at + 1)) for at in starts]
-
-    def near_and_far(values: Reals) -> tuple[Reals, Reals]:
-        near, far = (
-            _between(values.take(at), values.take(at + 1), fraction)
-            for at, fraction in zip(starts, along_x, strict=True)
-        )
-        return near, far
-
-    along_y = within_phase(y.fraction, *near_and_far(vs))
-    return {role: _between(*near_and_far(values), along_y) for role, values in flat.items()}
-
-
-def _along_axes(nodes: Reals, y: _AxisPositions, x: _AxisPositions) -> Reals:
-    """The same for one property (y, x) of solids at positions y (ny, 1) and x (1, nx)."""
-    column, row = x.node[0], y.node[:, 0]
-    along_x = _between(nodes[:, column], nodes[:, column + 1], x.fraction)
-    return _between(along_x[row], along_x[row + 1], y.fraction)
-
-
-def _between(first: Reals, second: Reals, fraction: Reals) -> Reals:
-    return first + fraction * (second - first)
-
-
-def _interpolate(
-    first: Mapping[str, Reals], second: Mapping[str, Reals], fraction: Reals
-) -> dict[str, Reals]:
-    """Properties between two depths; between a fluid and a solid, those of the nearer one."""
-    share = within_phase(fraction, first["vs"], second["vs"])
-    return {role: _between(values, second[role], share) for role, values in first.items()}
-
-
-@dataclass(frozen=True)
-class _AxisPositions:
-    """Positions on an axis of a model, for linear interpolation.
-
-    Args:
-        window: the nodes needed.
-        node: node before each position, counted from the start of `window`.
-        fraction: distance to that node over the spacing to the next.
-    """
-
-    window: slice
-    node: Indices
-    fraction: Reals
-
-    def take(self, chosen: Indices) -> _AxisPositions:
-        """Some of the positions, (n,)."""
-        return _AxisPositions(self.window, self.node[chosen], self.fraction[chosen])
-
-    def steps(self) -> float:
-        """Largest distance between adjacent positions, in steps of the axis."""
-        place = self.node + self.fraction
-        return max(
-            float(np.abs(np.diff(place, axis=axis)).max(initial=0.0)) for axis in range(place.ndim)
-        )
-
-
-def _locate(model: ModelFile, axis: int, at: Reals, clip: bool) -> _AxisPositions:
-    """Locate positions `at` on axis 0 (depth), 1 (y, lat) or 2 (x, lon) of the model."""
-    nodes = model.nodes[axis]
-    rounding = 1e-6 * (nodes[-1] - nodes[0])
-    if clip:
-        at = np.clip(at, nodes[0], nodes[-1])
-    if at.min() < nodes[0] - rounding or at.max() > nodes[-1] + rounding:
-        raise InputError(
-            f"{model.path} covers {model.dims[axis]} from {nodes[0]:.8g} to {nodes[-1]:.8g} and "
-            f"the centres of cells or elements need {at.min():.8g} to {at.max():.8g} (metres or "
-            "degrees); shrink grid.size, move the region, or use a model that covers it"
-        )
-    node = np.clip(np.searchsorted(nodes, at, side="right") - 1, 0, len(nodes) - 2)
-    fraction = (at - nodes[node]) / (nodes[node + 1] - nodes[node])
-    start = int(node.min()) if axis else 0
-    return _AxisPositions(slice(start, int(node.max()) + 2), node - start, fraction)
 
 
 def _choose_variables(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,11 @@ from groundswell.errors import InputError, counted
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import open_dataset
 from groundswell.grids.geography import Geography
-from groundswell.seismology.media.material import unit_factor
+from groundswell.seismology.media.material import Material, find_unphysical, unit_factor
+
+_ANY_DENSITY = 2000.0  # kg/m^3, where a rule gives the density
+
+Window = tuple[slice, slice, slice]  # along depth, y and x
 
 
 class ModelFile:
@@ -99,3 +104,25 @@ def _find_axes(data: Any, path: Path) -> tuple[bool, tuple[str, str, str]]:
         f"{path} needs one-dimensional coordinates x, y, depth or lon, lat, depth; it has "
         f"{', '.join(sorted(axes)) or 'none'}"
     )
+
+
+def require_physical_nodes(model: ModelFile, values: Mapping[str, Reals], window: Window) -> None:
+    """Check the speeds and densities at all nodes of a window that have no gap (NaN).
+
+    Args:
+        values: properties (depth, y, x) in SI units, among them vp and vs.
+
+    Raises:
+        InputError: a node is unphysical; names the first one.
+    """
+    given = {role: values[role] for role in ("vp", "vs", "rho") if role in values}
+    known = np.all([np.isfinite(of) for of in given.values()], axis=0)
+    chosen = given if known.all() else {role: of[known] for role, of in given.items()}
+    if unphysical := find_unphysical(Material(**{"rho": np.array(_ANY_DENSITY), **chosen})):
+        node = unphysical.entry if known.all() else np.argwhere(known)[unphysical.entry[0]]
+        axes = zip(model.dims, model.nodes, window, node, strict=True)
+        place = ", ".join(f"{name} = {at[part.start + n]:.8g}" for name, at, part, n in axes)
+        raise InputError(
+            f"{model.path} has {unphysical.properties} at its node {place}: {unphysical.rule}; "
+            "correct the model"
+        )

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.plotting.map_frame import Frame
 from groundswell.plotting.style import ACCENT, INK
+from groundswell.seismology.formats.seismograms import Attributes
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 
-def epicentre(attrs: Mapping[str, Any]) -> tuple[float, float] | None:
+def epicentre(attrs: Attributes) -> tuple[float, float] | None:
     """The epicentre (x, y), m: that of a rupture, or else the position of the event."""
     for x, y in (("epicentre_x", "epicentre_y"), ("event_x", "event_y")):
         if x in attrs and y in attrs:
@@ -24,7 +24,7 @@ def epicentre(attrs: Mapping[str, Any]) -> tuple[float, float] | None:
     return None
 
 
-def event_sentence(attrs: Mapping[str, Any]) -> str:
+def event_sentence(attrs: Attributes) -> str:
     """Magnitude, depth and time, if known; ends with a space unless empty."""
     words = []
     if "magnitude" in attrs:
@@ -40,7 +40,7 @@ def event_sentence(attrs: Mapping[str, Any]) -> str:
     return f"{', '.join(words)}. " if words else ""
 
 
-def draw_source(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> list[Artist]:
+def draw_source(axes: Axes, frame: Frame, attrs: Attributes) -> list[Artist]:
     """Draw the source from the attributes of a results file; see `write_shaking_map`.
 
     The beach ball marks the centroid of the moment, a star the epicentre of a rupture.
@@ -53,7 +53,7 @@ def draw_source(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> list[Arti
     return [*ball, *draw_star(axes, frame, attrs)] if "epicentre_x" in attrs or not ball else ball
 
 
-def draw_fault(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> None:
+def draw_fault(axes: Axes, frame: Frame, attrs: Attributes) -> None:
     """Draw the outlines of a rupture's segments."""
     if "fault_x" in attrs and "fault_y" in attrs:
         outline = frame.locate(attrs["fault_x"], attrs["fault_y"])
@@ -61,9 +61,7 @@ def draw_fault(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> None:
         axes.plot(*outline, color=INK, linewidth=1.6, zorder=4)
 
 
-def draw_star(
-    axes: Axes, frame: Frame, attrs: Mapping[str, Any], size: float = 1.0
-) -> list[Artist]:
+def draw_star(axes: Axes, frame: Frame, attrs: Attributes, size: float = 1.0) -> list[Artist]:
     """Draw a star at the epicentre."""
     if (place := epicentre(attrs)) is None:
         return []
@@ -89,7 +87,7 @@ def rotated(mechanism: ArrayLike, upward: float) -> list[float]:
     return [m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]]
 
 
-def _draw_ball(axes: Axes, frame: Frame, attrs: Mapping[str, Any]) -> list[Artist]:
+def _draw_ball(axes: Axes, frame: Frame, attrs: Attributes) -> list[Artist]:
     """Draw the beach ball with a white halo; nothing if its data or ObsPy are missing."""
     mechanism = attrs.get("focal_mechanism")
     if mechanism is None or not np.any(mechanism) or "event_x" not in attrs:

@@ -30,7 +30,7 @@ def date_attributes(case: Any, survey: Survey) -> dict[str, str | None]:
 
 
 def event_attributes(case: Any, geography: Geography | None, survey: Survey) -> dict[str, Any]:
-    """Attributes of output files; see `SeismogramWriter` and `write_shaking_map`.
+    """Attributes of output files; see `SeriesOptions` and `write_shaking_map`.
 
     `event_x`, `event_y`, `event_depth` (m) and `event_time` (s) are the centroid, with
     `event_longitude` and `event_latitude` if the case has a geography. Several sources also have an

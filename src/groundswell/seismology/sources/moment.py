@@ -9,6 +9,8 @@ in the fault plane from strike, positive when the hanging wall moves up.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -90,21 +92,20 @@ def explosion(moment: ArrayLike) -> Floats:
     return np.asarray(moment, dtype=float)[..., None] * np.array([1.0, 1, 1, 0, 0, 0])
 
 
-def from_ned(
-    nn: float, ee: float, dd: float, ne: float, nd: float, ed: float, azimuth: float = 0.0
-) -> Floats:
-    """Transform a tensor along north, east and down to the frame of the grid, (6,)."""
+def from_ned(components: Iterable[float], azimuth: float = 0.0) -> Floats:
+    """Transform a tensor nn, ee, dd, ne, nd, ed (n north, e east, d down) to the grid's, (6,)."""
+    nn, ee, dd, ne, nd, ed = components
     return _to_grid(np.array([[nn, ne, nd], [ne, ee, ed], [nd, ed, dd]], dtype=float), azimuth)
 
 
-def from_rtp(
-    rr: float, tt: float, pp: float, rt: float, rp: float, tp: float, azimuth: float = 0.0
-) -> Floats:
-    """Transform a tensor of Global CMT, r up, t south, p east, to the frame of the grid, (6,).
+def from_rtp(components: Iterable[float], azimuth: float = 0.0) -> Floats:
+    """Transform a tensor rr, tt, pp, rt, rp, tp of Global CMT to the frame of the grid, (6,).
 
-    Dziewonski, Chou & Woodhouse (1981), J. Geophys. Res. 86, 2825-2852.
+    Up is r, south t and east p. Dziewonski, Chou & Woodhouse (1981), J. Geophys. Res. 86,
+    2825-2852.
     """
-    return from_ned(nn=tt, ee=pp, dd=rr, ne=-tp, nd=rt, ed=-rp, azimuth=azimuth)
+    rr, tt, pp, rt, rp, tp = components
+    return from_ned((tt, pp, rr, -tp, rt, -rp), azimuth)
 
 
 def to_rtp(tensor: ArrayLike, azimuth: float = 0.0) -> Floats:

@@ -207,7 +207,7 @@ def _moment_tensor(section: MomentSection, azimuth: float) -> Floats:
         case _:
             components = section.components.model_dump(exclude_none=True)
             convert = tensors.from_rtp if "rr" in components else tensors.from_ned
-            return convert(**components, azimuth=azimuth)
+            return convert(components.values(), azimuth)
 
 
 def _scalar_moment(section: SizedSource) -> float:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from groundswell.seismology.model import Model as Model
-from groundswell.seismology.model import Table, case_in_model
+from groundswell.seismology.model import SimulationOptions, Table, case_in_model, simulate_in_model
 from groundswell.simulation.result import Result
-from groundswell.simulation.temporary import run_built
 from groundswell.solvers.dgwave.case import DgWaveCase
 
 
@@ -35,10 +33,7 @@ def simulate(
     receivers: Sequence[Table] = (),
     *,
     duration: float | str,
-    folder: str | Path | None = None,
-    overwrite: bool = False,
-    quiet: bool = True,
-    **case: Any,
+    **options: Unpack[SimulationOptions],
 ) -> Result:
     """Compute acoustic or elastic waves in a model; each cell of the model is an element.
 
@@ -69,13 +64,10 @@ def simulate(
         receivers: tables with the keys of `[[receiver]]`.
         duration: time at which the run ends, s, counted from time 0. The run starts earlier if a
             source does.
-        folder: results folder. By default a temporary folder, `result.folder`, which is deleted
-            together with the result.
-        overwrite: replace results of another case in that folder.
-        quiet: show no progress.
-        case: `step`, `backend` ("cpu" or "cuda"), `precision` ("single" or "double"), and the other
-            sections of a case file, as tables: `method`, which contains the degree of the elements,
-            `boundary`, `output`, `event`, and the text `title`.
+        options: `folder` for the results, `overwrite` and `quiet`; `step`, `backend` ("cpu" or
+            "cuda") and `precision` ("single" or "double"); and other sections of a case file, as
+            tables: `method`, which contains the degree of the elements, `boundary`, `output`,
+            `event`, and the text `title`. `SimulationOptions` has their defaults.
 
     Returns:
         `result.seismograms`, an `xarray.DataArray` (station, component, time) in m/s along true
@@ -89,5 +81,4 @@ def simulate(
         InputError: the input is invalid; nothing has been written.
         RunFailed: the run started and failed.
     """
-    built = build_case(model, sources, receivers, duration=duration, **case)
-    return run_built(built, folder, overwrite=overwrite, quiet=quiet)
+    return simulate_in_model(DgWaveCase, model, sources, receivers, duration=duration, **options)

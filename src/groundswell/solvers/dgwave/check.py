@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -11,15 +11,20 @@ from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
-from groundswell.seismology.receivers import instruments
+from groundswell.seismology.case.sources import EventSection
+from groundswell.seismology.receivers import Receiver, instruments
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
+from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import STEP_RATIO, sampling_warnings
 from groundswell.simulation.solver import Cost
 from groundswell.solvers.dgwave.advice import aligned, finer_refinement, shallow_sources
+from groundswell.solvers.dgwave.case import DgWaveCase
 from groundswell.solvers.dgwave.dispersion import describe_errors, plane_wave_errors
 from groundswell.solvers.dgwave.geometry import MESH
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
+from groundswell.solvers.dgwave.materials.anelastic import Materials
+from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 from groundswell.solvers.dgwave.mesh.case import (
     POINTS_PER_WAVELENGTH,
     RefinementSection,
@@ -35,7 +40,12 @@ ROUNDING = 1e-9  # relative, of edges and frequencies
 
 def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """Mesh, time step, memory, resolution, sources and receivers."""
-    return [*_mesh(setup, cost), *_waves(setup), *_sources(setup)]
+    materials, survey = setup.materials, setup.survey
+    return [
+        *_mesh(setup, cost),
+        *_waves(materials, setup.case.method.flux),
+        *_sources(materials.elements, survey, setup.case.event),
+    ]
 
 
 def _mesh(setup: Setup, cost: Cost) -> Iterator[Quantity]:
@@ -61,14 +71,14 @@ def _mesh(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     yield cost.memory_quantity(MESH)
 
 
-def _waves(setup: Setup) -> Iterator[Quantity]:
-    materials, medium = setup.materials, setup.materials.statistics
+def _waves(materials: Materials, flux: float) -> Iterator[Quantity]:
+    geometry, medium = materials.elements.geometry, materials.statistics
     frequency = materials.resolved_frequency
     text = f"{medium.vp_max:,.5g} m/s"
     yield Quantity("vp_max", medium.vp_max, "fastest P wave", "m/s", text, WAVES)
     text = f"{medium.speed_min:,.5g} m/s"
     yield Quantity("speed_min", medium.speed_min, "slowest wave", "m/s", text, WAVES)
-    speed, loss = plane_wave_errors(setup.degree, POINTS_PER_WAVELENGTH, setup.case.method.flux)
+    speed, loss = plane_wave_errors(geometry.degree, POINTS_PER_WAVELENGTH, flux)
     text = f"up to {frequency:.3g} Hz, where {describe_errors(speed, loss)}"
     yield Quantity("resolved_frequency", frequency, "frequencies", "Hz", text, WAVES)
     yield Quantity("resolved_speed_error", speed, group=WAVES)
@@ -78,21 +88,21 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
         text = "that of each node; quality factors are averages of elements"
         yield Quantity("material", "node", "material", text=text, group=WAVES)
     fluid = medium.fluid
-    text = f"{fluid:,} of {setup.geometry.count:,} elements"
+    text = f"{fluid:,} of {geometry.count:,} elements"
     yield Quantity("fluid_cells", fluid, "fluid" * bool(fluid), "elements", text, WAVES)
 
 
-def _sources(setup: Setup) -> Iterator[Quantity]:
-    survey, summary = setup.survey, setup.survey.summary
+def _sources(elements: ElementMaterials, survey: Survey, event: EventSection) -> Iterator[Quantity]:
+    summary = survey.summary
     yield from source_quantities(survey.entries, summary, SOURCES)
-    yield from event_quantities(setup.case.event, summary.centroid_time, SOURCES)
+    yield from event_quantities(event, summary.centroid_time, SOURCES)
     frequency = survey.frequency
     text = f"99 % of the energy below {frequency:.3g} Hz"
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
     counts = Counter(receiver.kind for receiver in survey.receivers)
     text = ", ".join(instruments(kind, count) for kind, count in counts.items())
     yield Quantity("receivers", len(survey.receivers), "receivers", text=text, group=SOURCES)
-    for text in reach_warnings(setup.materials.elements, survey):
+    for text in reach_warnings(elements, survey):
         yield Quantity("receiver_in_load", text, "near a source", text=text, group=SOURCES)
 
 
@@ -106,8 +116,8 @@ def _warnings(setup: Setup) -> Iterator[str]:
     resolved, emitted = setup.materials.resolved_frequency, setup.survey.frequency
     yield from geometry.warnings(statistics.speed_min / min(resolved, emitted))
     if emitted > resolved:
-        place, element = _coarsest(setup)
-        finer = _finer_elements(setup, element) + " there" * bool(place)
+        place, element = _coarsest(setup.materials)
+        finer = _finer_elements(setup.materials, element, emitted) + " there" * bool(place)
         section = setup.case.refinement
         if isinstance(geometry, BrickGeometry) and isinstance(section, RefinementSection):
             levels = geometry.forest.levels
@@ -132,25 +142,25 @@ def _warnings(setup: Setup) -> Iterator[str]:
     relaxation = setup.materials.relaxation
     yield from attenuation_warnings(relaxation, statistics, resolved, remedy)
     yield from setup.absorption.warnings(setup.survey)
-    yield from _step(setup)
+    yield from _step(setup.case, setup.survey.receivers, setup.dt, setup.step_limit.seconds)
 
 
-def _step(setup: Setup) -> Iterator[str]:
-    """A time step that is far shorter than necessary."""
-    limit = setup.step_limit.seconds
-    interval = sampling_interval(setup.case, setup.survey.receivers)
-    if setup.case.time.step == "auto":
-        yield from sampling_warnings(limit, interval, setup.dt)
-    elif limit > STEP_RATIO * setup.dt:
+def _step(
+    case: DgWaveCase, receivers: Sequence[Receiver], dt: float, limit: float
+) -> Iterator[str]:
+    """A time step `dt` that is far shorter than the stable `limit`, s."""
+    if case.time.step == "auto":
+        yield from sampling_warnings(limit, sampling_interval(case, receivers), dt)
+    elif limit > STEP_RATIO * dt:
         yield (
-            f"time.step = {setup.dt:.3g} s is far shorter than the stable {limit:.3g} s; "
+            f"time.step = {dt:.3g} s is far shorter than the stable {limit:.3g} s; "
             'lengthen it, or use "auto"'
         )
 
 
-def _coarsest(setup: Setup) -> tuple[str, int]:
+def _coarsest(materials: Materials) -> tuple[str, int]:
     """Where the resolution is lowest, and an element there; no position if it is uniform."""
-    geometry, frequencies = setup.geometry, setup.materials.resolved_frequencies
+    geometry, frequencies = materials.elements.geometry, materials.resolved_frequencies
     lowest = np.flatnonzero(frequencies <= frequencies.min() * (1 + ROUNDING))
     examples = in_region(geometry, lowest)
     element = int(examples[len(examples) // 2])
@@ -158,11 +168,10 @@ def _coarsest(setup: Setup) -> tuple[str, int]:
     return place, element
 
 
-def _finer_elements(setup: Setup, element: int) -> str:
-    """Advice on the edges of an element that do not resolve the sources, and their axes."""
-    geometry = setup.geometry
-    ratio = setup.materials.resolved_frequency / setup.survey.frequency
-    edge = float(geometry.longest[element]) * ratio
+def _finer_elements(materials: Materials, element: int, emitted: float) -> str:
+    """Advice on the edges of an element that do not resolve `emitted` (Hz), and their axes."""
+    geometry = materials.elements.geometry
+    edge = float(geometry.longest[element]) * (materials.resolved_frequency / emitted)
     longer = [] if geometry.is_curved else geometry.edges[element] > edge * (1 + ROUNDING)
     axes = [axis for axis, is_longer in zip("xyz", longer, strict=False) if is_longer]
     along = f" along {' and '.join(axes)}" * (0 < len(axes) < AXES)

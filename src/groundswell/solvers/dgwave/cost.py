@@ -10,9 +10,11 @@ from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.formats.seismograms import QUANTITIES
 from groundswell.seismology.receivers import that_record
 from groundswell.simulation.solver import Cost, DecompositionSummary
-from groundswell.solvers.dgwave.memory import device_memory, nodal_tables
-from groundswell.solvers.dgwave.recording.lattice import surface_bytes
-from groundswell.solvers.dgwave.recording.volumes import final_field_bytes, volume_bytes
+from groundswell.solvers.dgwave.boundaries.absorption import Absorption
+from groundswell.solvers.dgwave.equations import Equations
+from groundswell.solvers.dgwave.materials.anelastic import Materials
+from groundswell.solvers.dgwave.memory import device_memory, large_series, nodal_tables
+from groundswell.solvers.dgwave.recording.volumes import final_field_bytes
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
@@ -21,10 +23,13 @@ from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 def estimate(setup: Setup) -> Cost:
     """The cost on one rank; an update is a stage of an unknown."""
     memory = device_memory(setup, setup.partition.elements(1, 0))
-    return Cost(setup.unknowns * SCHEME.stages, bytes_per_update(setup), memory, _files(setup))
+    traffic = bytes_per_update(setup.equations, setup.materials, setup.absorption, setup.dtype)
+    return Cost(setup.unknowns * SCHEME.stages, traffic, memory, _files(setup))
 
 
-def bytes_per_update(setup: Setup) -> float:
+def bytes_per_update(
+    equations: Equations, materials: Materials, absorption: Absorption, dtype: str
+) -> float:
     """Minimum memory traffic per unknown and stage, bytes.
 
     Each stage reads and writes the fields and the register, except that the first stage does not
@@ -32,19 +37,14 @@ def bytes_per_update(setup: Setup) -> float:
     of elements that are not bricks, and materials that vary inside elements. Memory variables add
     to the traffic, but not to the unknowns.
     """
-    n, fields = setup.degree + 1, len(setup.equations.fields)
-    traces = 2 * 2 * AXES * setup.equations.trace / (fields * n)
-    values = 1 + _memory_variables(setup) / fields
-    tables = nodal_tables(setup) / n**AXES + setup.absorption.tables
-    words = (4 - 1 / SCHEME.stages) * values + traces + tables / fields
-    return float(words * np.dtype(setup.dtype).itemsize)
-
-
-def _memory_variables(setup: Setup) -> float:
-    """Memory variables of attenuation and layers per node, averaged over all elements."""
-    sets = int(setup.absorption.layer_axes.sum())
-    of_layers = setup.equations.stretched * sets / setup.geometry.count
-    return of_layers + setup.equations.strains * setup.materials.mechanisms
+    n, fields = materials.elements.geometry.degree + 1, len(equations.fields)
+    traces = 2 * 2 * AXES * equations.trace / (fields * n)
+    axes = absorption.layer_axes
+    variables = equations.stretched * int(axes.sum()) / len(axes)
+    variables += equations.strains * materials.mechanisms
+    tables = nodal_tables(equations, materials) / n**AXES + absorption.tables
+    words = (4 - 1 / SCHEME.stages) * (1 + variables / fields) + traces + tables / fields
+    return float(words * np.dtype(dtype).itemsize)
 
 
 def _files(setup: Setup) -> int:
@@ -55,10 +55,11 @@ def _files(setup: Setup) -> int:
         for quantity in QUANTITIES.values()
     )
     seismograms = samples * values * np.dtype(setup.dtype).itemsize
-    fields = volume_bytes(setup) + final_field_bytes(setup)
+    series = sum(ceil(setup.steps / every) * size for every, size in large_series(setup))
+    fields = final_field_bytes(setup.geometry, len(setup.equations.fields))
     whole = setup.recording(ElementDomain.outline(setup.geometry.outline))
     records = whole.file_bytes(setup.case.output.record, setup.steps)
-    return seismograms + surface_bytes(setup) + fields + records
+    return seismograms + series + fields * setup.case.output.final_fields + records
 
 
 def decompose(setup: Setup, ranks: int) -> DecompositionSummary:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from groundswell.solvers.dgwave.boundaries.matched_layers import MatchedLayers
 from groundswell.solvers.dgwave.equations import Equations, FaceSides
 from groundswell.solvers.dgwave.kernel_shapes import KernelVariant
 from groundswell.solvers.dgwave.materials.anelastic import Materials
+from groundswell.solvers.dgwave.materials.elements import ElementMaterials
 from groundswell.solvers.dgwave.materials.nodal import NodalMaterial
 from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElements
 from groundswell.solvers.dgwave.setup import Setup
@@ -123,7 +125,8 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
     """
     degree, equations, materials = setup.degree, setup.equations, setup.materials
     flux, numbers, shapes = float(setup.case.method.flux), elements.numbers, setup.geometry.shapes
-    reflection = setup.geometry.reflection(elements)
+    reflection, start = setup.geometry.reflection(elements), setup.time_axis.start
+    nodal = NodalMaterial(equations, elements, degree, materials.unrelaxed_nodes)
     return Discretisation(
         equations,
         degree,
@@ -137,20 +140,15 @@ def discretise(setup: Setup, elements: RankElements) -> Discretisation:
             degree,
             len(equations.fields),
             elements.count,
-            _sources(setup, elements),
+            _sources(equations, materials.elements, setup.survey.sources, start, elements),
             *setup.absorption.damping(elements),
         ),
         materials.bodies(numbers),
         setup.absorption.matched_layers(elements),
         shapes.metrics(numbers, setup.dtype) if setup.geometry.is_curved else None,
-        _nodal_material(setup, elements) if materials.is_nodal else None,
+        nodal if materials.is_nodal else None,
         setup.case.run.narrow,
     )
-
-
-def _nodal_material(setup: Setup, elements: RankElements) -> NodalMaterial:
-    of_nodes = setup.materials.unrelaxed_nodes
-    return NodalMaterial(setup.equations, elements, setup.degree, of_nodes)
 
 
 def _sides(
@@ -178,16 +176,21 @@ def _material(materials: Materials, leaves: Integers) -> Material:
 # --- sources --------------------------------------------------------------------------------------
 
 
-def _sources(setup: Setup, elements: RankElements) -> list[ElementSource]:
-    """The parts of the sources in a rank's elements."""
-    sources, materials = setup.survey.sources, setup.materials.elements
+def _sources(
+    equations: Equations,
+    materials: ElementMaterials,
+    sources: Sequence[PointSource],
+    start: float,
+    elements: RankElements,
+) -> list[ElementSource]:
+    """The parts of the sources in a rank's elements; the run starts at the time `start`, s."""
     if not sources:
         return []
-    rows = np.full(setup.geometry.count, NOWHERE)
+    rows = np.full(materials.geometry.count, NOWHERE)
     rows[elements.numbers] = np.arange(elements.count)
     found = []
     for n, load in point_loads(materials, sources, rows != NOWHERE):
-        history = _history(setup.equations, sources[n], setup.time_axis.start)
+        history = _history(equations, sources[n], start)
         mine = np.flatnonzero(rows[load.elements] != NOWHERE)
         values = load.values[mine]
         if sources[n].force is not None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from groundswell.meshes.hexahedra import AXES
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.outputs.ring_buffer import ring_bytes
+from groundswell.seismology.time_steps import whole_steps
+from groundswell.solvers.dgwave.equations import Equations
+from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.kernel_shapes import pitch
+from groundswell.solvers.dgwave.materials.anelastic import Materials
 from groundswell.solvers.dgwave.mesh.curved import METRICS
 from groundswell.solvers.dgwave.mesh.elements import FACES, RankElements
 from groundswell.solvers.dgwave.recording.lattice import (
@@ -15,9 +21,8 @@ from groundswell.solvers.dgwave.recording.lattice import (
     has_shaking_map,
     sample_bytes,
     surface_axes,
-    surface_stride,
 )
-from groundswell.solvers.dgwave.recording.volumes import snapshot_bytes, volume_stride
+from groundswell.solvers.dgwave.recording.volumes import snapshot_bytes
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.solvers.dgwave.traces import BUFFERS
 
@@ -34,80 +39,85 @@ def device_memory(setup: Setup, elements: RankElements) -> int:
 
     Receivers, `[[output.record]]` and profiles of matched layers are neglected.
     """
+    equations, materials, trace = setup.equations, setup.materials, setup.trace
+    nodes, ranks = (setup.degree + 1) ** AXES, len(elements.starts) - 1
     mortars = len(elements.mortars) if elements.has_levels else 0
     first, end = elements.starts[elements.rank : elements.rank + 2]
     sets = int(setup.absorption.layer_axes[first:end].sum())
-    values = elements.count * _element_values(setup) + mortars * _mortar_values(setup)
-    values += sets * REGISTERS * setup.equations.stretched * (setup.degree + 1) ** AXES
-    values += setup.absorption.damping(elements)[1].size
-    ranks = len(elements.starts) - 1
-    values += len(setup.survey.sources) * LOADED * (setup.degree + 1) ** AXES // ranks
+    values = elements.count * _element_values(equations, materials)
+    values += mortars * _mortar_values(equations, materials)
+    values += sets * REGISTERS * equations.stretched * nodes
+    values += setup.absorption.damping_rows(elements) * nodes
+    values += len(setup.survey.sources) * LOADED * nodes // ranks
     addresses = 2 * BUFFERS * (elements.count * FACES + mortars * QUARTERS)
-    shared, trace = sum(faces.sends.count for faces in elements.shared.values()), setup.trace
+    shared = sum(faces.sends.count for faces in elements.shared.values())
     trace_bytes = trace.bytes + (trace.sent_bytes if trace.sent_as else 0)  # both if it is narrowed
     buffers = COPIES * BUFFERS * shared * trace_bytes
     outputs = _output_bytes(setup) // ranks  # if evenly distributed
     return values * np.dtype(setup.dtype).itemsize + addresses * ADDRESS + buffers + outputs
 
 
-def nodal_tables(setup: Setup) -> int:
+def nodal_tables(equations: Equations, materials: Materials) -> int:
     """Values of an element that vary among its nodes: metric terms, materials and impedances."""
-    equations, on_face = setup.equations, (setup.degree + 1) ** 2
-    inside = METRICS * setup.geometry.is_curved + equations.moduli * setup.materials.is_nodal
-    at_faces = FACES * equations.impedances * setup.materials.is_nodal
-    return inside * (setup.degree + 1) ** AXES + at_faces * on_face
+    geometry = materials.elements.geometry
+    inside = METRICS * geometry.is_curved + equations.moduli * materials.is_nodal
+    at_faces = FACES * equations.impedances * materials.is_nodal
+    return inside * (geometry.degree + 1) ** AXES + at_faces * (geometry.degree + 1) ** 2
+
+
+def large_series(setup: Setup) -> Iterator[tuple[int, int]]:
+    """Yield the steps between samples, and bytes of a sample, of the surface and of snapshots."""
+    output, geometry, dtype = setup.case.output, setup.geometry, setup.dtype
+    if surface := output.surface:
+        sample = sample_bytes(surface, geometry, dtype)
+        yield whole_steps(surface.interval, setup.dt), sample
+    if volumes := output.volumes:
+        sample = snapshot_bytes(volumes, geometry, dtype)
+        yield whole_steps(volumes.interval, setup.dt), sample
 
 
 def _output_bytes(setup: Setup) -> int:
     """Memory of all ranks for maps and series of the surface, and for snapshots."""
-    output, found = setup.case.output, 0
+    geometry, itemsize = setup.geometry, np.dtype(setup.dtype).itemsize
+    # The element of a surface point, its face and its weights.
+    point = ADDRESS + FACE + (setup.degree + 1) ** 2 * itemsize
+    found = sum(ring_bytes(sample, every) for every, sample in large_series(setup))
     if has_shaking_map(setup):
-        peaks = 2 * PEAKS * np.dtype(setup.dtype).itemsize
-        found += _points(setup, 1) * (peaks + _point_bytes(setup))
-    if output.surface:
-        found += _points(setup, output.surface.stride) * _point_bytes(setup)
-        found += ring_bytes(sample_bytes(setup), surface_stride(setup))
-    if output.volumes:
-        found += ring_bytes(snapshot_bytes(setup), volume_stride(setup))
+        found += _points(geometry, 1) * (2 * PEAKS * itemsize + point)
+    if surface := setup.case.output.surface:
+        found += _points(geometry, surface.stride) * point
     return found
 
 
-def _points(setup: Setup, stride: int) -> int:
+def _points(geometry: Geometry, stride: int) -> int:
     """Number of surface points, including those outside the mesh."""
-    x, y = surface_axes(setup, stride)
+    x, y = surface_axes(geometry, stride)
     return x.size * y.size
 
 
-def _point_bytes(setup: Setup) -> int:
-    """Tables for a surface point: its element, its face and its weights."""
-    return ADDRESS + FACE + (setup.degree + 1) ** 2 * np.dtype(setup.dtype).itemsize
-
-
-def _element_values(setup: Setup) -> int:
+def _element_values(equations: Equations, materials: Materials) -> int:
     """Values of an element: variables, traces and tables."""
-    equations, nodes = setup.equations, (setup.degree + 1) ** AXES
-    variables = pitch(setup.degree, len(equations.fields))
-    bodies = setup.materials.mechanisms
-    variables += bodies * equations.strains * nodes
-    tables = nodal_tables(setup) + _uniform_tables(setup) + bodies * equations.impedances
-    return REGISTERS * variables + COPIES * FACES * _trace_values(setup) + tables
+    degree, bodies = materials.elements.geometry.degree, materials.mechanisms
+    variables = pitch(degree, len(equations.fields))
+    variables += bodies * equations.strains * (degree + 1) ** AXES
+    traces = equations.trace * (degree + 1) ** 2
+    tables = nodal_tables(equations, materials) + bodies * equations.impedances
+    tables += _uniform_tables(equations, materials.is_nodal)
+    return REGISTERS * variables + COPIES * FACES * traces + tables
 
 
-def _uniform_tables(setup: Setup) -> int:
+def _uniform_tables(equations: Equations, is_nodal: bool) -> int:
     """Values of an element that its nodes share: edges, fluxes, and a uniform material."""
-    own, at_faces = setup.equations.impedances, 2 * FACES * setup.equations.impedances
-    material = 0 if setup.materials.is_nodal else setup.equations.moduli + own + at_faces
+    own, at_faces = equations.impedances, 2 * FACES * equations.impedances
+    material = 0 if is_nodal else equations.moduli + own + at_faces
     return AXES + FACES * FLUX + material
 
 
-def _mortar_values(setup: Setup) -> int:
+def _mortar_values(equations: Equations, materials: Materials) -> int:
     """Values of a face with finer neighbours: traces and tables of quarters, and jumps."""
-    impedances, on_face = setup.equations.impedances, (setup.degree + 1) ** 2
-    at_quarter = 2 * impedances * (on_face if setup.materials.is_nodal else 1) + FLUX
-    at_quarter += AXES * on_face * setup.geometry.is_curved  # normals
-    traces = (COPIES * QUARTERS + 1) * _trace_values(setup)
+    geometry = materials.elements.geometry
+    on_face = (geometry.degree + 1) ** 2
+    at_quarter = 2 * equations.impedances * (on_face if materials.is_nodal else 1) + FLUX
+    at_quarter += AXES * on_face * geometry.is_curved  # normals
+    traces = (COPIES * QUARTERS + 1) * equations.trace * on_face
     return traces + QUARTERS * at_quarter
-
-
-def _trace_values(setup: Setup) -> int:
-    return setup.trace.values * setup.trace.nodes

@@ -40,9 +40,9 @@ class Outputs:
         setup, clock = self._setup, rank.propagation.clock
         hexahedra, numbers = setup.geometry.hexahedra, rank.elements.numbers
         domain = ElementDomain(self._comm, hexahedra, setup.degree, numbers)
-        sections, records = setup.case.output.record, setup.recording(domain)
+        output, records = setup.case.output, setup.recording(domain)
         self._recorders = Recorders(
-            sections, records, self._fields, self._backend, self._comm, clock
+            output.record, records, self._fields, self._backend, self._comm, clock
         )
         record = RecordLaunches(self._backend, setup.dtype, clock)
         self.seismograms = {
@@ -51,10 +51,10 @@ class Outputs:
             if that_record(name, setup.survey.receivers)
         }
         self._series: list[Seismograms | SurfaceSeries | Volumes] = [*self.seismograms.values()]
-        if setup.case.output.surface:
-            self._series.append(SurfaceSeries(rank))
-        if setup.case.output.volumes:
-            self._series.append(Volumes(rank, record))
+        if output.surface:
+            self._series.append(SurfaceSeries(rank, output.surface))
+        if output.volumes:
+            self._series.append(Volumes(rank, record, output.volumes))
         self._map = ShakingMap(rank) if has_shaking_map(setup) else None
         self.launches: list[Launch] = [
             *chain(*(each.launches for each in self._series)),

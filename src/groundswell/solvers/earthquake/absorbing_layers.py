@@ -10,10 +10,10 @@ from groundswell.arrays import DeviceArray, Floats, Indices
 from groundswell.backends import Backend, Constant, Parameter
 from groundswell.grids.cartesian import Part
 from groundswell.solvers.earthquake.absorbing_profiles import sponge
-from groundswell.solvers.earthquake.setup import Setup
+from groundswell.solvers.earthquake.matched_layers import Absorption
 
 
-class Layers:
+class AbsorbingLayers:
     """The absorbing layers in one part of the grid.
 
     Attributes:
@@ -23,9 +23,10 @@ class Layers:
         is_multiaxial: whether matched layers damp along all axes in some depth rows.
     """
 
-    def __init__(self, setup: Setup, backend: Backend, part: Part) -> None:
-        self._setup, self._backend, self._part = setup, backend, part
-        self._placeholder = backend.zeros((1,), setup.dtype)
+    def __init__(self, absorption: Absorption, dtype: str, backend: Backend, part: Part) -> None:
+        self._absorption, self._dtype = absorption, dtype
+        self._backend, self._part = backend, part
+        self._placeholder = backend.zeros((1,), dtype)
         self._damping_ratios = self._side_damping_ratios()
         self.is_multiaxial = bool(self._damping_ratios.any())
         self.memory = self._memory()
@@ -43,7 +44,7 @@ class Layers:
 
     def constants(self) -> dict[str, Constant]:
         """Compile-time constants: the kind of layer."""
-        return {"SPONGE": not self._setup.absorption.are_matched, "MULTIAXIAL": self.is_multiaxial}
+        return {"SPONGE": not self._absorption.are_matched, "MULTIAXIAL": self.is_multiaxial}
 
     def parameters(self) -> dict[str, Parameter]:
         """Kernel parameters: the number of cells with memory on both sides of each axis."""
@@ -61,7 +62,7 @@ class Layers:
     def _memory_widths(self, axis: int) -> tuple[int, int]:
         """Number of cells with memory on each side; along x, a multiple of the vector length."""
         part = self._part
-        if not self._setup.absorption.are_matched:
+        if not self._absorption.are_matched:
             return 0, 0
         before, after = part.before[axis], part.after[axis]
         vector = self._backend.vector_length
@@ -75,46 +76,41 @@ class Layers:
         shapes = ((3, nz, ny, lx), (3, nz, ly, nx), (3, lz, ny, nx))
         return {
             update: [
-                self._backend.zeros(shape, self._setup.dtype) if all(shape) else self._placeholder
+                self._backend.zeros(shape, self._dtype) if all(shape) else self._placeholder
                 for shape in shapes
             ]
             for update in ("velocity", "stress")
         }
 
     def _profile(self, axis: int) -> DeviceArray:
-        table = self._setup.absorption.matched_layer(axis).coefficients(
-            self._setup.dt, self.memory_cells(axis)
-        )
-        return (
-            self._backend.to_device(table.astype(self._setup.dtype))
-            if table.size
-            else self._placeholder
-        )
+        layer, cells = self._absorption.matched_layer(axis), self.memory_cells(axis)
+        table = layer.coefficients(self._absorption.dt, cells).astype(self._dtype)
+        return self._backend.to_device(table) if table.size else self._placeholder
 
     def _side_damping_ratios(self) -> Floats:
         """Damping ratio of the layers at the sides in each depth row of the part, (nz,)."""
-        grid = self._setup.grid
+        grid = self._part.grid
         rows = (self._part.indices(2) - grid.before[2]).clip(0, grid.region[2] - 1)
-        return self._setup.absorption.side_damping_ratios[rows]
+        return self._absorption.side_damping_ratios[rows]
 
     def _damping(self) -> DeviceArray:
-        setup, part = self._setup, self._part
-        if not setup.absorption.are_matched:
-            sides = zip(setup.grid.before, setup.grid.after, setup.grid.cells, strict=True)
+        absorption, part, grid = self._absorption, self._part, self._part.grid
+        if not absorption.are_matched:
+            sides = zip(grid.before, grid.after, grid.cells, strict=True)
             tables = [sponge(*side)[part.indices(axis)] for axis, side in enumerate(sides)]
         elif self.is_multiaxial:
-            layers = (setup.absorption.matched_layer(axis) for axis in (0, 1))
-            x, y = (each.damping(setup.dt, part.indices(n)) for n, each in enumerate(layers))
+            layers = (absorption.matched_layer(axis) for axis in (0, 1))
+            x, y = (each.damping(absorption.dt, part.indices(n)) for n, each in enumerate(layers))
             tables = [x, y, self._damping_ratios]
         else:
             return self._placeholder
-        return self._backend.to_device(np.concatenate(tables).astype(setup.dtype))
+        return self._backend.to_device(np.concatenate(tables).astype(self._dtype))
 
     @cached_property
     def surface_memory(self) -> dict[str, DeviceArray]:
         """Memory variables of the horizontal derivatives at a free surface, by kernel."""
         shape = (4, *self._part.shape[1:])
         return {
-            kernel: self._backend.zeros(shape, self._setup.dtype)
+            kernel: self._backend.zeros(shape, self._dtype)
             for kernel in ("mirror_velocity", "mirror_stress")
         }

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from groundswell.seismology.model import Model as Model
-from groundswell.seismology.model import Table, case_in_model
+from groundswell.seismology.model import SimulationOptions, Table, case_in_model, simulate_in_model
 from groundswell.simulation.result import Result
-from groundswell.simulation.temporary import run_built
 from groundswell.solvers.earthquake.case import EarthquakeCase
 
 
@@ -35,10 +33,7 @@ def simulate(
     receivers: Sequence[Table] = (),
     *,
     duration: float | str,
-    folder: str | Path | None = None,
-    overwrite: bool = False,
-    quiet: bool = True,
-    **case: Any,
+    **options: Unpack[SimulationOptions],
 ) -> Result:
     """Compute the ground motion of an earthquake in a model.
 
@@ -65,13 +60,10 @@ def simulate(
         receivers: tables with the keys of `[[receiver]]`.
         duration: time at which the run ends, s, counted from time 0. The run starts earlier if a
             source does.
-        folder: results folder. By default a temporary folder, `result.folder`, which exists as
-            long as the result.
-        overwrite: replace results of another case in that folder.
-        quiet: show no progress.
-        case: `step`, `backend` ("cpu" or "cuda"), `precision` ("single" or "double"), and the other
-            sections of a case file, as tables: `attenuation`, which a model with Q needs,
-            `boundary`, `output`, `event`, and the text `title`.
+        options: `folder` for the results, `overwrite` and `quiet`; `step`, `backend` ("cpu" or
+            "cuda") and `precision` ("single" or "double"); and other sections of a case file, as
+            tables: `attenuation`, which a model with Q needs, `boundary`, `output`, `event`, and
+            the text `title`. `SimulationOptions` has their defaults.
 
     Returns:
         `result.seismograms`, an `xarray.DataArray` (station, component, time) in m/s along true
@@ -83,5 +75,6 @@ def simulate(
         InputError: an argument is invalid; nothing has been written.
         RunFailed: the run started but could not finish.
     """
-    built = build_case(model, sources, receivers, duration=duration, **case)
-    return run_built(built, folder, overwrite=overwrite, quiet=quiet)
+    return simulate_in_model(
+        EarthquakeCase, model, sources, receivers, duration=duration, **options
+    )

@@ -8,23 +8,28 @@ from groundswell.case.quantities import Quantity
 from groundswell.errors import counted
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.seismology.anelasticity import attenuation_quantities
+from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
+from groundswell.seismology.survey import Survey
 from groundswell.simulation.solver import Cost
+from groundswell.solvers.earthquake.ground import Ground
+from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, speed_error
-from groundswell.solvers.earthquake.warnings import find_warnings
+from groundswell.solvers.earthquake.warnings import warnings as warnings
 
 GRID, WAVES, SOURCES = "Grid and time steps", "What the grid resolves", "Sources and receivers"
 
 
 def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """Grid, time step, memory, resolution, sources and receivers."""
-    return [*_grid(setup, cost), *_waves(setup), *_layers(setup), *_sources(setup)]
-
-
-def warnings(setup: Setup) -> list[str]:
-    """Reasons to expect poor results."""
-    return find_warnings(setup)
+    event, ground = setup.case.event, setup.ground
+    return [
+        *_grid(setup, cost),
+        *_waves(ground),
+        *_layers(setup.absorption),
+        *_sources(setup.survey, event, ground),
+    ]
 
 
 def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
@@ -46,8 +51,8 @@ def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     yield cost.memory_quantity(GRID)
 
 
-def _waves(setup: Setup) -> Iterator[Quantity]:
-    medium, frequency = setup.ground.statistics, setup.ground.resolved_frequency
+def _waves(ground: Ground) -> Iterator[Quantity]:
+    medium, frequency = ground.statistics, ground.resolved_frequency
     fastest = f"{medium.vp_max:,.5g} m/s"
     yield Quantity("vp_max", medium.vp_max, "fastest P wave", "m/s", fastest, WAVES)
     yield Quantity("speed_min", medium.speed_min, unit="m/s", group=WAVES)
@@ -63,7 +68,7 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     text = f"up to {frequency:.3g} Hz, where the slowest waves are {-100 * error:.2g} % too slow"
     yield Quantity("resolved_frequency", frequency, "frequencies", "Hz", text, WAVES)
     yield Quantity("resolved_speed_error", error, group=WAVES)
-    yield from attenuation_quantities(setup.ground.relaxation, medium, WAVES)
+    yield from attenuation_quantities(ground.relaxation, medium, WAVES)
     fluid = medium.fluid_cells
     yield Quantity(
         "fluid_cells", fluid, "fluid" * bool(fluid), "cells", counted(fluid, "cell"), WAVES
@@ -74,34 +79,35 @@ def _waves(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("floored_cells", floored, label, "cells", text, WAVES)
 
 
-def _layers(setup: Setup) -> Iterator[Quantity]:
+def _layers(absorption: Absorption) -> Iterator[Quantity]:
     """Yield the width of the absorbing layers and the frequencies that they absorb."""
-    cells, metres = setup.grid.after[2], setup.grid.after[2] * setup.grid.spacing[2]
-    kind = "matched" if setup.absorption.are_matched else "sponge"
+    grid = absorption.ground.grid
+    cells, metres = grid.after[2], grid.after[2] * grid.spacing[2]
+    kind = "matched" if absorption.are_matched else "sponge"
     text = f"{kind}, {counted(cells, 'cell')} ({metres:g} m) at the bottom"
-    yield Quantity("layer_width", setup.grid.after, "absorbing layers", "cells", text, WAVES)
-    if not setup.absorption.are_matched:
+    yield Quantity("layer_width", grid.after, "absorbing layers", "cells", text, WAVES)
+    if not absorption.are_matched:
         return
-    band = setup.absorption.band
+    band = absorption.band
     ends, limit, text = None, None, "none: the layers reflect more than 10 %"
     if band is not None:
         ends, limit = (band.lowest, band.highest), band.reflection
         text = f"from {ends[0]:.3g} to {ends[1]:.3g} Hz; less than {100 * limit:g} % is reflected"
     yield Quantity("absorbed_frequencies", ends, "absorbed waves", "Hz", text, WAVES)
     yield Quantity("absorbed_reflection", limit, group=WAVES)
-    returned = setup.absorption.soft_ground_reflection
+    returned = absorption.soft_ground_reflection
     text = f"the layers reflect about {100 * returned:.2g} % of long surface waves"
     label = "next to soft ground" * bool(returned)
     yield Quantity("soft_ground_reflection", returned, label, "", text * bool(returned), WAVES)
 
 
-def _sources(setup: Setup) -> Iterator[Quantity]:
-    frequency, points = setup.survey.frequency, setup.points_per_wavelength
-    summary = setup.survey.summary
-    yield from source_quantities(setup.survey.entries, summary, SOURCES)
-    yield from event_quantities(setup.case.event, summary.centroid_time, SOURCES)
+def _sources(survey: Survey, event: EventSection, ground: Ground) -> Iterator[Quantity]:
+    frequency, summary = survey.frequency, survey.summary
+    points = ground.statistics.speed_min / (frequency * max(ground.grid.spacing))
+    yield from source_quantities(survey.entries, summary, SOURCES)
+    yield from event_quantities(event, summary.centroid_time, SOURCES)
     text = f"99 % of the energy below {frequency:.3g} Hz"
     yield Quantity("source_frequency", frequency, "source frequencies", "Hz", text, SOURCES)
     text = f"{points:.3g} at {frequency:.3g} Hz, in the slowest cells"
     yield Quantity("points_per_wavelength", points, "cells per wavelength", "", text, SOURCES)
-    yield Quantity("receivers", len(setup.survey.receivers), "receivers", group=SOURCES)
+    yield Quantity("receivers", len(survey.receivers), "receivers", group=SOURCES)

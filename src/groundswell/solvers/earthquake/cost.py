@@ -11,6 +11,7 @@ from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.earthquake.halo import decompose_grid, stress_halo, velocity_halo
+from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.sampling import recorded
 from groundswell.solvers.earthquake.setup import FIELDS, Setup
 
@@ -26,7 +27,8 @@ LAYER_WORDS = 6
 
 def estimate(setup: Setup) -> Cost:
     """The cost on one rank; an update is a step of a grid point, absorbing layers included."""
-    moved, memory = sum(bytes_moved(setup).values()), device_bytes(setup, Part.whole(setup.grid))
+    moved = sum(bytes_moved(setup.absorption, setup.dtype).values())
+    memory = device_bytes(setup, Part.whole(setup.grid))
     return Cost(setup.grid.count, moved, memory, _output_bytes(setup))
 
 
@@ -36,7 +38,7 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
     Raises:
         InputError: the grid is too small for this number of ranks.
     """
-    decomposition = decompose_grid(setup, ranks)
+    decomposition = decompose_grid(setup.ground, setup.case.run.processes, ranks)
     layers = [*velocity_halo(), *stress_halo(setup, decomposition)]
     size = np.dtype(setup.dtype).itemsize
     parts = [part_of(setup.grid, decomposition, rank) for rank in range(ranks)]
@@ -45,18 +47,18 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
     return DecompositionSummary.of_blocks(decomposition, memory, sent)
 
 
-def bytes_moved(setup: Setup) -> dict[str, float]:
+def bytes_moved(absorption: Absorption, dtype: str) -> dict[str, float]:
     """Compulsory memory traffic per point of each update, averaged over the grid, bytes."""
-    stress = STRESS_WORDS[setup.ground.relaxation is not None]
-    layers = LAYER_WORDS * _layers_per_point(setup, setup.grid)
-    size = np.dtype(setup.dtype).itemsize
+    ground, size = absorption.ground, np.dtype(dtype).itemsize
+    stress = STRESS_WORDS[ground.relaxation is not None]
+    layers = LAYER_WORDS * _layers_per_point(absorption, ground.grid)
     return {"velocity": (VELOCITY_WORDS + layers) * size, "stress": (stress + layers) * size}
 
 
 def device_bytes(setup: Setup, part: Part) -> int:
     """Device memory of the rank that has `part` of the grid, bytes, to within a few per cent."""
     layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
-    layers = LAYER_WORDS * _layers_per_point(setup, part) * prod(part.cells)
+    layers = LAYER_WORDS * _layers_per_point(setup.absorption, part) * prod(part.cells)
     words = round(layout.size * FIELDS[setup.ground.relaxation is not None] + layers)
     own = recorded(setup, part)
     rings = sum(samples.slots * own[name].size for name, samples in recorded(setup).items())
@@ -71,9 +73,9 @@ def _output_bytes(setup: Setup) -> int:
     return samples + records.file_bytes(setup.case.output.record, setup.steps)
 
 
-def _layers_per_point(setup: Setup, of: Grid | Part) -> float:
+def _layers_per_point(absorption: Absorption, of: Grid | Part) -> float:
     """Average number of matched layers that contain a point."""
-    if not setup.absorption.are_matched:
+    if not absorption.are_matched:
         return 0.0
     sides = zip(of.before, of.after, of.cells, strict=True)
     return sum((before + after) / n for before, after, n in sides)

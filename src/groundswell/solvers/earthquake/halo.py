@@ -18,6 +18,9 @@ from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.cartesian import ghosts_read
 
 if TYPE_CHECKING:
+    from groundswell.seismology.receivers import Receiver
+    from groundswell.solvers.earthquake.case import EarthquakeOutput
+    from groundswell.solvers.earthquake.ground import Ground
     from groundswell.solvers.earthquake.setup import Setup
 
 NONE, FORWARD, BACKWARD = (0, 0), (1, 2), (2, 1)  # ghost layers below and above
@@ -41,54 +44,54 @@ ON_SURFACE = Ghosts(low=(0, 1, 1), high=(0, 0, 0), within=((0, 1), None, None))
 ROWS_AT_SURFACE = 3
 
 VELOCITIES = ("vx", "vy", "vz")
-Rows = tuple[int, int]
-Layer = tuple[str, Ghosts]  # name of a field, ghost layers that are read
+GhostLayers = tuple[str, Ghosts]  # name of a field, ghost layers that are read
 
 
-def decompose_grid(setup: Setup, ranks: int) -> Decomposition:
-    """The decomposition of the grid, (z, y, x), into `ranks` blocks; see `run.processes`.
+def decompose_grid(ground: Ground, processes: Sequence[int] | None, ranks: int) -> Decomposition:
+    """The decomposition of the grid, (z, y, x), into `ranks` blocks.
+
+    Args:
+        processes: number of blocks along x, y and z, see `run.processes`.
 
     Raises:
         InputError: the grid is too small for this number of ranks.
     """
-    periodic, processes = setup.ground.periodic, setup.case.run.processes
+    periodic = (False, ground.periodic, ground.periodic)
     requested = tuple(processes)[::-1] if processes else None
-    smallest = (ROWS_AT_SURFACE if setup.ground.free_surface else 1, 1, 1)
-    return decompose(setup.grid.shape, ranks, (False, periodic, periodic), requested, smallest)
+    smallest = (ROWS_AT_SURFACE if ground.free_surface else 1, 1, 1)
+    return decompose(ground.grid.shape, ranks, periodic, requested, smallest)
 
 
-def velocity_halo() -> list[Layer]:
+def velocity_halo() -> list[GhostLayers]:
     """Velocities that the stress update and the free surface read."""
     return [(name, _stencil_ghosts(name)) for name in VELOCITIES]
 
 
-def stress_halo(setup: Setup, decomposition: Decomposition) -> list[Layer]:
+def stress_halo(setup: Setup, decomposition: Decomposition) -> list[GhostLayers]:
     """Stresses that the velocity update and the free surface read; velocities that outputs read."""
     layers = [(name, _stencil_ghosts(name)) for name in DIFFERENCES if name not in VELOCITIES]
     if setup.ground.free_surface:
         layers.append(("szz", ON_SURFACE))
-    if (recorded := recorded_halo(setup, decomposition)) is not None:
-        layers += [(name, recorded) for name in VELOCITIES]
-    whole = setup.recording(Part.whole(setup.grid))
-    records = ghosts_read(whole, setup.case.output.record, decomposition)
+    output = setup.case.output
+    rows = [*_rows_across(output, setup.survey.receivers, setup.ground, decomposition)]
+    if rows:
+        layers += [(name, _recorded_ghosts(rows, decomposition)) for name in VELOCITIES]
+    records = ghosts_read(setup.recording(Part.whole(setup.grid)), output.record, decomposition)
     return [*layers, *records.items()]
 
 
 def halo_fields(
-    fields: Mapping[str, Field], layers: Sequence[Layer], narrow: str | None
+    fields: Mapping[str, Field], layers: Sequence[GhostLayers], narrow: str | None
 ) -> list[GhostField]:
     """The ghost layers with their arrays; `narrow` is the type in which values are sent."""
     return [GhostField(fields[n].array, fields[n].origin, ghosts, narrow) for n, ghosts in layers]
 
 
-def recorded_halo(setup: Setup, decomposition: Decomposition) -> Ghosts | None:
-    """Ghosts of the velocities that outputs read across block boundaries; None if there are none.
+def _recorded_ghosts(rows: Sequence[tuple[int, int]], decomposition: Decomposition) -> Ghosts:
+    """Ghosts of the velocities that outputs read across block boundaries, in these depth rows.
 
     They usually span few rows, since most receivers lie on the surface.
     """
-    rows = list(_rows_across(setup, decomposition))
-    if not rows:
-        return None
     first, last = min(r[0] for r in rows), max(r[1] for r in rows)
     edges = decomposition.edges[0][1:-1]
     deep = GHOSTS if any(a < edge < b for a, b in rows for edge in edges) else 0
@@ -96,22 +99,26 @@ def recorded_halo(setup: Setup, decomposition: Decomposition) -> Ghosts | None:
     return Ghosts(width, width, corners=True, within=((first, last), None, None))
 
 
-def _rows_across(setup: Setup, decomposition: Decomposition) -> Iterator[Rows]:
+def _rows_across(
+    output: EarthquakeOutput,
+    receivers: Sequence[Receiver],
+    ground: Ground,
+    decomposition: Decomposition,
+) -> Iterator[tuple[int, int]]:
     """Yield the depth rows (first, last + 1) that an output reads from several blocks at once."""
-    output, grid = setup.case.output, setup.grid
-    top = grid.before[2]
-    across = any(n > 1 for n in decomposition.processes[1:]) or setup.ground.periodic
+    top = ground.grid.before[2]
+    across = any(n > 1 for n in decomposition.processes[1:]) or ground.periodic
     deep = any(top - 1 < edge < top + 3 for edge in decomposition.edges[0][1:-1])
     if (output.surface or output.shaking_map) and (across or deep):
         yield top - 1, top + 3
-    for receiver in setup.survey.receivers:
-        for stencil in setup.ground.interpolation.velocity_stencils(receiver.position):
+    for receiver in receivers:
+        for stencil in ground.interpolation.velocity_stencils(receiver.position):
             spans = [(n, n + 4) for n in stencil.first]
             if _crosses(spans, decomposition):
                 yield spans[2]
 
 
-def _crosses(spans: Sequence[Rows], decomposition: Decomposition) -> bool:
+def _crosses(spans: Sequence[tuple[int, int]], decomposition: Decomposition) -> bool:
     """Whether a box of cells, spans (x, y, z), crosses a block boundary or a periodic side."""
     d = decomposition
     axes = zip(spans[::-1], d.edges, d.shape, d.periodic, strict=True)

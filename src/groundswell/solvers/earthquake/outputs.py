@@ -5,9 +5,9 @@ For each kind, a kernel in the step fills a ring buffer on the device, which is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import BoxSelection
 from groundswell.outputs.ring_buffer import Output, Ring
+from groundswell.seismology.case.outputs import SurfaceOutput
 from groundswell.seismology.formats.sac_mseed import export_seismograms
 from groundswell.seismology.formats.seismograms import SeismogramWriter, read_seismograms
 from groundswell.seismology.formats.shaking_maps import (
@@ -32,6 +33,7 @@ from groundswell.seismology.formats.shaking_maps import (
     write_shaking_map,
 )
 from groundswell.seismology.sources.event import event_attributes
+from groundswell.solvers.earthquake.case import VolumeOutput
 from groundswell.solvers.earthquake.recordable import RECORDABLE
 from groundswell.solvers.earthquake.sampling import point_selection, recorded
 from groundswell.solvers.earthquake.setup import Setup
@@ -66,7 +68,7 @@ class Outputs:
     """
 
     def __init__(self, setup: Setup, rank: RankFields) -> None:
-        self._setup, self._backend = setup, rank.backend
+        self._setup, self._backend, output = setup, rank.backend, setup.case.output
         self._module, self._clock = rank.module, rank.clock
         self._part, self._comm = rank.part, rank.comm
         self._fields, self._compliance = rank.fields, rank.compliance
@@ -74,7 +76,7 @@ class Outputs:
         self._record = RecordLaunches(self._backend, self._setup.dtype, self._clock)
         self._recording = self._setup.recording(self._part)
         self._recorders = Recorders(
-            self._setup.case.output.record,
+            output.record,
             self._recording,
             self._regions,
             self._backend,
@@ -82,12 +84,13 @@ class Outputs:
             self._clock,
         )
         self._rings: dict[str, Ring] = {}
+        self._openers: dict[str, Callable[[Path, int | None], Output]] = {}
         self._peaks: DeviceArray | None = None
         self._seismograms: Path | None = None  # temporary path, valid until the end of the run
         self.launches: list[Launch] = [
             *self._points(),
-            *self._surface(),
-            *self._volumes(),
+            *(self._surface(output.surface) if output.surface else []),
+            *(self._volumes(output.volumes) if output.volumes else []),
             *self._recorders.launches,
             *self._shaking(),
         ]
@@ -104,14 +107,9 @@ class Outputs:
 
     def open(self, folder: Path, lengths: Mapping[str, int] | None) -> dict[str, Output]:
         """Open the files of the ring buffers; `lengths` are the samples to keep from before."""
-        makers = {
-            "seismograms": self._seismogram_output,
-            "surface": self._surface_output,
-            "volumes": self._volume_output,
-        }
         own = {
-            name: makers[name](folder, None if lengths is None else lengths[name])
-            for name in recorded(self._setup)
+            name: opened(folder, None if lengths is None else lengths[name])
+            for name, opened in self._openers.items()
         }
         return own | self._recorders.open(folder, lengths)
 
@@ -192,6 +190,7 @@ class Outputs:
         setup, own = self._setup, self._own_receivers
         if not setup.survey.receivers:
             return []
+        self._openers["seismograms"] = self._seismogram_output
         ring = self._ring("seismograms", (3, len(own)))
         positions = (setup.survey.receivers[n].position for n in own)
         stencils = [setup.ground.interpolation.velocity_stencils(p) for p in positions]
@@ -201,10 +200,8 @@ class Outputs:
             Targets(0, ring.every, ring),
         )
 
-    def _surface(self) -> list[Launch]:
-        section = self._setup.case.output.surface
-        if not section:
-            return []
+    def _surface(self, section: SurfaceOutput) -> list[Launch]:
+        self._openers["surface"] = partial(self._surface_output, section.stride)
         cells = taken(self._part, strided(self._setup.grid.region, section.stride))
         nx, ny, _ = cells.count if self._has_top else (0, 0, 0)
         ring = self._ring("surface", (3, ny, nx))
@@ -215,22 +212,14 @@ class Outputs:
         where = (section.stride, *cells.first[:2], nx, ny)
         return [self._module.launch("record_surface", Items(nx * ny), *arguments, *where)]
 
-    def _volumes(self) -> list[Launch]:
-        section = self._setup.case.output.volumes
-        if not section:
-            return []
-        box = self._volume
+    def _volumes(self, section: VolumeOutput) -> list[Launch]:
+        domain, fields = self._recording.domain, [RECORDABLE[name] for name in section.fields]
+        assert isinstance(domain, CartesianDomain)
+        box = domain.box(strided(self._setup.grid.region, section.stride), fields)
+        self._openers["volumes"] = partial(self._volume_output, section, box)
         ring = self._ring("volumes", (len(section.fields), *box.count))
         arrays = [self._regions[name] for name in section.fields]
         return self._record.record(arrays, box, Targets(0, ring.every, ring))
-
-    @cached_property
-    def _volume(self) -> BoxSelection:
-        """The cells of snapshots."""
-        section = self._setup.case.output.volumes
-        domain, fields = self._recording.domain, [RECORDABLE[name] for name in section.fields]
-        assert isinstance(domain, CartesianDomain)
-        return domain.box(strided(self._setup.grid.region, section.stride), fields)
 
     def _shaking(self) -> list[Launch]:
         if not (self._setup.case.output.shaking_map and self._has_top):
@@ -269,9 +258,8 @@ class Outputs:
 
         return self._output("seismograms", writer, write, (3, len(setup.survey.receivers)), place)
 
-    def _surface_output(self, folder: Path, length: int | None) -> Output:
+    def _surface_output(self, stride: int, folder: Path, length: int | None) -> Output:
         setup = self._setup
-        stride = setup.case.output.surface.stride
         writer: Any = self._comm.first and SurfaceWriter(
             folder / "surface.nc",
             self._surface_points(stride),
@@ -290,11 +278,12 @@ class Outputs:
         shape, place = recorded(setup)["surface"].shape, (slice(None), *across)
         return self._output("surface", writer, write, shape, place)
 
-    def _volume_output(self, folder: Path, length: int | None) -> Output:
-        setup, section = self._setup, self._setup.case.output.volumes
-        hx, hy, hz = setup.grid.spacing
+    def _volume_output(
+        self, section: VolumeOutput, box: BoxSelection, folder: Path, length: int | None
+    ) -> Output:
+        setup, (hx, hy, hz) = self._setup, self._setup.grid.spacing
         stride, shift = section.stride, (1 - section.stride) / 2
-        nz, ny, nx = self._volume.shape
+        nz, ny, nx = box.shape
         start = self._first_sample("volumes")
         writer: Any = self._comm.first and VolumeWriter(
             folder / "volumes.vtkhdf",
@@ -313,7 +302,7 @@ class Outputs:
                 time = start + n * setup.sampling["volumes"]
                 writer.append(time, dict(zip(section.fields, fields, strict=True)))
 
-        shape, place = (len(section.fields), nz, ny, nx), (slice(None), *self._volume.place)
+        shape, place = (len(section.fields), nz, ny, nx), (slice(None), *box.place)
         return self._output("volumes", writer, write, shape, place)
 
     def _output(

@@ -12,6 +12,7 @@ from groundswell.grids.cartesian import Part, Triple
 from groundswell.outputs.cartesian import strided, taken
 from groundswell.outputs.recording import Frame, PointSelection
 from groundswell.outputs.ring_buffer import ring_slots
+from groundswell.solvers.earthquake.case import EarthquakeOutput
 from groundswell.solvers.earthquake.interpolation import Stencil
 from groundswell.solvers.earthquake.setup import Setup
 
@@ -49,23 +50,26 @@ def recorded(setup: Setup, part: Part | None = None) -> dict[str, Samples]:
     Args:
         part: of the grid, which then counts all receivers as its own; by default the whole grid.
     """
-    size = np.dtype(setup.dtype).itemsize
+    size, output = np.dtype(setup.dtype).itemsize, setup.case.output
+    receivers = len(setup.survey.receivers)
     return {
         name: Samples(shape, fields, setup.sampling_stride(name), size)
-        for name, shape, fields in _sections(setup, part or Part.whole(setup.grid))
+        for name, shape, fields in _sections(output, receivers, part or Part.whole(setup.grid))
     }
 
 
-def _sections(setup: Setup, part: Part) -> Iterator[tuple[str, tuple[int, ...], int]]:
-    output = setup.case.output
-    if setup.survey.receivers:
-        yield "seismograms", (len(setup.survey.receivers), 3), 1
+def _sections(
+    output: EarthquakeOutput, receivers: int, part: Part
+) -> Iterator[tuple[str, tuple[int, ...], int]]:
+    """Yield the name of each section, the shape of a sample of a field, and number of fields."""
+    if receivers:
+        yield "seismograms", (receivers, 3), 1
     if output.surface:
-        nx, ny, _ = taken(part, strided(setup.grid.region, output.surface.stride)).count
+        nx, ny, _ = taken(part, strided(part.grid.region, output.surface.stride)).count
         at_top = part.start[2] == 0
         yield "surface", (3, ny * at_top, nx * at_top), 1
     if output.volumes:
-        shape = taken(part, strided(setup.grid.region, output.volumes.stride)).count[::-1]
+        shape = taken(part, strided(part.grid.region, output.volumes.stride)).count[::-1]
         yield "volumes", shape, len(output.volumes.fields)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import StableSteps, TimeAxis, TimeStep, whole_steps
 from groundswell.solvers.earthquake import moduli, validation
+from groundswell.solvers.earthquake.case import EarthquakeCase
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.recordable import recording
@@ -51,7 +52,7 @@ class Setup:
 
     has_fixed_steps: ClassVar[bool] = True
 
-    case: Any
+    case: EarthquakeCase
     geography: Geography | None
     ground: Ground
     stable: StableSteps
@@ -109,19 +110,13 @@ class Setup:
         }
         return {name: float(f"{interval:.12g}") for name, interval in intervals.items()}
 
-    @property
-    def points_per_wavelength(self) -> float:
-        """Number of cells that the slowest wave spans at the frequency of the sources."""
-        slowest = self.ground.statistics.speed_min
-        return slowest / (self.survey.frequency * max(self.grid.spacing))
-
     def recording(self, part: Part) -> Recording:
         """The recordable fields of a part of the grid."""
         attrs = date_attributes(self.case, self.survey)
         return recording(part, self.ground.periodic, self.time_axis, self.dtype, attrs)
 
 
-def prepare(case: Any, comm: Communicator | None = None) -> Setup:
+def prepare(case: EarthquakeCase, comm: Communicator | None = None) -> Setup:
     """Read and check the data of a case; ranks divide the reading of the medium.
 
     Raises:
@@ -140,7 +135,7 @@ def prepare(case: Any, comm: Communicator | None = None) -> Setup:
     return setup
 
 
-def read_ground(case: Any, comm: Communicator | None = None) -> Ground:
+def read_ground(case: EarthquakeCase, comm: Communicator | None = None) -> Ground:
     """The medium of a case on its grid; ranks divide the reading.
 
     Raises:
@@ -170,7 +165,7 @@ def stable_steps(ground: Ground) -> StableSteps:
     return StableSteps(limit, f'{waves}; shorten it, or use "auto"', SAFETY)
 
 
-def read_survey(case: Any, ground: Ground, dt: float) -> Survey:
+def read_survey(case: EarthquakeCase, ground: Ground, dt: float) -> Survey:
     """The sources and receivers of a case.
 
     Args:
@@ -204,7 +199,7 @@ def _validate(setup: Setup) -> None:
     setup.recording(Part.whole(grid)).require_samples(case.output.record, setup.steps)
 
 
-def build_grid(case: Any) -> Grid:
+def build_grid(case: EarthquakeCase) -> Grid:
     """The grid of a case: its region and the absorbing layers around it."""
     boundary = case.boundary
     x, y, z = (cells_across(boundary.width, edge) for edge in case.grid.spacing)

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray, HostArray
-from groundswell.backends import Backend, Cells, Constant, Exact, Items, Launch, Parameter, Source
+from groundswell.backends import Backend, Cells, Items, Launch
 from groundswell.backends.base import ROW_ALIGNMENT, Event, in_order
-from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.pattern import Box
@@ -28,24 +26,23 @@ from groundswell.seismology.sources.point_sources import end_of
 from groundswell.seismology.time_steps import STABLER
 from groundswell.simulation.exchanging import ExplicitSolver, boundary_first, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
-from groundswell.solvers.earthquake.absorbing_layers import Layers
+from groundswell.solvers.earthquake.absorbing_layers import AbsorbingLayers
 from groundswell.solvers.earthquake.halo import (
     VELOCITIES,
-    Layer,
+    GhostLayers,
     decompose_grid,
     halo_fields,
     stress_halo,
     velocity_halo,
 )
-from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, surface_weights
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs, RankFields
 from groundswell.solvers.earthquake.sea_floor import Terms, find_differences
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.source_injection import injection_tables
 from groundswell.solvers.earthquake.state import layer_arrays, surface_array
+from groundswell.solvers.earthquake.step_source import step_source
 
-KERNELS = Path(__file__).parent / "kernels"
 STRESSES = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
 MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
 
@@ -68,7 +65,7 @@ class Earthquake(ExplicitSolver):
         self.setup = setup
         self.backend = backend
         self.comm = comm or SerialCommunicator()
-        self.decomposition = decompose_grid(setup, self.comm.size)
+        self.decomposition = decompose_grid(setup.ground, setup.case.run.processes, self.comm.size)
         self.part = part_of(setup.grid, self.decomposition, self.comm.rank)
         self.layout = Layout(self.part.cells, np.dtype(setup.dtype).itemsize)
         self.has_surface = setup.ground.free_surface and self.part.start[2] == 0
@@ -81,8 +78,10 @@ class Earthquake(ExplicitSolver):
         self.clock = backend.zeros((1,), np.int64)
         self.materials = Materials(setup.ground, setup.dtype, backend, self.part, self.layout)
         self.materials.load()
-        self.layers = Layers(setup, backend, self.part)
-        self.module = backend.compile(self._source())
+        self.layers = AbsorbingLayers(setup.absorption, setup.dtype, backend, self.part)
+        self.module = backend.compile(
+            step_source(setup, self.part, self.layout, self.materials, self.layers)
+        )
         fields = {name: field.interior for name, field in self.fields.items()}
         where = (backend, self.comm, self.part)
         compliance = self.materials["compliance"]
@@ -240,7 +239,7 @@ class Earthquake(ExplicitSolver):
     def _exchanges(self) -> tuple[HaloExchange, HaloExchange]:
         """The exchanges of the velocities, and of the stresses with what outputs read."""
 
-        def make(needed: Sequence[Layer]) -> HaloExchange:
+        def make(needed: Sequence[GhostLayers]) -> HaloExchange:
             fields = halo_fields(self.fields, needed, self.setup.case.run.narrow)
             return self.make_exchange(fields)
 
@@ -271,8 +270,6 @@ class Earthquake(ExplicitSolver):
         }
         return [self.module.launch(kernel, Cells(nx, ny, 1), **arguments)]
 
-    # --- kernel arguments and constants -----------------------------------------------------------
-
     @cached_property
     def _mechanisms(self) -> DeviceArray:
         relaxation = self.setup.ground.relaxation
@@ -280,38 +277,6 @@ class Earthquake(ExplicitSolver):
             return self._placeholder
         table = mechanism_table(relaxation, self.part, self.setup.dt)
         return self.backend.to_device(table.astype(self.setup.dtype))
-
-    def _source(self) -> Source:
-        constants, parameters = self._constants(), self._parameters()
-        generic = self.layout.is_short_run(self.setup.steps)
-        return Source(KERNELS / "step.h", constants, parameters, generic=generic)
-
-    def _constants(self) -> dict[str, Constant]:
-        setup = self.setup
-        return {
-            **precision(setup.dtype),
-            **self.layers.constants(),
-            "CORRECTED_ROWS": self.materials.are_corrected,
-            "ATTENUATION": self.attenuated,
-            "FREE_SURFACE": self.has_surface,
-            "WET_SURFACE": self.has_surface and setup.ground.phases is not None,
-            "SHEAR_REACH": SHEAR_REACH,
-            "ABOVE": float(surface_weights(setup.ground.free_surface)[0]),
-        }
-
-    def _parameters(self) -> dict[str, Parameter]:
-        part, dt = self.part, self.setup.dt
-        parameters = {**self.layout.parameters(), **self.layers.parameters()}
-        for axis, name in enumerate("XYZ"):
-            h = part.grid.spacing[axis]
-            parameters |= {
-                f"H{name}": h,
-                f"NEAR_{name}": 9 / 8 / h,
-                f"FAR_{name}": 1 / 24 / h,
-                f"REGION_{name}": part.region[axis],
-                f"REGION_START_{name}": part.before[axis],
-            }
-        return {**parameters, "DT": dt, "DT_EXACT": Exact(dt)}
 
     # --- the solver interface ---------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from groundswell.grids.cartesian import GHOSTS, Layout, Part
 from groundswell.seismology.sources.moment import has_shear
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.solvers.earthquake.effective import Rows
+from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.interpolation import (
     SHEAR_REACH,
     STRESS_OFFSETS,
@@ -53,7 +54,7 @@ class InjectionTable:
 
 
 def distribute_sources(
-    setup: Setup, part: Part, layout: Layout, sources: Sequence[PointSource], *, forces: bool
+    ground: Ground, part: Part, layout: Layout, sources: Sequence[PointSource], *, forces: bool
 ) -> InjectionTable:
     """Distribute the moments (or forces) of point sources over the grid values of each component.
 
@@ -64,8 +65,8 @@ def distribute_sources(
     rows = [
         (component, i + layout.row * j + layout.plane * k, n, weight)
         for n, source in enumerate(sources)
-        for component, cell, weight in _contributions(setup, source, forces)
-        for i, j, k in _local_cells(part, cell, setup.ground.periodic)
+        for component, cell, weight in _contributions(ground, source, forces)
+        for i, j, k in _local_cells(part, cell, ground.periodic)
     ]
     rows.sort()
     component, offset, source, weight = (
@@ -82,13 +83,13 @@ def distribute_sources(
     )
 
 
-def _contributions(setup: Setup, source: PointSource, forces: bool) -> Iterator[Contribution]:
+def _contributions(ground: Ground, source: PointSource, forces: bool) -> Iterator[Contribution]:
     if forces:
         if source.force is not None:
-            yield from spread_force(setup.ground.interpolation, source.position, source.force)
+            yield from spread_force(ground.interpolation, source.position, source.force)
     elif source.moment is not None:
-        found = spread_moment(setup.ground.interpolation, source.position, source.moment)
-        beside = setup.ground.phases and BesideFluid.of(setup, source.position)
+        found = spread_moment(ground.interpolation, source.position, source.moment)
+        beside = ground.phases and BesideFluid.of(ground, source.position)
         yield from beside.corrected(found) if beside else found
 
 
@@ -110,15 +111,15 @@ class BesideFluid:
     stiffness: float
 
     @classmethod
-    def of(cls, setup: Setup, position: Position) -> BesideFluid | None:
+    def of(cls, ground: Ground, position: Position) -> BesideFluid | None:
         """The rows of a medium that varies with depth only, for a source at a position (m)."""
-        profile = setup.ground.phases.profile if setup.ground.phases else None
-        if profile is None or setup.ground.rows is None:
+        profile = ground.phases.profile if ground.phases else None
+        if profile is None or ground.rows is None:
             return None
-        nearby = position[Z] + TOUCHING * setup.grid.spacing[Z] * np.array([-1.0, 1.0])
-        material = setup.ground.properties(profile.sample(np.maximum(nearby, 0.0)))
+        nearby = position[Z] + TOUCHING * ground.grid.spacing[Z] * np.array([-1.0, 1.0])
+        material = ground.properties(profile.sample(np.maximum(nearby, 0.0)))
         stiffness = np.add(material["lam"], 2 / material["compliance"])
-        return cls(setup.ground.rows, float(stiffness[material["compliance"].argmin()]))
+        return cls(ground.rows, float(stiffness[material["compliance"].argmin()]))
 
     def corrected(self, contributions: Iterable[Contribution]) -> Iterator[Contribution]:
         """Yield the contributions of a source, corrected next to a fluid."""
@@ -204,7 +205,7 @@ def injection_tables(
 ) -> dict[str, NDArray[np.generic]]:
     """The arguments of `kernels/sources.h` for all forces, or all moments; empty without any."""
     sources = [s for s in setup.survey.sources if (s.force if forces else s.moment) is not None]
-    table = distribute_sources(setup, part, layout, sources, forces=forces)
+    table = distribute_sources(setup.ground, part, layout, sources, forces=forces)
     if not len(table.targets):
         return {}
     start = setup.time_axis.start  # the clock counts steps

@@ -9,10 +9,10 @@ import numpy as np
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.distributed_array import AXES, DistributedArray, Span, span
-from groundswell.solvers.earthquake.absorbing_layers import Layers
+from groundswell.solvers.earthquake.absorbing_layers import AbsorbingLayers
 
 
-def layer_arrays(layers: Layers, part: Part) -> Iterator[tuple[str, DistributedArray]]:
+def layer_arrays(layers: AbsorbingLayers, part: Part) -> Iterator[tuple[str, DistributedArray]]:
     """Yield the name and the memory variables of each update and axis of the absorbing layers.
 
     Globally, an array has one entry along its own axis for each cell in a layer, and one for each
@@ -24,7 +24,9 @@ def layer_arrays(layers: Layers, part: Part) -> Iterator[tuple[str, DistributedA
                 yield f"layers/{update}/{name}", _layer_array(layers, part, axis, array)
 
 
-def _layer_array(layers: Layers, part: Part, axis: int, array: DeviceArray) -> DistributedArray:
+def _layer_array(
+    layers: AbsorbingLayers, part: Part, axis: int, array: DeviceArray
+) -> DistributedArray:
     grid = part.grid
     before, after = grid.before[axis], grid.after[axis]
     cells = layers.memory_cells(axis)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from groundswell.errors import counted
 from groundswell.seismology.anelasticity import attenuation_warnings
 from groundswell.seismology.sources.event_warnings import source_warnings
+from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.seismology.sources.spectra import energy_below
-from groundswell.seismology.time_steps import sampling_warnings
+from groundswell.seismology.time_steps import StableSteps, sampling_warnings
+from groundswell.solvers.earthquake.absorbing_reflection import AbsorbedBand
+from groundswell.solvers.earthquake.case import EarthquakeCase, EarthquakeOutput
+from groundswell.solvers.earthquake.ground import Ground
+from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.setup import Setup
 
 # Thresholds
@@ -20,35 +25,37 @@ REFLECTION = 0.03  # reflection coefficient of matched layers in the band that t
 STEPS_BESIDE_FLUID = 28_000  # over which layers next to a fluid were stable in tests
 
 
-def find_warnings(setup: Setup) -> list[str]:
-    """Return all warnings, each with its remedy."""
-    checks = (
-        _resolution,
-        _material,
-        _attenuation,
-        _long_waves,
-        _reflection,
-        _fluid,
-        _step,
-        _sampling,
-        _sources,
-    )
-    return [sentence for check in checks for sentence in check(setup)]
+def warnings(setup: Setup) -> list[str]:
+    """Reasons to expect poor results, each with its remedy."""
+    case, ground, absorption, survey = setup.case, setup.ground, setup.absorption, setup.survey
+    return [
+        *_resolution(ground, survey.frequency),
+        *_material(ground),
+        *attenuation_warnings(ground.relaxation, ground.statistics, ground.resolved_frequency),
+        *_long_waves(absorption.band, survey.sources),
+        *_reflection(absorption),
+        *_fluid(absorption, setup.steps),
+        *_step(case, setup.stable, setup.dt),
+        *_sampling(case.output, setup.sampling),
+        *source_warnings(case, survey, setup.dt, ground.max_wave_speed),
+    ]
 
 
-def _resolution(setup: Setup) -> Iterator[str]:
-    resolved, emitted = setup.ground.resolved_frequency, setup.survey.frequency
+def _resolution(ground: Ground, emitted: float) -> Iterator[str]:
+    """Sources with energy above the frequencies that the grid resolves."""
+    resolved = ground.resolved_frequency
     if emitted > resolved:
-        cell = max(setup.grid.spacing) * resolved / emitted
+        cell = max(ground.grid.spacing) * resolved / emitted
         yield (
             f"the sources have energy up to {emitted:.3g} Hz, but the grid resolves {resolved:.3g} "
             f"Hz; low-pass the results there, lengthen the source, or use cells of {cell:.3g} m"
         )
 
 
-def _material(setup: Setup) -> Iterator[str]:
-    cells = np.prod(setup.grid.region, dtype=float)
-    for name, count in setup.ground.statistics.floored.items():
+def _material(ground: Ground) -> Iterator[str]:
+    """Cells that have the lower bounds of the medium."""
+    cells = np.prod(ground.grid.region, dtype=float)
+    for name, count in ground.statistics.floored.items():
         if count:
             yield (
                 f"medium.floor raised {name} in {counted(count, 'cell')} "
@@ -56,15 +63,9 @@ def _material(setup: Setup) -> Iterator[str]:
             )
 
 
-def _attenuation(setup: Setup) -> Iterator[str]:
-    ground = setup.ground
-    return attenuation_warnings(ground.relaxation, ground.statistics, ground.resolved_frequency)
-
-
-def _long_waves(setup: Setup) -> Iterator[str]:
-    """Sources that radiate waves too long for the matched layers."""
-    band = setup.absorption.band
-    if band and (energy := energy_below(band.lowest, setup.survey.sources)) > LONG_WAVES:
+def _long_waves(band: AbsorbedBand | None, sources: Sequence[PointSource]) -> Iterator[str]:
+    """Sources that radiate waves too long for the matched layers, which absorb `band`."""
+    if band and (energy := energy_below(band.lowest, sources)) > LONG_WAVES:
         yield (
             f"a source radiates {100 * energy:.0f} % of its energy below {band.lowest:.3g} Hz, "
             f"where the absorbing layers reflect more than {100 * band.reflection:g} %; widen them "
@@ -72,11 +73,11 @@ def _long_waves(setup: Setup) -> Iterator[str]:
         )
 
 
-def _reflection(setup: Setup) -> Iterator[str]:
+def _reflection(absorption: Absorption) -> Iterator[str]:
     """Matched layers without a wide band in which they reflect less than REFLECTION."""
-    band = setup.absorption.band
+    band = absorption.band
     reflected = band.reflection if band else 1.0
-    if setup.absorption.are_matched and reflected > REFLECTION:
+    if absorption.are_matched and reflected > REFLECTION:
         amount = f"up to {100 * reflected:g} %" if band else "more than 10 %"
         yield (
             f"the absorbing layers reflect {amount} of some waves; widen them (boundary.width), or "
@@ -84,33 +85,28 @@ def _reflection(setup: Setup) -> Iterator[str]:
         )
 
 
-def _fluid(setup: Setup) -> Iterator[str]:
+def _fluid(absorption: Absorption, steps: int) -> Iterator[str]:
     """More steps with matched layers next to a fluid and a solid than have been tested."""
-    beside = setup.absorption.are_matched and setup.ground.statistics.fluid_cells
-    if beside and setup.ground.statistics.vs_max and setup.steps > STEPS_BESIDE_FLUID:
+    statistics = absorption.ground.statistics
+    beside = absorption.are_matched and statistics.fluid_cells
+    if beside and statistics.vs_max and steps > STEPS_BESIDE_FLUID:
         yield (
             f"matched layers next to a fluid and a solid have been stable in runs of up to "
-            f"{STEPS_BESIDE_FLUID:,} steps, and this run has {setup.steps:,}; shorten it, or set "
+            f"{STEPS_BESIDE_FLUID:,} steps, and this run has {steps:,}; shorten it, or set "
             'boundary.sides = "sponge" with a width of 20 cells or more'
         )
 
 
-def _step(setup: Setup) -> Iterator[str]:
+def _step(case: EarthquakeCase, stable: StableSteps, dt: float) -> Iterator[str]:
     """A sampling interval that shortens the time step considerably."""
-    if setup.case.time.step == "auto":
-        interval = setup.case.output.seismograms.interval
-        yield from sampling_warnings(setup.stable.longest, interval, setup.dt)
+    if case.time.step == "auto":
+        yield from sampling_warnings(stable.longest, case.output.seismograms.interval, dt)
 
 
-def _sampling(setup: Setup) -> Iterator[str]:
+def _sampling(output: EarthquakeOutput, sampling: Mapping[str, float]) -> Iterator[str]:
     """Sampling intervals that change noticeably when rounded to whole steps."""
-    for name, interval in setup.sampling.items():
-        requested = getattr(setup.case.output, name).interval
+    for name, interval in sampling.items():
+        requested = getattr(output, name).interval
         if requested is not None and abs(interval - requested) > INTERVAL_SHIFT * requested:
             key = f"output.{name}.interval"
             yield f"{key} = {requested:g} s is rounded to {interval:.4g} s, in whole steps"
-
-
-def _sources(setup: Setup) -> Iterator[str]:
-    """Sources that do not fit the event or the run, and receivers out of reach."""
-    return source_warnings(setup.case, setup.survey, setup.dt, setup.ground.max_wave_speed)

@@ -4,7 +4,8 @@ The error is the difference of the pressure from that of transforms of the whole
 the largest pressure anywhere. It has several causes:
 
 - The bell function mixes wavenumbers. This error falls exponentially with the overlap, at a rate
-  proportional to the distance of a wave from the highest wavenumber, pi per point.
+  proportional to the distance of a wave from the highest wavenumber, pi per point. The spectra of
+  sampled signals extend to wavenumbers much larger than their mean.
 - Transforms of the whole grid are not local for that wavenumber, where the symbol of a staggered
   derivative has a kink: around sources and interfaces, waves of two points per wavelength decay as
   the inverse square of the distance. A block lacks those from beyond its overlaps.
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import pi
 
 import numpy as np
@@ -26,8 +28,10 @@ import numpy as np
 from groundswell.arrays import Floats, Integers
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.pulses import Pulses
 
-BELL = 0.04  # error of the bell function without overlap
+BELL = 0.04  # error of the bell function for long waves without overlap
+SHORT, STEEPNESS = 4.0, 12  # how much larger it is for the highest wavenumber; power of the rise
 BELL_RATE = 0.094  # decades per point of overlap and radian per point
 TAIL = 0.13  # of the field around a source, per inverse square of the distance in points
 EDGE = 0.05  # the same for an interface at the middle of an overlap, per square of the wavenumber
@@ -37,7 +41,7 @@ LOSS_RATE = 0.075  # decades per point of overlap and radian per point
 LOSS = 0.6  # error of losses without overlap, relative to their non-local part
 TRANSIENT = 0.25  # the same at any overlap
 REFLECTED = 0.7  # the same, added per contrast of the medium
-WAVENUMBER = pi / 2  # rad per point, if no source has a frequency
+WAVENUMBER = pi / 2  # rad per point, if there is only an initial pressure
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class OverlapError:
         losses: non-local part of the losses per wavelength, Np; see `nonlocal_losses`.
         long: wavenumber where these losses are largest, rad per point.
         floor: part of these losses whose error does not depend on the overlap.
+        pulses: the sampled signals, which have other wavenumbers as well.
     """
 
     wavenumber: float = WAVENUMBER
@@ -76,13 +81,15 @@ class OverlapError:
     losses: float = 0.0
     long: float = WAVENUMBER
     floor: float = TRANSIENT
+    pulses: Sequence[Pulses] = ()
 
     @classmethod
-    def of(cls, medium: AcousticMedium, wave: Wave) -> OverlapError:
+    def of(cls, medium: AcousticMedium, wave: Wave, pulses: Sequence[Pulses] = ()) -> OverlapError:
         """The estimate for a medium; representatives of it suffice.
 
         Args:
             wave: the waves of the sources.
+            pulses: their sampled signals.
         """
         contrast = contrast_of(medium)
         return cls(
@@ -91,6 +98,7 @@ class OverlapError:
             harmonic_amplitudes(medium, wave),
             *nonlocal_losses(medium, wave),
             TRANSIENT + REFLECTED * contrast,
+            pulses,
         )
 
     @property
@@ -108,7 +116,7 @@ class OverlapError:
         k = self.wavenumber
         shorter = zip(HARMONICS, self.harmonics, strict=False)
         return {
-            "overlap": BELL * _falling(BELL_RATE * (pi - k), overlap),
+            "overlap": self._crossing(overlap),
             "sources": TAIL * k * tail,
             "interfaces": EDGE * k**2 * self.contrast / overlap**2,
             "harmonics": sum(
@@ -118,6 +126,23 @@ class OverlapError:
             "absorption": self.losses
             * (LOSS * _falling(LOSS_RATE * self.long, overlap) + self.floor),
         }
+
+    def _crossing(self, overlap: int) -> float:
+        """The error of waves that cross from one block into the next."""
+        transfer = partial(crossing_error, overlap=overlap)
+        single = float(transfer(np.asarray(self.wavenumber)))
+        return max([single, *(each.largest(transfer) for each in self.pulses)])
+
+
+def crossing_error(wavenumber: Floats, overlap: int) -> Floats:
+    """Error of a wave that crosses from one block into the next, relative to its amplitude.
+
+    Args:
+        wavenumber: rad per point, any shape; 0 is returned above pi, as such waves do not travel.
+    """
+    rise = 1 + SHORT * (wavenumber / pi) ** STEEPNESS
+    falling = 10 ** (-BELL_RATE * (pi - np.minimum(wavenumber, pi)) * overlap)
+    return np.where(wavenumber <= pi, BELL * rise * falling, 0.0)
 
 
 def _falling(rate: float, overlap: int) -> float:

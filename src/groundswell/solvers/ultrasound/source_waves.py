@@ -10,6 +10,8 @@ import numpy as np
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.overlap_error import WAVENUMBER, Wave
+from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.pulses import Pulses
 from groundswell.solvers.ultrasound.source_case import SampledSignal, SourceSection
 
 
@@ -34,20 +36,53 @@ def points_per_wavelength(
 
 
 def emitted_wave(
-    sources: Sequence[SourceSection], materials: AcousticMedium, grid: Grid, widest: float
+    sources: Sequence[SourceSection],
+    pulses: Sequence[Pulses],
+    pressure: float,
+    materials: AcousticMedium,
+    grid: Grid,
 ) -> Wave:
-    """The waves of the sources; if none has a frequency, waves of 4 points per wavelength.
+    """The waves of the sources; without any source, waves of 4 points per wavelength.
 
     Args:
-        widest: largest distance of points, m.
+        pulses: the sampled signals of sources.
+        pressure: largest pressure that the sources emit, Pa.
     """
+    widest = max(h for h, n in zip(grid.spacing, grid.cells, strict=True) if n > 1)
     points, found = points_per_wavelength(sources, materials, widest), frequencies(sources)
-    per_point = WAVENUMBER if points is None else 2 * pi / points
+    single = [] if points is None else [2 * pi / points]
+    per_point = max([*single, *(each.wavenumber for each in pulses)], default=WAVENUMBER)
     slowest = float(np.min(materials.speed)) * per_point / (2 * pi * widest)
-    impedance = float(np.max(np.multiply(materials.density, materials.speed)))
     return Wave(
         per_point,
-        max(found, default=slowest),
-        max((s.pressure or (s.velocity or 0) * impedance for s in sources), default=0.0),
+        max([*found, slowest]) if pulses else max(found, default=slowest),
+        pressure,
         max(n * h for n, h in zip(grid.region, grid.spacing, strict=True)),
     )
+
+
+def emitted_pressure(sources: Sequence[SourceSection], materials: AcousticMedium) -> float:
+    """Largest pressure that the sources of a case emit, Pa."""
+    impedance = float(np.max(np.multiply(materials.density, materials.speed)))
+    return max((s.pressure or (s.velocity or 0) * impedance for s in sources), default=0.0)
+
+
+def pressure_of_signals(
+    sources: Sequence[PointSource], materials: AcousticMedium, grid: Grid, dt: float
+) -> float:
+    """Largest pressure of plane waves that a plane of points with these signals emits, Pa.
+
+    A step adds a pressure signal to each split density, and a velocity signal to a velocity, in a
+    plane as thick as a cell. Half of the wave travels in either direction.
+    """
+    speed, impedance = materials.speed, np.multiply(materials.density, materials.speed)
+    axes = sum(n > 1 for n in grid.cells)
+    width = max(h for h, n in zip(grid.spacing, grid.cells, strict=True) if n > 1)
+    fields = {"p": axes * np.max(np.square(speed)), "u": np.max(impedance)}
+    crossing = 0.5 * width / (dt * np.min(speed))  # steps in which half of a cell is crossed
+
+    def of(source: PointSource) -> float:
+        steps = 1.0 if source.mode == "dirichlet" else crossing
+        return float(np.abs(source.signals).max(initial=0.0) * fields[source.field[0]] * steps)
+
+    return max(map(of, sources), default=0.0)

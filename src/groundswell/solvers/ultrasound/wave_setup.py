@@ -22,11 +22,14 @@ from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOp
 from groundswell.solvers.ultrasound.overlap_choice import Overlaps
 from groundswell.solvers.ultrasound.overlap_error import OverlapError
 from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.pulses import Pulses, pulses_of
 from groundswell.solvers.ultrasound.separable import Term, separate
 from groundswell.solvers.ultrasound.source_waves import (
+    emitted_pressure,
     emitted_wave,
     frequencies,
     points_per_wavelength,
+    pressure_of_signals,
 )
 from groundswell.solvers.ultrasound.stability import DispersionShare
 from groundswell.solvers.ultrasound.window import Window
@@ -180,10 +183,25 @@ class WaveSetup(BlockSetup):
     @cached_property
     def overlaps(self) -> Overlaps:
         """The overlaps of the blocks of ranks, and their expected error."""
-        sections, widest = self.source_sections, self.widest_spacing
-        wave = emitted_wave(sections, self.materials, self.grid, widest)
-        error = OverlapError.of(self.materials, wave)
+        sections, pulses, pressure = self.source_sections, self.pulses, self.emitted_pressure
+        wave = emitted_wave(sections, pulses, pressure, self.materials, self.grid)
+        error = OverlapError.of(self.materials, wave, pulses)
         return Overlaps(self.case.overlap, self.grid, self.sources, error)
+
+    @property
+    def emitted_pressure(self) -> float:
+        """Largest pressure that the sources emit, Pa."""
+        if self.source_sections:
+            return emitted_pressure(self.source_sections, self.materials)
+        return pressure_of_signals(self.sources, self.materials, self.grid, self.dt)
+
+    @cached_property
+    def pulses(self) -> Sequence[Pulses]:
+        """The signals of the sources, unless all have frequencies."""
+        sections = self.source_sections
+        if sections and len(frequencies(sections)) == len(sections):
+            return ()
+        return pulses_of(self.sources, self.dt * self.smallest_speed / self.widest_spacing)
 
     def window(self, part: Part, ranks: Sequence[int]) -> Window:
         """The points that a rank transforms.

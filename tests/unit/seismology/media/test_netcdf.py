@@ -96,7 +96,7 @@ def test_points_are_sampled_from_many_depths_at_a_time(tmp_path, model, monkeypa
     monkeypatch.setattr(ModelFile, "read", lambda *a: reads.append(a[2]) or read(*a))
     found = medium.sample(points)
     assert len(reads) == 3
-    monkeypatch.setattr("groundswell.seismology.media.netcdf.AT_ONCE", 1)
+    monkeypatch.setattr("groundswell.seismology.media.netcdf_interpolation.AT_ONCE", 1)
     reads.clear()
     for name, values in medium.sample(points).given().items():
         assert np.array_equal(values, getattr(found, name))

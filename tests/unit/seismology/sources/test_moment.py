@@ -27,7 +27,7 @@ def test_a_double_couple_has_eigenvalues_plus_and_minus_its_moment() -> None:
 
 def test_the_catalogue_frame_is_left_as_it_was_entered() -> None:
     for components, azimuth in zip(rng.normal(size=(20, 6)), rng.uniform(0, 360, 20), strict=True):
-        tensor = moment.from_rtp(*components, azimuth=azimuth)
+        tensor = moment.from_rtp(components, azimuth)
         np.testing.assert_allclose(moment.to_rtp(tensor, azimuth), components, atol=1e-14)
 
 
@@ -74,7 +74,7 @@ def test_the_frame_is_east_north_down() -> None:
 def test_global_cmt_tohoku_2011() -> None:
     """Event 201103110546A: 1e22 N m; plane 203/10/88, M0 = 5.31e22 N m, Mw 9.1."""
     published = np.array([1.730, -0.281, -1.450, 2.120, 4.550, -0.657]) * 1e22
-    tensor = moment.from_rtp(*published)
+    tensor = moment.from_rtp(published)
     plane = moment.double_couple(203, 10, 88, 5.31e22)
     # Angles are published to a degree, and the tensor is nearly a double couple.
     assert np.abs(tensor - plane).max() < 0.03 * 5.31e22
@@ -88,7 +88,7 @@ def test_from_rtp_agrees_with_vectors() -> None:
     rtp += rtp.T
     azimuth = rng.uniform(0, 360)
     components = (rtp[0, 0], rtp[1, 1], rtp[2, 2], rtp[0, 1], rtp[0, 2], rtp[1, 2])
-    tensor = moment.as_matrix(moment.from_rtp(*components, azimuth=azimuth))
+    tensor = moment.as_matrix(moment.from_rtp(components, azimuth))
     for up, south, east in rng.normal(size=(5, 3)):
         a = np.radians(azimuth)
         along_y = -south * np.cos(a) + east * np.sin(a)
@@ -112,7 +112,7 @@ def test_strikes_turn_with_the_grid() -> None:
 def test_from_ned_turns_like_a_double_couple() -> None:
     xx, yy, zz, xy, xz, yz = moment.double_couple(33, 62, -71, 2.0)
     np.testing.assert_allclose(
-        moment.from_ned(nn=yy, ee=xx, dd=zz, ne=xy, nd=yz, ed=xz, azimuth=51.0),
+        moment.from_ned((yy, xx, zz, xy, yz, xz), azimuth=51.0),
         moment.double_couple(33, 62, -71, 2.0, azimuth=51.0),
         atol=1e-14,
     )

@@ -106,8 +106,8 @@ def test_tensors_in_both_frames_and_optional_entries() -> None:
     ned = dict(zip(("nn", "ee", "dd", "ne", "nd", "ed"), rng.normal(size=6), strict=True))
     table = {**PLACE, **history, "kind": "moment-tensor"}
     first, second = build({**table, "components": rtp}, {**table, "components": ned})
-    np.testing.assert_allclose(first.moment, moment.from_rtp(**rtp))
-    np.testing.assert_allclose(second.moment, moment.from_ned(**ned))
+    np.testing.assert_allclose(first.moment, moment.from_rtp(rtp.values()))
+    np.testing.assert_allclose(second.moment, moment.from_ned(ned.values()))
 
 
 def test_an_explosion() -> None:

@@ -47,7 +47,7 @@ def test_peaks_are_those_of_the_horizontal_vector(precision: str, tolerance: flo
     case = build(run__precision=precision, method__degree=3, boundary__top="pml")
     with gs.Simulation(case) as simulation:
         solver: Any = simulation.solver
-        x, y = surface_axes(solver.setup)
+        x, y = surface_axes(solver.setup.geometry)
         assert len(x) == len(y) == 4 * 3 and x[0] == pytest.approx(200 / 6)
         peaks, rng = solver.outputs._map, np.random.default_rng(3)
         past, pgv, pga = np.zeros((2, len(y), len(x))), 0.0, 0.0

@@ -187,7 +187,9 @@ def test_meshes_of_ground_have_a_map(tmp_path: Path) -> None:
 
 def test_ranks_share_the_points_of_the_surface(tmp_path: Path) -> None:
     found: Any = prepare(build(tmp_path, **on_mesh(write(tmp_path / "a.msh", 2, hill))))
-    parts = [Lattice.of(found, found.partition.elements(3, rank).numbers) for rank in range(3)]
+    parts = [
+        Lattice.of(found.geometry, found.partition.elements(3, rank).numbers) for rank in range(3)
+    ]
     together = np.concatenate([part.mine for part in parts])
     assert sorted(together) == [*range(parts[0].count)] and len(parts[0].mine) < len(together)
 

@@ -11,7 +11,7 @@ from source_collector import solver_sources
 from variants import long_variants
 
 from groundswell.backends import cpu
-from groundswell.solvers.earthquake.solver import KERNELS
+from groundswell.solvers.earthquake.step_source import KERNELS
 
 KINDS = 8  # of rows: along x, y and z in a layer or not
 

@@ -18,11 +18,13 @@ from groundswell.solvers.ultrasound.overlap_error import (
     SourceLines,
     Wave,
     contrast_of,
+    crossing_error,
     harmonic_amplitudes,
     nonlocal_losses,
     source_tail,
 )
 from groundswell.solvers.ultrasound.point_source import PointSource
+from groundswell.solvers.ultrasound.pulses import Pulses, pulses_of
 from groundswell.solvers.ultrasound.window import bell, bell_shape, overlap_for
 
 WATER = AcousticMedium(1500.0, 1000.0)
@@ -78,6 +80,38 @@ def test_short_waves_and_low_powers_need_more() -> None:
     ]
     assert losses == sorted(losses, reverse=True)
     assert nonlocal_losses(AcousticMedium(1500.0, 1000.0, 1e-15, 2.0), WAVE)[0] == 0
+
+
+def burst(cycles: float, per_wavelength: float, courant: float = 0.2) -> list[Pulses]:
+    """A smooth burst of some cycles, whose main wave has some points per wavelength."""
+    per_sample = 2 * np.pi * courant / per_wavelength
+    time = np.arange(round(2 * np.pi * cycles / per_sample))
+    signal = np.hanning(len(time)) * np.sin(per_sample * time)
+    return pulses_of([PointSource("p", np.array([5]), 3.0 * signal[:, None])], courant)
+
+
+def test_a_long_burst_counts_as_its_wave_and_a_short_one_as_its_band() -> None:
+    wave = OverlapError(2 * np.pi / 5).causes(16)["overlap"]
+    long, short, shortest = (
+        OverlapError(0.1, pulses=burst(cycles, 5)).causes(16)["overlap"] for cycles in (40, 4, 2)
+    )
+    assert wave < long < 1.3 * wave and 1.5 * long < short and 2 * short < shortest
+    assert burst(40, 5)[0].wavenumber == pytest.approx(2 * np.pi / 5, rel=1e-2)
+
+
+def test_the_largest_value_of_signals_counts_and_jumps_at_their_ends_do() -> None:
+    signals = np.random.default_rng(2).normal(size=(40, 3))
+    [pulses] = pulses_of([PointSource("p", np.arange(3), signals)], 0.2)
+    assert pulses.largest(np.ones_like) == pytest.approx(1.0)
+    assert pulses_of([PointSource("p", np.arange(3), 0 * signals)], 0.2) == []
+    [step] = pulses_of([PointSource("p", np.arange(1), np.ones((40, 1)))], 0.2)
+    assert OverlapError(0.1, pulses=[step]).causes(16)["overlap"] > 1e-3
+
+
+def test_frequencies_above_the_highest_of_the_grid_do_not_travel() -> None:
+    [fast] = burst(40, 1.5)
+    assert OverlapError(0.1, pulses=[fast]).causes(16)["overlap"] < 1e-4
+    assert crossing_error(np.array([np.pi + 0.01]), 16) == 0 < crossing_error(np.array([np.pi]), 16)
 
 
 def test_contrast_and_harmonics() -> None:

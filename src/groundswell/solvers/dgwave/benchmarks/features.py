@@ -49,7 +49,8 @@ def _measured(backend: Backend, content: Content, precision: str) -> Row:
     solver = DgWave(setup, backend)
     fill(backend, solver.propagation.u, solver.elements.numbers)
     seconds = alone(backend, solver.propagation.step) / SCHEME.stages
-    counted = {"elements": setup.geometry.count, "bytes": bytes_per_update(setup)}
+    of_kernels = (setup.equations, setup.materials, setup.absorption, setup.dtype)
+    counted = {"elements": setup.geometry.count, "bytes": bytes_per_update(*of_kernels)}
     return {**counted, "seconds": seconds, "GDOFS": setup.unknowns / seconds / 1e9}
 
 

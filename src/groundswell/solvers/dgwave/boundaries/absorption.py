@@ -27,6 +27,10 @@ class Absorption(Protocol):
         """Damping of all fields: rows and rates, see `Terms`; no rows if no rank has any."""
         ...
 
+    def damping_rows(self, elements: RankElements) -> int:
+        """Number of the rows of rates that `damping` returns."""
+        ...
+
     def matched_layers(self, elements: RankElements) -> MatchedLayers | None:
         """The matched layers of a rank's elements; None if no rank has any."""
         ...

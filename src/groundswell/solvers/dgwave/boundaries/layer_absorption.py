@@ -22,10 +22,12 @@ from groundswell.solvers.dgwave.boundaries.layers import (
     SPONGE,
     LayerProfiles,
     add_profiles,
+    count_sums,
     has_layers,
     layer_profiles,
     sponge_damping,
     strongest_decay,
+    unique_pairs,
 )
 from groundswell.solvers.dgwave.boundaries.matched_layers import (
     HIGHEST_SHIFT,
@@ -97,16 +99,31 @@ class LayerAbsorption:
 
     def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
         """See `Absorption`: in sponges, and next to soft ground."""
+        if not self._has_damping:
+            return None, np.empty((0, (self.geometry.degree + 1) ** AXES))
+        return add_profiles(*self._damping_profiles(elements))
+
+    def damping_rows(self, elements: RankElements) -> int:
+        """See `Absorption`."""
+        if not self._has_damping:
+            return 0
+        rows, profiles = self._damping_profiles(elements)
+        return count_sums(rows, len(profiles))
+
+    @property
+    def _has_damping(self) -> bool:
         ground = self.soft_ground
         is_soft = ground is not None and ground.resonance > 0
-        if not is_soft and not has_layers(self.geometry, SPONGE):
-            return None, np.empty((0, (self.geometry.degree + 1) ** AXES))
+        return is_soft or has_layers(self.geometry, SPONGE)
+
+    def _damping_profiles(self, elements: RankElements) -> tuple[NDArray[np.int32], Floats]:
+        """The profiles of elements along the axes that `damping` adds up; see `add_profiles`."""
         speed = self.materials.statistics.vp_max
         rows, sponge = sponge_damping(self.geometry, elements, speed)
         others, multiaxial = self._multiaxial_damping(elements)
         moved = np.where(others < 0, -1, others + len(sponge))
         profiles = np.concatenate([sponge, multiaxial])
-        return add_profiles(np.where(rows < 0, moved, rows).astype(np.int32), profiles)
+        return np.where(rows < 0, moved, rows).astype(np.int32), profiles
 
     def _multiaxial_damping(self, elements: RankElements) -> tuple[NDArray[np.int32], Floats]:
         """Damping of all fields next to soft ground: rows and profiles, see `sponge_damping`.
@@ -126,8 +143,7 @@ class LayerAbsorption:
         if not len(element):
             return rows, none
         kinds = np.stack([found.rows[element, axis], ratio[element]], axis=1)
-        unique, number = np.unique(kinds, axis=0, return_inverse=True)
-        rows[element, axis] = number.ravel()
+        unique, rows[element, axis] = unique_pairs(kinds)
         return rows, unique[:, 1:] * self._strength(found)[unique[:, 0].astype(int)]
 
     @cached_property

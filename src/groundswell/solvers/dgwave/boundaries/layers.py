@@ -62,23 +62,34 @@ class LayerProfiles:
 
 def layer_profiles(geometry: BrickGeometry, elements: RankElements, kind: str) -> LayerProfiles:
     """The layers of one kind in a rank's elements."""
-    grid, corners = geometry.grid, geometry.forest.boxes(elements.numbers)
+    grid, sides = geometry.grid, [*_layers(geometry, kind)]
+    corners = geometry.forest.boxes(elements.numbers if sides else [])
     rows = np.full((elements.count, AXES), -1, np.int32)
     depths: list[Floats] = []
     layers: list[tuple[int, float]] = []
-    for axis, end in _layers(geometry, kind):
+    for axis, end in sides:
         thickness = grid.thickness(axis)[end]
         outward, face = (1, geometry.extent[axis]) if end else (-1, 0.0)
         near, far = (outward * (c[:, axis] - face) for c in (corners[1 - end], corners[end]))
         inside = far > ROUNDING * thickness
         spans = np.round(np.stack([near, far], axis=1)[inside] / thickness, 12)
-        unique, number = np.unique(spans, axis=0, return_inverse=True)
-        rows[inside, axis] = len(depths) + number.ravel()
+        unique, number = unique_pairs(spans)
+        rows[inside, axis] = len(depths) + number
         depths += [_depths(geometry.degree, span, end) for span in unique]
         layers += [(axis, thickness)] * len(unique)
     axes, thicknesses = np.array(layers).reshape(-1, 2).T
     shape = (len(depths), geometry.degree + 1)
     return LayerProfiles(rows, np.reshape(depths, shape), axes.astype(np.int64), thicknesses)
+
+
+def unique_pairs(pairs: Floats) -> tuple[Floats, Integers]:
+    """Distinct pairs (n, 2) in ascending order, and the index of each pair among them, (n,).
+
+    Complex numbers sort as pairs do, and faster than rows of an array.
+    """
+    numbers = np.ascontiguousarray(pairs).view(np.complex128).ravel()
+    unique, index = np.unique(numbers, return_inverse=True)
+    return unique.view(np.float64).reshape(-1, 2), index
 
 
 def has_layers(geometry: BrickGeometry, kind: str) -> bool:
@@ -160,10 +171,21 @@ def add_profiles(rows: NDArray[np.int32], profiles: Floats) -> tuple[NDArray[np.
         The row of each element in the sums, -1 if it has no profile, (elements,); and the
         distinct sums, (rows, nodes).
     """
-    kinds, number = np.unique(rows, axis=0, return_inverse=True)
-    none = int((kinds[0] < 0).all())  # 1 if the first kind has no profile
-    padded = np.vstack([profiles, np.zeros((1, profiles.shape[1]))])
-    x, y, z = padded[kinds[none:]].swapaxes(0, 1)
+    keys, number = np.unique(_keys(rows, len(profiles)), return_inverse=True)
+    none = int(keys[0] == 0)  # 1 if the first kind has no profile
+    padded = np.vstack([np.zeros((1, profiles.shape[1])), profiles])
+    x, y, z = padded[np.stack(np.unravel_index(keys[none:], (len(padded),) * AXES))]
     sums = x[:, None, None, :] + y[:, None, :, None] + z[:, :, None, None]
     nodes = profiles.shape[1] ** AXES
-    return (number.ravel() - none).astype(np.int32), sums.reshape(len(sums), nodes)
+    return (number - none).astype(np.int32), sums.reshape(len(sums), nodes)
+
+
+def count_sums(rows: NDArray[np.int32], profiles: int) -> int:
+    """Number of the sums of `add_profiles` for a number of profiles."""
+    return int(np.count_nonzero(np.unique(_keys(rows, profiles))))
+
+
+def _keys(rows: NDArray[np.int32], profiles: int) -> Integers:
+    """A number for the profiles of each element, ascending as they are; 0 for none, (elements,)."""
+    x, y, z = rows.T.astype(np.int64) + 1
+    return (x * (profiles + 1) + y) * (profiles + 1) + z

@@ -76,6 +76,10 @@ class SurfaceSponges:
         damped[own] = np.arange(len(own))
         return damped, self.rates[rows]
 
+    def damping_rows(self, elements: RankElements) -> int:
+        """See `Absorption`."""
+        return len(np.intersect1d(elements.numbers, self.elements, assume_unique=True))
+
     def matched_layers(self, elements: RankElements) -> None:
         """See `Absorption`: none."""
         return

@@ -6,7 +6,7 @@
 // memory once no thread reads the old ones. In elements that are not bricks, IN_SHARED places only
 // the differentiated values in shared memory, and each thread stores the traces of its nodes.
 #pragma once
-#include "bulk_copy.h"
+#include "fetch.h"
 
 #define FETCHED (IN_SHARED && !CURVED)
 #define COLUMNS_IN_SHARED (IN_SHARED && CURVED)
@@ -17,33 +17,6 @@ constexpr int ROW = NODES | 1;  // rows of a table start in different banks
 constexpr int PITCH = PITCH_OF_ELEMENTS;
 constexpr int IN_SHARED_OF_ELEMENT =  // values
     FETCHED ? 2 * PITCH : (IN_SHARED ? COLUMNS * CUBE : 0);
-
-// Copies the fields and the register of a block's elements into shared memory.
-struct Fetch {
-  const real *from_u, *from_r;
-  real *u, *r;
-  int values;  // of each
-
-#if HAS_BULK_COPY
-  // All threads call this and synchronise afterwards.
-  METHOD void start(mbarrier_t* arrivals, bool with_r) const {
-    if (threadIdx.x) return;
-    const int bytes = values * sizeof(real);
-    for (int n = 0; n < 1 + with_r; ++n) {
-      init_mbarrier(arrivals + n);
-      expect_bytes(arrivals + n, bytes);
-      bulk_copy(n ? r : u, n ? from_r : from_u, bytes, arrivals + n);
-    }
-  }
-#else
-  METHOD void start(bool with_r) const {
-    for (int n = threadIdx.x; n < values; n += blockDim.x) {
-      u[n] = from_u[n];
-      if (with_r) r[n] = from_r[n];
-    }
-  }
-#endif
-};
 
 INLINE real load_real(const real* from) { return *from; }
 INLINE void store_real(real* to, real value) { *to = value; }
@@ -283,15 +256,6 @@ struct Block {
     }
   }
 };
-
-// Prefetches values that threads load later. All threads call this.
-INLINE void prefetch_values(const real* from, int count) {
-#if HAS_BULK_COPY
-  if (threadIdx.x == 0) bulk_prefetch(from, count * sizeof(real));
-#else
-  for (int n = threadIdx.x; n < count; n += blockDim.x) prefetch(from + n);
-#endif
-}
 
 // The block of elements that a block of threads advances. Odd stages begin with the last elements,
 // which the previous stage has left in the second-level cache.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 from typing import Self
 
 import numpy as np
 
 from groundswell.arrays import Floats, HostArray, Integers
+from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES
+from groundswell.seismology.case.outputs import SurfaceOutput
 from groundswell.seismology.formats.shaking_maps import SurfacePoints
-from groundswell.seismology.time_steps import whole_steps
+from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.setup import Setup
 from groundswell.spectral_elements.point_location import NOWHERE
 from groundswell.spectral_elements.surface_location import LocatedOnFaces
@@ -19,9 +20,9 @@ from groundswell.spectral_elements.surface_location import LocatedOnFaces
 PEAKS = 2  # values of a point in a shaking map: of velocity and of acceleration
 
 
-def surface_axes(setup: Setup, stride: int = 1) -> tuple[Floats, Floats]:
+def surface_axes(geometry: Geometry, stride: int = 1) -> tuple[Floats, Floats]:
     """x and y of every `stride`-th surface point, m."""
-    x, y = setup.geometry.surface_axes
+    x, y = geometry.surface_axes
     return x[::stride], y[::stride]
 
 
@@ -31,26 +32,10 @@ def has_shaking_map(setup: Setup) -> bool:
     return setup.materials.elements.medium.has_dry_surface if wanted is None else wanted
 
 
-def surface_stride(setup: Setup) -> int:
-    """Number of steps between samples of the surface, at least 1."""
-    section = setup.case.output.surface
-    assert section is not None  # otherwise, there are no samples
-    return whole_steps(section.interval, setup.dt)
-
-
-def sample_bytes(setup: Setup) -> int:
+def sample_bytes(section: SurfaceOutput, geometry: Geometry, dtype: str) -> int:
     """Size of one sample of the surface, bytes."""
-    section = setup.case.output.surface
-    assert section is not None  # otherwise, there are no samples
-    x, y = surface_axes(setup, section.stride)
-    return x.size * y.size * AXES * np.dtype(setup.dtype).itemsize
-
-
-def surface_bytes(setup: Setup) -> int:
-    """Size of all samples of the surface, bytes."""
-    if setup.case.output.surface is None:
-        return 0
-    return ceil(setup.steps / surface_stride(setup)) * sample_bytes(setup)
+    x, y = surface_axes(geometry, section.stride)
+    return x.size * y.size * AXES * np.dtype(dtype).itemsize
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +56,13 @@ class Lattice:
     located: LocatedOnFaces
 
     @classmethod
-    def of(cls, setup: Setup, numbers: Integers, stride: int = 1) -> Self:
-        """The lattice of a set-up; `numbers` are those of the rank's elements."""
-        x, y = surface_axes(setup, stride)
+    def of(cls, geometry: Geometry, numbers: Integers, stride: int = 1) -> Self:
+        """Every `stride`-th point; `numbers` are those of the rank's elements."""
+        x, y = surface_axes(geometry, stride)
         flat = [axis.ravel() for axis in np.meshgrid(x, y)]
-        found = setup.geometry.locate_surface(np.stack(flat, axis=-1))
+        found = geometry.locate_surface(np.stack(flat, axis=-1))
         inside = np.flatnonzero(found.elements != NOWHERE)
-        rows = np.full(setup.geometry.count, NOWHERE)
+        rows = np.full(geometry.count, NOWHERE)
         rows[numbers] = np.arange(len(numbers))
         own = rows[found.elements[inside]]
         mine = np.flatnonzero(own != NOWHERE)
@@ -99,6 +84,6 @@ class Lattice:
         found[..., self.inside] = values
         return found.reshape(*values.shape[:-1], *self.shape)
 
-    def points(self, setup: Setup) -> SurfacePoints:
+    def points(self, geography: Geography | None) -> SurfacePoints:
         """All points, for files."""
-        return SurfacePoints.at(self.x, self.y, setup.geography)
+        return SurfacePoints.at(self.x, self.y, geography)

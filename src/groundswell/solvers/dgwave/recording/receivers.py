@@ -24,7 +24,6 @@ from groundswell.seismology.receivers import that_record
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.solvers.dgwave.geometry import OFFSET
 from groundswell.solvers.dgwave.recording.rank import RankFields
-from groundswell.solvers.dgwave.setup import Setup
 
 if TYPE_CHECKING:
     import xarray
@@ -59,7 +58,7 @@ class Seismograms:
 
     def _select(self, rank: RankFields, domain: Domain) -> tuple[list[DeviceArray], PointSelection]:
         """The recorded arrays, and the selection of their values."""
-        where = PointsWhere(kind="points", positions=_positions(self._setup, self._quantity))
+        where = PointsWhere(kind="points", positions=self._positions())
         names = VELOCITIES if self._quantity is not PRESSURE else ("p",)
         fields = [RecordableField(name, self._quantity.units, name) for name in names]
         selection = domain.select(where, fields)
@@ -68,6 +67,22 @@ class Seismograms:
             stresses = 3 if self._setup.equations.elastic else 1
             return [rank.propagation.u[:, :stresses]], _mean_pressure(selection, stresses)
         return [rank.propagation.fields[name] for name in VELOCITIES], selection
+
+    def _positions(self) -> tuple[tuple[float, float, float], ...]:
+        """Coordinates x, y, z at which the receivers record, m.
+
+        On the sea floor, where ocean-bottom nodes lie and others may, pressure is recorded in the
+        water and velocity in the ground.
+        """
+        geometry, rigidity = self._setup.geometry, self._setup.materials.elements.rigidity
+        places = np.array([receiver.position for receiver in self._receivers])
+        offset = OFFSET * geometry.smallest * np.array([0.0, 0.0, 1.0])
+        above, at, below = (geometry.keep_inside(places + n * offset, places) for n in (-1, 0, 1))
+        is_fluid, is_fluid_below = (rigidity(*beside.T) == 0 for beside in (above, below))
+        is_node = np.array([r.kind == "ocean-bottom-node" for r in self._receivers], bool)
+        on_floor = is_node | (is_fluid != is_fluid_below)
+        moved = np.where(on_floor[:, None], above if self._quantity is PRESSURE else below, at)
+        return tuple(map(tuple, geometry.place(moved).tolist()))
 
     def latest(self, begin: int, end: int) -> HostArray:
         """Samples of steps begin .. end - 1 at this rank's receivers.
@@ -106,24 +121,6 @@ class Seismograms:
         """All samples, on rank 0, at the end of the run."""
         assert self._part is not None
         return read_seismograms(self._part, self._quantity)
-
-
-def _positions(setup: Setup, quantity: Quantity) -> tuple[tuple[float, float, float], ...]:
-    """Coordinates x, y, z at which receivers record a quantity, m.
-
-    On the sea floor, where ocean-bottom nodes lie and others may, pressure is recorded in the water
-    and velocity in the ground.
-    """
-    geometry, rigidity = setup.geometry, setup.materials.elements.rigidity
-    receivers = that_record(quantity.name, setup.survey.receivers)
-    places = np.array([receiver.position for receiver in receivers])
-    offset = OFFSET * geometry.smallest * np.array([0.0, 0.0, 1.0])
-    above, at, below = (geometry.keep_inside(places + n * offset, places) for n in (-1, 0, 1))
-    is_fluid, is_fluid_below = (rigidity(*beside.T) == 0 for beside in (above, below))
-    is_node = np.array([receiver.kind == "ocean-bottom-node" for receiver in receivers], bool)
-    on_floor = is_node | (is_fluid != is_fluid_below)
-    moved = np.where(on_floor[:, None], above if quantity is PRESSURE else below, at)
-    return tuple(map(tuple, geometry.place(moved).tolist()))
 
 
 def _mean_pressure(selection: PointSelection, stresses: int) -> PointSelection:

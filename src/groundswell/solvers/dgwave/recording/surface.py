@@ -12,18 +12,19 @@ from groundswell.backends import Items, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
+from groundswell.seismology.case.outputs import SurfaceOutput
 from groundswell.seismology.formats.shaking_maps import (
     SurfaceWriter,
     write_shaking_map,
 )
 from groundswell.seismology.sources.event import event_attributes
+from groundswell.seismology.time_steps import whole_steps
 from groundswell.solvers.dgwave.mesh.elements import face_nodes
 from groundswell.solvers.dgwave.propagation import KERNELS
 from groundswell.solvers.dgwave.recording.lattice import (
     PEAKS,
     Lattice,
     sample_bytes,
-    surface_stride,
 )
 from groundswell.solvers.dgwave.recording.rank import RankFields
 from groundswell.solvers.dgwave.recording.receivers import VELOCITIES
@@ -54,7 +55,7 @@ class ShakingMap:
 
     def __init__(self, rank: RankFields) -> None:
         self._setup, self._backend, self._comm = rank.setup, rank.backend, rank.comm
-        self._lattice = Lattice.of(self._setup, rank.elements.numbers)
+        self._lattice = Lattice.of(self._setup.geometry, rank.elements.numbers)
         shape = (PEAKS, len(self._lattice.mine))
         self._peaks, self._past = (self._backend.zeros(shape, self._setup.dtype) for _ in range(2))
         self.launches = self._launch(rank) if len(self._lattice.mine) else []
@@ -89,7 +90,7 @@ class ShakingMap:
         if not self._comm.first:
             return []
         pgv, pga = map(self._lattice.whole, whole)
-        setup, points = self._setup, self._lattice.points(self._setup)
+        setup, points = self._setup, self._lattice.points(self._setup.geography)
         attrs = event_attributes(setup.case, setup.geography, setup.survey)
         return [write_shaking_map(folder / "shaking_map.nc", pgv, pga, points, attrs)]
 
@@ -104,12 +105,12 @@ class SurfaceSeries:
 
     name = "surface"
 
-    def __init__(self, rank: RankFields) -> None:
-        self._setup, self._comm = rank.setup, rank.comm
-        setup, section = rank.setup, rank.setup.case.output.surface
-        assert section is not None  # otherwise, there are no samples
-        self._lattice = Lattice.of(setup, rank.elements.numbers, section.stride)
-        every, sample = surface_stride(setup), sample_bytes(setup)
+    def __init__(self, rank: RankFields, section: SurfaceOutput) -> None:
+        setup = self._setup = rank.setup
+        self._comm = rank.comm
+        self._lattice = Lattice.of(setup.geometry, rank.elements.numbers, section.stride)
+        every = whole_steps(section.interval, setup.dt)
+        sample = sample_bytes(section, setup.geometry, setup.dtype)
         shape = (len(VELOCITIES), len(self._lattice.mine))
         self._ring = Ring(rank.backend, shape, every, ring_slots(sample, every), setup.dtype)
         self.launches = self._launch(rank) if len(self._lattice.mine) else []
@@ -124,11 +125,11 @@ class SurfaceSeries:
 
     def open(self, folder: Path, length: int | None) -> Output:
         """Open `surface.nc`; `length` is the number of samples to keep when a run resumes."""
-        setup, lattice, every = self._setup, self._lattice, surface_stride(self._setup)
+        setup, lattice, every = self._setup, self._lattice, self._ring.every
         interval = every * setup.dt
         writer: Any = self._comm.first and SurfaceWriter(
             folder / "surface.nc",
-            lattice.points(setup),
+            lattice.points(setup.geography),
             interval,
             start=setup.time_axis.first_sample(every, interval),
             attrs=event_attributes(setup.case, setup.geography, setup.survey),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -15,42 +14,25 @@ from groundswell.outputs.recording import BoxSelection, Frame
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.seismology.time_steps import whole_steps
+from groundswell.solvers.dgwave.case import VolumeOutput
+from groundswell.solvers.dgwave.geometry import Geometry
 from groundswell.solvers.dgwave.recording.rank import RankFields
-from groundswell.solvers.dgwave.setup import Setup
 from groundswell.spectral_elements.vtkhdf import MAX_DEGREE, LagrangeElements
 from groundswell.spectral_elements.vtkhdf_series import LagrangeSeries
 
 WORD = 8  # bytes, of values in the file of the final fields
 
 
-def volume_stride(setup: Setup) -> int:
-    """Number of steps between snapshots, at least 1."""
-    section = setup.case.output.volumes
-    assert section is not None  # otherwise, there are no snapshots
-    return whole_steps(section.interval, setup.dt)
-
-
-def snapshot_bytes(setup: Setup) -> int:
+def snapshot_bytes(section: VolumeOutput, geometry: Geometry, dtype: str) -> int:
     """Size of a snapshot, bytes."""
-    per_field = setup.unknowns // len(setup.equations.fields)
-    section = setup.case.output.volumes
-    assert section is not None  # otherwise, there are no snapshots
-    return per_field * len(section.fields) * np.dtype(setup.dtype).itemsize
+    nodes = geometry.count * (geometry.degree + 1) ** AXES
+    return nodes * len(section.fields) * np.dtype(dtype).itemsize
 
 
-def volume_bytes(setup: Setup) -> int:
-    """Size of all snapshots, bytes."""
-    if setup.case.output.volumes is None:
-        return 0
-    return ceil(setup.steps / volume_stride(setup)) * snapshot_bytes(setup)
-
-
-def final_field_bytes(setup: Setup) -> int:
-    """Size of the final fields, bytes: index, position and values of each node."""
-    if not setup.case.output.final_fields:
-        return 0
-    nodes = setup.geometry.count * (min(setup.degree, MAX_DEGREE) + 1) ** AXES
-    return nodes * (1 + AXES + len(setup.equations.fields)) * WORD
+def final_field_bytes(geometry: Geometry, fields: int) -> int:
+    """Size of a number of final fields, bytes: index, position and values of each node."""
+    nodes = geometry.count * (min(geometry.degree, MAX_DEGREE) + 1) ** AXES
+    return nodes * (1 + AXES + fields) * WORD
 
 
 class Volumes:
@@ -63,18 +45,16 @@ class Volumes:
 
     name = "volumes"
 
-    def __init__(self, rank: RankFields, record: RecordLaunches) -> None:
+    def __init__(self, rank: RankFields, record: RecordLaunches, section: VolumeOutput) -> None:
         self._setup, self._comm = rank.setup, rank.comm
-        self._elements = rank.elements.numbers
-        section = rank.setup.case.output.volumes
-        assert section is not None  # otherwise, there are no snapshots
+        geometry, self._elements = rank.setup.geometry, rank.elements.numbers
         self._fields = section.fields
         arrays = [rank.propagation.fields[name][:, None] for name in self._fields]
-        every, dtype = volume_stride(self._setup), self._setup.dtype
-        slots = ring_slots(snapshot_bytes(self._setup), every)
+        every, dtype = whole_steps(section.interval, self._setup.dt), self._setup.dtype
+        slots = ring_slots(snapshot_bytes(section, geometry, dtype), every)
         shape = (len(self._fields), *arrays[0].shape)
         self._ring = Ring(rank.backend, shape, every, slots, dtype)
-        whole = (self._setup.geometry.count, *arrays[0].shape[1:])
+        whole = (geometry.count, *arrays[0].shape[1:])
         selection = BoxSelection(
             shape=whole,
             count=arrays[0].shape,
@@ -89,7 +69,7 @@ class Volumes:
     def open(self, folder: Path, length: int | None) -> Output:
         """Open `volumes.vtkhdf`; `length` is the number of snapshots to keep when a run resumes."""
         writer: Any = self._comm.first and self._writer(folder / "volumes.vtkhdf", length)
-        every = volume_stride(self._setup)
+        every = self._ring.every
         interval = every * self._setup.dt
         start = self._setup.time_axis.first_sample(every, interval)
 

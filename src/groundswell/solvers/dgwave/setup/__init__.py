@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.seismology.formats.sac_mseed import require_formats
@@ -74,7 +76,7 @@ def _place_receivers(case: DgWaveCase) -> list[Receiver]:
     return receivers
 
 
-def sampling_interval(case: DgWaveCase, receivers: list[Receiver]) -> float | None:
+def sampling_interval(case: DgWaveCase, receivers: Sequence[Receiver]) -> float | None:
     """Interval between samples of seismograms, s; None for every step, or if there are none."""
     return case.output.seismograms.interval if receivers else None
 

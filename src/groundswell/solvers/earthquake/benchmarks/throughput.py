@@ -73,7 +73,7 @@ def measure_variant(
         "share": points * traffic / step / bandwidth,
         "kernels": {},
     }
-    moved, kernels = bytes_moved(found.setup), row["kernels"]
+    moved, kernels = bytes_moved(found.setup.absorption, found.setup.dtype), row["kernels"]
     for name, launch in found.hot_kernels().items():
         seconds = _seconds(backend, _repeated(backend, launch, times)) / times
         share = points * moved[name] / seconds / bandwidth

@@ -1,0 +1,39 @@
+// Copies of values ahead of their use on a GPU: elements into shared memory, tables into caches.
+#pragma once
+#include "bulk_copy.h"
+
+// Copies the fields and the register of a block's elements into shared memory.
+struct Fetch {
+  const real *from_u, *from_r;
+  real *u, *r;
+  int values;  // of each
+
+#if HAS_BULK_COPY
+  // All threads call this and synchronise afterwards.
+  METHOD void start(mbarrier_t* arrivals, bool with_r) const {
+    if (threadIdx.x) return;
+    const int bytes = values * sizeof(real);
+    for (int n = 0; n < 1 + with_r; ++n) {
+      init_mbarrier(arrivals + n);
+      expect_bytes(arrivals + n, bytes);
+      bulk_copy(n ? r : u, n ? from_r : from_u, bytes, arrivals + n);
+    }
+  }
+#else
+  METHOD void start(bool with_r) const {
+    for (int n = threadIdx.x; n < values; n += blockDim.x) {
+      u[n] = from_u[n];
+      if (with_r) r[n] = from_r[n];
+    }
+  }
+#endif
+};
+
+// Prefetches values that threads load later. All threads call this.
+INLINE void prefetch_values(const real* from, int count) {
+#if HAS_BULK_COPY
+  if (threadIdx.x == 0) bulk_prefetch(from, count * sizeof(real));
+#else
+  for (int n = threadIdx.x; n < count; n += blockDim.x) prefetch(from + n);
+#endif
+}

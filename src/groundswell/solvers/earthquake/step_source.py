@@ -1,0 +1,51 @@
+"""The source of the kernels of a step: their constants and parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from groundswell.backends import Constant, Exact, Parameter, Source
+from groundswell.backends.source import precision
+from groundswell.grids.cartesian import Layout, Part
+from groundswell.solvers.earthquake.absorbing_layers import AbsorbingLayers
+from groundswell.solvers.earthquake.interpolation import SHEAR_REACH, surface_weights
+from groundswell.solvers.earthquake.materials import Materials
+from groundswell.solvers.earthquake.setup import Setup
+
+KERNELS = Path(__file__).parent / "kernels"
+
+
+def step_source(
+    setup: Setup, part: Part, layout: Layout, materials: Materials, layers: AbsorbingLayers
+) -> Source:
+    """The kernels for a part of the grid."""
+    ground, has_surface = setup.ground, setup.ground.free_surface and part.start[2] == 0
+    constants: dict[str, Constant] = {
+        **precision(setup.dtype),
+        **layers.constants(),
+        "CORRECTED_ROWS": materials.are_corrected,
+        "ATTENUATION": ground.relaxation is not None,
+        "FREE_SURFACE": has_surface,
+        "WET_SURFACE": has_surface and ground.phases is not None,
+        "SHEAR_REACH": SHEAR_REACH,
+        "ABOVE": float(surface_weights(ground.free_surface)[0]),
+    }
+    parameters = {**layout.parameters(), **layers.parameters(), **_differences(part)}
+    parameters |= {"DT": setup.dt, "DT_EXACT": Exact(setup.dt)}
+    generic = layout.is_short_run(setup.steps)
+    return Source(KERNELS / "step.h", constants, parameters, generic=generic)
+
+
+def _differences(part: Part) -> dict[str, Parameter]:
+    """Spacing, weights of the differences and extent of the region along each axis."""
+    found: dict[str, Parameter] = {}
+    for axis, name in enumerate("XYZ"):
+        h = part.grid.spacing[axis]
+        found |= {
+            f"H{name}": h,
+            f"NEAR_{name}": 9 / 8 / h,
+            f"FAR_{name}": 1 / 24 / h,
+            f"REGION_{name}": part.region[axis],
+            f"REGION_START_{name}": part.before[axis],
+        }
+    return found
