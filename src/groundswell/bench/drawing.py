@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groundswell.bench.tables import Measured, fit
+from groundswell.bench.tables import Measured, Row, fit
 from groundswell.plotting.style import QUIET, grid_lines, headline, picture
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 PEER, OURS, OTHER, BAND = "#9aa5b1", "#0b6e4f", "#3b6fb6", "#e4e7eb"
 FILLED = 0.8  # fraction of the width of a group that bars fill
 
-Row = Mapping[str, Any]
 Rows = Sequence[Row]
 Key = str | Callable[[Row], Any]  # of rows, or a function of a row
 

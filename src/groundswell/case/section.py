@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
@@ -23,6 +23,8 @@ from pydantic_core import core_schema
 
 from groundswell.case.problems import Violation, problems_in, reject, translate_errors
 from groundswell.errors import CaseError, did_you_mean, listed
+
+CaseTable = Mapping[str, Any]  # the content of a section, by key
 
 
 class Section(BaseModel):

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from groundswell.arguments import listed
+from groundswell.case.section import CaseTable
 from groundswell.simulation.result import Result
 from groundswell.simulation.temporary import run_built
 from groundswell.solvers.cavity.case import CavityCase
-
-Table = Mapping[str, Any]  # a table of a case file
 
 
 class Sections(TypedDict, total=False):
@@ -20,8 +19,8 @@ class Sections(TypedDict, total=False):
     backend: str
     precision: str
     title: str | None
-    time: Table | None
-    output: Table | None
+    time: CaseTable | None
+    output: CaseTable | None
 
 
 class CaseArguments(Sections, total=False):
@@ -33,8 +32,8 @@ class CaseArguments(Sections, total=False):
 
 def build_case(
     points: Sequence[int],
-    fluid: Table,
-    walls: Mapping[str, Table] | None = None,
+    fluid: CaseTable,
+    walls: Mapping[str, CaseTable] | None = None,
     *,
     size: Sequence[float | str] = (1.0, 1.0, 1.0),
     start: Mapping[Any, Any] | None = None,
@@ -60,8 +59,8 @@ def build_case(
 
 def simulate(
     points: Sequence[int],
-    fluid: Table,
-    walls: Mapping[str, Table] | None = None,
+    fluid: CaseTable,
+    walls: Mapping[str, CaseTable] | None = None,
     *,
     folder: str | Path | None = None,
     overwrite: bool = False,
