@@ -63,7 +63,7 @@ def _dots(axes: Axes, rows: Rows, group: str, value: str) -> None:
         axes.plot(place, row[value], "o", ms=5, mfc=COLOURS[row["transport"]], mec=INK)
 
 
-def _places(rows: Rows, group: str) -> tuple[list[Any], float, list[float]]:
+def _places(rows: Rows, group: str) -> tuple[list[object], float, list[float]]:
     used = [name for name in COLOURS if any(row["transport"] == name for row in rows)]
     return places_of(rows, group, "transport", used)
 

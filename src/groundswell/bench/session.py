@@ -54,11 +54,11 @@ class Benchmark:
             are found clear it.
     """
 
-    sizes: Mapping[str, Any]
+    sizes: Mapping[str, object]
     prepare: Callable[[Session], Mapping[str, object]]
     tables: Sequence[Table]
     draw: Callable[[Measured, Path], object] | None = None
-    full: Mapping[str, Any] | None = None
+    full: Mapping[str, object] | None = None
     missing: str = ""
 
     @property

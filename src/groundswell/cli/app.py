@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -336,7 +336,7 @@ def _show_step(case: Path, backend: BackendName | None, *, as_json: bool) -> Non
             typer.echo(listing)
 
 
-def _print_json(content: Any) -> None:
+def _print_json(content: object) -> None:
     typer.echo(json.dumps(content, indent=2))
 
 

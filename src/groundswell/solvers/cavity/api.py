@@ -27,7 +27,7 @@ class CaseArguments(Sections, total=False):
     """Keyword arguments of `simulate` that describe the case."""
 
     size: Sequence[float | str]
-    start: Mapping[Any, Any] | None
+    start: Mapping[Any, object] | None
 
 
 def build_case(
@@ -36,7 +36,7 @@ def build_case(
     walls: Mapping[str, CaseTable] | None = None,
     *,
     size: Sequence[float | str] = (1.0, 1.0, 1.0),
-    start: Mapping[Any, Any] | None = None,
+    start: Mapping[Any, object] | None = None,
     **sections: Unpack[Sections],
 ) -> CavityCase:
     """Build the case that `simulate` runs, for `check` and `Simulation`; see `simulate`.

@@ -8,7 +8,6 @@ Coarser grids first provide an initial flow, and then accelerate convergence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -219,7 +218,7 @@ class Cavity(ExchangingSolver):
         return sum(n * level.bytes_sent for level, n in swept) * len(self.setup.scheme.stages)
 
     @property
-    def exchanged(self) -> tuple[Any, ...]:
+    def exchanged(self) -> tuple[object, ...]:
         """The scheme."""
         return (self.setup.scheme,)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any, Required, TypedDict, Unpack
+from typing import Required, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -142,21 +142,21 @@ def simulate(
     return run_built(built, folder, overwrite=overwrite, quiet=quiet)
 
 
-def _as_property(name: str, value: Any) -> Any:
+def _as_property(name: str, value: object) -> object:
     """The value of a key of `[medium]`; sequences and xarray objects become NumPy arrays."""
     if name not in PROPERTIES or value is None or isinstance(value, str | Real):
         return value
     return np.asarray(value)
 
 
-def _as_initial(initial: ArrayLike | CaseTable | None) -> dict[str, Any] | None:
+def _as_initial(initial: ArrayLike | CaseTable | None) -> dict[str, object] | None:
     """The table of an initial pressure."""
     if initial is None or isinstance(initial, Mapping):
         return None if initial is None else dict(initial)
     return {"kind": "array", "values": np.asarray(initial)}
 
 
-def _points_of(values: Sequence[Any]) -> tuple[int, ...] | None:
+def _points_of(values: Sequence[object]) -> tuple[int, ...] | None:
     """Number of points (x, y, z) of the first array, or (x, y) in 2-D; None without an array."""
     shape = next((value.shape for value in values if isinstance(value, np.ndarray)), None)
     if shape is None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, inf, log10
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from groundswell.solvers.ultrasound.initial_pressure import (
 )
 from groundswell.solvers.ultrasound.media import MediumDescription
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
-from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, medium_of
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.source_case import SourceSection
@@ -252,7 +251,7 @@ class Setup(WaveSetup):
         """Whether there is an initial pressure."""
         return self.case.initial is not None
 
-    def initial_in(self, window: Window) -> Any:
+    def initial_in(self, window: Window) -> Values:
         """The initial pressure at the points of a window, (nz, ny, nx), Pa; 0 without one.
 
         All ranks of a case with smoothing must call it: the first one smooths all values.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from groundswell.bench.drawing import (
     BAND,
@@ -124,7 +124,7 @@ def _transports(axes: Axes, measured: Measured) -> None:
     rows = [r for r in measured["transports"] if r["speedup"] and r["transport"] != STAGED]
     edges = distinct(rows, "edge")
 
-    def style(kind: tuple[int, str]) -> dict[str, Any]:
+    def style(kind: tuple[int, str]) -> dict[str, object]:
         edge, cut = kind
         colour, label = EDGE_COLOURS[edges.index(edge) % 3], f"{format_extent((edge,) * 3)}, {cut}"
         line = {"marker": "o", "ls": "-"} if cut == "1-D" else {"marker": "s", "ls": "--"}

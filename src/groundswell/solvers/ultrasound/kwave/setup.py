@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from groundswell.solvers.ultrasound.kwave.case import KWaveCase
 from groundswell.solvers.ultrasound.kwave.input_file import KWaveInput, read_input
 from groundswell.solvers.ultrasound.kwave.output_file import layout_bytes
 from groundswell.solvers.ultrasound.kwave.sensors import Sampling, plan_samplings
-from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.stability import stable_step
@@ -119,7 +118,7 @@ class KWaveSetup(WaveSetup):
         """Whether there is an initial pressure."""
         return self.data.initial_pressure is not None
 
-    def initial_in(self, window: Window) -> Any:
+    def initial_in(self, window: Window) -> Values:
         """The initial pressure at the points of a window, (nz, ny, nx), Pa; 0 without one."""
         initial = self.data.initial_pressure
         return 0.0 if initial is None else initial.within(window)
