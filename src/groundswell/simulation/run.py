@@ -242,7 +242,7 @@ def run(
         with stopping_at_once(NOTHING_WRITTEN):
             with clock("read"):
                 setup = request.prepare(job)
-                digest = shared_digest(setup, job)
+                digest = shared_digest(setup.case, job)
                 files = RunFiles(folder_of(setup.case, folder), not request.temporary)
                 # Refuse an impossible request before the device is opened and kernels compiled.
                 done = request.claim(files.folder, digest, job, claimed)

@@ -42,7 +42,7 @@ def run_leg(program: str, options: Options, job: Communicator, stop: StopRequest
     setup = cast(KWaveSetup, prepare(case_of(options, BACKENDS[program]), job))
     phases.end("data_loading_phase")
     opened = _open(setup, options, job)
-    log.describe(program, opened.backend, setup, options)
+    log.describe(program, opened.backend, setup.data, options)
     for text in [*check_of(setup).warnings(setup), *opened.solver.warnings]:
         log.warn(in_options(text))
     Leg(opened, options, log, phases).run(stop)
