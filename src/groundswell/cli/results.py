@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from groundswell.case.quantities import duration
-from groundswell.cli.tables import pairs, warn
+from groundswell.cli.text_tables import pairs, warn
 from groundswell.errors import InputError
 from groundswell.simulation.folder_lock import locked
 from groundswell.simulation.summary import Summary, add_files, describe_bandwidth, read_summary

@@ -27,7 +27,7 @@ from groundswell.backends.cpu import CpuBackend
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.fields import Fields
 from groundswell.solvers.ultrasound.fused import FusedStep
-from groundswell.solvers.ultrasound.fused_tables import series_terms
+from groundswell.solvers.ultrasound.fused_coefficients import series_terms
 from groundswell.solvers.ultrasound.line_transforms import FILES, Passes, plan, supports
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers
