@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from groundswell.arguments import whole_number
 from groundswell.arrays import Integers
 from groundswell.errors import InputError, counted
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import transport_of
 from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
@@ -117,7 +118,7 @@ def solve(
     degree: int = 7,
     source: FunctionLike | ArrayLike = 0.0,
     boundaries: Mapping[str, Table] | None = None,
-    **options: Any,
+    **options: Unpack[ProblemOptions],
 ) -> Solution:
     """Solve -div grad u + screening u = source, once.
 
@@ -135,11 +136,100 @@ def solve(
     True
 
     Args:
-        mesh, degree, boundaries, options: see `Problem`.
+        mesh, degree, boundaries: see `Problem`.
+        options: see `ProblemOptions`.
         source: see `Problem.solve`.
     """
     with Problem(mesh, degree, boundaries, **options) as problem:
         return problem.solve(source)
+
+
+class ProblemOptions(TypedDict, total=False):
+    """Further keyword arguments of `Problem` and of `solve`.
+
+    Keys:
+        screening: lambda, 0 or more, 1/m^2.
+        mean: mean of u over the domain, for problems with neither screening nor a fixed side.
+        sides: boundary tags by name, as `read_gmsh` returns them; those of a `Box` are west, east,
+            south, north, bottom and top.
+        tolerance: of the residual, relative to that of u = 0 in the interior; by default 1e-10, or
+            1e-5 in single precision.
+        iterations: limit on the number of iterations.
+        preconditioner: "none", "jacobi" or "multigrid".
+        backend: "cpu" or "cuda".
+        precision: "double" or "single"; multigrid always works in single.
+        partition: how meshes other than boxes are distributed to ranks, "bisection" or "metis".
+        transport, route: how ranks exchange values, see docs/exchange.md; "auto" measures
+            the fastest.
+    """
+
+    screening: float
+    mean: float | None
+    sides: Mapping[str, int] | None
+    tolerance: float | None
+    iterations: int
+    preconditioner: Preconditioner
+    backend: str
+    precision: Precision
+    partition: str
+    transport: str
+    route: Route
+
+
+@dataclass(frozen=True)
+class _Options:
+    """`ProblemOptions` with their defaults."""
+
+    screening: float = 0.0
+    mean: float | None = None
+    sides: Mapping[str, int] | None = None
+    tolerance: float | None = None
+    iterations: int = 10_000
+    preconditioner: Preconditioner = "jacobi"
+    backend: str = "cpu"
+    precision: Precision = "double"
+    partition: str = "bisection"
+    transport: str = "auto"
+    route: Route = "auto"
+
+    @property
+    def equation(self) -> Equation:
+        """The equation, without boundary conditions."""
+        section = EquationSection(screening=_plain(self.screening), mean=_plain(self.mean))
+        return Equation(screening=section.screening, mean=section.mean)
+
+    @property
+    def run(self) -> PoissonRun:
+        """The precision, and the route of values between ranks."""
+        return PoissonRun(precision=self.precision, route=self.route)
+
+    def method(self, degree: int) -> MethodSection:
+        """The degree of the polynomials, and how to solve the equation."""
+        return MethodSection(
+            degree=_plain(degree),
+            tolerance=_plain(self.tolerance),
+            iterations=_plain(self.iterations),
+            preconditioner=self.preconditioner,
+        )
+
+    def tags_of(self, mesh: Hexahedra) -> Mapping[str, int]:
+        """Boundary tags by the name of a side."""
+        return self.sides if self.sides is not None else arguments.box_sides(mesh)
+
+    def build(
+        self, job: Communicator, mesh: Hexahedra, degree: int, mine: Integers, equation: Equation
+    ) -> BoundaryValueProblem:
+        """Set up the problem on the elements of this rank; all ranks must call it."""
+        run, method = self.run, self.method(degree)
+        device, dtype = open_device(self.backend, job), DTYPES[self.precision]
+        transport = transport_of(device, self.transport)
+
+        def build_on_rank() -> BoundaryValueProblem:
+            space = FunctionSpace.on(job, mesh, method.degree, mine)
+            tuned = space.autotune(device, dtype, transport=transport, route=run.route)
+            return BoundaryValueProblem(device, tuned, equation, method, dtype)
+
+        return job.collective_try(build_on_rank)
 
 
 class Problem:
@@ -164,19 +254,7 @@ class Problem:
         boundaries: boundary conditions by the name of a side, as in a case file: `kind` is "fixed"
             or "flux", `value` is u, or du/dn with n pointing outwards: a function of arrays x, y
             and z, a number or an expression. Other sides have no flux.
-        screening: lambda, 0 or more, 1/m^2.
-        mean: mean of u over the domain, for problems with neither screening nor a fixed side.
-        sides: boundary tags by name, as `read_gmsh` returns them; those of a `Box` are west, east,
-            south, north, bottom and top.
-        tolerance: of the residual, relative to that of u = 0 in the interior; by default 1e-10, or
-            1e-5 in single precision.
-        iterations: limit on the number of iterations.
-        preconditioner: "none", "jacobi" or "multigrid".
-        backend: "cpu" or "cuda".
-        precision: "double" or "single"; multigrid always works in single.
-        partition: how meshes other than boxes are distributed to ranks, "bisection" or "metis".
-        transport, route: how ranks exchange values, see docs/exchange.md; "auto" measures
-            the fastest.
+        options: see `ProblemOptions`.
 
     Attributes:
         elements: numbers of this rank's elements in the mesh.
@@ -191,48 +269,23 @@ class Problem:
         mesh: Hexahedra,
         degree: int = 7,
         boundaries: Mapping[str, Table] | None = None,
-        *,
-        screening: float = 0.0,
-        mean: float | None = None,
-        sides: Mapping[str, int] | None = None,
-        tolerance: float | None = None,
-        iterations: int = 10_000,
-        preconditioner: Preconditioner = "jacobi",
-        backend: str = "cpu",
-        precision: Precision = "double",
-        partition: str = "bisection",
-        transport: str = "auto",
-        route: Route = "auto",
+        **options: Unpack[ProblemOptions],
     ) -> None:
         if not isinstance(mesh, Hexahedra):
             raise InputError(f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_gmsh returns")
-        run = PoissonRun(precision=precision, route=route)
-        method = MethodSection(
-            degree=_plain(degree),
-            tolerance=_plain(tolerance),
-            iterations=_plain(iterations),
-            preconditioner=preconditioner,
-        )
-        equation = EquationSection(screening=_plain(screening), mean=_plain(mean))
-        self._tolerance = method.tolerance or TOLERANCES[precision]
+        chosen = _Options(**options)
+        self._tolerance = chosen.method(degree).tolerance or TOLERANCES[chosen.run.precision]
         self._boundaries = boundaries if boundaries is not None else {}
-        self._tags = sides if sides is not None else arguments.box_sides(mesh)
+        self._tags = chosen.tags_of(mesh)
         arguments.require_boundaries(self._boundaries, self._tags)
-        if sides is not None:
-            arguments.require_faces(sides, mesh)
-        self._equation = Equation(screening=equation.screening, mean=equation.mean)
+        if chosen.sides is not None:
+            arguments.require_faces(chosen.sides, mesh)
+        self._equation = chosen.equation
         self._equation = self._with_values({})
         job = get_communicator()
-        self.elements = ElementPartition.of(mesh, job.size, method=partition).elements(job.rank)
-        device, dtype = open_device(backend, job), DTYPES[precision]
-        transport = transport_of(device, transport)
-
-        def build() -> BoundaryValueProblem:
-            space = FunctionSpace.on(job, mesh, method.degree, self.elements)
-            tuned = space.autotune(device, dtype, transport=transport, route=run.route)
-            return BoundaryValueProblem(device, tuned, self._equation, method, dtype)
-
-        self._problem: BoundaryValueProblem = job.collective_try(build)
+        partition = ElementPartition.of(mesh, job.size, method=chosen.partition)
+        self.elements = partition.elements(job.rank)
+        self._problem = chosen.build(job, mesh, degree, self.elements, self._equation)
         self.positions = self._problem.nodes
 
     def solve(
