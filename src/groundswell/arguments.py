@@ -21,7 +21,7 @@ def require_arguments(given: Iterable[str], allowed: Sequence[str]) -> None:
         raise InputError(f"{', '.join(unknown)}: no such argument; allowed: {names}")
 
 
-def is_sequence(given: Any) -> bool:
+def is_sequence(given: object) -> bool:
     """Whether it is a sequence or an array with axes, but not text."""
     some = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
     return some or getattr(given, "ndim", 0) > 0
@@ -45,7 +45,7 @@ def integers(given: Any) -> tuple[int, ...] | None:
 
 
 def whole_numbers(
-    name: str, given: Any, axes: int, below: tuple[int, ...] | None = None
+    name: str, given: object, axes: int, below: tuple[int, ...] | None = None
 ) -> tuple[int, ...]:
     """A whole number for each axis, 0 or more."""
     numbers = integers(given)
@@ -59,7 +59,7 @@ def whole_numbers(
     return numbers
 
 
-def whole_number(name: str, given: Any) -> int:
+def whole_number(name: str, given: object) -> int:
     """A whole number."""
     if isinstance(given, bool) or (numbers := integers((given,))) is None:
         raise InputError(f"{name} = {given!r}: give a whole number")
@@ -73,7 +73,7 @@ def listed(given: Any) -> Any:
     return given.tolist() if isinstance(given, np.ndarray) else list(given)
 
 
-def flag(name: str, given: Any) -> bool:
+def flag(name: str, given: object) -> bool:
     """True or False, or 1 or 0."""
     if not isinstance(given, (int, np.bool_, np.integer)) or given not in (0, 1):
         raise InputError(f"{name} = {given!r}: give True or False")

@@ -16,7 +16,7 @@ from fake_nvml import BUSES, SWITCH, pretend, wire
 from ranks import run_on_ranks
 
 from groundswell import registry
-from groundswell.cli import machine, main, tables
+from groundswell.cli import machine, main, text_tables
 from groundswell.console import is_terminal, open_console
 from groundswell.errors import BackendError, install
 from groundswell.processes import LAUNCHER_VARIABLES, SIZE_VARIABLES, find_mpiexec
@@ -74,14 +74,14 @@ def test_info_shows_links(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_
     found = machine._links()
     assert len(found["devices"]) == 4 and len(found["pairs"]) == 6
     assert {"devices": [1, 2], "kind": "nvlink", "bandwidth": 100e9} in found["pairs"]
-    rows = tables._links(found)["links of GPUs"].splitlines()
+    rows = text_tables._links(found)["links of GPUs"].splitlines()
     assert rows[0] == "nvlink, about 100 GB/s each way: 1-2"
     assert rows[-1] == "system, about 10 GB/s each way: 0-3 1-3 2-3"
     wire(nvml, **{f"n{n}": [SWITCH] * 18 for n in range(4)})
-    rows = tables._links(machine._links())["links of GPUs"]
+    rows = text_tables._links(machine._links())["links of GPUs"]
     assert rows == "nvswitch, about 450 GB/s each way: all"
     nvml.absent = {"nvmlInit"}
-    assert "NVML" in machine._links()["reason"] and tables._links(machine._links()) == {}
+    assert "NVML" in machine._links()["reason"] and text_tables._links(machine._links()) == {}
 
 
 def test_info_shows_why_transports_do_not_work() -> None:
@@ -90,11 +90,11 @@ def test_info_shows_why_transports_do_not_work() -> None:
         "nccl": {"works": False, "reason": "no library"},
         "mpi": {"works": True, "reason": None},
     }
-    assert tables._list_transports(ways, "mpiexec") == "peer, mpi work\nnot nccl: no library"
-    untested = tables._list_transports({"peer": {"works": None}}, "/env/bin/mpiexec")
+    assert text_tables._list_transports(ways, "mpiexec") == "peer, mpi work\nnot nccl: no library"
+    untested = text_tables._list_transports({"peer": {"works": None}}, "/env/bin/mpiexec")
     assert untested == "peer could work; test with /env/bin/mpiexec -n 2 groundswell info"
     none = {name: {"works": False, "reason": "no mpi4py"} for name in ("peer", "mpi")}
-    assert tables._list_transports(none, "mpiexec") == "not peer, mpi: no mpi4py"
+    assert text_tables._list_transports(none, "mpiexec") == "not peer, mpi: no mpi4py"
 
 
 def test_mpiexec_beside_python_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
     mpiexec -n 4 python ultrasound_memory_program.py FOLDER
 
 FOLDER/medium.nc holds sound speed and density on (z, y, x), FOLDER/pressure.npy a pressure.
-FOLDER/found.json receives, by case, the peaks of each rank while it prepares the case and reads its
+FOLDER/found.json receives, by case, the peak of each rank while it prepares the case and reads its
 part of the medium, the sources and the initial pressure, bytes.
 """
 
@@ -18,68 +18,78 @@ from typing import Any
 
 import numpy as np
 
+from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.preparation import prepare
-from groundswell.solvers.ultrasound import build_case
+from groundswell.solvers.ultrasound import UltrasoundCase, build_case
+from groundswell.solvers.ultrasound.media import files
 from groundswell.solvers.ultrasound.solver import sources_of
 
-H, SHAPE = 1e-3, (128, 72, 64)  # m; points (nz, ny, nx), most along the axis that is divided
-NZ, NY, NX = SHAPE
-MIDDLE = (32e-3, 36e-3, 64e-3)
+SPACING = 1e-3  # m
+SHAPE = (160, 32, 32)  # points (nz, ny, nx), most of them along the axis that is divided
+MIDDLE = (16e-3, 16e-3, 80e-3)
 WATER = {"speed": 1500.0, "density": 1000.0}
 BALL = {"kind": "ball", "centre": MIDDLE, "radius": "8 mm", "pressure": 1e5}
 SOURCE = {
-    "shape": {"kind": "disc", "centre": MIDDLE, "diameter": "20 mm", "normal": (0, 0, 1)},
+    "shape": {"kind": "point", "position": MIDDLE},
     "signal": {"kind": "burst", "frequency": "0.2 MHz", "cycles": 2},
     "pressure": "1 MPa",
 }
 
 
+def medium() -> dict[str, np.ndarray]:
+    """Random sound speeds and densities, (nz, ny, nx)."""
+    limits = {"speed": (1450, 1550), "density": (950, 1050)}
+    rng = np.random.default_rng(5)
+    return {name: rng.uniform(*ends, SHAPE).astype(np.float32) for name, ends in limits.items()}
+
+
 def cases(folder: Path) -> dict[str, dict[str, Any]]:
     """Arguments of `build_case`, by name."""
-    rng = np.random.default_rng(5)
-    arrays = {
-        "speed": rng.uniform(1450, 1550, SHAPE).astype(np.float32),
-        "density": rng.uniform(950, 1050, SHAPE).astype(np.float32),
-    }
-    skull = {"kind": "sphere", "centre": MIDDLE, "radius": "20 mm", "speed": 2500.0}
-    file = {"quantity": "properties", "file": str(folder / "medium.nc")}
-    sharp = {"smooth": False}
+    skull = {"kind": "sphere", "centre": MIDDLE, "radius": "14 mm", "speed": 2500.0}
+    image = {"quantity": "properties", "file": str(folder / "medium.nc")}
     pressure = {"kind": "array", "file": str(folder / "pressure.npy")}
     return {
-        "arrays": {"medium": arrays, "sources": [SOURCE]},
-        "shapes": {"medium": WATER | {"shape": [skull | {"density": 1900.0}]}, "initial": BALL},
-        "file": {"medium": WATER | {"file": file}, "sources": [SOURCE]},
-        "sharp ball": {"medium": WATER, "initial": BALL | sharp},
-        "pressure file": {"medium": WATER, "initial": pressure | sharp},
+        "arrays": {"medium": medium(), "sources": [SOURCE]},
+        "file": {"medium": WATER | {"file": image}, "sources": [SOURCE]},
+        "smooth": {"medium": WATER | {"shape": [skull]}, "initial": BALL},
+        "sharp": {"medium": WATER, "initial": BALL | {"smooth": False}},
+        "pressure": {"medium": WATER, "initial": pressure | {"smooth": False}},
     }
 
 
-def peak(arguments: Mapping[str, Any]) -> int:
-    """Peak of this rank for a case, bytes."""
-    job = get_communicator()
-    case = build_case(
-        **arguments,
-        points=(NX, NY, NZ),
-        spacing=H,
-        duration="4 us",
-        boundary={"inside": True, "width": 6},
-        run={"processes": (1, 1, job.size)},
-    )
-    tracemalloc.start()
+def read_part(case: UltrasoundCase, job: Communicator) -> object:
+    """What a rank reads of a case."""
     setup: Any = prepare(case, job)
     cut = setup.cut(job.size)
     window = setup.window(part_of(setup.grid, cut, job.rank), cut.processes[::-1])
-    parts = setup.medium_in(window), setup.initial_in(window), sources_of(setup.sources, window)
+    return setup.medium_in(window), setup.initial_in(window), sources_of(setup.sources, window)
+
+
+def peak(arguments: Mapping[str, Any], job: Communicator) -> int:
+    """Peak of this rank for a case, bytes."""
+    case = build_case(
+        **arguments,
+        points=SHAPE[::-1],
+        spacing=SPACING,
+        duration="4 us",
+        boundary={"inside": True, "width": 6},
+        overlap={"points": 4},
+        run={"processes": (1, 1, job.size)},
+    )
+    read_part(case, job)  # imports modules
+    tracemalloc.start()
+    part = read_part(case, job)
     found = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    del parts
+    del part
     return found
 
 
 if __name__ == "__main__":
     everyone, at = get_communicator(), Path(sys.argv[1])
-    found = {name: everyone.gather(peak(given)) for name, given in cases(at).items()}
+    files.SLAB = 2 * SHAPE[1] * SHAPE[2]  # otherwise the whole file
+    found = {name: everyone.gather(peak(given, everyone)) for name, given in cases(at).items()}
     if everyone.first:
         (at / "found.json").write_text(json.dumps(found))

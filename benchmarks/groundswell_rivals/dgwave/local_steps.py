@@ -10,7 +10,6 @@ clusters, for the same simulated time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -94,7 +93,7 @@ VALLEY = "-2000 * exp(-((x - 4e3)**2 + (y - 4e3)**2) / 2e6)"
 
 
 def _of_case(
-    size: tuple[float, float, float], spacing: float, layers: list[dict[str, float]], **more: Any
+    size: tuple[float, float, float], spacing: float, layers: list[dict[str, float]], **more: object
 ) -> Callable[[], Steps]:
     """The elements of a case, with matched layers."""
     x, y, _ = size
@@ -126,11 +125,11 @@ def _pairs(elements: RankElements) -> Integers:
     return np.stack([elements.numbers[links.element], links.beyond], axis=1)
 
 
-def _refined(frequency: float, levels: int) -> dict[str, Any]:
+def _refined(frequency: float, levels: int) -> dict[str, object]:
     return {"refinement": {"frequency": frequency, "levels": levels}}
 
 
-def _topography(elevation: str) -> dict[str, Any]:
+def _topography(elevation: str) -> dict[str, object]:
     return {"topography": {"kind": "formula", "elevation": elevation}}
 
 

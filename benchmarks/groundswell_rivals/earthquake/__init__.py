@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from groundswell.bench import Benchmark
 from groundswell.bench.tables import Column, Row, Spread, Table, field, time_of
@@ -62,7 +61,7 @@ def _link(row: Row) -> str:
     return f"{row['link'] / 1e9:.3g} GB/s" if row["link"] else "the machine's"
 
 
-def _worded(words: dict[Any, str], key: str) -> Callable[[Row], str]:
+def _worded(words: dict[object, str], key: str) -> Callable[[Row], str]:
     return lambda row: words[row[key]]
 
 

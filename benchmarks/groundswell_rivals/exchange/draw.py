@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +15,7 @@ from groundswell.bench.exchange.draw import (
     name_of,
     say_what,
 )
+from groundswell.bench.tables import Measured
 from groundswell.plotting.style import INK, picture
 from groundswell.solvers.ultrasound.benchmarks.published import KWAVE
 
@@ -29,7 +30,7 @@ STEPS = {
 }
 
 
-def draw(measured: Mapping[str, Any], path: Path) -> Path:
+def draw(measured: Measured, path: Path) -> Path:
     """Four panels; transports have the same colours in all of them."""
     with picture(path, height=8.4) as figure:
         layout = figure.get_layout_engine()
@@ -62,12 +63,12 @@ def _dots(axes: Axes, rows: Rows, group: str, value: str) -> None:
         axes.plot(place, row[value], "o", ms=5, mfc=COLOURS[row["transport"]], mec=INK)
 
 
-def _places(rows: Rows, group: str) -> tuple[list[Any], float, list[float]]:
+def _places(rows: Rows, group: str) -> tuple[list[object], float, list[float]]:
     used = [name for name in COLOURS if any(row["transport"] == name for row in rows)]
     return places_of(rows, group, "transport", used)
 
 
-def _overlaps(axes: Axes, measured: Mapping[str, Any]) -> None:
+def _overlaps(axes: Axes, measured: Measured) -> None:
     """Speed-up over MPI through the host, relative to 1, with the published range."""
     others = [row for row in measured["overlaps"] if row["transport"] != "mpi" and row["speedup"]]
     groups = _bars(axes, [row for row in others if row["cut"] == "1-D"], "overlap", "speedup", 1)

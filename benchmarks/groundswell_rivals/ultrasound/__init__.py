@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from groundswell.bench import Benchmark
 from groundswell.bench.drawing import Page, Panel, curves, title
@@ -82,7 +82,7 @@ def draw_errors(axes: Axes, measured: Measured) -> None:
         colour, overlaps = colormaps["viridis"](n / len(SHAPES)), [row["overlap"] for row in main]
         axes.plot(overlaps, errors, color=colour, lw=1.2, label=f"L = {shape:g}")
 
-    def style(wave: float) -> dict[str, Any]:
+    def style(wave: float) -> dict[str, object]:
         label = f"the solver's L, {wave:g} points"
         return {"color": ACCENT, "ls": STYLES[waves.index(wave) % 3], "lw": 2, "label": label}
 

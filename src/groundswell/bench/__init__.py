@@ -84,7 +84,7 @@ def measure(
     *,
     subject: str = "benchmark",
     recorder: Recorder | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Measure the tables of a benchmark for this number of ranks; all ranks must call it.
 
     Returns:
@@ -126,7 +126,7 @@ def run_bench(
     full: bool = False,
     shown: bool = False,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Benchmark a solver, or the exchange between ranks. All ranks must call it; rank 0 writes.
 
     Args:

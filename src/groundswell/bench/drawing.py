@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groundswell.bench.tables import Measured, fit
+from groundswell.bench.tables import Measured, Row, fit
 from groundswell.plotting.style import QUIET, grid_lines, headline, picture
 
 if TYPE_CHECKING:
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 PEER, OURS, OTHER, BAND = "#9aa5b1", "#0b6e4f", "#3b6fb6", "#e4e7eb"
 FILLED = 0.8  # fraction of the width of a group that bars fill
 
-Row = Mapping[str, Any]
 Rows = Sequence[Row]
-Key = str | Callable[[Row], Any]  # of rows, or a function of a row
+Key = str | Callable[[Row], object]  # of rows, or a function of a row
 
 
 @dataclass(frozen=True)
@@ -134,8 +133,8 @@ def lying_bars(
 
 
 def places_of(
-    rows: Rows, group: Key, by: str, names: Iterable[Any]
-) -> tuple[list[Any], float, list[float]]:
+    rows: Rows, group: Key, by: str, names: Iterable[object]
+) -> tuple[list[object], float, list[float]]:
     """The groups, the width of a bar, and the place of each row's bar in its group.
 
     Args:
@@ -186,7 +185,9 @@ def stacked_bars(
     return bottom
 
 
-def name_groups(axes: Axes, places: Iterable[float], names: Iterable[Any], size: int = 9) -> None:
+def name_groups(
+    axes: Axes, places: Iterable[float], names: Iterable[object], size: int = 9
+) -> None:
     """Names below groups of bars, in place of ticks and vertical lines."""
     axes.set_xticks(list(places), [str(name) for name in names], fontsize=size)
     axes.tick_params(axis="x", length=0)

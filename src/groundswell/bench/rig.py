@@ -66,7 +66,7 @@ class Rig:
         self.comm = MpiCommunicator(job.mpi_comm)
         self._job, self._every = job, list(transports)
         self.remembered: dict[Any, Any] = {}
-        self._held: list[Any] = []  # failed exchanges are never freed: late messages may arrive
+        self._held: list[object] = []  # failed exchanges are never freed: late messages may arrive
         self.begin("", 0.0)
 
     def begin(self, part: str, seconds: float) -> None:
@@ -102,7 +102,7 @@ class Rig:
         note = f"{self.part}: {text}"
         self.notes += [note] if note not in self.notes else []
 
-    def exchange(self, transport: str, make: Callable[[], Any]) -> Row | None:
+    def exchange(self, transport: str, make: Callable[[], object]) -> Row | None:
         """Time of an `Exchange` that `make` returns, and the most bytes that a rank sends."""
         return self.attempt(transport, lambda: self._exchange(transport, make))
 
@@ -117,7 +117,7 @@ class Rig:
         return {**row, "seconds": seconds, "sent": sent}
 
     @contextmanager
-    def holding(self, what: Any) -> Iterator[None]:
+    def holding(self, what: object) -> Iterator[None]:
         """Keep a reference to an exchange during the block, and permanently if the block fails."""
         self._held.append(what)
         yield

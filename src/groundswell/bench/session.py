@@ -10,7 +10,7 @@ from typing import Any
 from groundswell.backends import Backend
 from groundswell.bench.rig import Rig
 from groundswell.bench.rivals import CURE
-from groundswell.bench.tables import Table
+from groundswell.bench.tables import Measured, Table
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 
@@ -54,11 +54,11 @@ class Benchmark:
             are found clear it.
     """
 
-    sizes: Mapping[str, Any]
-    prepare: Callable[[Session], dict[str, Any]]
+    sizes: Mapping[str, object]
+    prepare: Callable[[Session], Mapping[str, object]]
     tables: Sequence[Table]
-    draw: Callable[[dict[str, Any], Path], Any] | None = None
-    full: Mapping[str, Any] | None = None
+    draw: Callable[[Measured, Path], object] | None = None
+    full: Mapping[str, object] | None = None
     missing: str = ""
 
     @property

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from groundswell.bench.rows import Measured as Measured
 from groundswell.bench.rows import Row as Row
 
 KIB, MIB = 1 << 10, 1 << 20
 GAP = "  "  # between columns
-
-Measured = Mapping[str, Any]  # metadata, and the rows of each table by its name
 
 
 @dataclass(frozen=True)

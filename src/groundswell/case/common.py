@@ -130,7 +130,7 @@ class RunSection(Section):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _is_supported(cls, value: Any, info: ValidationInfo) -> Any:
+    def _is_supported(cls, value: object, info: ValidationInfo) -> object:
         """Reject unsupported keys before their values, whose errors state what others allow."""
         name = str(info.field_name)
         if name in cls.unsupported and value != cls.model_fields[name].default:
@@ -167,7 +167,7 @@ class RunSection(Section):
 def by_file(from_file: type[Section], other: type[Section]) -> PlainValidator:
     """A validator of a section: of the class `from_file` if it has the key `file`, else `other`."""
 
-    def validate(value: Any, info: ValidationInfo) -> Section:
+    def validate(value: object, info: ValidationInfo) -> Section:
         if isinstance(value, from_file | other):
             return value
         chosen = from_file if isinstance(value, dict) and "file" in value else other
@@ -190,7 +190,7 @@ class Case(Section):
 
     @classmethod
     def from_dict(
-        cls, content: Mapping[str, Any], folder: str | Path = "", source: str = "case"
+        cls, content: Mapping[str, object], folder: str | Path = "", source: str = "case"
     ) -> Self:
         """Validate the tables of a case file.
 
@@ -270,7 +270,7 @@ class Case(Section):
         return {"shape": value.shape, "dtype": str(value.dtype), "sha256": checksum}
 
 
-def _paths(content: Any) -> Iterator[Path]:
+def _paths(content: object) -> Iterator[Path]:
     """Yield every path in nested mappings and sequences."""
     if isinstance(content, Path):
         yield content

@@ -25,12 +25,12 @@ CONSTANTS = {"pi": np.pi, "e": np.e}
 UNARY = "sin cos tan arcsin arccos arctan sinh cosh tanh exp log log10 sqrt abs sign floor".split()
 
 
-def _unary(function: Callable[..., Any]) -> Callable[[Any], Any]:
+def _unary(function: Callable[..., object]) -> Callable[[object], object]:
     """The function without the second argument of NumPy, which is the output array."""
     return lambda a: function(a)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., object]] = {
     **{name: _unary(getattr(np, name)) for name in UNARY},
     "arctan2": lambda a, b: np.arctan2(a, b),
     "min": lambda a, *more: reduce(np.minimum, more, a),
@@ -40,7 +40,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 KNOWN = (*AXES, *CONSTANTS, *FUNCTIONS)
 
 # All operands are converted to floats, since powers of integers could take for ever.
-OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+OPERATORS: dict[type[ast.AST], Callable[..., object]] = {
     ast.Add: lambda a, b: _float(a) + _float(b),
     ast.Sub: lambda a, b: _float(a) - _float(b),
     ast.Mult: lambda a, b: _float(a) * _float(b),
@@ -120,7 +120,7 @@ def _unknown_name(name: str) -> str:
 _NUMBER = Unit("", f"an expression such as {EXAMPLE}, or a number", "1.5")
 
 
-def _checked(value: Any) -> str | float:
+def _checked(value: object) -> str | float:
     if not isinstance(value, str):
         return _NUMBER.read(value)
     try:

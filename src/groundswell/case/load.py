@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from groundswell import registry
 from groundswell.case.common import Case
@@ -107,7 +106,7 @@ def _readable(path: Path) -> Iterator[None]:
         raise InputError(f"{path} cannot be read: {reason}") from None
 
 
-def _parse(text: str | bytes, source: str) -> dict[str, Any]:
+def _parse(text: str | bytes, source: str) -> dict[str, object]:
     try:
         return tomllib.loads(text if isinstance(text, str) else text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -122,7 +121,7 @@ def _parse(text: str | bytes, source: str) -> dict[str, Any]:
     raise CaseError([problem], source)
 
 
-def _schema(content: dict[str, Any], source: str) -> type[Case]:
+def _schema(content: dict[str, object], source: str) -> type[Case]:
     if "solver" not in content:
         allowed = f"is required; use {listed(registry.names())}"
         raise CaseError([Problem("solver", "", allowed)], source)

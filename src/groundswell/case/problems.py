@@ -101,7 +101,7 @@ def problems_in(error: ValidationError, content: Any) -> list[Problem]:
     return list(dict.fromkeys(problems))
 
 
-def locate(location: Location, content: Any) -> tuple[str, Any]:
+def locate(location: Location, content: object) -> tuple[str, object]:
     """Key path (`source[2].depth`) and value at a location.
 
     The path ends at the value in the file: at the number where one number stands for three.
@@ -124,7 +124,7 @@ def _bare(key: str) -> str:
     return key if _BARE_KEY.fullmatch(key) and len(key) <= 60 else quoted(key)
 
 
-def format_value(value: Any) -> str:
+def format_value(value: object) -> str:
     """A value as in a case file, shortened to one line; empty for a table."""
     if value is _ABSENT or isinstance(value, Mapping | BaseModel):
         return ""

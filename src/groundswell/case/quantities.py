@@ -35,7 +35,7 @@ class Quantity:
         """The value with its unit, as text."""
         return self.text or " ".join(filter(None, [shown(self.value), self.unit]))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The quantity as a dictionary for JSON."""
         return {**asdict(self), "text": str(self)}
 

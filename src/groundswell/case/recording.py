@@ -90,7 +90,7 @@ class BoxWhere(Section):
             yield ("high",), "must not lie below low along any axis"
 
 
-def _as_indices(value: Any) -> Integers:
+def _as_indices(value: object) -> Integers:
     """Flat indices from a list or an array of indices, or from a mask."""
     import numpy as np
 
@@ -132,7 +132,7 @@ Where = Annotated[
 # --- times and statistics -------------------------------------------------------------------------
 
 
-def _as_moment(value: Any) -> Any:
+def _as_moment(value: object) -> object:
     """A step, or a time (s)."""
     from groundswell.case.units import Unit
 
@@ -145,7 +145,7 @@ def _as_moment(value: Any) -> Any:
     return Unit("s", "a time", "0.5 s").read(value)
 
 
-def _as_list(value: Any) -> Any:
+def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 

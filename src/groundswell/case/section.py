@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
@@ -23,6 +23,8 @@ from pydantic_core import core_schema
 
 from groundswell.case.problems import Violation, problems_in, reject, translate_errors
 from groundswell.errors import CaseError, did_you_mean, listed
+
+CaseTable = Mapping[str, Any]  # the content of a section, by key
 
 
 class Section(BaseModel):
@@ -106,7 +108,7 @@ def exactly_one(section: Section, *names: str) -> Iterator[Violation]:
         yield (given[-1],), f"give only one of {' and '.join(names)}"
 
 
-def _not_empty(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+def _not_empty(entries: tuple[object, ...]) -> tuple[object, ...]:
     if not entries:
         reject([((), "must not be empty")])
     return entries
@@ -116,7 +118,7 @@ def _not_empty(entries: tuple[Any, ...]) -> tuple[Any, ...]:
 NotEmpty = AfterValidator(_not_empty)
 
 
-def repeated(key: str, entries: tuple[Any, ...]) -> Iterator[Violation]:
+def repeated(key: str, entries: tuple[object, ...]) -> Iterator[Violation]:
     """Yield a violation for each repeated entry of the list `key`."""
     for n, entry in enumerate(entries):
         if entry in entries[:n]:

@@ -60,7 +60,7 @@ class Unit:
         quoted = f'"{self.word}", or ' if self.word else ""
         return f'{quoted}{self.noun} such as "{self.example}", or a plain number in {self.unit}'
 
-    def read(self, value: Any) -> float | str:
+    def read(self, value: object) -> float | str:
         """Validate a value and convert it to SI.
 
         Raises:

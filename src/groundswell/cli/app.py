@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -92,7 +92,7 @@ def run(
 
         mpiexec -n 4 groundswell run case.toml
     """
-    from groundswell.cli import results, tables
+    from groundswell.cli import results, text_tables
     from groundswell.exchange.mpi_communicator import get_communicator
     from groundswell.simulation.run import run as run_case
 
@@ -111,7 +111,7 @@ def run(
     if as_json:
         _print_json({"folder": str(result.folder), **summary})
     elif quiet:
-        tables.warn(summary["warnings"])
+        text_tables.warn(summary["warnings"])
     else:
         results.show(result.folder, summary)
 
@@ -134,7 +134,7 @@ def check(
 
         groundswell check case.toml --precision double --ranks 4
     """
-    from groundswell.cli import tables
+    from groundswell.cli import text_tables
     from groundswell.errors import InputError
     from groundswell.simulation import preparation
 
@@ -142,7 +142,7 @@ def check(
     if as_json:
         _print_json(found)
     else:
-        tables.show_check(found)
+        text_tables.show_check(found)
     if found["problems"]:
         raise InputError("\n".join(found["problems"]))
 
@@ -290,7 +290,7 @@ def info(
 
         groundswell info --step case.toml
     """
-    from groundswell.cli import tables
+    from groundswell.cli import text_tables
     from groundswell.cli.machine import describe_machine
 
     if step is not None:
@@ -302,7 +302,7 @@ def info(
     if as_json:
         _print_json(found)
     else:
-        tables.show_machine(found)
+        text_tables.show_machine(found)
 
 
 @app.command()
@@ -315,11 +315,11 @@ def report(
 
         groundswell report results
     """
-    from groundswell.cli import tables
+    from groundswell.cli import text_tables
     from groundswell.report.html import write_report
     from groundswell.simulation.summary import add_files
 
-    page = write_report(folder, lambda text: tables.warn([text]))
+    page = write_report(folder, lambda text: text_tables.warn([text]))
     add_files(folder, [page])
     typer.echo(page)
 
@@ -336,7 +336,7 @@ def _show_step(case: Path, backend: BackendName | None, *, as_json: bool) -> Non
             typer.echo(listing)
 
 
-def _print_json(content: Any) -> None:
+def _print_json(content: object) -> None:
     typer.echo(json.dumps(content, indent=2))
 
 

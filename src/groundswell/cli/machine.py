@@ -30,7 +30,7 @@ EXTRAS = ("cuda-core", "cuda-bindings", "mpi4py", "obspy")
 BACKENDS = ("cpu", "cuda")
 
 
-def describe_machine() -> dict[str, Any] | None:
+def describe_machine() -> dict[str, object] | None:
     """Describe versions, solvers, devices with free memory (bytes) and bandwidth (bytes/s), links
     between GPUs, MPI, transports between ranks, and the kernel cache.
 
@@ -80,7 +80,7 @@ def describe_mpi() -> dict[str, Any]:
     }
 
 
-def _device(name: str) -> dict[str, Any]:
+def _device(name: str) -> dict[str, object]:
     """The device of a backend, or the reason why there is none."""
     try:
         backend = open_backend(name)
@@ -96,7 +96,7 @@ def _device(name: str) -> dict[str, Any]:
         return {"device": None, "reason": str(error)}
 
 
-def _links() -> dict[str, Any]:
+def _links() -> dict[str, object]:
     """GPUs by bus, and the link between each two of them with its assumed bandwidth."""
     try:
         links = read_links()
@@ -116,7 +116,7 @@ def _hosts(job: Communicator) -> int:
     return len(set(job.allgather(job.same_host[0])))
 
 
-def _transports(name: str, job: Communicator) -> dict[str, Any]:
+def _transports(name: str, job: Communicator) -> dict[str, object]:
     """The transports between the ranks: whether each works, and why not.
 
     For a single process they are those between ranks that could be started. Only a job of several

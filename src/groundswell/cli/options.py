@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -48,12 +48,12 @@ def choice(kind: type[StrEnum]) -> Callable[[str], StrEnum]:
     return parse
 
 
-def backend_option(text: str) -> Any:
+def backend_option(text: str) -> object:
     """The option `--backend` with a help text."""
     return typer.Option(parser=choice(BackendName), metavar=f"<{'|'.join(BackendName)}>", help=text)
 
 
-def flag(*names: str, text: str) -> Any:
+def flag(*names: str, text: str) -> object:
     """An option without a value."""
     return typer.Option(*names, help=text, metavar="")
 

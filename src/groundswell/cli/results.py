@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from groundswell.case.quantities import duration
-from groundswell.cli.tables import pairs, warn
+from groundswell.cli.text_tables import pairs, warn
 from groundswell.errors import InputError
 from groundswell.simulation.folder_lock import locked
-from groundswell.simulation.summary import add_files, describe_bandwidth, read_summary
+from groundswell.simulation.summary import Summary, add_files, describe_bandwidth, read_summary
 
 LISTED = 8  # number of files that are listed by name
 
 
-def with_pictures(folder: Path) -> dict[str, Any]:
+def with_pictures(folder: Path) -> Summary:
     """Draw the pictures of a run; returns the summary, to which it adds their file names.
 
     The run itself is complete, so a picture that cannot be drawn causes only a warning.
@@ -29,7 +28,7 @@ def with_pictures(folder: Path) -> dict[str, Any]:
         return read_summary(folder)
 
 
-def show(folder: Path, summary: dict[str, Any]) -> None:
+def show(folder: Path, summary: Summary) -> None:
     """Print throughput, bandwidth, wall time, files and warnings."""
     throughput, wall = summary["throughput"], summary["wall"]
     phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in wall.items())

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from groundswell.formats.atomic import atomic_write
 
@@ -79,7 +79,7 @@ def headline(axes: Axes, title: str, subtitle: str) -> None:
         line.set_in_layout(False)
 
 
-def title_of(attrs: Mapping[str, Any], otherwise: str = "Ground motion") -> str:
+def title_of(attrs: Mapping[str, object], otherwise: str = "Ground motion") -> str:
     """The title in the attributes of a results file."""
     return str(attrs.get("title") or otherwise)
 

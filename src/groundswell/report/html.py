@@ -75,7 +75,7 @@ def _subtitle(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{datetime.fromisoformat(summary.get('started', '')):%d %B %Y, %H:%M %Z}".strip()
 
 
-def _figures(summary: Mapping[str, Any]) -> Iterator[Row]:
+def _figures(summary: Mapping[str, object]) -> Iterator[Row]:
     """Value and label of the most important figures that the summary has."""
     throughput = _mapping(summary.get("throughput"))
     if (value := _number(throughput.get("value"))) is not None:
@@ -105,7 +105,7 @@ def _pictures(solver: str, drawn: list[Path]) -> list[dict[str, str]]:
     ]
 
 
-def _groups(case: Mapping[str, Any]) -> dict[str, list[Row]]:
+def _groups(case: Mapping[str, object]) -> dict[str, list[Row]]:
     """The labelled quantities of the set-up, by heading."""
     groups: dict[str, list[Row]] = {}
     for quantity in map(_mapping, _list(case.get("quantities"))):
@@ -115,7 +115,7 @@ def _groups(case: Mapping[str, Any]) -> dict[str, list[Row]]:
     return groups
 
 
-def _phases(seconds: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _phases(seconds: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
     """Each phase, its time, and its fraction of the longest phase in per cent."""
     values = {name: v for name, value in seconds.items() if (v := _number(value)) is not None}
     longest = max(values.values(), default=0.0) or 1.0
@@ -123,7 +123,7 @@ def _phases(seconds: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield name, duration(value), f"{100 * max(value, 0) / longest:.1f}"
 
 
-def _files(results: Path, listed: Any) -> Iterator[Row]:
+def _files(results: Path, listed: object) -> Iterator[Row]:
     """The listed files that exist, except the report itself, and their sizes."""
     for name in _list(listed):
         if not isinstance(name, str) or name in ("", NAME) or not exists(path := results / name):
@@ -132,7 +132,7 @@ def _files(results: Path, listed: Any) -> Iterator[Row]:
             yield name, byte_size(path.stat().st_size)
 
 
-def _leaves(value: Any, key: str = "") -> Iterator[Row]:
+def _leaves(value: object, key: str = "") -> Iterator[Row]:
     """All values of nested mappings with their paths of keys."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
@@ -141,7 +141,7 @@ def _leaves(value: Any, key: str = "") -> Iterator[Row]:
         yield key, _text(value)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {text}" for key, text in _leaves(value))
     if isinstance(value, list):
@@ -149,11 +149,11 @@ def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 

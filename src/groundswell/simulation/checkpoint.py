@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.formats.atomic import atomic_write, disk_errors, exists, temporary_path
 from groundswell.formats.damage import read_errors_reported
 from groundswell.outputs.distributed_array import DistributedArray, Index, complete, numbers_of
+
+if TYPE_CHECKING:
+    import h5py
 
 FORMAT = 5
 NAME = "checkpoint.h5"
@@ -96,7 +99,7 @@ def _write(path: Path, backend: Backend, state: State, progress: Progress) -> No
                 _write_piece(group, str(n), host[here], complete(there, portion.shape))
 
 
-def _write_piece(group: Any, key: str, values: HostArray, there: Index) -> None:
+def _write_piece(group: h5py.Group, key: str, values: HostArray, there: Index) -> None:
     """Write values, the start of each axis in the whole, and the index list if there is one."""
     first, *others = there
     rows = None if isinstance(first, slice) else np.asarray(first, np.int64)
@@ -106,7 +109,7 @@ def _write_piece(group: Any, key: str, values: HostArray, there: Index) -> None:
         _write_checked(group, key + ROWS, rows)
 
 
-def _write_checked(group: Any, key: str, values: HostArray) -> Any:
+def _write_checked(group: h5py.Group, key: str, values: HostArray) -> h5py.Dataset:
     data = np.ascontiguousarray(values)
     dataset = group.create_dataset(key, data=data)
     dataset.attrs["checksum"] = _checksum(data.data)
@@ -190,10 +193,10 @@ def _read_pieces(path: Path, name: str, portion: DistributedArray, host: HostArr
         return sum(_read_piece(group, key, portion, host) for key in keys)
 
 
-def _read_piece(group: Any, key: str, portion: DistributedArray, host: HostArray) -> int:
+def _read_piece(group: h5py.Group, key: str, portion: DistributedArray, host: HostArray) -> int:
     dataset, name = group[key], group.name.removeprefix("/state/")
     starts = zip(dataset.attrs["start"], dataset.shape, strict=True)
-    there: list[Any] = [slice(int(first), int(first) + n) for first, n in starts]
+    there: list[object] = [slice(int(first), int(first) + n) for first, n in starts]
     if key + ROWS in group:
         there[0] = _read_checked(group[key + ROWS], name)
     pairs = [_common(window, tuple(there), host.shape, portion.shape) for window in portion.window]
@@ -207,7 +210,7 @@ def _read_piece(group: Any, key: str, portion: DistributedArray, host: HostArray
     return sum(host[target].size for target, _ in filter(None, pairs))
 
 
-def _read_checked(dataset: Any, name: str) -> HostArray:
+def _read_checked(dataset: h5py.Dataset, name: str) -> HostArray:
     data = np.ascontiguousarray(dataset[...])
     if dataset.attrs["checksum"] != _checksum(data.data):
         raise ValueError(f"{name!r} is not what was written")
@@ -264,7 +267,7 @@ def _checksum(data: Any) -> np.bytes_:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: Path) -> Iterator[h5py.File]:
     """The open file; any error in reading it is reported as damage."""
     import h5py
 

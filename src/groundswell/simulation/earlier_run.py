@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from groundswell.errors import InputError, quoted
 from groundswell.simulation import checkpoint, summary
@@ -87,20 +87,20 @@ def _require_same_results(folder: Path, digest: str) -> None:
         )
 
 
-def _summary(folder: Path) -> dict[str, Any]:
+def _summary(folder: Path) -> dict[str, object]:
     """The summary in a folder; empty if there is none that can be read."""
     with suppress(InputError):
         return summary.read_summary(folder)
     return {}
 
 
-def _case_of(folder: Path) -> dict[str, Any]:
+def _case_of(folder: Path) -> dict[str, object]:
     """The section `case` of the summary in a folder."""
     case = _summary(folder).get("case")
     return case if isinstance(case, dict) else {}
 
 
-def _described(content: dict[str, Any]) -> str:
+def _described(content: dict[str, object]) -> str:
     """Title and time of a run as text for a message."""
     title, started = content.get("title"), content.get("started")
     known = [quoted(title)] if isinstance(title, str) and title else []

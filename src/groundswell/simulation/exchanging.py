@@ -81,7 +81,7 @@ class TunableSolver:
         """Which rank has what; its representation tells partitions apart."""
 
     @property
-    def exchanged(self) -> tuple[Any, ...]:
+    def exchanged(self) -> tuple[object, ...]:
         """What the best exchange depends on besides the machine, the grid and the options."""
         return ()
 
@@ -209,7 +209,7 @@ class ExchangingSolver(TunableSolver):
             **options,
         )
 
-    def describe_ranks(self) -> dict[str, Any]:
+    def describe_ranks(self) -> dict[str, object]:
         """How the ranks share the grid, and the transport that they actually use."""
         return {
             "count": self.comm.size,

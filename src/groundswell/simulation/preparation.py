@@ -128,9 +128,8 @@ def _sharing(setup: Setup, ranks: int, hosts: int) -> dict[str, Any]:
     }
 
 
-def case_digest(setup: Setup) -> str:
+def case_digest(case: Case) -> str:
     """Digest of everything that determines a run's results and state."""
-    case = setup.case
     run = case.run
     deciding = {
         "backend": run.backend,
@@ -149,13 +148,13 @@ def case_digest(setup: Setup) -> str:
     return sha256(" ".join(parts).encode()).hexdigest()
 
 
-def shared_digest(setup: Setup, job: Communicator) -> str:
+def shared_digest(case: Case, job: Communicator) -> str:
     """The digest of the case that all ranks have read; all ranks must call it.
 
     Raises:
         InputError: the ranks have read different cases or data.
     """
-    digest: str = job.collective_try(lambda: case_digest(setup))
+    digest: str = job.collective_try(lambda: case_digest(case))
     digests = job.allgather(digest)
     others = [rank for rank, other in enumerate(digests) if other != digests[0]]
     if others:

@@ -24,7 +24,7 @@ class FileReader:
     """
 
     file: str
-    read: Callable[[Path], Any]
+    read: Callable[[Path], object]
     cure: str = ""
 
     def __call__(self, folder: Path) -> Any:

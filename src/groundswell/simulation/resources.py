@@ -28,7 +28,7 @@ SMALLER = (
 
 def estimate_resources(
     setup: Setup, cost: Cost, folder: Path, sharing: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Estimate memory, bandwidth and run time on the case's device.
 
     `problems` lists the reasons why the run is impossible. `seconds_at_least` is the time of all

@@ -9,7 +9,7 @@ from typing import Any
 
 from groundswell import registry
 from groundswell.errors import did_you_mean, listed
-from groundswell.simulation.summary import read_summary
+from groundswell.simulation.summary import Summary, read_summary
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Result:
         object.__setattr__(self, "folder", Path(self.folder))
 
     @cached_property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         """The contents of summary.json."""
         return read_summary(self.folder)
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from groundswell import registry
 from groundswell.backends.array_interop import array_interop
@@ -134,7 +134,7 @@ class _Run:
             needed += 2 * checkpoint.size_of(solver.state())  # the previous and the next one
         return needed - self.files.size
 
-    def summary(self, files: list[str]) -> dict[str, Any]:
+    def summary(self, files: list[str]) -> dict[str, object]:
         """The contents of summary.json."""
         setup, solver, driver = self.opened.setup, self.opened.solver, self.driver
         quantities, tuning = check_of(setup).quantities(setup, self.cost), self.opened.tuning
@@ -242,7 +242,7 @@ def run(
         with stopping_at_once(NOTHING_WRITTEN):
             with clock("read"):
                 setup = request.prepare(job)
-                digest = shared_digest(setup, job)
+                digest = shared_digest(setup.case, job)
                 files = RunFiles(folder_of(setup.case, folder), not request.temporary)
                 # Refuse an impossible request before the device is opened and kernels compiled.
                 done = request.claim(files.folder, digest, job, claimed)

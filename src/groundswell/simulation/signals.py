@@ -6,7 +6,6 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from groundswell.errors import Interrupted
 
@@ -26,7 +25,7 @@ class StopRequest:
     def __str__(self) -> str:
         return self._name
 
-    def set(self, number: int, _frame: Any = None) -> None:
+    def set(self, number: int, _frame: object = None) -> None:
         """Record a signal; a second Ctrl-C raises KeyboardInterrupt."""
         if self._name and number == signal.SIGINT:
             raise KeyboardInterrupt
@@ -52,7 +51,7 @@ def stopping_at_once(words: str) -> Iterator[None]:
         words: the end of the message.
     """
 
-    def stop(number: int, _frame: Any = None) -> None:
+    def stop(number: int, _frame: object = None) -> None:
         raise Interrupted(f"stopped by {signal.Signals(number).name}; {words}")
 
     with _handled_by(stop):
@@ -60,7 +59,7 @@ def stopping_at_once(words: str) -> Iterator[None]:
 
 
 @contextmanager
-def _handled_by(handler: Callable[[int, Any], None]) -> Iterator[None]:
+def _handled_by(handler: Callable[[int, object], None]) -> Iterator[None]:
     """Install a handler of the signals that are not ignored, if this is the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield

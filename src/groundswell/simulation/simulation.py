@@ -49,7 +49,7 @@ class Simulation(LiveRun):
     ) -> None:
         job = get_communicator()
         setup = prepare(case, job, backend=backend, precision=precision)
-        self._digest = shared_digest(setup, job)
+        self._digest = shared_digest(setup.case, job)
         opened = open_solver(setup, job, measure=False)
         super().__init__(opened, driver_of(opened, {}, None, self._digest))
         self._interop = array_interop(opened.backend)

@@ -192,7 +192,7 @@ class Solver(Protocol):
         """The progress as a short text, such as "t = 1.2 of 4 s"."""
         ...
 
-    def describe_ranks(self) -> Mapping[str, Any]:
+    def describe_ranks(self) -> Mapping[str, object]:
         """How the ranks share the run, and which transport they use, for `summary.json`."""
         ...
 

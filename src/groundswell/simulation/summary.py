@@ -30,10 +30,12 @@ LIBRARIES = (
     "cupy-cuda13x",
 )
 
+Summary = dict[str, Any]  # the contents of summary.json
+
 
 def throughput(
     opened: OpenSolver, bytes_per_update: float, updates: int, seconds: float
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Updates per second in the solver's unit, and the fraction of the measured bandwidth used."""
     rate = updates / seconds if seconds > 0 else 0.0
     used = rate * bytes_per_update
@@ -77,12 +79,12 @@ def library_versions(more: Iterable[str] = ()) -> dict[str, str]:
     return found
 
 
-def write_summary(folder: Path, content: Mapping[str, Any]) -> Path:
+def write_summary(folder: Path, content: Mapping[str, object]) -> Path:
     """Write the summary of a run."""
     return write_json(folder / NAME, content)
 
 
-def read_summary(folder: Path) -> dict[str, Any]:
+def read_summary(folder: Path) -> Summary:
     """Read the summary of a results folder.
 
     Raises:
@@ -110,7 +112,7 @@ def relative(folder: Path, files: Iterable[Path]) -> list[str]:
     return [path.relative_to(folder).as_posix() for path in files]
 
 
-def add_files(folder: Path, files: Iterable[Path]) -> dict[str, Any]:
+def add_files(folder: Path, files: Iterable[Path]) -> Summary:
     """Add files made from the results, such as pictures; returns the new summary."""
     content = read_summary(folder)
     content["files"] = list(dict.fromkeys([*content.get("files", []), *relative(folder, files)]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.exchange.draw import draw
@@ -40,7 +39,7 @@ SIZES = {
 }
 
 
-def prepare(session: Session) -> dict[str, Any]:
+def prepare(session: Session) -> dict[str, object]:
     """Find the transports that work; `notes` lists the others."""
     job = session.comm
     assert isinstance(job, MpiCommunicator)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from groundswell.bench.drawing import BAND, Rows, curves, title
 from groundswell.bench.tables import Measured, size_of
@@ -12,6 +12,7 @@ from groundswell.plotting.style import INK, headline, picture, round_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOURS = {
     "direct": "#0b6e4f",
@@ -29,7 +30,7 @@ NAMES = {
     "mpi": "MPI through the host",
     "mpi-thread": "MPI driven by a thread",
 }
-LIMIT: Mapping[str, Any] = {"color": INK, "ls": "--", "lw": 1.2, "label": "plain copies"}
+LIMIT: Mapping[str, object] = {"color": INK, "ls": "--", "lw": 1.2, "label": "plain copies"}
 
 
 def draw(measured: Measured, path: Path) -> Path:
@@ -41,7 +42,7 @@ def draw(measured: Measured, path: Path) -> Path:
     return path
 
 
-def say_what(figure: Any, first: Axes, measured: Measured, parts: tuple[str, ...]) -> None:
+def say_what(figure: Figure, first: Axes, measured: Measured, parts: tuple[str, ...]) -> None:
     """The headline, and below the panels a legend of the transports in these tables."""
     from matplotlib.patches import Patch
 
@@ -79,7 +80,7 @@ def draw_links(axes: Axes, rows: Rows) -> None:
     title(axes, "A ring of ranks: rate by size", fontweight="bold")
 
 
-def _style(transport: str) -> dict[str, Any]:
+def _style(transport: str) -> dict[str, object]:
     if transport == "copy":
         return dict(LIMIT)
     return {"color": COLOURS[transport], "marker": "o", "ms": 4, "lw": 1.6}

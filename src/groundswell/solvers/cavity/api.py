@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from groundswell.arguments import listed
+from groundswell.case.section import CaseTable
 from groundswell.simulation.result import Result
 from groundswell.simulation.temporary import run_built
 from groundswell.solvers.cavity.case import CavityCase
-
-Table = Mapping[str, Any]  # a table of a case file
 
 
 class Sections(TypedDict, total=False):
@@ -20,24 +19,24 @@ class Sections(TypedDict, total=False):
     backend: str
     precision: str
     title: str | None
-    time: Table | None
-    output: Table | None
+    time: CaseTable | None
+    output: CaseTable | None
 
 
 class CaseArguments(Sections, total=False):
     """Keyword arguments of `simulate` that describe the case."""
 
     size: Sequence[float | str]
-    start: Mapping[Any, Any] | None
+    start: Mapping[Any, object] | None
 
 
 def build_case(
     points: Sequence[int],
-    fluid: Table,
-    walls: Mapping[str, Table] | None = None,
+    fluid: CaseTable,
+    walls: Mapping[str, CaseTable] | None = None,
     *,
     size: Sequence[float | str] = (1.0, 1.0, 1.0),
-    start: Mapping[Any, Any] | None = None,
+    start: Mapping[Any, object] | None = None,
     **sections: Unpack[Sections],
 ) -> CavityCase:
     """Build the case that `simulate` runs, for `check` and `Simulation`; see `simulate`.
@@ -60,8 +59,8 @@ def build_case(
 
 def simulate(
     points: Sequence[int],
-    fluid: Table,
-    walls: Mapping[str, Table] | None = None,
+    fluid: CaseTable,
+    walls: Mapping[str, CaseTable] | None = None,
     *,
     folder: str | Path | None = None,
     overwrite: bool = False,

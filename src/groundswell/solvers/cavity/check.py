@@ -9,6 +9,8 @@ import numpy as np
 from groundswell.case.quantities import Quantity
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.simulation.solver import Cost
+from groundswell.solvers.cavity.case import CavityCase
+from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.scales import Scales
 from groundswell.solvers.cavity.setup import Setup
 
@@ -32,30 +34,30 @@ UNSTEADY_SIDES = {1.0: 1.8e8, 4.0: 1.6e6, 8.0: 3.1e5}
 
 def quantities(setup: Setup, cost: Cost) -> list[Quantity]:
     """Grids, steps and memory; the fluid and its boundary layers."""
-    return [*_grid(setup, cost), *_flow(setup)]
+    return [*_grid(setup, cost), *_flow(setup.finest)]
 
 
 def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     grid, grids = setup.finest.grid, [each.grid.cells for each in setup.grids]
-    length = _unit(setup, "m")
+    length = _unit(setup.case, "m")
     points = describe_grid(grid.cells, grid.spacing, f"points, {{}} {length}".rstrip() + " apart")
     yield Quantity("cells", grid.cells, "grid", text=points, group=GRID)
     yield Quantity("spacing", grid.spacing, unit=length, group=GRID)
     yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
-    time = f"about {setup.dt:.4g} {_unit(setup, 's')}"
-    yield Quantity("dt", setup.dt, "time step", _unit(setup, "s"), time, GRID)
+    time = f"about {setup.dt:.4g} {_unit(setup.case, 's')}"
+    yield Quantity("dt", setup.dt, "time step", _unit(setup.case, "s"), time, GRID)
     yield Quantity("steps", setup.steps, "steps", text=f"at most {setup.steps:,}", group=GRID)
     text = ", then ".join(map(format_extent, grids)) + " points" if len(grids) > 1 else ""
     yield Quantity("grids", grids, "multigrid" * bool(text), text=text, group=GRID)
     yield cost.memory_quantity(GRID)
 
 
-def _flow(setup: Setup) -> Iterator[Quantity]:
-    fluid, layer, unit = setup.fluid, setup.finest.layer, _unit(setup, "m^2/s")
+def _flow(grid: LevelGrid) -> Iterator[Quantity]:
+    fluid, layer, unit = grid.fluid, grid.layer, _unit(grid.case, "m^2/s")
     numbers = {
-        "rayleigh": setup.scales.rayleigh,
+        "rayleigh": grid.scales.rayleigh,
         "prandtl": fluid.viscosity / fluid.diffusivity,
-        "reynolds": setup.scales.reynolds,
+        "reynolds": grid.scales.reynolds,
     }
     for name, value in numbers.items():
         label = f"{name.capitalize()} number" if value else ""
@@ -66,9 +68,9 @@ def _flow(setup: Setup) -> Iterator[Quantity]:
     yield Quantity("layer", layer, "boundary layers" if layer else "", "points", text, FLOW)
 
 
-def _unit(setup: Setup, unit: str) -> str:
+def _unit(case: CavityCase, unit: str) -> str:
     """The unit; empty where dimensionless numbers define the fluid."""
-    return unit if setup.case.fluid.kind == "properties" else ""
+    return unit if case.fluid.kind == "properties" else ""
 
 
 # --- warnings -------------------------------------------------------------------------------------
@@ -76,31 +78,34 @@ def _unit(setup: Setup, unit: str) -> str:
 
 def warnings(setup: Setup) -> list[str]:
     """Reasons to expect poor results, or none."""
-    return [*_rounding(setup), *_resolution(setup), *_stability(setup)]
+    return [
+        *_rounding(setup.tolerance, setup.case.run.precision),
+        *_resolution(setup.finest),
+        *_stability(setup.scales, setup.finest.dimensions),
+    ]
 
 
-def remedy(setup: Setup) -> str:
-    """What helps if a run is unstable."""
-    grid, courant = setup.finest, setup.scheme.courant
+def remedy(grid: LevelGrid) -> str:
+    """What helps if a run on this grid is unstable."""
+    courant = grid.scheme.courant
     if grid.courant > courant:
         return f"set time.courant to {courant:g}, not {grid.courant:g}"
     if grid.cell_reynolds > MAX_STEADY_CELL_REYNOLDS or 0 < grid.layer < MIN_LAYER:
         return f"use more points: the cell Reynolds number is {grid.cell_reynolds:.2g}"
-    return f"set time.compressibility to {10 * setup.case.time.compressibility:g}"
+    return f"set time.compressibility to {10 * grid.case.time.compressibility:g}"
 
 
-def _rounding(setup: Setup) -> Iterator[str]:
-    precision = setup.case.run.precision
+def _rounding(tolerance: float, precision: str) -> Iterator[str]:
     least = LEAST_TOLERANCES[precision]
-    if setup.tolerance < least:
+    if tolerance < least:
         yield (
-            f"time.tolerance = {setup.tolerance:g} is below the rounding errors of {precision} "
+            f"time.tolerance = {tolerance:g} is below the rounding errors of {precision} "
             f"precision, so that the run takes all of time.steps; give {least:g} or more"
         )
 
 
-def _resolution(setup: Setup) -> Iterator[str]:
-    cell, layer = setup.finest.cell_reynolds, setup.finest.layer
+def _resolution(grid: LevelGrid) -> Iterator[str]:
+    cell, layer = grid.cell_reynolds, grid.layer
     if 0 < layer < MIN_LAYER:
         yield (
             f"the thinnest boundary layer spans {layer:.2g} points; {MIN_LAYER:g} or more "
@@ -114,17 +119,17 @@ def _resolution(setup: Setup) -> Iterator[str]:
         )
 
 
-def _stability(setup: Setup) -> Iterator[str]:
-    limit = UNSTEADY_LID.get(setup.finest.dimensions, np.inf)
-    if setup.scales.heat is None and setup.scales.reynolds > limit:
+def _stability(scales: Scales, dimensions: int) -> Iterator[str]:
+    limit = UNSTEADY_LID.get(dimensions, np.inf)
+    if scales.heat is None and scales.reynolds > limit:
         yield (
             f"lid-driven flow is unsteady above a Reynolds number of about {limit:,.0f}, so that "
             "the run may not reach a steady state; lower the Reynolds number"
         )
-    limit = _unsteady_sides(setup.scales)
-    if setup.scales.rayleigh > limit:
+    limit = _unsteady_sides(scales)
+    if scales.rayleigh > limit:
         yield (
-            f"in a box {setup.scales.aspect_ratio:.2g} times as high as the distance between its "
+            f"in a box {scales.aspect_ratio:.2g} times as high as the distance between its "
             f"hot and its cold wall, air is unsteady above a Rayleigh number of about {limit:.2g}, "
             "so that the run may not reach a steady state; lower the Rayleigh number"
         )

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from groundswell.arrays import HostArray
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.pattern import traffic
 from groundswell.grids.cartesian import Layout, Part
@@ -16,6 +17,7 @@ from groundswell.solvers.cavity.decomposition import STENCIL_GHOSTS, decompose_g
 from groundswell.solvers.cavity.level_grid import LevelGrid
 from groundswell.solvers.cavity.recording import recording
 from groundswell.solvers.cavity.setup import Setup
+from groundswell.time_integration.runge_kutta import Scheme
 
 COARSE_COPIES = 2  # of the fields, in addition to the scheme's: forcing and restricted flow
 
@@ -23,13 +25,13 @@ COARSE_COPIES = 2  # of the fields, in addition to the scheme's: forcing and res
 def estimate(setup: Setup) -> Cost:
     """The cost on one rank; an update is a point's step, and a cycle counts those of all grids."""
     parts = [(grid, Part.whole(grid.grid)) for grid in setup.grids]
-    return Cost(setup.updates_from(0), _bytes_per_update(setup), _memory(parts), _files(setup))
+    traffic_per_update = _bytes_per_update(setup.dtype, setup.scheme)
+    return Cost(setup.updates_from(0), traffic_per_update, _memory(parts), _files(setup))
 
 
-def _bytes_per_update(setup: Setup) -> float:
+def _bytes_per_update(dtype: str, scheme: Scheme) -> float:
     """Least memory traffic of a point's step: reads and writes, u_0 as well in later stages."""
-    size = np.dtype(setup.dtype).itemsize
-    return float(len(FIELDS) * size * (3 * len(setup.scheme.stages) - 1))
+    return float(len(FIELDS) * np.dtype(dtype).itemsize * (3 * len(scheme.stages) - 1))
 
 
 def _memory(parts: Sequence[tuple[LevelGrid, Part]]) -> int:
@@ -67,7 +69,7 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
             n * prod(block) for n, block in zip(setup.cycle(), largest, strict=True)
         ),
         memory=[_memory(local_parts(setup.grids, decompositions, rank)) for rank in range(ranks)],
-        traffic=_traffic(setup, decompositions),
+        traffic=len(setup.scheme.stages) * _traffic(setup.dtype, setup.cycle(), decompositions),
     )
 
 
@@ -76,10 +78,15 @@ def _largest(decomposition: Decomposition) -> list[int]:
     return [int(max(np.diff(edges))) for edges in decomposition.edges]
 
 
-def _traffic(setup: Setup, decompositions: Sequence[Decomposition]) -> np.ndarray:
-    """Bytes that each rank sends to each other rank per step, (ranks, ranks)."""
-    size, stages = np.dtype(setup.dtype).itemsize, len(setup.scheme.stages)
-    ghosts = [(STENCIL_GHOSTS[name], size) for name in FIELDS]
-    steps = zip(decompositions, setup.cycle(), strict=True)
-    sent = [n * traffic(decomposition, ghosts) for decomposition, n in steps]
-    return np.asarray(stages * np.sum(sent, axis=0))
+def _traffic(
+    dtype: str, steps: Sequence[int], decompositions: Sequence[Decomposition]
+) -> HostArray:
+    """Bytes that each rank sends to each other rank per stage, (ranks, ranks).
+
+    Args:
+        steps: number on each grid.
+    """
+    ghosts = [(STENCIL_GHOSTS[name], np.dtype(dtype).itemsize) for name in FIELDS]
+    grids = zip(decompositions, steps, strict=True)
+    sent = [n * traffic(decomposition, ghosts) for decomposition, n in grids]
+    return np.asarray(np.sum(sent, axis=0))

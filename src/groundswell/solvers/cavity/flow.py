@@ -78,7 +78,7 @@ class Flow:
 
     def summary(self) -> dict[str, Any]:
         """Nusselt numbers and peak velocities; lengths and speeds in the units of the case."""
-        summary: dict[str, Any] = {"peaks": self.peaks()}
+        summary: dict[str, object] = {"peaks": self.peaks()}
         if self.grid.scales.heat is None:
             return summary
         axis, (hot, cold) = self.grid.scales.heat.axis, self.wall_fluxes()
@@ -91,14 +91,14 @@ class Flow:
             "nusselt_smallest": float(middle.min()),
         }
 
-    def peaks(self) -> dict[str, dict[str, Any]]:
+    def peaks(self) -> dict[str, dict[str, object]]:
         """Largest velocities on the two centre lines of the middle plane, and their positions.
 
         Each is the largest along the directions of `plane`: of the component across on the
         vertical line, and of the other two on the horizontal line.
         """
         across, up, normal = self.plane.across, self.plane.up, self.plane.normal
-        peaks: dict[str, dict[str, Any]] = {}
+        peaks: dict[str, dict[str, object]] = {}
         for along, line in ((across, up), (up, across), (normal, across)):
             if self.grid.varies(line.axis):
                 name = "uvw"[along.axis]
@@ -193,7 +193,7 @@ def _between_walls(grid: LevelGrid, axis: int, name: str, inside: HostArray) -> 
     return np.moveaxis(np.concatenate([ends[0][None], f, ends[1][None]]), 0, 2 - axis)
 
 
-def _at_side(grid: LevelGrid, axis: int, side: Any, name: str, f: HostArray) -> HostArray:
+def _at_side(grid: LevelGrid, axis: int, side: object, name: str, f: HostArray) -> HostArray:
     """The values on a side, extrapolated from `f`, whose first axis leads away from it."""
     if not isinstance(side, Wall):
         changes_sign = name in "uvw" and "uvw".index(name) == axis

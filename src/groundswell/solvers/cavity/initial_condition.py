@@ -117,5 +117,5 @@ def _opened(path: Path | Mapping[str, HostArray]) -> Iterator[Mapping[str, Any]]
         yield file
 
 
-def _name(path: Path | Mapping[str, Any]) -> str:
+def _name(path: Path | Mapping[str, object]) -> str:
     return "start.flow" if isinstance(path, Mapping) else str(path)

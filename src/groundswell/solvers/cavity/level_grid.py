@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -219,5 +218,5 @@ class LevelGrid:
         return self.courant / max(limits)
 
 
-def _offset(side: Any) -> float:
+def _offset(side: object) -> float:
     return 1.0 if isinstance(side, Wall) else 0.5

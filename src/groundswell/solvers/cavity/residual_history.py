@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -69,7 +68,7 @@ class ResidualHistory:
         self.status = f"{self._grids[grid]} points, residual {largest:.1e}"
         return largest
 
-    def convergence(self) -> dict[str, Any]:
+    def convergence(self) -> dict[str, object]:
         """The finest grid's last residual, and whether it meets the tolerance."""
         rows = self.read()
         finest = rows[rows[:, 1] == 0]

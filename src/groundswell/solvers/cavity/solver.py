@@ -8,7 +8,6 @@ Coarser grids first provide an initial flow, and then accelerate convergence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -165,7 +164,7 @@ class Cavity(ExchangingSolver):
         return (
             f"the flow grows without bounds at step {step}"
             + f" ({', '.join(bad)} on rank {self.comm.rank} not finite)" * bool(bad)
-            + f": the run is unstable; {remedy(self.setup)}"
+            + f": the run is unstable; {remedy(self.setup.finest)}"
         )
 
     # --- initial condition ------------------------------------------------------------------------
@@ -219,7 +218,7 @@ class Cavity(ExchangingSolver):
         return sum(n * level.bytes_sent for level, n in swept) * len(self.setup.scheme.stages)
 
     @property
-    def exchanged(self) -> tuple[Any, ...]:
+    def exchanged(self) -> tuple[object, ...]:
         """The scheme."""
         return (self.setup.scheme,)
 
@@ -262,7 +261,7 @@ class Cavity(ExchangingSolver):
             return alone
         stalled = self.history.has_stalled(0)
         advice = (
-            f"the residual no longer falls: {remedy(self.setup)}"
+            f"the residual no longer falls: {remedy(self.setup.finest)}"
             if stalled
             else f"raise time.steps ({self.setup.steps:,}) or the tolerance"
         )

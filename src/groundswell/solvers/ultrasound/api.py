@@ -5,34 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any, Required, TypedDict, Unpack
+from typing import Required, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arguments import listed
+from groundswell.case.section import CaseTable
 from groundswell.errors import InputError
 from groundswell.simulation.result import Result
 from groundswell.simulation.temporary import run_built
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
 
-Table = Mapping[str, Any]  # a table of a case file
-
 
 class Sections(TypedDict, total=False):
     """Further keyword arguments of `build_case`; `simulate` describes them."""
 
-    records: Sequence[Table]
+    records: Sequence[CaseTable]
     backend: str
     precision: str
     title: str | None
-    grid: Table | None
-    time: Table | None
-    boundary: Table | None
-    overlap: Table | None
-    output: Table | None
-    run: Table | None
+    grid: CaseTable | None
+    time: CaseTable | None
+    boundary: CaseTable | None
+    overlap: CaseTable | None
+    output: CaseTable | None
+    run: CaseTable | None
 
 
 class CaseArguments(Sections, total=False):
@@ -44,9 +43,9 @@ class CaseArguments(Sections, total=False):
 
 
 def build_case(
-    medium: Table,
-    sources: Sequence[Table] = (),
-    initial: ArrayLike | Table | None = None,
+    medium: CaseTable,
+    sources: Sequence[CaseTable] = (),
+    initial: ArrayLike | CaseTable | None = None,
     *,
     spacing: float | str | Sequence[float | str],
     duration: float | str,
@@ -83,9 +82,9 @@ def build_case(
 
 
 def simulate(
-    medium: Table,
-    sources: Sequence[Table] = (),
-    initial: ArrayLike | Table | None = None,
+    medium: CaseTable,
+    sources: Sequence[CaseTable] = (),
+    initial: ArrayLike | CaseTable | None = None,
     *,
     folder: str | Path | None = None,
     overwrite: bool = False,
@@ -143,21 +142,21 @@ def simulate(
     return run_built(built, folder, overwrite=overwrite, quiet=quiet)
 
 
-def _as_property(name: str, value: Any) -> Any:
+def _as_property(name: str, value: object) -> object:
     """The value of a key of `[medium]`; sequences and xarray objects become NumPy arrays."""
     if name not in PROPERTIES or value is None or isinstance(value, str | Real):
         return value
     return np.asarray(value)
 
 
-def _as_initial(initial: ArrayLike | Table | None) -> dict[str, Any] | None:
+def _as_initial(initial: ArrayLike | CaseTable | None) -> dict[str, object] | None:
     """The table of an initial pressure."""
     if initial is None or isinstance(initial, Mapping):
         return None if initial is None else dict(initial)
     return {"kind": "array", "values": np.asarray(initial)}
 
 
-def _points_of(values: Sequence[Any]) -> tuple[int, ...] | None:
+def _points_of(values: Sequence[object]) -> tuple[int, ...] | None:
     """Number of points (x, y, z) of the first array, or (x, y) in 2-D; None without an array."""
     shape = next((value.shape for value in values if isinstance(value, np.ndarray)), None)
     if shape is None:

@@ -53,7 +53,7 @@ class OneOrEach:
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self._read)
 
-    def _read(self, value: Any) -> Any:
+    def _read(self, value: object) -> object:
         if isinstance(value, list | tuple):
             entries: Any = GenericAlias(tuple, (self.kind, ...))
             return two_or_three(TypeAdapter(entries).validate_python(value))
@@ -172,7 +172,7 @@ class GaussianSection(InitialBase):
     pressure: Pressure
 
 
-def _as_pressures(value: Any) -> Any:
+def _as_pressures(value: object) -> object:
     import numpy as np
 
     if (

@@ -9,11 +9,6 @@ from groundswell.case.quantities import Quantity
 from groundswell.grids.cartesian import describe_grid, format_extent
 from groundswell.simulation.solver import Cost
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
-from groundswell.solvers.ultrasound.losses import (
-    absorbed_wave,
-    absorbs_waves,
-)
-from groundswell.solvers.ultrasound.source_waves import frequencies
 from groundswell.solvers.ultrasound.stability_messages import density_range
 from groundswell.solvers.ultrasound.units import MHZ, MM, NS, percent
 from groundswell.solvers.ultrasound.warnings import find_warnings
@@ -72,10 +67,11 @@ def _step_quantities(setup: WaveSetup) -> Iterator[Quantity]:
 
 def _loss_quantities(setup: WaveSetup) -> Iterator[Quantity]:
     """Errors of absorption and dispersion, of the equations and of the time step."""
-    if not absorbs_waves(setup):
+    losses = setup.losses
+    if not losses.present:
         return
-    wave, label = absorbed_wave(setup), "error of the absorption"
-    frequency = f"at {max(frequencies(setup.source_sections)) / MHZ:g} MHz"
+    wave, label = losses.wave(), "error of the absorption"
+    frequency = f"at {losses.highest / MHZ:g} MHz"
     if wave is None:
         text = f"unknown {frequency}; see the warning"
         yield Quantity("absorption_error", None, label, text=text)

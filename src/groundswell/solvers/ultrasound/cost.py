@@ -14,6 +14,7 @@ from groundswell.grids.cartesian import Part, format_extent
 from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.ultrasound.line_transforms import supports
+from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.overlap_choice import Overlaps, short
 from groundswell.solvers.ultrasound.wave_setup import WaveSetup
 
@@ -21,7 +22,8 @@ from groundswell.solvers.ultrasound.wave_setup import WaveSetup
 def estimate(setup: WaveSetup) -> Cost:
     """The cost on one rank; an update is a step of a point."""
     memory = _memory(setup, setup.whole, (1, 1, 1), supports(setup.grid.shape))
-    return Cost(setup.grid.count, setup.itemsize * float(passes(setup)), memory, setup.output_bytes)
+    traffic = setup.itemsize * float(passes(setup.materials, setup.axes))
+    return Cost(setup.grid.count, traffic, memory, setup.output_bytes)
 
 
 def decompose(setup: WaveSetup, ranks: int) -> DecompositionSummary:
@@ -72,7 +74,7 @@ def _memory(setup: WaveSetup, part: Part, ranks: Sequence[int], fused: bool) -> 
     return fields + setup.output_memory(part)
 
 
-def passes(setup: WaveSetup) -> int:
+def passes(medium: AcousticMedium, axes: int) -> int:
     """Minimum number of arrays that a step reads or writes.
 
     The spectrum of a real array counts as one array. As in the fused step, a pass along x reads and
@@ -81,7 +83,7 @@ def passes(setup: WaveSetup) -> int:
     density and pressure 3 n + 2. Each fractional Laplacian adds 4. If there are any, the densities
     are read again, which adds n. A property that varies in space is read wherever it is used.
     """
-    medium, axes, count = setup.materials, setup.axes, setup.materials.fractional_laplacians
+    count = medium.fractional_laplacians
     losses = 4 * count + axes * (count > 0)
     read = [*[medium.density] * 2, medium.speed, medium.nonlinearity, *[medium.absorption] * count]
     return 10 * axes + 3 + losses + sum(np.ndim(values) > 0 for values in read)

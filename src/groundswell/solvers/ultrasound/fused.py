@@ -30,9 +30,9 @@ from groundswell.solvers.ultrasound.fields import (
     FillOverlaps,
     without_overlaps,
 )
+from groundswell.solvers.ultrasound.fused_coefficients import FusedCoefficients, by_axis
 from groundswell.solvers.ultrasound.fused_launches import Kind, LinePasses
 from groundswell.solvers.ultrasound.fused_sources import FusedSources, SeparatedSources
-from groundswell.solvers.ultrasound.fused_tables import FusedTables, by_axis
 from groundswell.solvers.ultrasound.line_transforms import Passes
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
@@ -74,15 +74,16 @@ class FusedStep:
         self._separated = SeparatedSources.of(sources, self._dtype)
         self._rows = Rows.of(operators.window or Window.whole_of(operators.grid.cells))
         self._plan = Passes.of(operators.grid.shape, self._dtype, self._rows.divisor)
-        self._tables = FusedTables(backend, operators, medium, self._plan, self._dtype)
-        self._passes = LinePasses(backend, self._plan, self._rows, self._tables, self._constants)
+        self._coefficients = FusedCoefficients(backend, operators, medium, self._plan, self._dtype)
+        found = self._coefficients
+        self._passes = LinePasses(backend, self._plan, self._rows, found, self._constants)
         count = self._plan.spectrum_values
         self._spectra = [backend.zeros((count,), spectrum_dtype(self._dtype)) for _ in AXES]
         self._sources = FusedSources(
             backend, self._separated, inject, self._passes, fields, self._spectra
         )
         self._u_sources, self._p_sources = (
-            self._sources.term_arguments(kind, self._tables) for kind in "up"
+            self._sources.term_arguments(kind, self._coefficients) for kind in "up"
         )
         self.set_exchange(without_overlaps)
 
@@ -140,14 +141,14 @@ class FusedStep:
     def _gradient(self) -> Iterator[Launch]:
         """Derivatives of the pressure at velocity points, as spectra along x."""
         x, y, z = self._spectra
-        arrays = *self._tables.squares, *self._tables.derivatives(TO_VELOCITY)
+        arrays = *self._coefficients.squares, *self._coefficients.derivatives(TO_VELOCITY)
         extent = self._plan.plane_blocks(4, 1, lines=2)
         yield from self._passes.along_planes("find_gradient", extent, x, y, z, *arrays)
 
     def _divergence(self) -> Iterator[Launch]:
         """Derivatives of the velocities along their axes at pressure points, as spectra along x."""
-        factors = self._tables.derivatives(TO_PRESSURE)
-        arrays = (*self._spectra, *self._tables.squares, *factors)
+        factors = self._coefficients.derivatives(TO_PRESSURE)
+        arrays = (*self._spectra, *self._coefficients.squares, *factors)
         extent = self._plan.plane_blocks(3, 3)
         yield from self._passes.along_planes("find_divergence", extent, *arrays)
 
@@ -156,7 +157,7 @@ class FusedStep:
         rate, density, _ = self._spectra
         count = self._medium.is_absorbing + self._medium.is_dispersive
         extent = self._plan.plane_blocks(3, count)
-        arrays = rate, density, *self._tables.squares
+        arrays = rate, density, *self._coefficients.squares
         yield from self._passes.along_planes("find_laplacians", extent, *arrays)
 
     @property
@@ -179,19 +180,19 @@ class FusedStep:
 
     def _accelerate(self, kind: Kind) -> list[Launch]:
         arrays = {**by_axis("u", self._fields.u), **by_axis("spectrum_", self._spectra)}
-        more = {**self._tables.of_velocities, **self._u_sources}
+        more = {**self._coefficients.of_velocities, **self._u_sources}
         return self._passes.along_x("accelerate", kind, **arrays, **more)
 
     def _compress(self, kind: Kind) -> list[Launch]:
         arrays = {**by_axis("rho_", self._fields.rho), **by_axis("spectrum_", self._spectra)}
-        more = {**self._tables.of_pressure, **self._p_sources, "total": self._total}
+        more = {**self._coefficients.of_pressure, **self._p_sources, "total": self._total}
         return self._passes.along_x("compress", kind, p=self._fields.p, **arrays, **more)
 
     def _find_pressure(self, kind: Kind) -> list[Launch]:
         rate, density, _ = self._spectra
         spectra = {"spectrum_rate": rate, "spectrum_density": density}
         arrays = {"p": self._fields.p, **by_axis("rho_", self._fields.rho), **spectra}
-        return self._passes.along_x("find_pressure", kind, **arrays, **self._tables.state)
+        return self._passes.along_x("find_pressure", kind, **arrays, **self._coefficients.state)
 
     def _density_sources(self) -> list[Launch]:
         """Pressure sources, and then the transform of the density if the medium is dispersive."""
@@ -217,7 +218,7 @@ class FusedStep:
     def _constants(self, file: str) -> dict[str, Constant]:
         medium = self._medium
         losses = {"ABSORBING": medium.is_absorbing, "DISPERSIVE": medium.is_dispersive}
-        own = self._tables.mode_constants() if file == "planes" else self._point_constants()
+        own = self._coefficients.mode_constants() if file == "planes" else self._point_constants()
         return precision(self._dtype) | self._plan.constants(file) | losses | own
 
     def _point_constants(self) -> dict[str, Constant]:
@@ -238,7 +239,7 @@ class FusedStep:
             "DEFER_SPECTRA": divided,
             "DEFERRED": sum(1 << axis for axis in deferred),
             **self._separated.term_constants(),
-            "MEAN_DENSITY": self._tables.takes_means,
-            "UNIFORM_DENSITY": self._tables.has_uniform_density,
+            "MEAN_DENSITY": self._coefficients.takes_means,
+            "UNIFORM_DENSITY": self._coefficients.has_uniform_density,
             **{f"UNIFORM_{key}": not any(map(np.ndim, used)) for key, used in uniform.items()},
         }

@@ -12,7 +12,7 @@ import numpy as np
 from groundswell.arrays import DeviceArray, HostArray, Integers
 from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Source
 from groundswell.solvers.ultrasound.fields import AXES
-from groundswell.solvers.ultrasound.fused_tables import FusedTables
+from groundswell.solvers.ultrasound.fused_coefficients import FusedCoefficients
 from groundswell.solvers.ultrasound.line_transforms import FILES, TILINGS, Passes
 from groundswell.solvers.ultrasound.rows import Rows
 
@@ -29,7 +29,7 @@ class LinePasses:
         backend: a GPU.
         passes: how passes divide the grid.
         rows: the rows of the window.
-        tables: tables that the kernels read.
+        coefficients: tables that the kernels read.
         constants: function of the name of a file of kernels, which returns its constants.
     """
 
@@ -38,10 +38,11 @@ class LinePasses:
         backend: Backend,
         passes: Passes,
         rows: Rows,
-        tables: FusedTables,
+        coefficients: FusedCoefficients,
         constants: Callable[[str], Mapping[str, Constant]],
     ) -> None:
-        self._backend, self._passes, self._rows, self._tables = backend, passes, rows, tables
+        self._backend, self._passes, self._rows = backend, passes, rows
+        self._coefficients = coefficients
         self._modules = {
             file: backend.compile(Source(KERNELS / f"{file}.h", constants(file)))
             for file in TILINGS
@@ -60,13 +61,13 @@ class LinePasses:
         rows, count = self._lists[kind], len(getattr(self._rows, kind))
         rows_of_fields = ROW_FIELDS.get(name, 1) * count
         extent = self._passes.row_blocks(FILES[name], rows_of_fields, ROW_TILES.get(name, 1))
-        named |= {"roots": self._tables.roots, "twiddles": self._tables.twiddles[0]}
+        named |= {"roots": self._coefficients.roots, "twiddles": self._coefficients.twiddles[0]}
         launch = self._modules[FILES[name]].launch
         return [launch(name, extent, *arguments, **named, rows=rows, count=count)] if count else []
 
     def forward(self, kind: Kind, array: DeviceArray, spectrum: DeviceArray) -> list[Launch]:
         """Transform the rows of a kind."""
-        return self.along_x("forward_x", kind, array, spectrum, *self._tables.bells)
+        return self.along_x("forward_x", kind, array, spectrum, *self._coefficients.bells)
 
     def forward_all(self, array: DeviceArray, spectrum: DeviceArray) -> list[Launch]:
         """Transform all rows."""
@@ -88,7 +89,7 @@ class LinePasses:
         """The launches of passes along y and z."""
         launch = self._modules["planes"].launch
         yield launch("clear_counts", Items(self._counts.size), self._counts, self._counts.size)
-        yield launch(name, extent, *arrays, *self._tables.twiddles[1:], self._counts)
+        yield launch(name, extent, *arrays, *self._coefficients.twiddles[1:], self._counts)
 
     @cached_property
     def _counts(self) -> DeviceArray:
@@ -102,8 +103,8 @@ class LinePasses:
 
     def correct_source(self, spectrum: DeviceArray) -> Iterator[Launch]:
         """Apply the k-space correction to the spectrum of a source along x."""
-        extent = self._passes.plane_blocks(3, 1)
-        yield from self.along_planes("correct_source", extent, spectrum, *self._tables.squares)
+        extent, squares = self._passes.plane_blocks(3, 1), self._coefficients.squares
+        yield from self.along_planes("correct_source", extent, spectrum, *squares)
 
     def erase(self, array: DeviceArray, points: Integers) -> Launch:
         """Launch that resets an array to zero at points, given by flat indices."""

@@ -10,11 +10,11 @@ from numpy.typing import DTypeLike
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Launch
+from groundswell.solvers.ultrasound.device_coefficients import DeviceCoefficients
 from groundswell.solvers.ultrasound.fields import AXES, Fields
 from groundswell.solvers.ultrasound.fused_launches import LinePasses
 from groundswell.solvers.ultrasound.point_source import Injection, PointSource
 from groundswell.solvers.ultrasound.separable import DeviceTerms, Term, separate
-from groundswell.solvers.ultrasound.tables import Tables
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,12 @@ class FusedSources:
 
     # --- terms ------------------------------------------------------------------------------------
 
-    def term_arguments(self, kind: str, tables: Tables) -> dict[str, DeviceArray | int]:
+    def term_arguments(
+        self, kind: str, coefficients: DeviceCoefficients
+    ) -> dict[str, DeviceArray | int]:
         """Arguments of kernels for the terms of the pressure ("p") or of the velocities ("u")."""
         terms, shape = self._sources.terms_of(kind), self._fields.p.shape
-        found = DeviceTerms(self._backend, tables, terms, shape, self._correct)
+        found = DeviceTerms(self._backend, coefficients, terms, shape, self._correct)
         return {
             "source_fields": found.fields,
             "source_signals": found.signals,

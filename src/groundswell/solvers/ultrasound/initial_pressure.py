@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.arrays import Floats
+from groundswell.arrays import Floats, HostArray
 from groundswell.errors import InputError
+from groundswell.exchange.communicator import Communicator
 from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.case import (
@@ -17,10 +18,11 @@ from groundswell.solvers.ultrasound.case import (
     GaussianSection,
     InitialSection,
 )
+from groundswell.solvers.ultrasound.window import Window
 
 
-def check_initial(section: InitialSection, grid: Grid, positions: Sequence[Floats]) -> None:
-    """Check that there is an initial pressure, without computing it at all points.
+def largest_initial(section: InitialSection, grid: Grid, positions: Sequence[Floats]) -> float:
+    """Largest magnitude of an initial pressure, Pa, found without computing it at all points.
 
     Args:
         section: the section of the case.
@@ -32,29 +34,57 @@ def check_initial(section: InitialSection, grid: Grid, positions: Sequence[Float
             pressure at any point.
     """
     if isinstance(section, ArraySection):
-        found = _array(section, grid.region[::-1]).any()
+        values = _array(section, grid.region[::-1])
+        found = max(np.abs(np.asarray(plane, float)).max() for plane in values)
     else:
-        squares = _squares(section, grid, positions)
-        found = np.any(_pressure(section, sum(np.min(values) for values in reversed(squares))))
+        x, y, z = map(np.min, _squares(section, grid, positions))
+        found = np.abs(_pressure(section, np.asarray(z + y + x))).max()
     if not found:
         raise InputError(
             f"[initial] of kind {section.kind!r} has no pressure at any grid point; change its "
             "centre, size or values"
         )
+    return float(found)
 
 
 def initial_pressure(section: InitialSection, grid: Grid, positions: Sequence[Floats]) -> Floats:
     """Initial pressure at all points, (nz, ny, nx), Pa. An array is zero in absorbing layers.
 
-    `check_initial` must have passed; it has the same arguments.
+    `largest_initial` must have passed; it has the same arguments.
     """
-    if isinstance(section, ArraySection):
-        pressure = np.zeros(grid.shape)
-        pressure[grid.region_slices] = _array(section, grid.region[::-1])
-    else:
-        x, y, z = _squares(section, grid, positions)
-        pressure = _pressure(section, z[:, None, None] + y[:, None] + x)
-    return smoothed(pressure) if section.smooth else pressure
+    whole = initial_in(section, grid, positions, Window.whole_of(grid.cells))
+    return smoothed(whole) if section.smooth else whole
+
+
+def initial_in(
+    section: InitialSection, grid: Grid, positions: Sequence[Floats], window: Window
+) -> Floats:
+    """The part of the pressure in a window, without smoothing."""
+    if not isinstance(section, ArraySection):
+        squares = enumerate(_squares(section, grid, positions))
+        x, y, z = (values[window.indices(axis)] for axis, values in squares)
+        return _pressure(section, z[:, None, None] + y[:, None] + x)
+    pressure, values = np.zeros(window.extended[::-1]), _array(section, grid.region[::-1])
+    places = [window.indices(axis) - grid.before[axis] for axis in (2, 1, 0)]
+    inside = [(at >= 0) & (at < n) for at, n in zip(places, values.shape, strict=True)]
+    used = (at[within] for at, within in zip(places, inside, strict=True))
+    pressure[np.ix_(*inside)] = values[np.ix_(*used)]
+    return pressure
+
+
+def received(whole: Floats | None, window: Window, comm: Communicator) -> Floats:
+    """The values of a window, from those of all points on rank 0; all ranks must call it.
+
+    Args:
+        whole: the values of all points, (nz, ny, nx), on rank 0.
+    """
+    found, wanted = np.empty(window.extended[::-1]), window.indices(2)
+    part = np.ix_(window.indices(1), window.indices(0))
+    for k in range(window.whole[2]):  # planes: messages stay small
+        plane = comm.bcast(None if whole is None else whole[k])
+        for n in np.flatnonzero(wanted == k):
+            found[n] = plane[part]
+    return found
 
 
 def _squares(
@@ -65,28 +95,30 @@ def _squares(
     return [(at - centre) ** 2 if n > 1 else np.zeros(1) for at, centre, n in axes]
 
 
-def _pressure(section: BallSection | GaussianSection, squared: Any) -> Floats:
+def _pressure(section: BallSection | GaussianSection, squared: Floats) -> Floats:
     """Pressure from the squared distance to the centre."""
     if isinstance(section, BallSection):
         return np.where(squared <= section.radius**2, section.pressure, 0.0)
     return np.asarray(section.pressure * np.exp(-squared / (2 * section.width**2)))
 
 
-def _array(section: ArraySection, shape: tuple[int, ...]) -> Floats:
+def _array(section: ArraySection, shape: tuple[int, ...]) -> HostArray:
+    """The values of the region (nz, ny, nx), which are not copied to memory from a file."""
     values: Any = section.values
     where = "initial.values"
     if section.file is not None:
         where = str(section.file)
         with read_errors_reported(section.file, "a NumPy file"):
-            values = np.load(section.file, allow_pickle=False)
+            values = np.load(section.file, mmap_mode="r", allow_pickle=False)
     if values.shape not in (shape, shape[1:] if shape[0] == 1 else shape):
         raise InputError(
             f"{where} has the shape {values.shape}; it must have one value per point of the "
             f"region, {shape} (nz, ny, nx)"
         )
-    if values.dtype.kind not in "fiu" or not np.isfinite(values).all():
+    if values.dtype.kind not in "fiu" or not all(np.isfinite(plane).all() for plane in values):
         raise InputError(f"{where} has values that are not finite numbers; correct the data")
-    return np.asarray(values, float).reshape(shape)
+    reshaped: HostArray = values.reshape(shape)
+    return reshaped
 
 
 def smoothed(values: Floats) -> Floats:

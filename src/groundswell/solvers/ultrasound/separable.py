@@ -17,8 +17,8 @@ from numpy.typing import DTypeLike
 from groundswell.arrays import DeviceArray, Floats, Integers
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
+from groundswell.solvers.ultrasound.device_coefficients import DeviceCoefficients
 from groundswell.solvers.ultrasound.point_source import PointSource
-from groundswell.solvers.ultrasound.tables import Tables
 
 MOST_TERMS = 4  # of a field; each needs one array on the device, and a pass over it
 TOLERANCE = {4: 5e-7, 8: 1e-11}  # of values by size, relative; allows for the rounding of phases
@@ -113,7 +113,7 @@ class DeviceTerms:
 
     Args:
         backend: the device.
-        tables: copies coefficients to the device.
+        coefficients: copies coefficients to the device.
         terms: the terms, in the order of the arrays.
         shape: shape of the fields.
         correct: function of a term and an array of zeros; returns launches that write the corrected
@@ -128,15 +128,15 @@ class DeviceTerms:
     def __init__(
         self,
         backend: Backend,
-        tables: Tables,
+        coefficients: DeviceCoefficients,
         terms: Sequence[Term],
         shape: tuple[int, ...],
         correct: Callable[[Term, DeviceArray], Iterable[Launch]],
     ) -> None:
-        self.fields = backend.zeros((len(terms), *shape) if terms else (1,), tables.dtype)
+        self.fields = backend.zeros((len(terms), *shape) if terms else (1,), coefficients.dtype)
         self.samples = max((len(term.signal) for term in terms), default=0)
         signals = np.zeros((self.samples + 1, max(len(terms), 1)))
         for n, term in enumerate(terms):
             signals[: len(term.signal), n] = term.signal
             in_order(list(correct(term, self.fields[n])))()
-        self.signals = tables(signals)
+        self.signals = coefficients(signals)

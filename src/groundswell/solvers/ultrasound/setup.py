@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, inf, log10
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError
-from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.grids.cartesian import Grid, Part, Triple
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.recording import RecordableField, Recording
@@ -21,10 +20,15 @@ from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.dispersion import absorbing_distance
 from groundswell.solvers.ultrasound.fast_sizes import cheapest_size
 from groundswell.solvers.ultrasound.fields import AXES
-from groundswell.solvers.ultrasound.initial_pressure import check_initial, initial_pressure
+from groundswell.solvers.ultrasound.initial_pressure import (
+    initial_in,
+    initial_pressure,
+    largest_initial,
+    received,
+)
 from groundswell.solvers.ultrasound.media import MediumDescription
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
-from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of, take
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, medium_of
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.source_case import SourceSection
@@ -45,9 +49,14 @@ GROWN = 9  # powers of ten by which pressure exceeds that of the sources only in
 
 @dataclass(frozen=True)
 class Setup(WaveSetup):
-    """A case, with its medium and sources at all points of its grid."""
+    """A case, with its medium and sources.
+
+    Args:
+        comm: the ranks that prepare it; values that take all points are found by the first one.
+    """
 
     case: UltrasoundCase
+    comm: Communicator = field(default_factory=SerialCommunicator, compare=False, repr=False)
 
     step_name, dispersion_cure = "time.step", LEAVE_OUT
     size_cure = 'the grid or boundary.width, or use boundary.width = "auto"'
@@ -82,9 +91,7 @@ class Setup(WaveSetup):
             )
         if self.axes == 2 and any("uz" in record.fields for record in self.case.output.record):
             raise InputError("output.record: uz is for three dimensions; the grid has two")
-        _ = self.layers, self.sources
-        if self.case.initial is not None:
-            check_initial(self.case.initial, self.grid, self._positions)
+        _ = self.layers, self.sources, self._largest_initial
 
     # --- the grid ---------------------------------------------------------------------------------
 
@@ -175,12 +182,13 @@ class Setup(WaveSetup):
     @cached_property
     def stability_limit(self) -> float:
         """A step up to which all steps are stable, s; see `stable_step`."""
+        alone = self.comm.size == 1  # the solver then needs the medium of all points, too
         return stable_step(
             self.materials,
             self.grid,
             self.reference_speed,
             self._wanted_step / SAFETY,
-            whole=lambda: self.medium,
+            whole=lambda: self.medium if alone else self._description.medium(),
         )
 
     @cached_property
@@ -230,14 +238,37 @@ class Setup(WaveSetup):
             return None
         return initial_pressure(self.case.initial, self.grid, self._positions)
 
+    @cached_property
+    def _largest_initial(self) -> float:
+        """Largest magnitude of the initial pressure, Pa; 0 without one."""
+        section = self.case.initial
+        if section is None:
+            return 0.0
+        return largest_initial(section, self.grid, self._positions)
+
     @property
     def starts_with_pressure(self) -> bool:
         """Whether there is an initial pressure."""
         return self.case.initial is not None
 
-    def initial_in(self, window: Window) -> Any:
-        """The initial pressure at the points of a window, (nz, ny, nx), Pa; 0 without one."""
-        return 0.0 if self.initial is None else take(self.initial, window)
+    def initial_in(self, window: Window) -> Values:
+        """The initial pressure at the points of a window, (nz, ny, nx), Pa; 0 without one.
+
+        All ranks of a case with smoothing must call it: the first one smooths all values.
+        """
+        section = self.case.initial
+        if section is None:
+            return 0.0
+        if window.cells == window.whole:
+            return np.asarray(self.initial)
+        if not section.smooth:
+            return initial_in(section, self.grid, self._positions, window)
+        whole = self.comm.collective_try(
+            lambda: (
+                initial_pressure(section, self.grid, self._positions) if self.comm.first else None
+            )
+        )
+        return received(whole, window, self.comm)
 
     @property
     def source_sections(self) -> Sequence[SourceSection]:
@@ -249,8 +280,7 @@ class Setup(WaveSetup):
         """A pressure that only an unstable run reaches, a power of ten, Pa; infinite if unknown."""
         medium = self.materials
         strength = sum(source_strength(source, medium, self.axes) for source in self.sources)
-        if self.initial is not None:
-            strength += float(np.abs(self.initial).max())
+        strength += self._largest_initial
         return 10.0 ** ceil(log10(strength) + GROWN) if strength else inf
 
     # --- outputs ----------------------------------------------------------------------------------
@@ -281,9 +311,14 @@ class Setup(WaveSetup):
 
 
 def prepare(case: UltrasoundCase, comm: Communicator | None = None) -> Setup:
-    """Read the medium and the sources of a case, and check them.
+    """Read the medium and the sources of a case, and check them; all ranks must call it.
 
     Raises:
         InputError: a part of the case does not fit its grid, or the time step is unstable.
     """
-    return validated(Setup(case))
+    job = comm or SerialCommunicator()
+    setup = Setup(case, job)
+    if job.size > 1:  # the first rank may need all points of the medium; the others do not
+        limit = job.collective_try(lambda: setup.stability_limit if job.first else inf)
+        vars(setup)["stability_limit"] = job.bcast(limit)
+    return validated(setup)

@@ -29,14 +29,14 @@ Edge = Annotated[Length, Positive]
 PER_ELEMENT = ("weights", "phases", "delays")  # keys with one entry per element
 
 
-def two_or_three(entries: Sequence[Any]) -> Sequence[Any]:
+def two_or_three(entries: Sequence[object]) -> Sequence[object]:
     """The entries; a list with another length than two or three is invalid."""
     if len(entries) not in (2, 3):
         reject([((), "must have 2 or 3 entries: x, y and, in three dimensions, z")])
     return entries
 
 
-def _with_z(entries: Any) -> Any:
+def _with_z(entries: object) -> object:
     """Three entries; z = 0 is added to two entries."""
     if isinstance(entries, list | tuple):
         return (*two_or_three(entries), 0.0)[:3]
@@ -188,7 +188,7 @@ class BurstSignal(Section):
         return transducers.ToneBurst(self.frequency, self.cycles, self.window)
 
 
-def _as_samples(value: Any) -> Any:
+def _as_samples(value: object) -> object:
     import numpy as np
 
     try:

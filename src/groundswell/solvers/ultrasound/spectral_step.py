@@ -13,6 +13,7 @@ from groundswell.backends import Backend, Cells, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
 from groundswell.solvers.ultrasound.absorption import STOKES
+from groundswell.solvers.ultrasound.device_coefficients import DeviceCoefficients
 from groundswell.solvers.ultrasound.fields import (
     AXES,
     TO_PRESSURE,
@@ -25,7 +26,6 @@ from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import Injection, PointSource
 from groundswell.solvers.ultrasound.separable import DeviceTerms, Term, separate
-from groundswell.solvers.ultrasound.tables import Tables
 
 KERNELS = Path(__file__).parent / "kernels" / "kspace.h"
 
@@ -67,14 +67,14 @@ class SpectralStep:
         )
         self._transform = backend.real_transform(shape, self.dtype)
         self._module = backend.compile(self._source())
-        self._table = Tables(backend, self.dtype, shape)
+        self._to_device = DeviceCoefficients(backend, self.dtype, shape)
         self._layers = {
-            (axis, staggered): self._table(operators.layer(axis, staggered=staggered))
+            (axis, staggered): self._to_device(operators.layer(axis, staggered=staggered))
             for axis in self.axes
             for staggered in (False, True)
         }
         self._device_terms = {
-            name: DeviceTerms(backend, self._table, self._terms_of(name), shape, self._correct)
+            name: DeviceTerms(backend, self._to_device, self._terms_of(name), shape, self._correct)
             for name in {term.field for term in self._terms}
         }
         self.set_exchange(without_overlaps)
@@ -116,7 +116,11 @@ class SpectralStep:
 
     def _derivative(self, axis: int, shift: int) -> Launch:
         """Spectrum of the derivative along an axis."""
-        arrays = self._work, self._spectrum, self._table(self.operators.derivative(axis, shift))
+        arrays = (
+            self._work,
+            self._spectrum,
+            self._to_device(self.operators.derivative(axis, shift)),
+        )
         name = f"derivative_{AXES[axis]}"
         return self._module.launch(name, self._modes, *arrays, self._kappa)
 
@@ -149,7 +153,7 @@ class SpectralStep:
             yield from self._fractional_laplacian(values, power)
 
     def _fractional_laplacian(self, values: DeviceArray, power: float) -> Iterator[Launch]:
-        yield from self._scaled(values, self._table(self.operators.fractional_laplacian(power)))
+        yield from self._scaled(values, self._to_device(self.operators.fractional_laplacian(power)))
 
     def _scaled(self, values: DeviceArray, factors: DeviceArray) -> Iterator[Launch]:
         """Multiply the spectrum of an array by real factors."""
@@ -180,7 +184,7 @@ class SpectralStep:
             if window and (overlap := window.overlap[axis]):
                 extent = [2 * overlap if a == axis else n for a, n in enumerate(self.grid.cells)]
                 values = window.edge(axis)
-                table = self._table(np.concatenate([values[::-1], values]))
+                table = self._to_device(np.concatenate([values[::-1], values]))
                 name = f"taper_{AXES[axis]}"
                 yield self._module.launch(name, Cells(*extent), array, table, overlap)
 
@@ -227,7 +231,7 @@ class SpectralStep:
             self._module.launch("add", self._points, field, source_term) for field in fields
         )
 
-    # --- tables -----------------------------------------------------------------------------------
+    # --- coefficients -----------------------------------------------------------------------------
 
     def _source(self) -> Source:
         medium, (nx, ny, nz) = self.medium, self.grid.cells
@@ -266,21 +270,21 @@ class SpectralStep:
     def _step_over_density(self) -> list[DeviceArray]:
         """dt / rho_0 at the velocity points of each axis."""
         densities = (self.medium.staggered_density(axis) for axis in self.axes)
-        return [self._table.property(self.operators.dt / density) for density in densities]
+        return [self._to_device.property(self.operators.dt / density) for density in densities]
 
     @cached_property
     def _density(self) -> DeviceArray:
-        return self._table.property(self.medium.density)
+        return self._to_device.property(self.medium.density)
 
     @cached_property
     def _state(self) -> tuple[DeviceArray, ...]:
         """Device copies of the coefficients of the equation of state."""
-        return tuple(map(self._table.property, self.medium.state_coefficients))
+        return tuple(map(self._to_device.property, self.medium.state_coefficients))
 
     @cached_property
     def _kappa(self) -> DeviceArray:
-        return self._table(self.operators.kappa())
+        return self._to_device(self.operators.kappa())
 
     @cached_property
     def _source_kappa(self) -> DeviceArray:
-        return self._table(self.operators.source_kappa())
+        return self._to_device(self.operators.source_kappa())

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
 from groundswell.solvers.ultrasound.dispersion import LossyWave
 from groundswell.solvers.ultrasound.fast_sizes import is_fast, next_fast, prime_factors
-from groundswell.solvers.ultrasound.losses import (
-    FEWEST_STEPS,
-    absorbed_wave,
-    absorbs_waves,
-    steps_per_period,
-)
+from groundswell.solvers.ultrasound.losses import FEWEST_STEPS, SourceLosses
+from groundswell.solvers.ultrasound.source_case import SourceSection
 from groundswell.solvers.ultrasound.source_waves import frequencies
 from groundswell.solvers.ultrasound.sources import mask_normal, mask_points
 from groundswell.solvers.ultrasound.stability import SAFETY
@@ -41,9 +38,17 @@ LARGEST_FACTOR = 13  # transforms with a larger prime factor are several times s
 
 def find_warnings(setup: WaveSetup) -> list[str]:
     """Warnings about waves, losses, sources in layers, and slow transforms."""
-    waves = [*_coarse_grids(setup), *_inexact_absorption(setup), *_growing_waves(setup)]
-    sources = [*_silent_sources(setup), *_absorbed_sources(setup), *_masks_without_normal(setup)]
-    return [*waves, *sources, *_slow_transforms(setup)]
+    sections, grid, axes = setup.source_sections, setup.grid, setup.axes
+    limits = [_free_of_layers(setup, axis) for axis in range(axes)]
+    return [
+        *_coarse_grids(sections, setup.points_per_wavelength, setup.widest_spacing),
+        *_inexact_absorption(setup),
+        *_growing_waves(setup),
+        *_silent_sources(sections),
+        *_absorbed_sources(sections, limits),
+        *_masks_without_normal(sections, grid, axes),
+        *_slow_transforms(grid.cells[:axes], setup.size_cure),
+    ]
 
 
 def _growing_waves(setup: WaveSetup) -> Iterator[str]:
@@ -58,10 +63,12 @@ def _growing_waves(setup: WaveSetup) -> Iterator[str]:
         yield close_step(medium, limit, step)
 
 
-def _coarse_grids(setup: WaveSetup) -> Iterator[str]:
-    per_wavelength = setup.points_per_wavelength
+def _coarse_grids(
+    sections: Sequence[SourceSection], per_wavelength: float | None, widest: float
+) -> Iterator[str]:
+    """Too few points per wavelength, at most `widest` apart (m)."""
     if per_wavelength is not None and per_wavelength < LEAST_POINTS:
-        widest, highest = setup.widest_spacing, max(frequencies(setup.source_sections)) / MHZ
+        highest = max(frequencies(sections)) / MHZ
         yield (
             f"the highest source frequency, {highest:g} MHz, has "
             f"{per_wavelength:.2g} points per wavelength in the slowest medium; use "
@@ -71,19 +78,20 @@ def _coarse_grids(setup: WaveSetup) -> Iterator[str]:
 
 
 def _inexact_absorption(setup: WaveSetup) -> Iterator[str]:
-    if not absorbs_waves(setup):
+    losses = setup.losses
+    if not losses.present:
         return
-    if steps_per_period(setup) < FEWEST_STEPS:
-        yield _coarse_steps(setup)
+    if losses.steps_per_period < FEWEST_STEPS:
+        yield _coarse_steps(losses)
         return
     distance = setup.absorbing_distance
-    if faults := list(_faults_of_losses(setup, absorbed_wave(setup), distance)):
-        yield f"{', and '.join(faults)}; {_cure_of_losses(setup, distance)}"
+    if faults := list(_faults_of_losses(losses, distance)):
+        yield f"{', and '.join(faults)}; {_cure_of_losses(losses, distance)}"
 
 
-def _faults_of_losses(setup: WaveSetup, wave: LossyWave | None, distance: float) -> Iterator[str]:
+def _faults_of_losses(losses: SourceLosses, distance: float) -> Iterator[str]:
     """What is wrong with a wave that travels a distance (m) through strong absorption."""
-    frequency = f"{max(frequencies(setup.source_sections)) / MHZ:g} MHz"
+    wave, frequency = losses.wave(), f"{losses.highest / MHZ:g} MHz"
     if wave is None:
         yield (
             f"where the absorption is largest, the equations have no wave of {frequency} that "
@@ -103,24 +111,23 @@ def _faults_of_losses(setup: WaveSetup, wave: LossyWave | None, distance: float)
         )
 
 
-def _coarse_steps(setup: WaveSetup) -> str:
+def _coarse_steps(losses: SourceLosses) -> str:
     """Warning about a time step too long for the highest source frequency."""
-    steps = steps_per_period(setup)
-    highest = max(frequencies(setup.source_sections)) / MHZ
+    steps = losses.steps_per_period
     return (
-        f"the time step of {setup.dt / NS:.6g} ns samples a period of the highest source "
-        f"frequency, {highest:g} MHz, {steps:.3g} times, too few for the "
-        f"absorption; {_use_step(setup.dt * steps / ENOUGH_STEPS)}"
+        f"the time step of {losses.dt / NS:.6g} ns samples a period of the highest source "
+        f"frequency, {losses.highest / MHZ:g} MHz, {steps:.3g} times, too few for the "
+        f"absorption; {_use_step(losses.dt * steps / ENOUGH_STEPS)}"
     )
 
 
-def _cure_of_losses(setup: WaveSetup, distance: float) -> str:
+def _cure_of_losses(losses: SourceLosses, distance: float) -> str:
     """Advice on how to reduce the errors of the absorption and of the phase."""
-    for dt in setup.dt / SHORTER ** np.arange(1, TRIALS):
-        wave = absorbed_wave(setup, float(dt))
+    for dt in losses.dt / SHORTER ** np.arange(1, TRIALS):
+        wave = losses.wave(float(dt))
         if wave is not None and _is_accurate(wave, distance):
             return _use_step(float(dt))
-    if not setup.materials.is_dispersive:
+    if not losses.materials.is_dispersive:
         return "the equations hold for weak absorption only; reduce the absorption"
     return (
         f"the equations of absorption and dispersion hold for weak absorption only; {LEAVE_OUT}, "
@@ -140,10 +147,11 @@ def _use_step(dt: float) -> str:
     return f'use time.step = "{floor(dt / NS / unit + 1e-6) * unit:.3g} ns" or less'
 
 
-def _absorbed_sources(setup: WaveSetup) -> Iterator[str]:
-    """Transducers that extend into an absorbing layer."""
-    limits = [_free_of_layers(setup, axis) for axis in range(setup.axes)]
-    for n, section in enumerate(setup.source_sections):
+def _absorbed_sources(
+    sections: Sequence[SourceSection], limits: Sequence[tuple[float, float]]
+) -> Iterator[str]:
+    """Transducers that extend into an absorbing layer, beyond the limits of an axis (m)."""
+    for n, section in enumerate(sections):
         surfaces = () if section.mask else (s for shape in section.shapes for s in shape.elements)
         extents = [surface.extent for surface in surfaces]
         for axis, (first, last) in enumerate(limits):
@@ -157,22 +165,24 @@ def _absorbed_sources(setup: WaveSetup) -> Iterator[str]:
                 )
 
 
-def _silent_sources(setup: WaveSetup) -> Iterator[str]:
-    for n, section in enumerate(setup.source_sections):
+def _silent_sources(sections: Sequence[SourceSection]) -> Iterator[str]:
+    for n, section in enumerate(sections):
         name = "pressure" if section.pressure is not None else "velocity"
         if not getattr(section, name):
             yield f"source[{n}] has {name} = 0 and emits nothing; give its amplitude"
 
 
-def _masks_without_normal(setup: WaveSetup) -> Iterator[str]:
+def _masks_without_normal(
+    sections: Sequence[SourceSection], grid: Grid, axes: int
+) -> Iterator[str]:
     """Masks of pressure sources whose amplitude depends on the directions of anisotropic cells."""
-    spacing = setup.grid.spacing[: setup.axes]
+    spacing = grid.spacing[:axes]
     if len(set(spacing)) == 1:
         return
-    for n, section in enumerate(setup.source_sections):
+    for n, section in enumerate(sections):
         if section.mask is None or section.pressure is None or section.mode == "dirichlet":
             continue
-        if mask_normal(mask_points(section.mask, setup.grid), setup.grid) is None:
+        if mask_normal(mask_points(section.mask, grid), grid) is None:
             yield (
                 f"source[{n}] is a mask that does not lie in one plane of points, on a grid whose "
                 f"spacings differ; its pressure refers to the spacing along x, {spacing[0] / MM:g} "
@@ -187,11 +197,11 @@ def _free_of_layers(setup: WaveSetup, axis: int) -> tuple[float, float]:
     return float(at[first]) - half, float(at[last]) + half
 
 
-def _slow_transforms(setup: WaveSetup) -> Iterator[str]:
-    for axis, n in enumerate(setup.grid.cells[: setup.axes]):
+def _slow_transforms(cells: Sequence[int], cure: str) -> Iterator[str]:
+    for axis, n in enumerate(cells):
         if not is_fast(n) and max(prime_factors(n)) > LARGEST_FACTOR:
             yield (
                 f"transforms of {n} points along {'xyz'[axis]} are slow, because {n} has the prime "
                 f"factor {max(prime_factors(n))}; {next_fast(n)} points are faster: change "
-                f"{setup.size_cure}"
+                f"{cure}"
             )

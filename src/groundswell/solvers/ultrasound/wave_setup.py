@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from sys import maxsize
-from typing import Any
 
 import numpy as np
 
@@ -16,13 +15,15 @@ from groundswell.grids.cartesian import Grid, Part
 from groundswell.simulation.blocks import BlockSetup
 from groundswell.simulation.exchanging import part_of
 from groundswell.solvers.ultrasound.line_transforms import fits
-from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.losses import SourceLosses
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers, SpectralOperators
 from groundswell.solvers.ultrasound.overlap_choice import Overlaps
 from groundswell.solvers.ultrasound.overlap_error import OverlapError
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.pulses import Pulses, pulses_of
 from groundswell.solvers.ultrasound.separable import Term, separate
+from groundswell.solvers.ultrasound.source_case import SourceSection
 from groundswell.solvers.ultrasound.source_waves import (
     emitted_pressure,
     emitted_wave,
@@ -51,7 +52,7 @@ class WaveSetup(BlockSetup):
     size_cure: str
 
     @property
-    def source_sections(self) -> Sequence[Any]:
+    def source_sections(self) -> Sequence[SourceSection]:
         """Descriptions of the sources, with frequencies and amplitudes; none if unknown."""
         return ()
 
@@ -105,7 +106,7 @@ class WaveSetup(BlockSetup):
         """The medium at the points of a window, with the equations of the whole medium."""
 
     @abstractmethod
-    def initial_in(self, window: Window) -> Any:
+    def initial_in(self, window: Window) -> Values:
         """The initial pressure at the points of a window, (nz, ny, nx), Pa; 0 without one."""
 
     @abstractmethod
@@ -170,6 +171,12 @@ class WaveSetup(BlockSetup):
     def separated_sources(self) -> tuple[list[Term], list[PointSource]]:
         """Terms of the sources, and sources without terms; see `separate`."""
         return separate(self.sources, self.dtype)
+
+    @property
+    def losses(self) -> SourceLosses:
+        """Losses of the waves that the sources emit."""
+        found = frequencies(self.source_sections)
+        return SourceLosses(self.materials, found, self.reference_speed, self.dt)
 
     # --- parts of ranks ---------------------------------------------------------------------------
 

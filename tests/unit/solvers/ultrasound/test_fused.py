@@ -25,7 +25,7 @@ from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.solvers.ultrasound.fields import Fields
 from groundswell.solvers.ultrasound.fused import FusedStep
-from groundswell.solvers.ultrasound.fused_tables import series_terms
+from groundswell.solvers.ultrasound.fused_coefficients import series_terms
 from groundswell.solvers.ultrasound.line_transforms import FILES, Passes, plan, supports
 from groundswell.solvers.ultrasound.point_source import Injection
 

@@ -8,7 +8,6 @@ sum of both, and so are ours.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
@@ -42,7 +41,7 @@ SIZES = {
 }
 
 
-def prepare(session: Session) -> dict[str, Any]:
+def prepare(session: Session) -> dict[str, object]:
     """The device's bandwidth and the ranks' clock."""
     backend, job = session.backend, session.comm
     facts = {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from groundswell.bench.drawing import OTHER, OURS, PEER, Page, Panel, lying_bars, title
+from groundswell.bench.tables import Measured, Row
 from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.cavity.benchmarks import published
 
@@ -17,7 +17,7 @@ P100 = "Tesla P100, Xue & Roy 2020"
 KNOWN = {"strong": published.STRONG, "weak": published.WEAK}
 
 
-def _sizes(axes: Axes, measured: Mapping[str, Any]) -> None:
+def _sizes(axes: Axes, measured: Measured) -> None:
     rows = measured["sizes"]
     ours = {f"{format_extent(r['cells'])}, {r['precision']}": r["ssspnt"] / 100 for r in rows}
     lying_bars(axes, {P100: published.ONE_GPU / 100} | ours, [PEER] + [OURS] * len(rows))
@@ -25,7 +25,7 @@ def _sizes(axes: Axes, measured: Mapping[str, Any]) -> None:
     title(axes, "Speed by size")
 
 
-def _steady(axes: Axes, measured: Mapping[str, Any]) -> None:
+def _steady(axes: Axes, measured: Measured) -> None:
     rows = measured["steady"]
     lying_bars(axes, {fill(row["way"], 26): row["seconds"] for row in rows}, [PEER, OTHER, OURS])
     cells, limit = format_extent(rows[0]["cells"]), f"{rows[0]['tolerance']:.0e}"
@@ -33,7 +33,7 @@ def _steady(axes: Axes, measured: Mapping[str, Any]) -> None:
     title(axes, "From rest to a steady flow")
 
 
-def _efficiency(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
+def _efficiency(axes: Axes, measured: Measured, part: str) -> None:
     """Bars of efficiency, without transports through the host, whose scale would hide the rest."""
     rows = [row for row in measured[part] if row["transport"] != "mpi"]
     theirs = {
@@ -47,22 +47,22 @@ def _efficiency(axes: Axes, measured: Mapping[str, Any], part: str) -> None:
     axes.set_xlabel("parallel efficiency, %; P100: Xue & Roy 2020")
 
 
-def _name(row: Mapping[str, Any]) -> str:
+def _name(row: Row) -> str:
     cut = f"cut {format_extent(row['processes'])}" if row["processes"] else "automatic cut"
     return f"{format_extent(row['cells'])}, {row['version']}, {cut}"
 
 
-def _strong(axes: Axes, measured: Mapping[str, Any]) -> None:
+def _strong(axes: Axes, measured: Measured) -> None:
     _efficiency(axes, measured, "strong")
     title(axes, "One cube shared by all ranks")
 
 
-def _weak(axes: Axes, measured: Mapping[str, Any]) -> None:
+def _weak(axes: Axes, measured: Measured) -> None:
     _efficiency(axes, measured, "weak")
     title(axes, "A cube on each rank")
 
 
-def _height(measured: Mapping[str, Any]) -> float:
+def _height(measured: Measured) -> float:
     last = measured["steady" if measured["ranks"] == 1 else "weak"]
     return 2.75 + 0.15 * len(last)
 

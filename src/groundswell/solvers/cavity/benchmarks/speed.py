@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
-from typing import Any
 
 from groundswell.backends import Backend
 from groundswell.bench.rig import Rig
@@ -19,7 +18,7 @@ UNIT = 1e7  # points a second: one ssspnt
 REPEATS, LEAST_SECONDS, MOST_TIMES = 5, 0.1, 1000
 
 
-def make_case(cells: tuple[int, int, int], **run: Any) -> CavityCase:
+def make_case(cells: tuple[int, int, int], **run: object) -> CavityCase:
     """Air at Ra = 1e5, with the paper's steps: forward Euler with a global time step."""
     return CavityCase(
         fluid={"kind": "rayleigh", "rayleigh": 1e5},

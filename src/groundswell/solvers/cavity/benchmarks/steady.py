@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from groundswell.backends import Backend
 from groundswell.bench.tables import Row
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.steady import bring_to_steady_state
 
-WAYS: dict[str, dict[str, Any]] = {
+WAYS: dict[str, dict[str, object]] = {
     "Euler steps of one length": {"scheme": "euler", "local": False},
     "Runge-Kutta steps of each point's own length": {"levels": 1},
     "the same, with coarser grids": {},
@@ -32,7 +31,7 @@ def measure_steady(backend: Backend, points: int, rayleigh: float) -> Iterator[R
 
 
 def _time_to_steady_state(
-    backend: Backend, points: int, rayleigh: float, how: dict[str, Any]
+    backend: Backend, points: int, rayleigh: float, how: dict[str, object]
 ) -> Row:
     case = CavityCase(
         fluid={"kind": "rayleigh", "rayleigh": rayleigh}, grid={"points": [points] * 3}, time=how

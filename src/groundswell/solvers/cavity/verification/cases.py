@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import log2
-from typing import Any
 
 from groundswell.backends import Backend
+from groundswell.case.section import CaseTable
 from groundswell.solvers.cavity.case import CavityCase
 from groundswell.solvers.cavity.flow import Flow
 from groundswell.solvers.cavity.steady import bring_to_steady_state
@@ -18,7 +18,7 @@ FLAT = {"south": MIRROR, "north": MIRROR}  # with one point along y: a flow in t
 
 
 def cavity(
-    points: int, fluid: Mapping[str, Any], walls: Mapping[str, Any] | None = None, **time: Any
+    points: int, fluid: CaseTable, walls: CaseTable | None = None, **time: object
 ) -> CavityCase:
     """A unit cube with this number of points per axis, or a square if nothing varies along y."""
     walls = walls or {}
@@ -31,7 +31,7 @@ def cavity(
     )
 
 
-def convection(rayleigh: float) -> dict[str, Any]:
+def convection(rayleigh: float) -> dict[str, object]:
     """Air between a hot and a cold wall."""
     return {"kind": "rayleigh", "rayleigh": rayleigh, "prandtl": 0.71}
 

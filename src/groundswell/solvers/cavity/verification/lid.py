@@ -8,7 +8,6 @@ Shin (1982, J. Comput. Phys. 48:387) is up to 2 % off.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -59,7 +58,7 @@ def _extremes(reynolds: int, backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def extrapolated(
-    reynolds: int, intervals: int, backend: Backend, **time: Any
+    reynolds: int, intervals: int, backend: Backend, **time: object
 ) -> dict[str, Extrapolated]:
     """The extremes on grids of `intervals`, half and a quarter as many."""
     flows = [lid(reynolds, intervals // n - 1, backend, **time) for n in (4, 2, 1)]
@@ -67,7 +66,7 @@ def extrapolated(
     return {name: Extrapolated(*(values[name] for values in found)) for name in found[0]}
 
 
-def lid(reynolds: int, points: int, backend: Backend, **time: Any) -> Flow:
+def lid(reynolds: int, points: int, backend: Backend, **time: object) -> Flow:
     """The steady flow in a square."""
     case = cavity(points, {"kind": "reynolds", "reynolds": reynolds}, WALLS | LID, **time)
     return bring_to_steady_state(case, backend)[0]

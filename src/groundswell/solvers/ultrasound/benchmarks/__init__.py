@@ -8,7 +8,6 @@ clone of the repository also measures the error of overlaps.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
@@ -48,10 +47,12 @@ SIZES = {
 FULL = SIZES | {"cuda": replace(SIZES["cuda"], domains=(256, 512, 1024), weak=(480, 16))}
 
 
-def prepare(session: Session) -> dict[str, Any]:
+def prepare(session: Session) -> dict[str, object]:
     """Set up the timing of ranks, and find the transports that work."""
     backend, job, wanted = session.backend, session.comm, session.sizes.transports
-    facts: dict[str, Any] = {"about": "Times are medians over repeats of the slowest rank's time."}
+    facts: dict[str, object] = {
+        "about": "Times are medians over repeats of the slowest rank's time."
+    }
     if isinstance(job, MpiCommunicator):
         reasons = find_obstacles(backend, job, wanted)
         works = [name for name, why in reasons.items() if not why]

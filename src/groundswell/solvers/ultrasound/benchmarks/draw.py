@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from groundswell.bench.drawing import (
     BAND,
@@ -21,7 +20,7 @@ from groundswell.bench.drawing import (
     stacked_bars,
     title,
 )
-from groundswell.bench.tables import percent
+from groundswell.bench.tables import Measured, Row, percent
 from groundswell.errors import counted
 from groundswell.grids.cartesian import format_extent
 from groundswell.plotting.style import ACCENT, INK
@@ -32,13 +31,11 @@ from groundswell.solvers.ultrasound.benchmarks.single import speed_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Run = Mapping[str, Any]
-
 PARTS = {"transforms": OTHER, "other kernels": OURS, "exchange": "#e0a030"}
 EDGE_COLOURS = (OURS, OTHER, ACCENT)
 
 
-def _single(axes: Axes, measured: Run) -> None:
+def _single(axes: Axes, measured: Measured) -> None:
     """Bars of speed, next to those of k-Wave on the same points."""
     bars: dict[str, tuple[float, str]] = {}
     for row in measured["single"]:
@@ -59,7 +56,7 @@ def _single(axes: Axes, measured: Run) -> None:
 # --- parts of a step ------------------------------------------------------------------------------
 
 
-def _breakdown(axes: Axes, measured: Run) -> None:
+def _breakdown(axes: Axes, measured: Measured) -> None:
     """The parts of a step, without exchange or by the fastest transport."""
     rows = [row for row in measured["breakdown"] if row["transport"] != STAGED]
     what = "blocks of eight ranks" if measured["ranks"] > 1 else "the block of one of eight ranks"
@@ -67,7 +64,7 @@ def _breakdown(axes: Axes, measured: Run) -> None:
     _draw_parts(axes, rows)
 
 
-def _staged(axes: Axes, measured: Run) -> None:
+def _staged(axes: Axes, measured: Measured) -> None:
     """The parts of a step whose exchange goes through the host."""
     title(axes, "The same with MPI through the host")
     _draw_parts(axes, [row for row in measured["breakdown"] if row["transport"] == STAGED])
@@ -76,7 +73,7 @@ def _staged(axes: Axes, measured: Run) -> None:
 def _draw_parts(axes: Axes, rows: Rows) -> None:
     """Stacked bars in groups by overlap, with the largest prime factor of the sizes above."""
     places: list[float] = []
-    ordered: list[Mapping[str, Any]] = []
+    ordered: list[Row] = []
     for overlap in distinct(rows, "overlap"):
         group = [row for row in rows if row["overlap"] == overlap]
         first = places[-1] + 1.6 if places else 0.0
@@ -89,7 +86,7 @@ def _draw_parts(axes: Axes, rows: Rows) -> None:
     axes.set_xticks(places, [_bar_name(row) for row in ordered], fontsize=9)
 
 
-def _bar_name(row: Mapping[str, Any]) -> str:
+def _bar_name(row: Row) -> str:
     return str(row["cut"]) + f"\n{row['transport']}" * (row["transport"] != "none")
 
 
@@ -122,12 +119,12 @@ def _stack(axes: Axes, places: list[float], rows: Rows, texts: list[str]) -> Non
 # --- several ranks --------------------------------------------------------------------------------
 
 
-def _transports(axes: Axes, measured: Run) -> None:
+def _transports(axes: Axes, measured: Measured) -> None:
     """Speed-up of the fastest transport over MPI through the host, by overlap."""
     rows = [r for r in measured["transports"] if r["speedup"] and r["transport"] != STAGED]
     edges = distinct(rows, "edge")
 
-    def style(kind: tuple[int, str]) -> dict[str, Any]:
+    def style(kind: tuple[int, str]) -> dict[str, object]:
         edge, cut = kind
         colour, label = EDGE_COLOURS[edges.index(edge) % 3], f"{format_extent((edge,) * 3)}, {cut}"
         line = {"marker": "o", "ls": "-"} if cut == "1-D" else {"marker": "s", "ls": "--"}
@@ -146,7 +143,7 @@ def _transports(axes: Axes, measured: Run) -> None:
 
 def _fastest(rows: Rows) -> Rows:
     """The row of the fastest transport for each cube, cut and overlap."""
-    best: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    best: dict[tuple[object, ...], Row] = {}
     for row in rows:
         key = (row["edge"], row["cut"], row["overlap"])
         best[key] = max(best.get(key, row), row, key=lambda each: float(each["speedup"]))
@@ -163,7 +160,7 @@ def _published(axes: Axes, overlaps: set[int]) -> None:
     axes.set_xticks(sorted(overlaps), [str(n) for n in sorted(overlaps)])
 
 
-def _weak(axes: Axes, measured: Run) -> None:
+def _weak(axes: Axes, measured: Measured) -> None:
     """Stacked bars by the number of ranks, with the efficiency above."""
     rows = measured["weak"]
     places = [float(n) for n in range(len(rows))]

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
@@ -90,7 +89,7 @@ def _create(path: Path, checkpoint: Checkpoint, steps: int, opened: ExitStack) -
     return file
 
 
-def _put(file: h5py.File | None, name: str, values: Any) -> None:
+def _put(file: h5py.File | None, name: str, values: object) -> None:
     if file is not None:
         file[name][...] = values
 
@@ -114,7 +113,7 @@ def read_checkpoint(path: Path, checkpoint: Checkpoint, backend: Backend) -> int
         return int(file[STEP][0, 0, 0])
 
 
-def _read(path: Path, dataset: Any, array: DistributedArray, backend: Backend) -> None:
+def _read(path: Path, dataset: h5py.Dataset, array: DistributedArray, backend: Backend) -> None:
     """Copy this rank's part of a dataset to an array."""
     if dataset.shape != array.shape or dataset.dtype != array.array.dtype:
         raise InputError(f"{path}: {dataset.name} has a different shape or type; {REMEDY}")

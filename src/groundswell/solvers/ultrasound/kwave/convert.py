@@ -110,7 +110,7 @@ class Conversion:
             "output": {"record": self._records()},
         }
         filled = {name: table for name, table in tables.items() if table}
-        self.content: dict[str, Any] = {"solver": "ultrasound", **filled}
+        self.content: dict[str, object] = {"solver": "ultrasound", **filled}
 
     def array(self, name: str, values: HostArray) -> str:
         """Plan a NumPy file; returns its name."""
@@ -125,11 +125,11 @@ class Conversion:
 
     # --- tables -----------------------------------------------------------------------------------
 
-    def _grid(self) -> dict[str, Any]:
+    def _grid(self) -> dict[str, object]:
         grid, n = self._data.grid, self._data.axes
         return {"points": list(grid.cells[:n]), "spacing": list(grid.spacing[:n])}
 
-    def _time(self) -> dict[str, Any]:
+    def _time(self) -> dict[str, object]:
         operators, steps = self._data.operators, max(self._steps, 1)
         duration = {"duration": operators.dt * steps, "step": operators.dt}
         return {**duration, "reference_speed": operators.reference_speed}
@@ -138,7 +138,7 @@ class Conversion:
     def _steps(self) -> int:
         return self._data.steps - (self._data.initial_pressure is not None)
 
-    def _boundary(self) -> dict[str, Any]:
+    def _boundary(self) -> dict[str, object]:
         layers, n = self._data.operators.layers, self._data.axes
         assert layers is not None
         widths, strength = list(layers.before[:n]), layers.strength[0]
@@ -173,14 +173,14 @@ class Conversion:
         }
         write_fields(path, coordinates, fields, {})
 
-    def _initial(self) -> dict[str, Any]:
+    def _initial(self) -> dict[str, object]:
         initial = self._data.initial_pressure
         if initial is None:
             return {}
         name = self.array("initial", initial.within(self._whole))
         return {"kind": "array", "file": name, "smooth": False}
 
-    def _records(self) -> list[dict[str, Any]]:
+    def _records(self) -> list[dict[str, object]]:
         """A record of the pressure for the points of the mask, or for each cuboid."""
         mask = self._data.mask
         if mask.name != CORNERS:
@@ -191,7 +191,7 @@ class Conversion:
             for n, corners in enumerate(mask.values, 1)
         ]
 
-    def _box(self, corners: Integers) -> dict[str, Any]:
+    def _box(self, corners: Integers) -> dict[str, object]:
         """The box around the cells of a cuboid, given its first and last points (x, y, z)."""
         spacing = np.array(self._data.grid.spacing)
         low, high = (corners[:3] - 0.25) * spacing, (corners[3:] + 0.25) * spacing

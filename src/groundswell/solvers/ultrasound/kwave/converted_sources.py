@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from groundswell.solvers.ultrasound.window import Window
 Plan = Callable[[str, HostArray], str]  # plans a file with these values; returns its name
 
 
-def source_tables(data: KWaveInput, plan: Plan) -> Iterator[dict[str, Any]]:
+def source_tables(data: KWaveInput, plan: Plan) -> Iterator[dict[str, object]]:
     """The sources as masks with a signal for each point, in Pa or m/s.
 
     Raises:
@@ -46,7 +45,7 @@ def source_tables(data: KWaveInput, plan: Plan) -> Iterator[dict[str, Any]]:
         }
 
 
-def _kind(field: str) -> dict[str, Any]:
+def _kind(field: str) -> dict[str, object]:
     """The pressure 1 Pa, or the velocity 1 m/s along an axis."""
     if field == "p":
         return {"pressure": 1.0}

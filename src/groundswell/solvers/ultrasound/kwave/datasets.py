@@ -28,20 +28,20 @@ DESCRIPTIONS = {FLOAT: "32-bit floats", LONG: "unsigned 64-bit integers"}
 Layout = Mapping[str, tuple[tuple[int, ...], Any]]  # dataset -> shape and type
 
 
-def attribute(item: Any, name: str) -> str:
+def attribute(item: h5py.HLObject, name: str) -> str:
     """The text of an attribute; empty if there is none."""
     value = np.asarray(item.attrs.get(name, "")).reshape(-1)
     text = value[0] if value.size else ""
     return text.decode("ascii", "replace") if isinstance(text, bytes) else str(text)
 
 
-def set_attributes(item: Any, values: Mapping[str, str]) -> None:
+def set_attributes(item: h5py.HLObject, values: Mapping[str, str]) -> None:
     """Write attributes as strings of fixed length, as other readers expect."""
     for name, value in values.items():
         item.attrs[name] = np.bytes_(value.encode("ascii", "replace") or b" ")
 
 
-def describe(dataset: Any) -> None:
+def describe(dataset: h5py.Dataset) -> None:
     """Write the attributes with the type of a dataset."""
     kind = TYPES.get(dataset.dtype)
     if kind is not None:
@@ -79,7 +79,7 @@ class InputDatasets:
 
     def __init__(self, file: h5py.File, path: Path) -> None:
         self._file, self.path = file, path
-        self.scalars: dict[str, Any] = {}
+        self.scalars: dict[str, object] = {}
 
     def count(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
@@ -62,7 +61,7 @@ class KWaveInput:
     initial_pressure: StoredField | None
     steps: int
     mask: SensorMask
-    scalars: Mapping[str, Any]
+    scalars: Mapping[str, object]
 
     @property
     def grid(self) -> Grid:

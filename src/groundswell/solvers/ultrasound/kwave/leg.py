@@ -42,7 +42,7 @@ def run_leg(program: str, options: Options, job: Communicator, stop: StopRequest
     setup = cast(KWaveSetup, prepare(case_of(options, BACKENDS[program]), job))
     phases.end("data_loading_phase")
     opened = _open(setup, options, job)
-    log.describe(program, opened.backend, setup, options)
+    log.describe(program, opened.backend, setup.data, options)
     for text in [*check_of(setup).warnings(setup), *opened.solver.warnings]:
         log.warn(in_options(text))
     Leg(opened, options, log, phases).run(stop)
@@ -70,17 +70,17 @@ def case_of(options: Options, backend: str) -> KWaveCase:
 
 def _open(setup: KWaveSetup, options: Options, job: Communicator) -> OpenSolver:
     try:
-        backend = job.collective_try(lambda: _requested_device(setup, options))
+        backend = job.collective_try(lambda: _requested_device(setup.case.run.backend, options))
         return open_solver(setup, job, quiet=True, measure=False, backend=backend)
     except DeviceMissing as error:
         raise now_known(DeviceMissing(error.reason, f"use {OMP}")) from error
 
 
-def _requested_device(setup: KWaveSetup, options: Options) -> Backend | None:
+def _requested_device(backend: str, options: Options) -> Backend | None:
     """The device of the options -g and -t; None without them."""
     if options.device is None and options.threads is None:
         return None
-    return open_backend(setup.case.run.backend, options.device, threads=options.threads)
+    return open_backend(backend, options.device, threads=options.threads)
 
 
 @dataclass

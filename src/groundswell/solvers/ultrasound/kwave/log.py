@@ -10,7 +10,7 @@ from contextlib import suppress
 from groundswell.backends import Backend
 from groundswell.grids.cartesian import describe_grid
 from groundswell.solvers.ultrasound.kwave.arguments import Options
-from groundswell.solvers.ultrasound.kwave.setup import KWaveSetup
+from groundswell.solvers.ultrasound.kwave.input_file import KWaveInput
 from groundswell.version import __version__
 
 Report = Callable[[int], None]  # receives the number of steps made
@@ -38,9 +38,9 @@ class Log:
         """Print a warning on standard error."""
         print(f"warning: {text}", file=sys.stderr)
 
-    def describe(self, program: str, backend: Backend, setup: KWaveSetup, options: Options) -> None:
+    def describe(self, program: str, backend: Backend, data: KWaveInput, options: Options) -> None:
         """Print a description of the simulation."""
-        data, grid, medium = setup.data, setup.grid, setup.materials
+        grid, medium = data.grid, data.materials
         kinds = {
             "absorbing": medium.is_absorbing,
             "nonlinear": medium.is_nonlinear,

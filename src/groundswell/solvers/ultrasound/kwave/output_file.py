@@ -76,7 +76,11 @@ class OutputFile:
     """
 
     def __init__(
-        self, path: Path, layout: Layout, scalars: Mapping[str, Any], continued: Path | None = None
+        self,
+        path: Path,
+        layout: Layout,
+        scalars: Mapping[str, object],
+        continued: Path | None = None,
     ) -> None:
         self.path, self._resumed = path, continued is not None
         self._working = continued or path.with_name(f"{path.name}.part")
@@ -92,12 +96,12 @@ class OutputFile:
 
     # --- writing ----------------------------------------------------------------------------------
 
-    def write(self, name: str, index: Any, values: HostArray) -> None:
+    def write(self, name: str, index: object, values: HostArray) -> None:
         """Write values to a part of a dataset."""
         with disk_errors(self.path):
             self._file[name][index] = values
 
-    def append(self, name: str, index: Any, values: HostArray, numbers: range) -> None:
+    def append(self, name: str, index: object, values: HostArray, numbers: range) -> None:
         """Write the samples of these numbers to a time series."""
         self.write(name, index, values)
         self._hashes[name].update(np.ascontiguousarray(values, FLOAT).data)
@@ -189,7 +193,7 @@ class OutputFile:
 
     # --- opening ----------------------------------------------------------------------------------
 
-    def _create(self, layout: Layout, scalars: Mapping[str, Any]) -> h5py.File:
+    def _create(self, layout: Layout, scalars: Mapping[str, object]) -> h5py.File:
         try:
             file = create_reserved(self._working, layout)
             for name, value in scalars.items():
@@ -232,7 +236,7 @@ def read_samples(path: Path) -> dict[str, NDArray[np.float32]]:
     """
     found: dict[str, NDArray[np.float32]] = {}
 
-    def read(name: str, item: Any) -> None:
+    def read(name: str, item: object) -> None:
         parts = RESULT.match(name)
         if isinstance(item, h5py.Dataset) and parts:
             found[name] = item[LISTED.get(parts[2] or "", ()) if not parts[3] else ()]
@@ -248,7 +252,7 @@ def compress(source: Path, target: Path, level: int) -> None:
         for name, value in old.attrs.items():
             new.attrs[name] = value
 
-        def copy(name: str, item: Any) -> None:
+        def copy(name: str, item: object) -> None:
             if isinstance(item, h5py.Dataset):
                 _compress_dataset(item, new, level)
 

@@ -22,6 +22,7 @@ from groundswell.solvers.ultrasound.kwave.case import OUTPUT_FILE
 from groundswell.solvers.ultrasound.kwave.datasets import FLOAT, LONG, Layout
 from groundswell.solvers.ultrasound.kwave.output_file import OutputFile, run_attributes
 from groundswell.solvers.ultrasound.kwave.sampler import Sampler
+from groundswell.solvers.ultrasound.kwave.sensors import Sampling
 from groundswell.solvers.ultrasound.kwave.setup import KWaveSetup
 from groundswell.solvers.ultrasound.propagation import Propagation
 
@@ -50,7 +51,8 @@ class KWaveOutputs:
         self._fields, self._backend = fields, propagation.backend
         self._clock = propagation.clock
         records = RecordLaunches(self._backend, setup.dtype, self._clock)
-        start, slots = setup.case.output.start, _slots(setup)
+        start = setup.case.output.start
+        slots = _slots(setup.samplings, setup.samples, setup.first_step)
         self._samplers = [
             Sampler(each, part, records, fields, start, slots) for each in setup.samplings
         ]
@@ -181,7 +183,7 @@ class KWaveOutputs:
         return run_attributes(spent, socket.gethostname(), peak)
 
 
-def _slots(setup: KWaveSetup) -> int:
+def _slots(samplings: Sequence[Sampling], samples: int, first_step: int) -> int:
     """Number of samples that each ring buffer holds; the initial pressure adds one."""
-    total = sum(sampling.sample_bytes for sampling in setup.samplings)
-    return max(2 + setup.first_step, min(ring_slots(total, 1), 2 * setup.samples))
+    total = sum(sampling.sample_bytes for sampling in samplings)
+    return max(2 + first_step, min(ring_slots(total, 1), 2 * samples))

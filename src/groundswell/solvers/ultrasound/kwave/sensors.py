@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +45,7 @@ class Place:
         """Shape of the dataset of a time series."""
         return (samples, *self.shape) if self.points is None else (1, samples, len(self.points))
 
-    def series_index(self, numbers: range) -> tuple[Any, ...]:
+    def series_index(self, numbers: range) -> tuple[object, ...]:
         """Index of some samples in this dataset."""
         part = slice(numbers.start, numbers.stop)
         return (part,) if self.points is None else (0, part)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from groundswell.solvers.ultrasound.kwave.case import KWaveCase
 from groundswell.solvers.ultrasound.kwave.input_file import KWaveInput, read_input
 from groundswell.solvers.ultrasound.kwave.output_file import layout_bytes
 from groundswell.solvers.ultrasound.kwave.sensors import Sampling, plan_samplings
-from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.stability import stable_step
@@ -84,6 +83,16 @@ class KWaveSetup(WaveSetup):
         """A step up to which all steps are stable, s; see `stable_step`."""
         return self.limit
 
+    def find_limit(self) -> float:
+        """Find the limit; this may read the medium at all points."""
+        return stable_step(
+            self.materials,
+            self.grid,
+            self.reference_speed,
+            self.dt,
+            whole=lambda: self.medium_in(Window.whole_of(self.grid.cells)),
+        )
+
     @property
     def dt(self) -> float:
         """The time step, s."""
@@ -109,7 +118,7 @@ class KWaveSetup(WaveSetup):
         """Whether there is an initial pressure."""
         return self.data.initial_pressure is not None
 
-    def initial_in(self, window: Window) -> Any:
+    def initial_in(self, window: Window) -> Values:
         """The initial pressure at the points of a window, (nz, ny, nx), Pa; 0 without one."""
         initial = self.data.initial_pressure
         return 0.0 if initial is None else initial.within(window)
@@ -154,17 +163,5 @@ def prepare(case: KWaveCase, comm: Communicator | None = None) -> KWaveSetup:
     job = comm or SerialCommunicator()
     setup = KWaveSetup(case, read_input(case.file, case.steps, job))
     setup.validate()
-    limit = job.collective_try(lambda: _stability_limit(setup) if job.first else inf)
+    limit = job.collective_try(lambda: setup.find_limit() if job.first else inf)
     return replace(setup, limit=job.bcast(limit))
-
-
-def _stability_limit(setup: KWaveSetup) -> float:
-    """A step up to which all steps are stable, s."""
-    whole = Window.whole_of(setup.grid.cells)
-    return stable_step(
-        setup.materials,
-        setup.grid,
-        setup.reference_speed,
-        setup.dt,
-        whole=lambda: setup.medium_in(whole),
-    )

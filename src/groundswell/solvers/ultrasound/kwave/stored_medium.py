@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Triple
 from groundswell.solvers.ultrasound.absorption import nepers
@@ -47,7 +48,7 @@ class StoredField:
 Stored = float | StoredField
 
 
-def in_shape(dataset: Any, shape: Triple) -> Any:
+def in_shape(dataset: h5py.Dataset, shape: Triple) -> h5py.Dataset | HostArray:
     """A dataset, or its values in the shape of the grid if it has another one."""
     return dataset if dataset.shape == shape else dataset[()].reshape(shape)
 
@@ -109,7 +110,7 @@ def values_of(stored: Stored, window: Window) -> float | NDArray[np.float32]:
     return stored.within(window) if isinstance(stored, StoredField) else stored
 
 
-def _of_plane(stored: Stored, found: Mapping[str, NDArray[np.float32]]) -> Any:
+def _of_plane(stored: Stored, found: Mapping[str, NDArray[np.float32]]) -> object:
     return found[stored.name] if isinstance(stored, StoredField) else stored
 
 

@@ -16,6 +16,7 @@ from groundswell.formats.netcdf import open_dataset
 from groundswell.solvers.ultrasound.media.points import AXES
 
 if TYPE_CHECKING:
+    import h5py
     import xarray
 
 _NIFTI_UNITS = {"unknown": "mm", "mm": "mm", "meter": "m", "micron": "um"}
@@ -45,7 +46,7 @@ def open_grid_file(path: Path, names: Iterable[str]) -> xarray.Dataset:
     return open_dataset(path)
 
 
-def _plain_dataset(path: Path, file: Any, names: Iterable[str]) -> xarray.Dataset:
+def _plain_dataset(path: Path, file: h5py.File, names: Iterable[str]) -> xarray.Dataset:
     import xarray
 
     axes = {axis: file[axis][:] for axis in AXES if axis in file}
@@ -63,7 +64,7 @@ def _plain_dataset(path: Path, file: Any, names: Iterable[str]) -> xarray.Datase
     return data
 
 
-def _units(dataset: Any) -> dict[str, str]:
+def _units(dataset: h5py.Dataset) -> dict[str, str]:
     """The attribute `units` of an HDF5 dataset, if it has one."""
     units = dataset.attrs.get("units", "")
     return {"units": units.decode() if isinstance(units, bytes) else str(units)}

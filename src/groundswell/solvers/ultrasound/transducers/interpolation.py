@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, isfinite, pi, prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -142,7 +142,7 @@ def interpolation_matrix(
     upsampling: float = 2.0,
     tolerance: float = 0.05,
     layer: float | None = None,
-) -> tuple[Integers, Any]:
+) -> tuple[Integers, csr_matrix]:
     """Weights of grid points for sources on several surfaces; see `interpolate`.
 
     Returns:

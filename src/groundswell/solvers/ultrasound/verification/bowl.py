@@ -63,7 +63,7 @@ class Space:
             "origin": [-BEFORE * self.spacing, *[-half * self.spacing] * 2][: self.axes],
         }
 
-    def axis(self, backend: Backend, shape: dict[str, Any]) -> tuple[Floats, Complexes]:
+    def axis(self, backend: Backend, shape: dict[str, object]) -> tuple[Floats, Complexes]:
         """Distances from the apex (m), and the pressure there relative to that of the source.
 
         The signal sin(omega t) is the real part of -i exp(i omega t); it acts half a step late.
@@ -124,7 +124,7 @@ def piston(backend: Backend, full: bool) -> Iterator[Check]:
     )
 
 
-def _curved(kind: str, space: Space, radius: float, diameter: float) -> dict[str, Any]:
+def _curved(kind: str, space: Space, radius: float, diameter: float) -> dict[str, object]:
     focus = [radius, 0.0, 0.0][: space.axes]
     shape = {"kind": kind, "apex": space.apex, "focus": focus}
     return {**shape, "radius": radius, "diameter": diameter}

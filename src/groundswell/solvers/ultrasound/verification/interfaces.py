@@ -76,7 +76,7 @@ def _coefficients(
 
 
 def _spectra(
-    backend: Backend, per_wavelength: int, medium: dict[str, Any]
+    backend: Backend, per_wavelength: int, medium: dict[str, object]
 ) -> tuple[Floats, Complexes]:
     """Places on either side of x = 0 (m), and the pressure at FREQUENCY there."""
     spacing, side = SPEED / FREQUENCY / per_wavelength, SIDE * per_wavelength

@@ -8,7 +8,6 @@ error that the solver expects if that is larger; it then warns.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -29,25 +28,25 @@ SKULL = {"kind": "layer", "axis": "x", "from": 25.5 * H, "to": 33.5 * H, **BONE}
 BALL = {"kind": "gaussian", "centre": [30 * H, 30 * H], "width": 3 * H, "pressure": 1e5}
 
 
-def _arc(x: float = 12.0, y: float = 32.0, focus: float = 44.0) -> dict[str, Any]:
+def _arc(x: float = 12.0, y: float = 32.0, focus: float = 44.0) -> dict[str, object]:
     place = {"apex": [x * H, y * H], "focus": [(x + focus) * H, y * H]}
     return {"kind": "arc", "radius": focus * H, "diameter": 32 * H, **place}
 
 
-def _bowl() -> dict[str, Any]:
+def _bowl() -> dict[str, object]:
     centre = [16 * H, 16 * H]
     place = {"apex": [6 * H, *centre], "focus": [26 * H, *centre]}
     return {"kind": "bowl", "radius": 20 * H, "diameter": 16 * H, **place}
 
 
 def _case(
-    medium: dict[str, Any] | None = None,
+    medium: dict[str, object] | None = None,
     per_wavelength: float = 6.0,
-    shape: dict[str, Any] | None = None,
+    shape: dict[str, object] | None = None,
     pressure: float = 1e5,
     points: tuple[int, ...] = (80, 64),
     duration: str = "14 us",
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Sections of a case: a continuous wave, by default of an arc, in a medium."""
     signal = {"kind": "sine", "frequency": WATER["speed"] / (per_wavelength * H)}
     source = {"shape": shape or _arc(), "pressure": pressure, "signal": signal}
@@ -59,17 +58,17 @@ def _case(
     }
 
 
-def _initial(medium: dict[str, Any]) -> dict[str, Any]:
+def _initial(medium: dict[str, object]) -> dict[str, object]:
     """Sections of a case that starts with a pressure and has no source."""
     case = _case(medium)
     return {name: part for name, part in case.items() if name != "source"} | {"initial": BALL}
 
 
-def _lossy(power: float, absorption: float = 1.0) -> dict[str, Any]:
+def _lossy(power: float, absorption: float = 1.0) -> dict[str, object]:
     return {"absorption": absorption, "power": power}
 
 
-CASES: dict[str, tuple[dict[str, Any], Triple]] = {
+CASES: dict[str, tuple[dict[str, object], Triple]] = {
     "water": (_case(), (2, 1, 1)),
     "water, 4 ranks": (_case(), (2, 2, 1)),
     "bone": (_case({"shape": [PLATE | BONE]}, 8.4), (2, 1, 1)),
@@ -121,7 +120,7 @@ def accuracies(backend: Backend, full: bool) -> Iterator[Check]:
 
 
 def _check(
-    name: str, sections: dict[str, Any], ranks: Triple, exact: Floats, backend: Backend
+    name: str, sections: dict[str, object], ranks: Triple, exact: Floats, backend: Backend
 ) -> Check:
     setup = prepare(make_case(**sections))
     found = _samples(Blocks.of_ranks(setup, ranks, backend), setup.steps)

@@ -17,13 +17,13 @@ WATER = {"speed": SPEED, "density": DENSITY}
 ACROSS = 8  # points along y of a channel: the fewest that a grid may have
 
 
-def make_case(**sections: Any) -> UltrasoundCase:
+def make_case(**sections: object) -> UltrasoundCase:
     """A case of these sections without maps, by default of water in double precision."""
     defaults = {"medium": WATER, "output": {"maps": False}, "run": {"precision": "double"}}
     return UltrasoundCase(**defaults | sections)
 
 
-def channel(points: int, spacing: float, width: int = 0, **sections: Any) -> UltrasoundCase:
+def channel(points: int, spacing: float, width: int = 0, **sections: object) -> UltrasoundCase:
     """A case in which waves travel along x: a narrow grid in two dimensions, periodic along y.
 
     Args:
@@ -38,7 +38,7 @@ def channel(points: int, spacing: float, width: int = 0, **sections: Any) -> Ult
     )
 
 
-def plane(x: float, spacing: float) -> dict[str, Any]:
+def plane(x: float, spacing: float) -> dict[str, object]:
     """The `shape` of a source on a plane x of a channel."""
     half = spacing / 2
     return {"kind": "line", "start": [x, -half], "end": [x, (ACROSS - 1) * spacing + half]}

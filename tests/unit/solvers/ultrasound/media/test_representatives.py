@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from groundswell.errors import InputError
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.dispersion import absorbing_distance, most_absorbing
 from groundswell.solvers.ultrasound.media import MediumDescription, MediumSection
-from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
 from groundswell.solvers.ultrasound.stability import Coefficients, longest_step
+from groundswell.solvers.ultrasound.window import Window
 
 pytestmark = pytest.mark.each_value
 
@@ -111,6 +113,25 @@ def test_the_path_through_strong_absorption_is_that_of_all_points(tmp_path: Path
         grid = Grid(CELLS, (H, 2 * H, 3 * H))
         found = absorbing_distance(description.absorption(), absorption.max(), grid)
         assert found == pytest.approx(min(lengths), rel=1e-14)
+
+
+def test_parts_of_ranks_have_the_bits_of_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows wrap around the grid; files are read a plane or two at a time."""
+    nx, ny, nz = cells = tuple(len(at) for at in AXES)
+    window = Window(cells, (nx // 2, 0, nz - 2), (nx - nx // 2, ny, 2), (1, 0, 1))
+    for keys in media(tmp_path, 7):
+        section = MediumSection(**{**WATER, **keys})
+        whole = MediumDescription(section, AXES, REGION).medium()
+        monkeypatch.setattr("groundswell.solvers.ultrasound.media.files.SLAB", 1)
+        found = MediumDescription(section, AXES, REGION).medium_in(window)
+        expected = medium_of(whole, window)
+        monkeypatch.undo()
+        for field in fields(AcousticMedium):
+            value, wanted = getattr(found, field.name), getattr(expected, field.name)
+            assert np.array_equal(value, wanted), (field.name, keys)
+            assert getattr(value, "dtype", None) == getattr(wanted, "dtype", None)
 
 
 def test_speeds_at_points_are_those_of_the_medium(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from groundswell.backends.transforms import spectrum_dtype
 from groundswell.solvers.ultrasound.medium import Values
 
 
-class Tables:
+class DeviceCoefficients:
     """Copies arrays to a device in the precision of the fields.
 
     Args:

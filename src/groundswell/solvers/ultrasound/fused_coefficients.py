@@ -1,4 +1,4 @@
-"""Tables, properties and constants that the kernels of the fused step read."""
+"""Coefficients, properties and constants that the kernels of the fused step read."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from numpy.typing import DTypeLike
 
 from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Backend, Constant
+from groundswell.solvers.ultrasound.device_coefficients import DeviceCoefficients
 from groundswell.solvers.ultrasound.line_transforms import Passes
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
-from groundswell.solvers.ultrasound.tables import Tables
 from groundswell.solvers.ultrasound.window import Window, bell_along
 
 FORWARD_SCALE = 2  # the kernels' forward transforms have twice the usual values
 
 
-class FusedTables(Tables):
-    """Device copies of the tables and properties that passes along lines read.
+class FusedCoefficients(DeviceCoefficients):
+    """Device copies of the coefficients that passes along lines read.
 
     Args:
         passes: the passes, which determine the order of wavenumbers.

@@ -15,6 +15,8 @@ from groundswell.console import open_console, print_lines
 from groundswell.errors import counted
 from groundswell.grids.cartesian import format_extent
 
+Findings = Mapping[str, Any]  # of `check` or of `info`, by key
+
 
 def pairs(title: str, rows: Mapping[str, str], width: int | None = None) -> None:
     """Print names and values; `width` is the minimum width of the names."""
@@ -33,7 +35,7 @@ def warn(warnings: Iterable[str]) -> None:
         console.print(f"[yellow]warning:[/yellow] {escape(text)}", soft_wrap=True)
 
 
-def show_check(found: Mapping[str, Any]) -> None:
+def show_check(found: Findings) -> None:
     """Print the labelled quantities of a set-up, the resources of this machine, and warnings."""
     groups: dict[str, dict[str, str]] = {}
     for quantity in found["quantities"]:
@@ -48,7 +50,7 @@ def show_check(found: Mapping[str, Any]) -> None:
     warn(found["warnings"])
 
 
-def _sharing(sharing: Mapping[str, Any]) -> dict[str, str]:
+def _sharing(sharing: Findings) -> dict[str, str]:
     """How ranks share the run, with the needs of the busiest rank."""
     processes, hosts, mates = (sharing[key] for key in ("processes", "hosts", "ranks_per_host"))
     each = "one rank each" if mates == 1 else f"at most {mates} ranks each"
@@ -62,7 +64,7 @@ def _sharing(sharing: Mapping[str, Any]) -> dict[str, str]:
     return ({"process grid": format_extent(processes)} if len(processes) > 1 else {}) | rows | more
 
 
-def _machine(found: Mapping[str, Any]) -> dict[str, str]:
+def _machine(found: Findings) -> dict[str, str]:
     """The device, its memory and bandwidth, the minimum run time, and disk space."""
     disk = f"{byte_size(found['disk_free'])}; the results take {byte_size(found['output_bytes'])}"
     if found["device"] is None:
@@ -81,7 +83,7 @@ def _machine(found: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _least_time(found: Mapping[str, Any]) -> str:
+def _least_time(found: Findings) -> str:
     time = f"{duration(found['seconds_at_least'])} at full memory bandwidth"
     if "sharing" in found:
         time += ", without the exchange"
@@ -90,7 +92,7 @@ def _least_time(found: Mapping[str, Any]) -> str:
     return f"at least {time}"
 
 
-def show_machine(found: Mapping[str, Any]) -> None:
+def show_machine(found: Findings) -> None:
     """Print versions, solvers, devices and their links, MPI, transports and the kernel cache."""
     libraries = ", ".join(f"{name} {version}" for name, version in found["libraries"].items())
     cache = found["cache"]
@@ -110,7 +112,7 @@ def show_machine(found: Mapping[str, Any]) -> None:
     )
 
 
-def _links(links: Mapping[str, Any]) -> dict[str, str]:
+def _links(links: Findings) -> dict[str, str]:
     """The links between GPUs, the fastest first; no row if there are none."""
     groups: dict[tuple[float, str], list[str]] = {}
     for pair in links["pairs"]:
@@ -124,7 +126,7 @@ def _links(links: Mapping[str, Any]) -> dict[str, str]:
     return {"links of GPUs": "\n".join(rows)} if rows else {}
 
 
-def _mpi(mpi: Mapping[str, Any]) -> str:
+def _mpi(mpi: Findings) -> str:
     words = [
         f"mpi4py {mpi['mpi4py'] or 'is not installed'}",
         f"mpiexec {mpi['mpiexec'] or 'is not on the path'}",
@@ -137,7 +139,7 @@ def _mpi(mpi: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
-def _transports(found: Mapping[str, Any]) -> dict[str, str]:
+def _transports(found: Findings) -> dict[str, str]:
     """The transports between ranks, for the devices of this machine."""
     here = (name for name, device in found["devices"].items() if device["device"] is not None)
     mpiexec = found["mpi"]["mpiexec"] or "mpiexec"
@@ -146,7 +148,7 @@ def _transports(found: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _list_transports(transports: Mapping[str, Any], mpiexec: str) -> str:
+def _list_transports(transports: Findings, mpiexec: str) -> str:
     """Names of the transports that work or might work, then the others with their reasons."""
     names = {
         state: ", ".join(name for name, each in transports.items() if each["works"] is state)
@@ -162,7 +164,7 @@ def _list_transports(transports: Mapping[str, Any], mpiexec: str) -> str:
     return "\n".join([*lines, *(f"not {', '.join(of)}: {why}" for why, of in missing.items())])
 
 
-def _device(entry: Mapping[str, Any]) -> str:
+def _device(entry: Findings) -> str:
     if entry["device"] is None:
         return f"not available: {entry['reason']}"
     versions = ", ".join(f"{name} {version}" for name, version in entry["versions"].items())
