@@ -16,7 +16,8 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.pattern import receives
 from groundswell.grids.cartesian import GHOSTS, Field, Grid, Layout, Part
-from groundswell.outputs.cartesian import CartesianDomain, ghosts_read
+from groundswell.outputs.cartesian import CartesianDomain
+from groundswell.outputs.ghosts_read import ghosts_read
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.simulation.checkpoint import NAME, Progress, read_progress, restore, save

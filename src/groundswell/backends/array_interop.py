@@ -19,15 +19,18 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from groundswell.arrays import DeviceArray, HostArray
+from groundswell.backends.array_views import (
+    VIEW_ERRORS,
+    is_immutable,
+    numpy_view,
+    on_gpu,
+    require_supported,
+    require_values,
+    type_name,
+    view_error,
+)
 from groundswell.backends.base import Backend
 from groundswell.errors import InputError
-
-ITEM_SIZES = (1, 2, 4, 8, 16)  # bytes per value that kernels can copy
-DLPACK_HOST = (1, 3)  # DLPack device types of host memory: kDLCPU and kDLCUDAHost (pinned)
-SUPPORTED = "NumPy, CuPy, PyTorch, JAX, or anything with DLPack or an array interface"
-
-# Errors that libraries raise if they cannot provide a view.
-VIEW_ERRORS = (AttributeError, BufferError, KeyError, RuntimeError, TypeError, ValueError)
 
 StreamHandles = tuple[int, ...]  # of CUDA streams
 
@@ -46,11 +49,6 @@ def as_array(backend: Backend, array: Any) -> DeviceArray:
     return array_interop(backend).view(array)
 
 
-def is_immutable(array: Any) -> bool:
-    """Whether the library's arrays are immutable, as those of JAX are."""
-    return _library(type(array)) in ("jax", "jaxlib")
-
-
 class ArrayInterop(ABC):
     """Access of a backend to the arrays and streams of its user."""
 
@@ -59,11 +57,11 @@ class ArrayInterop(ABC):
 
     def view(self, array: Any, *, writable: bool = True) -> DeviceArray:
         """A view as of `as_array`; read-only arrays are allowed if `writable` is False."""
-        _require_values(array)
+        require_values(array)
         view, is_read_only = self._view(array)
         if is_read_only and writable:
-            raise InputError(f"{_name(array)} is read-only; give an array that can be written")
-        _require_supported(_name(array), view)
+            raise InputError(f"{type_name(array)} is read-only; give an array that can be written")
+        require_supported(type_name(array), view)
         return view
 
     @abstractmethod
@@ -115,7 +113,7 @@ class HostInterop(ArrayInterop):
     """Interoperation on the CPU, which has no streams: all calls are synchronous."""
 
     def _view(self, array: Any) -> tuple[DeviceArray, bool]:
-        view = array if isinstance(array, np.ndarray) else _numpy_view(array)
+        view = array if isinstance(array, np.ndarray) else numpy_view(array)
         return view, not view.flags.writeable
 
     def zeros(self, shape: Sequence[int], dtype: DTypeLike) -> DeviceArray:
@@ -167,10 +165,10 @@ class CudaInterop(ArrayInterop):
 
     def _view(self, array: Any) -> tuple[DeviceArray, bool]:
         is_cupy = isinstance(array, self._cupy.ndarray)
-        if not is_cupy and not _on_gpu(array):
+        if not is_cupy and not on_gpu(array):
             raise InputError(
-                f'{_name(array)} lies in host memory, but device="cuda" was requested; move the '
-                'array to the GPU, or use device="cpu"'
+                f'{type_name(array)} lies in host memory, but device="cuda" was requested; move '
+                'the array to the GPU, or use device="cpu"'
             )
         self._require_same_device(array)
         return (array, False) if is_cupy else self._cupy_view(array)
@@ -179,7 +177,7 @@ class CudaInterop(ArrayInterop):
         device = getattr(array, "__dlpack_device__", lambda: (2, self._device))()[1]
         if device != self._device:
             raise InputError(
-                f"{_name(array)} lies on GPU {device}, but this rank uses GPU {self._device}; "
+                f"{type_name(array)} lies on GPU {device}, but this rank uses GPU {self._device}; "
                 f'allocate it there, or use device="cuda:{device}"'
             )
 
@@ -191,7 +189,7 @@ class CudaInterop(ArrayInterop):
             with self._stream:  # DLPack makes this stream wait for the array's pending work
                 return self._cupy.from_dlpack(array), is_immutable(array)
         except VIEW_ERRORS as error:
-            raise _view_error(array, error) from error
+            raise view_error(array, error) from error
 
     def _interface_view(self, array: Any, interface: dict[str, Any]) -> DeviceArray:
         """The view that an array interface describes. CuPy's own import would synchronise."""
@@ -285,110 +283,3 @@ def stream_handle(stream: Any) -> int:
             "its handle as a number"
         )
     return handle
-
-
-# --- which arrays can be viewed -------------------------------------------------------------------
-
-
-def _require_values(array: Any) -> None:
-    """Raise InputError for traced arrays, which have no values, arrays with gradients and lists."""
-    if isinstance(array, list | tuple):
-        raise InputError(
-            f"a {type(array).__name__} is not a supported array; give one of {SUPPORTED}, and each "
-            "of several arrays as an argument of its own"
-        )
-    if is_immutable(array) and any(kind.__name__ == "Tracer" for kind in type(array).__mro__):
-        raise InputError(
-            f"{_name(array)} is traced: ghost layers cannot be exchanged inside jax.jit or "
-            "jax.grad; jit the work between two exchanges instead"
-        )
-    if getattr(array, "requires_grad", False):
-        raise InputError(
-            f"{_name(array)} requires gradients, but an exchange has none; give its detach()"
-        )
-
-
-def as_dtype(given: DTypeLike) -> np.dtype[Any]:
-    """The type that NumPy knows by this name; `object`, which is not supported, if none."""
-    try:
-        return np.dtype(given)
-    except (TypeError, ValueError):
-        return np.dtype(object)
-
-
-def is_supported_dtype(dtype: np.dtype[Any]) -> bool:
-    """Whether values of a type are plain numbers of a size that kernels can copy."""
-    plain = not (dtype.hasobject or dtype.names or dtype.subdtype)
-    return plain and dtype.itemsize in ITEM_SIZES
-
-
-def value_type(given: DTypeLike) -> np.dtype[Any]:
-    """The type of values."""
-    dtype = as_dtype(given)
-    if not is_supported_dtype(dtype):
-        raise InputError(
-            f"dtype = {given!r}: give a type of plain numbers that NumPy knows, such as "
-            f'"float32", of {", ".join(map(str, ITEM_SIZES))} bytes each; for others, such as '
-            "bfloat16 of PyTorch, integers of the same size"
-        )
-    return dtype
-
-
-def _require_supported(name: str, array: DeviceArray) -> None:
-    dtype = array.dtype
-    if not is_supported_dtype(dtype):
-        raise InputError(
-            f"{name} has values of type {dtype}, {dtype.itemsize} bytes each; allowed are plain "
-            f"numbers of {', '.join(map(str, ITEM_SIZES))} bytes"
-        )
-    axes = zip(array.shape, array.strides, strict=True)
-    if array.size and any(n > 1 and step == 0 for n, step in axes):
-        raise InputError(
-            f"{name} of shape {tuple(array.shape)} repeats values by strides of 0; copy it"
-        )
-
-
-def _numpy_view(array: Any) -> HostArray:
-    if _on_gpu(array):
-        raise InputError(
-            f'{_name(array)} lies on a GPU, but device="cpu" was requested; use device="cuda", or '
-            "copy the array to the host"
-        )
-    if hasattr(array, "__array_interface__") or is_immutable(array):
-        return np.asarray(array)
-    if not hasattr(array, "__dlpack__"):
-        raise InputError(f"{_name(array)} is not a supported array; give one of {SUPPORTED}")
-    try:
-        imported = np.from_dlpack(array)
-        # NumPy before 2.1 marks all arrays imported by DLPack as read-only.
-        writable = imported if imported.flags.writeable else np.asarray(array)
-    except VIEW_ERRORS as error:
-        raise _view_error(array, error) from error
-    return writable if writable.ctypes.data == imported.ctypes.data else imported
-
-
-def _on_gpu(array: Any) -> bool:
-    device = getattr(array, "__dlpack_device__", None)
-    if device is None:
-        return hasattr(array, "__cuda_array_interface__")
-    try:
-        return device()[0] not in DLPACK_HOST
-    except VIEW_ERRORS as error:
-        raise _view_error(array, error) from error
-
-
-def _view_error(array: Any, error: Exception) -> InputError:
-    reason = str(error).strip().partition("\n")[0].rstrip(".")
-    return InputError(
-        f"{_name(array)} cannot be viewed ({reason}); allowed: {SUPPORTED}. For types that NumPy "
-        "and CuPy lack, such as bfloat16, give a view as integers of the same size"
-    )
-
-
-def _name(array: Any) -> str:
-    kind = type(array)
-    return f"{_library(kind)}.{kind.__name__}"
-
-
-def _library(kind: type) -> str:
-    return kind.__module__.partition(".")[0]

@@ -24,20 +24,22 @@ from groundswell.arguments import (
     is_sequence,
     real_numbers,
     require_arguments,
-    whole_numbers,
 )
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend
-from groundswell.backends.array_interop import StreamHandles, is_immutable, value_type
-from groundswell.errors import InputError, counted
+from groundswell.backends.array_interop import StreamHandles
+from groundswell.backends.array_views import is_immutable, value_type
+from groundswell.errors import InputError
 from groundswell.exchange.communicator import reported
-from groundswell.exchange.decomposition import BlockLengths, Decomposition, Index, decompose_for
+from groundswell.exchange.decomposition import BlockLengths, Decomposition, decompose_for
 from groundswell.exchange.devices import find_device
 from groundswell.exchange.ghost_field import TERMS, Field, GhostField, as_fields
+from groundswell.exchange.ghosted_block import GhostedBlock
 from groundswell.exchange.halo import DEFAULTS, HaloExchange, Options, complete_options
 from groundswell.exchange.mpi_communicator import cartesian, ranks_of
-from groundswell.exchange.pattern import GhostedBlock, Ghosts, Layers, as_ghosts, traffic
-from groundswell.exchange.plan import Plan, PlanCache
+from groundswell.exchange.pattern import Ghosts, Layers, as_ghosts, traffic
+from groundswell.exchange.plan import Plan
+from groundswell.exchange.plan_cache import PlanCache
 from groundswell.exchange.repetition import LastExchange, places_of
 from groundswell.exchange.tuning import Choice, for_any_arrays, halo_candidates
 
@@ -326,25 +328,9 @@ class Domain(GhostedBlock, PlanCache):
         view, axes, ghosts = self._interop.view(field.array), len(self.own), self.ghosts
         if field.ghosts is not None:
             ghosts = as_ghosts(field.ghosts, axes, bool(ghosts.corners))
-        origin = self._origin(tuple(view.shape[-axes:]), ghosts, field.origin)
+        origin = self.first_own_point(tuple(view.shape[-axes:]), ghosts, field.origin)
         components = np.ndindex(view.shape[:-axes])
         return [GhostField(view[c], origin, ghosts, field.sent_as) for c in components]
-
-    def _origin(self, shape: Index, ghosts: Ghosts, given: Sequence[int] | None) -> Index:
-        """The index of the first own point in an array: as given, or from layers that fit."""
-        axes = len(self.own)
-        if given is not None and len(shape) == axes:
-            return whole_numbers("origin", given, axes)
-        if given is None and shape == self.local_shape:
-            return self.ghosts.low
-        if given is None and shape == ghosts.padded(self.block.shape):
-            return ghosts.low
-        raise InputError(
-            f"the last axes of an array have {shape} points, but rank {self.rank} has "
-            f"{self.local_shape} points with ghost layers; if the array has other layers, give the "
-            "index of its first own point, Field(array, origin=...), one number for each of "
-            f"{counted(axes, 'axis', 'axes')}"
-        )
 
     def _writable(self, number: int, field: Field) -> Field:
         """The same field, with a copy of an array that is not writable."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.arrays import DeviceArray
-from groundswell.backends.array_interop import is_supported_dtype
+from groundswell.backends.array_views import is_supported_dtype
 from groundswell.backends.base import Backend
 from groundswell.errors import InputError, counted
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE, RAW, WORDS, Copy, StridedBox, steps

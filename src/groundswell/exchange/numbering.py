@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from groundswell.arguments import integers, require_arguments
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend
-from groundswell.backends.array_interop import as_dtype
+from groundswell.backends.array_views import as_dtype
 from groundswell.compression import require_codec
 from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import reported
@@ -32,7 +32,8 @@ from groundswell.exchange.gather_scatter.rows import TYPES
 from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.mpi_communicator import ranks_of
-from groundswell.exchange.plan import Plan, PlanCache
+from groundswell.exchange.plan import Plan
+from groundswell.exchange.plan_cache import PlanCache
 from groundswell.exchange.tuning import Choice, gather_scatter_candidates
 
 

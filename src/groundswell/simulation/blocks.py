@@ -23,8 +23,9 @@ from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.pattern import Box, Ghosts, traffic
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Grid, Layout, Part
-from groundswell.outputs.cartesian import CartesianDomain, ghosts_read
+from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.distributed_array import DistributedArray
+from groundswell.outputs.ghosts_read import ghosts_read
 from groundswell.outputs.recorder import Recorders
 from groundswell.outputs.recording import RecordableField, Recording
 from groundswell.simulation.exchanging import ExplicitSolver, boundary_first, part_of

@@ -11,9 +11,10 @@ from groundswell.backends.base import Event, in_order
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.decomposition import Decomposition
 from groundswell.exchange.ghost_field import GhostField
+from groundswell.exchange.ghosted_block import open_sides, split
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import Operation
-from groundswell.exchange.pattern import Box, open_sides, split
+from groundswell.exchange.pattern import Box
 from groundswell.exchange.tuning import Choice, Timer, Tuning, cache_file, halo_candidates, tune
 from groundswell.grids.cartesian import Field, Grid, Part
 from groundswell.outputs.distributed_array import DistributedArray
@@ -35,7 +36,7 @@ def boundary_first(
     list would contain all points.
 
     Args:
-        thickness: see `split` in exchange/pattern.py.
+        thickness: see `split` in exchange/ghosted_block.py.
     """
     shape = decomposition.block(rank).shape
     boundary, interior = split(shape, open_sides(decomposition, rank), thickness)

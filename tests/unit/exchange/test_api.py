@@ -21,8 +21,7 @@ from halo_oracle import numbered
 from groundswell.backends import open_backend
 from groundswell.backends.array_interop import as_array, stream_handle
 from groundswell.errors import InputError
-from groundswell.exchange import Domain, Field, Ghosts, Numbering
-from groundswell.exchange import plan as plan_module
+from groundswell.exchange import Domain, Field, Ghosts, Numbering, plan_cache
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE
 from groundswell.exchange.connect import TRANSPORTS
 from groundswell.exchange.gather_scatter.pattern import ROUTES
@@ -334,7 +333,7 @@ def test_the_python_of_the_page_runs(code: str) -> None:
     exec(compile(code, "docs/exchange.md", "exec"), names)
     if "domain" in names:
         domain = names["domain"]
-        assert domain.ghosts.low[0] and domain in plan_module._OPEN
+        assert domain.ghosts.low[0] and domain in plan_cache._OPEN
         domain.close()
     else:
         assert names["v"].tolist() == [1, 1, 2, 2] and names["u"].tolist() == [1, 2, 2, 2, 2, 1]
@@ -347,7 +346,7 @@ def test_the_page_names_what_there_is() -> None:
     assert all(f"`{option}`" in PAGE for option in DEFAULTS)
     assert all(f"| {wide} | {sent} |" in PAGE for wide, sent in CONVERSIONS if narrower(wide, sent))
     assert TIMEOUT in PAGE and f"default {DEFAULT_TIMEOUT:.0f}" in PAGE
-    assert f"last {plan_module.MOST_PLANS} plans" in PAGE
+    assert f"last {plan_cache.MOST_PLANS} plans" in PAGE
 
 
 @pytest.mark.parametrize("codec", ["mpc", "zfp24"])

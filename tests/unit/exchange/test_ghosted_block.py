@@ -10,7 +10,8 @@ from halo_oracle import around, needed, owners, random_cut, random_ghosts
 
 from groundswell.exchange import Domain, Ghosts
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.pattern import GhostedBlock, uniform
+from groundswell.exchange.ghosted_block import GhostedBlock
+from groundswell.exchange.pattern import uniform
 
 MARGIN = 3
 FACES = [(-1, 0), (0, -1), (0, 1), (1, 0)]

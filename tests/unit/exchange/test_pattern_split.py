@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.pattern import Box, open_sides, split
+from groundswell.exchange.ghosted_block import open_sides, split
+from groundswell.exchange.pattern import Box
 
 axes = st.integers(1, 3)
 flags = st.tuples(st.booleans(), st.booleans())

@@ -14,9 +14,8 @@ from array_layouts import elsewhere
 
 from groundswell.backends.listing import describe
 from groundswell.errors import InputError
-from groundswell.exchange import Domain, Field, Ghosts
+from groundswell.exchange import Domain, Field, Ghosts, plan_cache
 from groundswell.exchange import domain as module
-from groundswell.exchange import plan as plan_module
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import MOST_LAYOUTS, HaloExchange
 from groundswell.exchange.transfer import LocalTransfer
@@ -85,11 +84,11 @@ def test_arrays_of_the_last_layout_are_exchanged_without_new_views(
 
 def test_few_plans_are_kept_and_none_keeps_its_arrays() -> None:
     domain = Domain((6, 5), 1, periodic=True)
-    arrays = [domain.zeros(components=n) for n in range(1, plan_module.MOST_PLANS + 4)]
+    arrays = [domain.zeros(components=n) for n in range(1, plan_cache.MOST_PLANS + 4)]
     for array in arrays:
         array[...] = 7
         domain.exchange(array)
-    assert len(domain._cached) == plan_module.MOST_PLANS
+    assert len(domain._cached) == plan_cache.MOST_PLANS
     alive = [weakref.ref(array) for array in arrays]
     arrays.clear()
     del array
@@ -324,10 +323,10 @@ def test_a_script_that_ends_finishes_what_is_under_way(monkeypatch: pytest.Monke
     domain.interior(u)[...] = 2
     plan = domain.plan(u)
     plan.start()
-    monkeypatch.setattr(plan_module, "_OPEN", [domain])
+    monkeypatch.setattr(plan_cache, "_OPEN", [domain])
     monkeypatch.delattr(sys, "last_value", raising=False)
-    plan_module._close_all()
-    assert plan.closed and not plan_module._OPEN and np.all(u == 2)
+    plan_cache._close_all()
+    assert plan.closed and not plan_cache._OPEN and np.all(u == 2)
 
 
 @pytest.mark.gpu

@@ -19,7 +19,7 @@ from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.pattern import Box, Ghosts, uniform
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
-from groundswell.outputs.cartesian import ghosts_read
+from groundswell.outputs.ghosts_read import ghosts_read
 from groundswell.simulation.exchanging import boundary_first
 from groundswell.solvers.cavity.boundary_conditions import boundary_parameters
 from groundswell.solvers.cavity.case import FIELDS

@@ -15,7 +15,7 @@ from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.pattern import Ghosts
 from groundswell.grids.cartesian import GHOSTS, Field, Part
-from groundswell.outputs.cartesian import ghosts_read
+from groundswell.outputs.ghosts_read import ghosts_read
 
 if TYPE_CHECKING:
     from groundswell.solvers.earthquake.setup import Setup

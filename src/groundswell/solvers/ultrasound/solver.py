@@ -16,8 +16,8 @@ from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.pattern import Ghosts
 from groundswell.exchange.tuning import Choice
-from groundswell.outputs.cartesian import ghosts_read
 from groundswell.outputs.distributed_array import DistributedArray
+from groundswell.outputs.ghosts_read import ghosts_read
 from groundswell.simulation.exchanging import ExplicitSolver, part_of
 from groundswell.simulation.finite_check import NonFiniteSearch, positions_in
 from groundswell.solvers.ultrasound.fields import AXES

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from variants import long_variants
 
 from groundswell.backends import open_backend
-from groundswell.exchange.pattern import Box, split
+from groundswell.exchange.ghosted_block import split
+from groundswell.exchange.pattern import Box
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import MEMORIES, STRESSES, VELOCITIES, Earthquake
