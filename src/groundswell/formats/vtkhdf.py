@@ -7,6 +7,7 @@ Format: "VTKHDF format specification", https://docs.vtk.org/en/latest/vtk_file_f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,29 @@ _VELOCITY = ("vx", "vy", "vz")
 COMPONENTS = {"velocity": _VELOCITY}  # fields that are the components of an array
 
 
+@dataclass(frozen=True)
+class ImageGrid:
+    """The cells of a snapshot.
+
+    Args:
+        cells: number of cells (x, y, z).
+        spacing: cell edges (x, y, z), m; with a stride, the stride times those of the grid.
+        origin: corner (x, y, z) of the first cell, m.
+        downward: whether z is a depth; otherwise arrays and axes are written unchanged.
+    """
+
+    cells: tuple[int, int, int]
+    spacing: tuple[float, float, float]
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    downward: bool = True
+
+    @property
+    def lowest_corner(self) -> tuple[float, float, float]:
+        """The corner with the smallest coordinates, with z up, m."""
+        x, y, z = self.origin
+        return (x, y, -(z + self.cells[2] * self.spacing[2]) if self.downward else z)
+
+
 class VolumeWriter(AppendableFile):
     """Appends snapshots of cell values to a file with axes x, y and z (up), m.
 
@@ -38,13 +62,10 @@ class VolumeWriter(AppendableFile):
 
     Args:
         path: final name, usually `volumes.vtkhdf`.
-        cells: number of cells (x, y, z) of a snapshot.
-        spacing: cell edges (x, y, z), m; with a stride, the stride times those of the grid.
+        grid: the cells of a snapshot.
         fields: names of the fields, as in `append`.
-        origin: corner (x, y, z) of the first cell, m.
         attrs: attributes of the file, which VTK ignores.
         resume: number of snapshots to keep of the file of an earlier run; None starts a new file.
-        downward: whether z is a depth; otherwise arrays and axes are written unchanged.
         dtype: data type of the values in the file.
 
     Raises:
@@ -55,21 +76,17 @@ class VolumeWriter(AppendableFile):
     def __init__(
         self,
         path: str | Path,
-        cells: tuple[int, int, int],
-        spacing: tuple[float, float, float],
+        grid: ImageGrid,
         fields: Sequence[str],
-        origin: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        *,
         attrs: Mapping[str, Any] | None = None,
         resume: int | None = None,
-        *,
-        downward: bool = True,
         dtype: DTypeLike = "float32",
     ) -> None:
-        self._cells, self._downward, self._dtype = cells, downward, np.dtype(dtype)
-        self._spacing, self._origin = spacing, origin
+        self._grid, self._dtype = grid, np.dtype(dtype)
         self._attrs = dict(attrs or {})
         self._arrays = _arrays(fields)
-        shape = (None, *cells[::-1])
+        shape = (None, *grid.cells[::-1])
         growing: dict[str, tuple[int | None, ...]] = {"VTKHDF/Steps/Values": (None,)}
         for name, parts in self._arrays.items():
             growing[f"VTKHDF/CellData/{name}"] = shape if len(parts) == 1 else (*shape, len(parts))
@@ -93,7 +110,7 @@ class VolumeWriter(AppendableFile):
     def _upward(self, name: str, fields: Mapping[str, ArrayLike]) -> HostArray:
         """The field with the lowest plane first, for z up."""
         values = np.asarray(fields[name], self._dtype)
-        if not self._downward:
+        if not self._grid.downward:
             return values
         return -values[::-1] if name in ODD_IN_Z else values[::-1]
 
@@ -125,14 +142,12 @@ class VolumeWriter(AppendableFile):
 
     def _write_image_data(self, root: Any) -> None:
         """Write the attributes of an ImageData group, in the types of the specification."""
-        (nx, ny, nz), (_, _, hz) = self._cells, self._spacing
-        x, y, depth = self._origin
+        nx, ny, nz = self._grid.cells
         root.attrs["Version"] = np.array(_VERSION, np.int64)
         root.attrs["Type"] = np.bytes_("ImageData")  # fixed-length ASCII
         root.attrs["WholeExtent"] = np.array([0, nx, 0, ny, 0, nz], np.int64)
-        bottom = -(depth + nz * hz) if self._downward else depth
-        root.attrs["Origin"] = np.array([x, y, bottom], np.float64)
-        root.attrs["Spacing"] = np.array(self._spacing, np.float64)
+        root.attrs["Origin"] = np.array(self._grid.lowest_corner, np.float64)
+        root.attrs["Spacing"] = np.array(self._grid.spacing, np.float64)
         root.attrs["Direction"] = np.eye(3, dtype=np.float64).ravel()
 
 

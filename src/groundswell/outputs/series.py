@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.arrays import HostArray
 from groundswell.case.recording import AllWhere, BoxWhere, RecordSection
-from groundswell.formats.vtkhdf import GRID_SPACING, VolumeWriter
+from groundswell.formats.vtkhdf import GRID_SPACING, ImageGrid, VolumeWriter
 from groundswell.outputs.cartesian import CartesianDomain
 from groundswell.outputs.files import SeriesWriter
 from groundswell.outputs.recording import Recording, Selection
@@ -58,15 +58,13 @@ def _open_images(
         for axis, (run, edge) in enumerate(zip(runs, (x, y, z), strict=True))
     ]
     nx, ny, nz = map(len, runs)
+    origin = corner[0], corner[1], corner[2]
     return VolumeWriter(
         path,
-        (nx, ny, nz),
-        (x, y, z),
+        ImageGrid((nx, ny, nz), (x, y, z), origin, domain.downward),
         section.fields,
-        origin=(corner[0], corner[1], corner[2]),
         attrs={**recording.attrs, GRID_SPACING: edges},
         resume=length,
-        downward=domain.downward,
         dtype=recording.dtype,
     )
 

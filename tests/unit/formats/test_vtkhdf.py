@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from groundswell.errors import InputError
-from groundswell.formats.vtkhdf import VolumeWriter
+from groundswell.formats.vtkhdf import ImageGrid, VolumeWriter
 
 rng = np.random.default_rng(44)
 CELLS = (3, 4, 5)
@@ -30,8 +30,8 @@ def snapshot(dtype: str = "f4") -> dict[str, np.ndarray]:
 
 def write(path: Path, **options: Any) -> list[dict[str, np.ndarray]]:
     snapshots = [snapshot(options.get("dtype", "f4")) for _ in TIMES]
-    options = {"fields": FIELDS, "origin": (100.0, 200.0, 60.0), **options}
-    with VolumeWriter(path, CELLS, SPACING, **options) as writer:
+    grid = ImageGrid(CELLS, SPACING, (100.0, 200.0, 60.0))
+    with VolumeWriter(path, grid, **{"fields": FIELDS, **options}) as writer:
         for time, fields in zip(TIMES, snapshots, strict=True):
             writer.append(time, fields)
     return snapshots
@@ -125,7 +125,7 @@ def test_a_restart_cuts_and_continues(tmp_path: Path) -> None:
     path = tmp_path / "v.vtkhdf"
     snapshots = write(path, fields=("vz", "vx"))
     last = snapshot()
-    with VolumeWriter(path, CELLS, SPACING, ("vz", "vx"), resume=2) as writer:
+    with VolumeWriter(path, ImageGrid(CELLS, SPACING), ("vz", "vx"), resume=2) as writer:
         writer.append(9.0, last)
     with h5py.File(path) as file:
         root = file["VTKHDF"]
@@ -140,6 +140,6 @@ def test_a_restart_cuts_and_continues(tmp_path: Path) -> None:
 def test_another_box_is_not_continued(tmp_path: Path) -> None:
     write(tmp_path / "v.vtkhdf")
     with pytest.raises(InputError, match="cannot be continued: its VTKHDF/CellData"):
-        VolumeWriter(tmp_path / "v.vtkhdf", (3, 4, 6), SPACING, FIELDS, resume=1)
+        VolumeWriter(tmp_path / "v.vtkhdf", ImageGrid((3, 4, 6), SPACING), FIELDS, resume=1)
     with pytest.raises(InputError, match="unfinished run: it is damaged or of another kind"):
-        VolumeWriter(tmp_path / "v.vtkhdf", CELLS, SPACING, ("syy",), resume=1)
+        VolumeWriter(tmp_path / "v.vtkhdf", ImageGrid(CELLS, SPACING), ("syy",), resume=1)

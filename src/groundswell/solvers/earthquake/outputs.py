@@ -15,7 +15,7 @@ import numpy as np
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Items, Launch, Module
 from groundswell.exchange.communicator import Communicator
-from groundswell.formats.vtkhdf import GRID_SPACING, VolumeWriter
+from groundswell.formats.vtkhdf import GRID_SPACING, ImageGrid, VolumeWriter
 from groundswell.grids.cartesian import Part
 from groundswell.outputs.cartesian import CartesianDomain, strided, taken
 from groundswell.outputs.distributed_array import DistributedArray
@@ -282,15 +282,15 @@ class Outputs:
         stride, shift = section.stride, (1 - section.stride) / 2
         nz, ny, nx = box.shape
         start = self._first_sample("volumes")
+        # A value is that of its block's first cell, so it lies at the centre of that cell.
+        origin = shift * hx, shift * hy, shift * hz
+        spacing = stride * hx, stride * hy, stride * hz
         writer = None
         if self._comm.first:
             writer = VolumeWriter(
                 folder / "volumes.vtkhdf",
-                (nx, ny, nz),
-                (stride * hx, stride * hy, stride * hz),
+                ImageGrid((nx, ny, nz), spacing, origin),
                 section.fields,
-                # A value is that of its block's first cell, so it lies at the centre of that cell.
-                origin=(shift * hx, shift * hy, shift * hz),
                 attrs={**self._attributes, GRID_SPACING: setup.grid.spacing},
                 resume=length,
                 dtype=setup.dtype,
