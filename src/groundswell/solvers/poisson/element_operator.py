@@ -101,9 +101,21 @@ class ElementOperator:
         shared = self.variant.shared_bytes(degree, *self._ring_values)
         extent = Blocks(self.blocks(chosen), self.variant.threads(degree), shared)
         numbers = self._backend.to_device(chosen.astype("i4"))
-        inputs = (x, x_pitch, x if scale is None else scale, self._dofs, self._geometry)
-        outputs = (y, y_pitch, numbers, len(chosen), energies)
-        return [module.launch("apply_elements", extent, *inputs, *outputs)]
+        launch = module.launch(
+            "apply_elements",
+            extent,
+            x=x,
+            x_pitch=x_pitch,
+            scale=x if scale is None else scale,
+            dofs=self._dofs,
+            geometry=self._geometry,
+            y=y,
+            y_pitch=y_pitch,
+            elements=numbers,
+            count=len(chosen),
+            energies=energies,
+        )
+        return [launch]
 
     def blocks(self, chosen: Integers) -> int:
         """Number of blocks of a launch for these elements."""

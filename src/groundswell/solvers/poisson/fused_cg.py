@@ -58,19 +58,15 @@ class Vectors:
     x: DeviceArray
     scale: DeviceArray | None
 
-    def arguments(self, first: int, turn: int) -> tuple[DeviceArray | int, ...]:
-        """Kernel arguments for the rows from `first` on, in one iteration of the cycle."""
+    def arguments(self, first: int, turn: int) -> dict[str, DeviceArray | int]:
+        """Arguments of advance_rows for the rows from `first` on, in one iteration of the cycle."""
         r, following = self.residuals[turn], self.residuals[(turn + 1) % CYCLE]
         scale = r if self.scale is None else self.scale
         _, pitch, own_pitch = pitches(r, self.s)
-        before, after = (r, scale, following, self.residuals[0]), (self.s, self.p, self.x)
-        return (
-            *(vector[..., first:] for vector in before),
-            r.size,
-            *(vector[..., first:] for vector in after),
-            pitch,
-            own_pitch,
-        )
+        vectors = {"r": r, "scale": scale, "next": following, "first": self.residuals[0]}
+        vectors |= {"s": self.s, "p": self.p, "x": self.x}
+        rows = {name: vector[..., first:] for name, vector in vectors.items()}
+        return {**rows, "first_pitch": r.size, "pitch": pitch, "own_pitch": own_pitch}
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,15 +267,20 @@ class FusedConjugateGradients(RecordedIteration):
             self._backend.compile(source).launch(
                 "advance_rows",
                 Blocks(rows.blocks * self._components, LANES),
-                *(self._state, rows.values, rows.pitch, rows.strips, rows.indices),
-                *self._vectors.arguments(rows.first, turn),
-                *(rows.count, products),
+                state=self._state,
+                y=rows.values,
+                y_pitch=rows.pitch,
+                strips=rows.strips,
+                places=rows.indices,
+                count=rows.count,
+                products=products,
+                **self._vectors.arguments(rows.first, turn),
             )
         ]
 
     def _first_products(self) -> list[Launch]:
         """The products of b."""
-        r, scale, *_, pitch, _ = self._vectors.arguments(0, 0)
+        r, scale, pitch = map(self._vectors.arguments(0, 0).get, ("r", "scale", "pitch"))
         blocks, own = self._products.size // PRODUCTS, self._elements.space.own
         arguments = (r, scale, pitch, own, self._products, blocks)
         module = self._backend.compile(self._source())
