@@ -215,8 +215,10 @@ class ConjugateGradients(RecordedIteration):
             module.launch("sum_products", Blocks(blocks, LANES), *products),
             *find_step,
         ]
-        arrays = (u, w, p, s, self.x, self.b)
-        advance = module.launch("advance_iterate", Items(own), self._state, *arrays, own)
+        arrays = {"u": u, "w": w, "p": p, "s": s, "x": self.x, "r": self.b}
+        advance = module.launch(
+            "advance_iterate", Items(own), state=self._state, count=own, **arrays
+        )
         step = [*measure, *([advance] if own else [])]
         self._record([*operators, *total], step, measure, reset=(self.x, p, s))
 
