@@ -51,7 +51,7 @@ class BackendError(InputError):
 
 
 class DeviceMissing(BackendError):
-    """The CUDA backend was requested, but it has no device.
+    """The CUDA backend has no device.
 
     Args:
         reason: what is missing.
@@ -64,7 +64,7 @@ class DeviceMissing(BackendError):
 
     def __str__(self) -> str:
         return (
-            f"the CUDA backend was requested, but {self.reason}; install a driver, and "
+            f"the CUDA backend does not work here: {self.reason}; install a driver, and "
             f"{install('cuda13')} (or cuda12), or {self.otherwise}"
         )
 

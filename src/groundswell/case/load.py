@@ -98,9 +98,8 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise InputError(
-            f"{path}: no such file; `groundswell new` writes one to start from"
-        ) from None
+        cure = "; `groundswell new` writes one to start from" * (path.suffix == ".toml")
+        raise InputError(f"{path}: no such file{cure}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be read: {reason}") from None

@@ -36,7 +36,8 @@ def _grid_quantities(setup: WaveSetup) -> Iterator[Quantity]:
     cells, spacing, layers = grid.cells[:n], grid.spacing[:n], setup.layers.before[:n]
     text = describe_grid(cells, [h / MM for h in spacing], "points, {} mm apart")
     yield Quantity("points", cells, "grid", text=text)
-    yield Quantity("region", grid.region[:n], "region")
+    region = grid.region[:n]
+    yield Quantity("region", region, "region", text=f"{format_extent(region)} points")
     yield Quantity("layers", layers, "absorbing layers", text=f"{format_extent(layers)} points")
 
 
