@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from groundswell import registry
+from groundswell.arguments import require_arguments
 from groundswell.backends.array_interop import array_interop
 from groundswell.case import Case
 from groundswell.case.quantities import as_values, byte_size
@@ -46,6 +47,7 @@ from groundswell.simulation.summary import throughput, versions
 from groundswell.simulation.time_loop import TimeLoop
 
 NOTHING_WRITTEN = "nothing has been written"
+ARGUMENTS = ("case", "folder", "resume", "overwrite", "quiet")
 
 
 @dataclass
@@ -235,6 +237,7 @@ def run(
         Interrupted: a signal or a callback stopped the run; if it had made steps, it has written a
             checkpoint.
     """
+    require_arguments(options, [*ARGUMENTS, *RunOptions.__annotations__])
     request = _Request(case, folder, resume, overwrite, quiet, **options)
     require_callbacks(request.callbacks)
     clock, job = _Clock(), get_communicator()

@@ -5,38 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.arguments import whole_number
+from groundswell.arguments import require_arguments, whole_number
 from groundswell.arrays import Integers
 from groundswell.errors import InputError, counted
-from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.connect import transport_of
-from groundswell.exchange.devices import open_device
 from groundswell.exchange.mpi_communicator import get_communicator
 from groundswell.meshes.hexahedra import Floats, Hexahedra, positions
 from groundswell.solvers.poisson import validation as arguments
-from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.case import (
-    DTYPES,
     TOLERANCES,
-    EquationSection,
-    MethodSection,
-    PoissonRun,
-    Precision,
-    Preconditioner,
-    Route,
 )
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.nullspace import WARN_ABOVE
+from groundswell.solvers.poisson.options import ChosenOptions, ProblemOptions
 from groundswell.solvers.poisson.validation import FunctionLike, Table
 from groundswell.spectral_elements.boundary import Function
 from groundswell.spectral_elements.fields import as_dataset, gather_on_root
 from groundswell.spectral_elements.partition import ElementPartition
-from groundswell.spectral_elements.space import FunctionSpace
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
 
 if TYPE_CHECKING:
@@ -144,94 +133,6 @@ def solve(
         return problem.solve(source)
 
 
-class ProblemOptions(TypedDict, total=False):
-    """Further keyword arguments of `Problem` and of `solve`.
-
-    Keys:
-        screening: lambda, 0 or more, 1/m^2.
-        mean: mean of u over the domain, for problems with neither screening nor a fixed side.
-        sides: boundary tags by name, as `read_gmsh` returns them; those of a `Box` are west, east,
-            south, north, bottom and top.
-        tolerance: of the residual, relative to that of u = 0 in the interior; by default 1e-10, or
-            1e-5 in single precision.
-        iterations: limit on the number of iterations.
-        preconditioner: "none", "jacobi" or "multigrid".
-        backend: "cpu" or "cuda".
-        precision: "double" or "single"; multigrid always works in single.
-        partition: how meshes other than boxes are distributed to ranks, "bisection" or "metis".
-        transport, route: how ranks exchange values, see docs/exchange.md; "auto" measures
-            the fastest.
-    """
-
-    screening: float
-    mean: float | None
-    sides: Mapping[str, int] | None
-    tolerance: float | None
-    iterations: int
-    preconditioner: Preconditioner
-    backend: str
-    precision: Precision
-    partition: str
-    transport: str
-    route: Route
-
-
-@dataclass(frozen=True)
-class _Options:
-    """`ProblemOptions` with their defaults."""
-
-    screening: float = 0.0
-    mean: float | None = None
-    sides: Mapping[str, int] | None = None
-    tolerance: float | None = None
-    iterations: int = 10_000
-    preconditioner: Preconditioner = "jacobi"
-    backend: str = "cpu"
-    precision: Precision = "double"
-    partition: str = "bisection"
-    transport: str = "auto"
-    route: Route = "auto"
-
-    @property
-    def equation(self) -> Equation:
-        """The equation, without boundary conditions."""
-        section = EquationSection(screening=_plain(self.screening), mean=_plain(self.mean))
-        return Equation(screening=section.screening, mean=section.mean)
-
-    @property
-    def run(self) -> PoissonRun:
-        """The precision, and the route of values between ranks."""
-        return PoissonRun(precision=self.precision, route=self.route)
-
-    def method(self, degree: int) -> MethodSection:
-        """The degree of the polynomials, and how to solve the equation."""
-        return MethodSection(
-            degree=_plain(degree),
-            tolerance=_plain(self.tolerance),
-            iterations=_plain(self.iterations),
-            preconditioner=self.preconditioner,
-        )
-
-    def tags_of(self, mesh: Hexahedra) -> Mapping[str, int]:
-        """Boundary tags by the name of a side."""
-        return self.sides if self.sides is not None else arguments.box_sides(mesh)
-
-    def build(
-        self, job: Communicator, mesh: Hexahedra, degree: int, mine: Integers, equation: Equation
-    ) -> BoundaryValueProblem:
-        """Set up the problem on the elements of this rank; all ranks must call it."""
-        run, method = self.run, self.method(degree)
-        device, dtype = open_device(self.backend, job), DTYPES[self.precision]
-        transport = transport_of(device, self.transport)
-
-        def build_on_rank() -> BoundaryValueProblem:
-            space = FunctionSpace.on(job, mesh, method.degree, mine)
-            tuned = space.autotune(device, dtype, transport=transport, route=run.route)
-            return BoundaryValueProblem(device, tuned, equation, method, dtype)
-
-        return job.collective_try(build_on_rank)
-
-
 class Problem:
     """-div grad u + screening u = source, set up once and solved for any number of sources.
 
@@ -273,7 +174,9 @@ class Problem:
     ) -> None:
         if not isinstance(mesh, Hexahedra):
             raise InputError(f"mesh = {mesh!r:.60}; give a Box, or the Mesh that read_gmsh returns")
-        chosen = _Options(**options)
+        allowed = ProblemOptions.__annotations__
+        require_arguments(options, ["mesh", "degree", "boundaries", *allowed])
+        chosen = ChosenOptions(**options)
         self._tolerance = chosen.method(degree).tolerance or TOLERANCES[chosen.run.precision]
         self._boundaries = boundaries if boundaries is not None else {}
         self._tags = chosen.tags_of(mesh)
@@ -334,11 +237,6 @@ class Problem:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-def _plain(value: Any) -> Any:
-    """A number of Python from one of NumPy."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _initial_guess(start: Solution | FunctionLike | None) -> Function | None:
