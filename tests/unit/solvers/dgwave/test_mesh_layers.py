@@ -11,11 +11,11 @@ import pytest
 import xarray as xr
 from dgwave_cases import EXPLOSION, SHEAR, WATER, build, setup
 from gmsh_files import ENDS, save_box
-from numpy.typing import NDArray
 from thread_ranks import run_on_threads
 from variants import long_variants
 
 import groundswell as gs
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import positions
@@ -25,8 +25,6 @@ from groundswell.solvers.dgwave.setup import prepare as prepare_on_ranks
 from groundswell.solvers.dgwave.setup.meshes import require_physical
 
 pytestmark = pytest.mark.each_value
-
-Floats = NDArray[np.float64]
 
 REGION = Box((4, 4, 3), high=(800.0, 800.0, 600.0))
 AROUND = Box((8, 8, 5), low=(-400.0, -400.0, 0.0), high=(1200.0, 1200.0, 1000.0))  # with sponges
@@ -39,11 +37,8 @@ GRADIENT = {
     "interpolation": "linear",
     "layers": [{"top": 0, **ROCK}, {"top": 600, **DEEP}],
 }
-SEA_AND_GRADIENT = {
-    **GRADIENT,
-    "layers": [{"top": 0, **SEA}, {"top": 200, **SEA}, *GRADIENT["layers"][1:]],
-}
-SEA_AND_GRADIENT["layers"].insert(2, {"top": 200, **ROCK})
+SEA_LAYERS = [{"top": 0, **SEA}, {"top": 200, **SEA}, {"top": 200, **ROCK}]
+SEA_AND_GRADIENT = {**GRADIENT, "layers": [*SEA_LAYERS, *GRADIENT["layers"][1:]]}
 NODES = {"degree": 3, "flux": 0.5, "material": "node"}
 OPEN = {"boundary": {"sides": "absorbing", "bottom": "absorbing"}}
 RECEIVERS = [{"name": f"R{n}", "x": 150 * n, "y": 70 * n, "depth": 90 * n} for n in range(4)]
