@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -16,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 SOURCES = ROOT / "src" / "groundswell"
 HEAVY = ("numpy", "scipy", "h5py", "xarray", "pydantic", "pint", "pyproj", "matplotlib", "obspy")
-MOST_LINES, MOST_LINES_OF_TESTS = 400, 350
+MOST_LINES, MOST_PARAMETERS = 350, 6
 
 
 def run_python(code: str, source: Path = SOURCES.parent) -> subprocess.CompletedProcess[str]:
@@ -151,13 +152,37 @@ def test_importing_the_package_loads_no_library(module: str) -> None:
 # --- size -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("folder", "most"),
-    [("src/groundswell", MOST_LINES), ("benchmarks", MOST_LINES), ("tests", MOST_LINES_OF_TESTS)],
+ARRAY_TYPE = re.compile(
+    r"^\w+ = NDArray\[(Any|np\.(float64|floating|int64|intp|bool_|complex128))\b"
 )
-def test_files_can_be_read_in_one_sitting(folder: str, most: int) -> None:
+
+
+def test_array_types_have_one_name() -> None:
+    paths = (path for path in SOURCES.rglob("*.py") if path.name != "arrays.py")
+    lines = ((path, line) for path in paths for line in path.read_text().splitlines())
+    assert not [(path, line) for path, line in lines if ARRAY_TYPE.match(line)]
+
+
+@pytest.mark.parametrize("folder", ["src/groundswell", "benchmarks", "tests"])
+def test_files_can_be_read_in_one_sitting(folder: str) -> None:
     suffixes = {".py", ".h", ".cuh", ".cu"}
     files = [p for p in (ROOT / folder).rglob("*") if p.suffix in suffixes]
     assert len(files) > 20
     lengths = {str(p.relative_to(ROOT)): len(p.read_text().splitlines()) for p in files}
-    assert not {name: n for name, n in lengths.items() if n > most}
+    assert not {name: n for name, n in lengths.items() if n > MOST_LINES}
+
+
+def parameters(function: ast.FunctionDef) -> list[str]:
+    """Those that callers give."""
+    named = function.args.posonlyargs + function.args.args + function.args.kwonlyargs
+    return [argument.arg for argument in named if argument.arg not in ("self", "cls")]
+
+
+def test_functions_have_few_parameters() -> None:
+    """The options of a command are its parameters, and are as many as it needs."""
+    paths = (path for path in SOURCES.rglob("*.py") if path != SOURCES / "cli" / "app.py")
+    nodes = [(path, node) for path in paths for node in ast.walk(ast.parse(path.read_text()))]
+    found = [(path, node) for path, node in nodes if isinstance(node, ast.FunctionDef)]
+    assert len(found) > 3000
+    many = [(p, f.name) for p, f in found if len(parameters(f)) > MOST_PARAMETERS]
+    assert not many

@@ -42,10 +42,10 @@ def test_depths_count_from_the_surface_of_the_elements() -> None:
 
 
 def test_points_of_the_surface_divide_elements() -> None:
-    x, y = surface_axes(setup(**GRADED))
+    x, y = surface_axes(setup(**GRADED).geometry)
     assert x.tolist() == [25, 75, 175, 325, 437.5, 512.5, 612.5, 737.5]
     assert y.tolist() == [100, 300, 450, 550, 650, 750]
-    assert surface_axes(setup(**GRADED), 3)[0].tolist() == [25, 325, 612.5]
+    assert surface_axes(setup(**GRADED).geometry, 3)[0].tolist() == [25, 325, 612.5]
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def test_axes_may_change_places(tmp_path: Path) -> None:
 
 def test_results_hold_the_coordinates_of_graded_elements(tmp_path: Path) -> None:
     result = gs.run(build(tmp_path, **RUN, **GRADED), folder=tmp_path / "results")
-    expected = surface_axes(setup(**GRADED))
+    expected = surface_axes(setup(**GRADED).geometry)
     with open_surface(result.folder / "surface.nc") as series:
         surface = series.load()
     for dataset in (result.shaking_map, surface):

@@ -71,7 +71,7 @@ def test_several_sources_have_a_centroid_a_net_tensor_and_a_beginning() -> None:
     net = moment.double_couple(*angles.T, moments).sum(axis=0)  # along east, north, down
     m0 = float(np.sqrt(np.sum(moment.as_matrix(net) ** 2) / 2))
     assert found["magnitude"] == pytest.approx((np.log10(m0) - 9.1) / 1.5, abs=6e-3)
-    again = moment.from_rtp(*found["focal_mechanism"])
+    again = moment.from_rtp(found["focal_mechanism"])
     assert again == pytest.approx(net, abs=1e-6 * m0)
 
 
