@@ -41,14 +41,15 @@ def emitted_wave(
     pressure: float,
     materials: AcousticMedium,
     grid: Grid,
+    widest: float,
 ) -> Wave:
     """The waves of the sources; without any source, waves of 4 points per wavelength.
 
     Args:
         pulses: the sampled signals of sources.
         pressure: largest pressure that the sources emit, Pa.
+        widest: largest distance of points, m.
     """
-    widest = max(h for h, n in zip(grid.spacing, grid.cells, strict=True) if n > 1)
     points, found = points_per_wavelength(sources, materials, widest), frequencies(sources)
     single = [] if points is None else [2 * pi / points]
     per_point = max([*single, *(each.wavenumber for each in pulses)], default=WAVENUMBER)
@@ -68,18 +69,21 @@ def emitted_pressure(sources: Sequence[SourceSection], materials: AcousticMedium
 
 
 def pressure_of_signals(
-    sources: Sequence[PointSource], materials: AcousticMedium, grid: Grid, dt: float
+    sources: Sequence[PointSource], materials: AcousticMedium, axes: int, widest: float, dt: float
 ) -> float:
     """Largest pressure of plane waves that a plane of points with these signals emits, Pa.
 
     A step adds a pressure signal to each split density, and a velocity signal to a velocity, in a
     plane as thick as a cell. Half of the wave travels in either direction.
+
+    Args:
+        axes: number of axes of the grid.
+        widest: largest distance of points, m.
+        dt: the time step, s.
     """
     speed, impedance = materials.speed, np.multiply(materials.density, materials.speed)
-    axes = sum(n > 1 for n in grid.cells)
-    width = max(h for h, n in zip(grid.spacing, grid.cells, strict=True) if n > 1)
     fields = {"p": axes * np.max(np.square(speed)), "u": np.max(impedance)}
-    crossing = 0.5 * width / (dt * np.min(speed))  # steps in which half of a cell is crossed
+    crossing = 0.5 * widest / (dt * np.min(speed))  # steps in which half of a cell is crossed
 
     def of(source: PointSource) -> float:
         steps = 1.0 if source.mode == "dirichlet" else crossing

@@ -183,8 +183,9 @@ class WaveSetup(BlockSetup):
     @cached_property
     def overlaps(self) -> Overlaps:
         """The overlaps of the blocks of ranks, and their expected error."""
-        sections, pulses, pressure = self.source_sections, self.pulses, self.emitted_pressure
-        wave = emitted_wave(sections, pulses, pressure, self.materials, self.grid)
+        sections, pulses, widest = self.source_sections, self.pulses, self.widest_spacing
+        pressure = self.emitted_pressure
+        wave = emitted_wave(sections, pulses, pressure, self.materials, self.grid, widest)
         error = OverlapError.of(self.materials, wave, pulses)
         return Overlaps(self.case.overlap, self.grid, self.sources, error)
 
@@ -193,7 +194,8 @@ class WaveSetup(BlockSetup):
         """Largest pressure that the sources emit, Pa."""
         if self.source_sections:
             return emitted_pressure(self.source_sections, self.materials)
-        return pressure_of_signals(self.sources, self.materials, self.grid, self.dt)
+        widest = self.widest_spacing
+        return pressure_of_signals(self.sources, self.materials, self.axes, widest, self.dt)
 
     @cached_property
     def pulses(self) -> Sequence[Pulses]:
