@@ -5,11 +5,14 @@ Kreutzer et al. 2014, SIAM J. Sci. Comput. 36:C401, describe the format.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from groundswell.arrays import Integers
+from groundswell.arrays import DeviceArray, Integers
+from groundswell.backends.base import Backend
+from groundswell.backends.host_work import map_in_threads
 
 THREADS = 256
 MAX_IN_FLIGHT = 8  # largest number of concurrent loads of a thread
@@ -27,12 +30,14 @@ class Rows:
         offsets: offset of each row in `indices`, and the end, (count + 1,); None if all rows have
             one index.
         indices: indices of all rows; None if row r has the single index first + r.
+        on_devices: what `reduce_rows` keeps of them on devices, for the next time.
     """
 
     count: int
     offsets: Integers | None = None
     indices: Integers | None = None
     first: int = 0
+    on_devices: dict[tuple[object, ...], SlicesOnDevice] = field(default_factory=dict, repr=False)
 
     @classmethod
     def contiguous(cls, first: int, end: int) -> Rows:
@@ -86,6 +91,15 @@ class Rows:
         return Rows(len(rows), offsets, self.indices[np.arange(offsets[-1]) + shift])
 
 
+class SlicesOnDevice(NamedTuple):
+    """Slices whose arrays are on a device; see `Slices`."""
+
+    table: DeviceArray
+    indices: DeviceArray
+    first: tuple[int, int]
+    in_place: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Slices:
     """Source and target rows in sliced ELLPACK format.
@@ -101,6 +115,11 @@ class Slices:
     indices: Integers
     first: tuple[int, int]
     in_place: bool
+
+    def on(self, backend: Backend, dtype: str) -> SlicesOnDevice:
+        """The same on a device, with indices of a type."""
+        indices = backend.to_device(self.indices.astype(dtype))
+        return SlicesOnDevice(backend.to_device(self.table), indices, self.first, self.in_place)
 
     @classmethod
     def of(
@@ -137,10 +156,11 @@ def fill(table: Integers, rows: Rows, slices: tuple[Integers, Integers, Integers
         slices: first row, number of rows, and start of the indices of each slice.
     """
     first, count, begins = slices
-    if rows.indices is None:
+    if (indices := rows.indices) is None:
         return
     offsets = np.arange(rows.count + 1) if rows.offsets is None else rows.offsets
-    for done in range(0, len(first), SLICES_PER_BATCH):
+
+    def fill_batch(done: int) -> None:
         part = slice(done, done + SLICES_PER_BATCH)
         low, high = first[part][0], first[part][-1] + count[part][-1]
         begin, sizes = offsets[low:high], np.diff(offsets[low : high + 1])
@@ -149,7 +169,9 @@ def fill(table: Integers, rows: Rows, slices: tuple[Integers, Integers, Integers
         start = np.repeat(begins[part] - first[part], count[part]) + np.arange(low, high)
         source = np.arange(offsets[low], offsets[high])
         target = np.repeat(start - step * begin, sizes) + np.repeat(step, sizes) * source
-        table[target] = rows.indices[offsets[low] : offsets[high]]
+        table[target] = indices[offsets[low] : offsets[high]]
+
+    map_in_threads(fill_batch, range(0, len(first), SLICES_PER_BATCH))
 
 
 def padded_size(sizes: Integers) -> Integers:

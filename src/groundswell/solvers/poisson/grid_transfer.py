@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Constant, Launch, Source
 from groundswell.backends.source import precision
+from groundswell.exchange.gather_scatter.sharing import number_by_first_use
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import Floats
 from groundswell.spectral_elements.element_kernels import (
@@ -85,8 +86,9 @@ def choose_dofs(space: FunctionSpace, mask: Floats) -> Integers:
 
     NOWHERE except in the first element of a node that is free and owned by this rank.
     """
-    chosen = np.full(space.dofs.size, NOWHERE)
-    dofs, first = np.unique(space.dofs, return_index=True)
+    flat, chosen = space.dofs.ravel(), np.full(space.dofs.size, NOWHERE)
+    _, first = number_by_first_use(flat)
+    dofs = flat[first]
     takes_part = (dofs < space.own) & (mask[dofs] > 0)
     chosen[first[takes_part]] = dofs[takes_part]
     return chosen.reshape(space.dofs.shape)

@@ -18,6 +18,7 @@ from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
 from groundswell.solvers.poisson.nullspace import MeanConstraint
 from groundswell.solvers.poisson.operator import Operator
+from groundswell.spectral_elements.geometry import compute_mass
 from groundswell.spectral_elements.space import FunctionSpace
 
 
@@ -61,7 +62,7 @@ class LinearSystem(Composite):
             is_jacobi = method.preconditioner == "jacobi"
             self._iteration = self._make_fused_cg(method.iterations, is_jacobi=is_jacobi)
         self.parts = (self._iteration, self.operator)
-        self._mass = self.operator.elements.keep_mass()
+        self._mass = compute_mass(space.mesh, space.degree, space.elements)
         self.imbalance, mean = 0.0, equation.mean
         self._mean = None if mean is None else MeanConstraint(space.comm, self._mass, mean)
 

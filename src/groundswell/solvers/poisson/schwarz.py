@@ -79,9 +79,9 @@ class Schwarz(NodalExchange):
         self.launches = self.overlap(backend, space, solve)
 
 
-def compute_stretches(geometry: GeometricFactors, degree: int, screening: float) -> Floats:
+def compute_stretches(geometry: GeometricFactors, screening: float) -> Floats:
     """Coefficients of the stiffness along r, s and t, and of the mass, (elements, 4)."""
-    weights = gll(degree).cube_weights
+    weights = gll(geometry.degree).cube_weights
     rr, rs, rt, ss, st, tt = np.moveaxis(geometry.factors / weights, 1, 0)
     minors = [ss * tt - st**2, rr * tt - rt**2, rr * ss - rs**2]
     determinant = rr * minors[0] - rs * (rs * tt - rt * st) + rt * (rs * st - rt * ss)
