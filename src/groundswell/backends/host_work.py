@@ -25,9 +25,9 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 def map_in_threads(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
     """The function's results, in the order of the parts; raises what the first failure raised."""
-    every, threads = list(parts), default_threads()
+    every = list(parts)
     is_inner = threading.current_thread().name.startswith(NAME)  # would wait for its own thread
-    if threads == 1 or len(every) < 2 or is_inner:
+    if len(every) < 2 or is_inner or (threads := default_threads()) == 1:
         return [function(part) for part in every]
     # Each thread multiplies matrices alone: threads of threads would wait for each other.
     with threadpool_limits(1, "blas"):
@@ -35,9 +35,9 @@ def map_in_threads(function: Callable[[Part], Result], parts: Iterable[Part]) ->
 
 
 def take(table: NDArray[Scalar], indices: Integers) -> NDArray[Scalar]:
-    """The table's values at indices, (values,); negative ones count from its end."""
+    """The table's rows at indices, (indices,); negative ones count from its end."""
     parts = [slice(first, first + CHUNK) for first in range(0, len(indices), CHUNK)]
-    found = np.empty(len(indices), table.dtype)
+    found = np.empty((len(indices), *table.shape[1:]), table.dtype)
 
     def copy(part: slice) -> None:
         found[part] = table[indices[part]]

@@ -17,6 +17,7 @@ from groundswell.backends.host_work import map_in_threads
 THREADS = 256
 MAX_IN_FLIGHT = 8  # largest number of concurrent loads of a thread
 WINDOW = 8192  # rows that are sorted by size together
+WINDOWS = 64  # that a thread sorts at a time
 SLICES_PER_BATCH = 512  # slices that are filled together; larger batches exceed the caches
 PADDING = -1  # index in rows that are shorter than the width of their slice
 
@@ -77,6 +78,12 @@ class Rows:
     def all_indices(self) -> Integers:
         """The indices of all rows, one row after another."""
         return self.first + np.arange(self.count) if self.indices is None else self.indices
+
+    @property
+    def firsts(self) -> Integers:
+        """The first index of each row, none of which is empty."""
+        every = self.all_indices
+        return every if self.offsets is None else every[self.offsets[:-1]]
 
     def take(self, rows: Integers) -> Rows:
         """The chosen rows; contiguous rows share the indices without a copy."""
@@ -186,8 +193,13 @@ def sort_in_windows(sizes: Integers) -> Integers:
     count = -(-len(sizes) // WINDOW)
     table = np.full(count * WINDOW, np.iinfo(np.uint16).max, np.uint16)
     table[: len(sizes)] = np.minimum(sizes, 60_000)
-    order = np.argsort(table.reshape(count, WINDOW), axis=1, kind="stable")
-    order += WINDOW * np.arange(count)[:, None]
+    windows, order = table.reshape(count, WINDOW), np.empty((count, WINDOW), np.int64)
+
+    def sort(part: slice) -> None:
+        order[part] = np.argsort(windows[part], axis=1, kind="stable")
+        order[part] += WINDOW * np.arange(count)[part, None]
+
+    map_in_threads(sort, [slice(n, n + WINDOWS) for n in range(0, count, WINDOWS)])
     return order.ravel()[: len(sizes)]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arrays import Floats, Integers
-from groundswell.meshes.gll import gll
+from groundswell.meshes.gll import gll, interpolation_between
 
 AXES = 3
 INSIDE = 0  # tag of an interior face
@@ -53,7 +53,7 @@ def refine(values: Floats, lower: int, degree: int) -> Floats:
     """Interpolate values (elements, (lower + 1)^3, components) to the nodes of another degree."""
     if lower == degree:
         return values
-    return interpolate(values, gll(lower).interpolation(gll(degree).points))
+    return interpolate(values, interpolation_between(lower, degree))
 
 
 def interpolate(values: Floats, matrix: Floats) -> Floats:
@@ -81,9 +81,8 @@ def mapped_tangents(
     """
     order = min(mesh.order, degree)
     x = _by_component(refine(mesh.geometry_nodes(elements), mesh.order, order))
-    own = gll(order)
-    up = own.interpolation(gll(degree).points)
-    along = up @ own.derivative
+    up = interpolation_between(order, degree)
+    along = up @ gll(order).derivative
     return _multiply(x, along, up, up), _multiply(x, up, along, up), _multiply(x, up, up, along)
 
 

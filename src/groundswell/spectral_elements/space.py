@@ -146,6 +146,10 @@ class FunctionSpace:
 
         return tabulate(compute, self.elements, (degree + 1) ** AXES)[0]
 
+    def nodes_of(self, flags: Mask) -> Integers:
+        """The elements' nodes with the flagged assembled values, among all, from 0 on."""
+        return self.sharing.copies.take(np.flatnonzero(flags)).all_indices
+
     def on_boundary(self, tags: Collection[int]) -> Mask:
         """Whether assembled values lie on tagged faces of elements of any rank; collective."""
         flags = np.zeros(self.size, bool)

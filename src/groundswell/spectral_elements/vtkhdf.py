@@ -9,7 +9,7 @@ on).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from groundswell.arrays import HostArray, Integers
+from groundswell.backends.host_work import take
 from groundswell.exchange.gather_scatter.sharing import number_by_first_use
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.damage import read_errors_reported
@@ -77,14 +78,17 @@ class LagrangeElements:
         everyone, lower = np.arange(mesh.count), min(degree, MAX_DEGREE)
         # Numbered by first use, so that neighbours are close in the file.
         numbers, first = number_by_first_use(mesh.ids(lower, everyone).ravel())
-        nodes = to_equidistant(positions(mesh, degree, everyone), degree, lower)
-        at_points = {
-            name: to_equidistant(values[..., None], degree, lower)[..., 0].ravel()[first]
-            for name, values in fields.items()
-        }
-        connectivity = numbers.reshape(mesh.count, -1)
-        points = nodes.reshape(-1, AXES)[first]
-        return cls(points, connectivity, at_points, dict(attrs or {}))
+
+        def at_points(values: Callable[[Integers], Floats]) -> Floats:
+            found = _to_equidistant(values, mesh.count, degree, lower)
+            return take(found.reshape(-1, found.shape[-1]), first)
+
+        def field(values: Floats) -> Floats:
+            return at_points(lambda some: values[some][..., None])[:, 0]
+
+        points = at_points(lambda some: positions(mesh, degree, some))
+        chosen = {name: field(values) for name, values in fields.items()}
+        return cls(points, numbers.reshape(mesh.count, -1), chosen, dict(attrs or {}))
 
     def write(self, path: Path) -> Path:
         """Write the file.
@@ -167,12 +171,19 @@ class LagrangeElements:
 
 def to_equidistant(values: Floats, degree: int, lower: int) -> Floats:
     """Interpolate values (elements, (degree + 1)^3, components) to (lower + 1)^3 nodes."""
+    return _to_equidistant(lambda some: values[some], len(values), degree, lower)
+
+
+def _to_equidistant(
+    values: Callable[[Integers], Floats], count: int, degree: int, lower: int
+) -> Floats:
+    """The same of values that are a function of the elements' numbers, from 0 to `count` - 1."""
     matrix = gll(degree).interpolation(np.linspace(-1, 1, lower + 1))
 
     def compute(some: Integers) -> tuple[Floats]:
-        return (interpolate(values[some], matrix),)
+        return (np.ascontiguousarray(interpolate(values(some), matrix)),)
 
-    return tabulate(compute, np.arange(len(values)), len(matrix) ** AXES)[0]
+    return tabulate(compute, np.arange(count), len(matrix) ** AXES)[0]
 
 
 def lagrange_order(degree: int) -> Integers:

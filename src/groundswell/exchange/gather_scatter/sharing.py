@@ -182,7 +182,8 @@ def _arrange(
     owner[shared] = owners
     group = np.full(len(distinct), UNSHARED, np.int8)
     group[shared] = np.where(owners == comm.rank, OWNED, GHOST)
-    order = _order(group, np.bincount(numbers[numbers >= 0], minlength=len(group)))
+    used = numbers if numbers.min(initial=0) >= 0 else numbers[numbers >= 0]
+    order = _order(group, np.bincount(used, minlength=len(group)))
     index = np.empty(len(order) + 1, np.int64)
     index[order] = np.arange(len(order))
     index[-1] = NO_ID  # the last element is the one that number NO_ID selects

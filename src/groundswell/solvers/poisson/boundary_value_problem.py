@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.backends.host_work import map_in_threads, take
+from groundswell.backends.host_work import map_in_threads
 from groundswell.linear.cg import ConvergenceHistory
 from groundswell.meshes.hexahedra import AXES, Floats, positions, refine
 from groundswell.solvers.poisson.case import MethodSection
@@ -62,8 +62,8 @@ class BoundaryValueProblem:
         self.system = LinearSystem(backend, space, equation, method, dtype)
         self._space, self._equation = space, equation
         self.nodes = space.nodes
-        self._is_fixed = {
-            tag: take(space.on_boundary([tag]), space.sharing.indices) for tag in equation.fixed
+        self._fixed_nodes = {
+            tag: space.nodes_of(space.on_boundary([tag])) for tag in equation.fixed
         }
         self._terms: Terms | None = None
 
@@ -93,7 +93,7 @@ class BoundaryValueProblem:
         """u on fixed sides, 0 elsewhere; where sides meet, the last one counts."""
         known = np.zeros(self.nodes.shape[:-1])
         for tag, function in equation.fixed.items():
-            here = self._is_fixed[tag].reshape(known.shape)
+            here = np.unravel_index(self._fixed_nodes[tag], known.shape)
             known[here] = evaluate(function, self.nodes[here], "the value of a fixed side")
         return known
 

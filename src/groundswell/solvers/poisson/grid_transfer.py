@@ -17,7 +17,6 @@ from numpy.typing import DTypeLike
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Constant, Launch, Source
 from groundswell.backends.source import precision
-from groundswell.exchange.gather_scatter.sharing import number_by_first_use
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import Floats
 from groundswell.spectral_elements.element_kernels import (
@@ -86,11 +85,9 @@ def choose_dofs(space: FunctionSpace, mask: Floats) -> Integers:
 
     NOWHERE except in the first element of a node that is free and owned by this rank.
     """
-    flat, chosen = space.dofs.ravel(), np.full(space.dofs.size, NOWHERE)
-    _, first = number_by_first_use(flat)
-    dofs = flat[first]
-    takes_part = (dofs < space.own) & (mask[dofs] > 0)
-    chosen[first[takes_part]] = dofs[takes_part]
+    chosen, copies = np.full(space.dofs.size, NOWHERE), space.sharing.copies
+    free = np.flatnonzero(mask[: space.own] > 0)
+    chosen[copies.firsts[free]] = free
     return chosen.reshape(space.dofs.shape)
 
 
