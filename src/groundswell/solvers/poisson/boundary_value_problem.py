@@ -113,40 +113,38 @@ class BoundaryValueProblem:
             terms.source, terms.prescribed, loads=terms.loads, start=guess, tolerance=tolerance
         )
 
+    def evaluate_exact(self, exact: Function) -> Floats:
+        """The exact solution at this rank's nodes, (elements, (N + 1)^3); all ranks must call it.
+
+        Raises:
+            InputError: it is not finite or not real.
+        """
+        at_nodes = self._space.comm.collective_try(lambda: evaluate(exact, self.nodes, EXACT))
+        return np.asarray(at_nodes)
+
     def measure_errors(self, values: Floats, exact: Function) -> tuple[float, float]:
         """The largest error, and its L2 norm, m^(3/2) times the unit of u.
 
         The quadrature has a higher degree, because u is far more accurate at its
         own nodes than elsewhere.
+
+        Raises:
+            InputError: the exact solution is not finite, or elements are inverted, between nodes.
         """
-        degree, own = self._space.degree, self._own_slices()
+        mesh, degree, elements = self._space.mesh, self._space.degree, self._space.elements
+        fine = degree + EXTRA_DEGREE
 
         def measure(part: slice) -> tuple[float, float]:
-            mass, right = self._fine_values(exact, part)
-            error = refine(values[part][..., None], degree, degree + EXTRA_DEGREE)[..., 0] - right
+            mass = compute_mass(mesh, fine, elements[part])
+            right = evaluate(exact, positions(mesh, fine, elements[part]), EXACT)
+            error = refine(values[part][..., None], degree, fine)[..., 0] - right
             return float(np.abs(error).max()), float((mass * error**2).sum())
 
-        comm = self._space.comm
-        mine = comm.collective_try(lambda: map_in_threads(measure, own))
+        comm, some = self._space.comm, chunks(len(elements), (fine + 1) ** AXES)
+        mine = comm.collective_try(lambda: map_in_threads(measure, some))
         parts = [part for of_rank in comm.allgather(mine) for part in of_rank]
         largest, squares = zip(*parts, strict=True)
         return max(largest), float(np.sqrt(sum(squares)))
-
-    def require_finite(self, exact: Function) -> None:
-        """Refuse an exact solution that is not finite, and inverted elements."""
-        map_in_threads(lambda part: bool(self._fine_values(exact, part)), self._own_slices())
-
-    def _fine_values(self, exact: Function, part: slice) -> tuple[Floats, Floats]:
-        """Mass and exact solution at the nodes of a higher degree, of some elements."""
-        mesh, degree = self._space.mesh, self._space.degree + EXTRA_DEGREE
-        some = self._space.elements[part]
-        right = evaluate(exact, positions(mesh, degree, some), EXACT)
-        return compute_mass(mesh, degree, some), right
-
-    def _own_slices(self) -> list[slice]:
-        """This rank's elements, some at a time."""
-        nodes = (self._space.degree + EXTRA_DEGREE + 1) ** AXES
-        return list(chunks(len(self._space.elements), nodes))
 
     def close(self) -> None:
         """Release memory that is shared with other ranks; all ranks must call it."""
