@@ -33,7 +33,10 @@ from groundswell.meshes.hexahedra import (
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 ROUNDING = 1e-13
-CHUNK_NODES = 1 << 17  # processed at a time: arrays stay in cache, and Python takes little time
+CHUNK_NODES = 1 << 15  # nodes processed at a time, so that intermediate arrays stay in cache
+# Nodes that a thread processes at a time: many, because threads wait for each other after each
+# operation of Python, but not so many that few threads have work.
+SHARES, LEAST_SHARE, LARGEST_SHARE = 32, 1 << 16, 1 << 18
 # Face 2 a + 1 has its outward normal along +grad of axis a, face 2 a along -grad.
 FACE_SIGNS = (-1.0, 1.0) * AXES
 
@@ -67,7 +70,7 @@ def tabulate(
         compute: arrays, (elements, ...), of the elements with these numbers.
         nodes: of an element.
     """
-    parts = list(chunks(len(elements), nodes)) or [slice(0, 0)]
+    parts = shares(len(elements), nodes) or [slice(0, 0)]
     found = map_in_threads(lambda part: compute(elements[part]), parts)
     return tuple(np.concatenate(each) for each in zip(*found, strict=True))
 
@@ -184,6 +187,13 @@ def chunks(count: int, nodes: int) -> Iterator[slice]:
     """Slices of `count` elements with `nodes` nodes each, small enough for a cache."""
     step = max(1, CHUNK_NODES // nodes)
     return (slice(first, first + step) for first in range(0, count, step))
+
+
+def shares(count: int, nodes: int) -> list[slice]:
+    """Slices of `count` elements with `nodes` nodes each, for threads; the same for any number."""
+    wanted = min(max(count * nodes // SHARES, LEAST_SHARE), LARGEST_SHARE)
+    step = max(1, wanted // nodes)
+    return [slice(first, first + step) for first in range(0, count, step)]
 
 
 def _largest(vectors: Floats) -> Floats:

@@ -14,7 +14,7 @@ from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.linear_system import LinearSystem
 from groundswell.spectral_elements.boundary import Function, evaluate, integrate_over_faces
-from groundswell.spectral_elements.geometry import chunks, compute_mass
+from groundswell.spectral_elements.geometry import compute_mass, shares
 from groundswell.spectral_elements.space import FunctionSpace
 
 EXACT = "equation.exact"
@@ -140,7 +140,7 @@ class BoundaryValueProblem:
             error = refine(values[part][..., None], degree, fine)[..., 0] - right
             return float(np.abs(error).max()), float((mass * error**2).sum())
 
-        comm, some = self._space.comm, chunks(len(elements), (fine + 1) ** AXES)
+        comm, some = self._space.comm, shares(len(elements), (fine + 1) ** AXES)
         mine = comm.collective_try(lambda: map_in_threads(measure, some))
         parts = [part for of_rank in comm.allgather(mine) for part in of_rank]
         largest, squares = zip(*parts, strict=True)
