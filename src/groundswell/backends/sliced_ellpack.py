@@ -6,6 +6,7 @@ Kreutzer et al. 2014, SIAM J. Sci. Comput. 36:C401, describe the format.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ class Rows:
         by_row = pairs.tocsr()
         return cls(count, by_row.indptr.astype(np.int64), by_row.data)
 
-    @property
+    @cached_property
     def sizes(self) -> Integers:
         """Number of indices of each row."""
         return np.ones(self.count, np.int64) if self.offsets is None else np.diff(self.offsets)

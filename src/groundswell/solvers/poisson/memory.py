@@ -19,7 +19,7 @@ LEVEL_LAUNCHES = 4  # with a list of elements
 
 # Host bytes per node: ids and indices, positions, mass, functions; geometry of levels; what exists
 # of these while the coarsest matrix is assembled.
-HOST_NODE, HOST_LEVELS, HOST_BEFORE = 169, 32, 100
+HOST_NODE, HOST_LEVELS, HOST_BEFORE = 180, 30, 100
 # Host bytes per element of the coarsest matrix: each rank's part, the whole while rank 0 assembles
 # it, and what remains of it.
 COARSEST_PART, COARSEST_WHOLE, COARSEST_KEPT = 1800, 1770, 700
