@@ -197,8 +197,10 @@ class Setup(WaveSetup):
         absorption = self.materials.absorption
         if np.ndim(absorption) == 0:
             return super().absorbing_distance
-        planes, largest = self._description.absorption(), float(np.max(absorption))
-        return absorbing_distance(planes, largest, self.grid)
+        largest = float(np.max(absorption))
+        found = absorbing_distance(self._description.absorption_in, largest, self.grid)
+        self._description.release()
+        return found
 
     @property
     def courant_step(self) -> float:

@@ -111,7 +111,7 @@ def test_the_path_through_strong_absorption_is_that_of_all_points(tmp_path: Path
             for axis in range(3)
         ]
         grid = Grid(CELLS, (H, 2 * H, 3 * H))
-        found = absorbing_distance(description.absorption(), absorption.max(), grid)
+        found = absorbing_distance(description.absorption_in, absorption.max(), grid)
         assert found == pytest.approx(min(lengths), rel=1e-14)
 
 
