@@ -107,7 +107,7 @@ def take(values: Any, window: Window) -> Any:
 
     The result is a view unless the window wraps around the grid.
     """
-    if np.ndim(values) == 0 or window.cells == window.whole:
+    if np.ndim(values) == 0 or window.cells == window.whole == window.extended:
         return values
     found = np.asarray(values)
     slices = [slices_of(window.indices(axis)) for axis in (2, 1, 0)]

@@ -182,13 +182,12 @@ class Setup(WaveSetup):
     @cached_property
     def stability_limit(self) -> float:
         """A step up to which all steps are stable, s; see `stable_step`."""
-        alone = self.comm.size == 1  # the solver then needs the medium of all points, too
         return stable_step(
             self.materials,
             self.grid,
             self.reference_speed,
             self._wanted_step / SAFETY,
-            whole=lambda: self.medium if alone else self._description.medium(),
+            self._description.medium_in,
         )
 
     @cached_property
@@ -320,7 +319,7 @@ def prepare(case: UltrasoundCase, comm: Communicator | None = None) -> Setup:
     """
     job = comm or SerialCommunicator()
     setup = Setup(case, job)
-    if job.size > 1:  # the first rank may need all points of the medium; the others do not
+    if job.size > 1:  # the first rank may examine all points of the medium
         limit = job.collective_try(lambda: setup.stability_limit if job.first else inf)
         vars(setup)["stability_limit"] = job.bcast(limit)
     return validated(setup)
