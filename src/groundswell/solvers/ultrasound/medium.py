@@ -14,6 +14,7 @@ from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.window import Window
 
 Values = float | Reals  # of the whole medium, or of each point, (nz, ny, nx)
+EVERYWHERE = slice(None)
 
 
 @dataclass(frozen=True)
@@ -88,18 +89,41 @@ class AcousticMedium:
             self.eta if self.is_dispersive else 0.0,
         )
 
-    def staggered_density(self, axis: int) -> Values:
+    def state_coefficients_in(self, planes: slice) -> tuple[Values, Values, Values, Values]:
+        """The same in some planes z."""
+        part = replace(
+            self,
+            speed=_planes_of(self.speed, planes),
+            density=_planes_of(self.density, planes),
+            absorption=_planes_of(self.absorption, planes),
+            nonlinearity=_planes_of(self.nonlinearity, planes),
+            lossy=self._has_losses,
+        )
+        return part.state_coefficients
+
+    def staggered_density(self, axis: int, planes: slice = EVERYWHERE) -> Values:
         """Density at the velocity points of an axis: means of two points, kg/m^3.
 
         Velocity points lie half a cell after pressure points. The grid is periodic, so the last
         one lies between the last and the first pressure point.
+
+        Args:
+            planes: the planes z.
         """
         if self.staggered is not None:
-            return self.staggered[axis]
+            return _planes_of(self.staggered[axis], planes)
         if np.ndim(self.density) == 0:
             return self.density
-        density = np.asarray(self.density, float)
-        return (density + np.roll(density, -1, density.ndim - 1 - axis)) / 2
+        density = np.asarray(self.density)
+        here, along = np.asarray(density[planes], float), density.ndim - 1 - axis
+        if along:
+            return (here + np.roll(here, -1, along)) / 2
+        following = np.arange(len(density))[planes] + 1
+        return (here + density.take(following, 0, mode="wrap")) / 2
+
+
+def _planes_of(values: Values, planes: slice) -> Values:
+    return values if np.ndim(values) == 0 else np.asarray(values)[planes]
 
 
 def take(values: Any, window: Window) -> Any:
