@@ -7,6 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import DTypeLike
+
+from groundswell.arrays import HostArray
 from groundswell.backends.threads import default_threads
 
 Item, Found = TypeVar("Item"), TypeVar("Found")
@@ -51,3 +55,17 @@ def chunks(count: int, size: int) -> list[slice]:
     """
     rows = max(1, CHUNK // max(size, 1))
     return [slice(first, min(first + rows, count)) for first in range(0, count, rows)]
+
+
+def mapped(
+    function: Callable[[HostArray], HostArray], values: HostArray, dtype: DTypeLike
+) -> HostArray:
+    """The results of a function of single values, in an array of the same shape."""
+    found = np.empty(values.shape, dtype)
+    source, target = values.reshape(-1), found.reshape(-1)
+
+    def apply(part: slice) -> None:
+        target[part] = function(source[part])
+
+    for_each(apply, chunks(source.size, 1))
+    return found
