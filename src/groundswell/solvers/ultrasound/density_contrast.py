@@ -17,7 +17,7 @@ outside. Their eigenvalues are at most that of the grid.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from math import pi, sqrt
@@ -83,7 +83,9 @@ def density_contrast(
     inside = replace(operators, grid=Grid(part.extended, grid.spacing))
     largest = _largest_eigenvalue(medium, inside, part)
     k = min(pi / reach, largest_wavenumber(grid))  # of the largest K
-    return largest / float(max(np.max(medium.speed), fastest) * k * np.sinc(reach * k / (2 * pi))) ** 2
+    return (
+        largest / float(max(np.max(medium.speed), fastest) * k * np.sinc(reach * k / (2 * pi))) ** 2
+    )
 
 
 def largest_wavenumber(grid: Grid) -> float:
@@ -129,28 +131,30 @@ def _part_around(point: Triple, sizes: Triple, cells: Triple) -> Window:
     return Window(cells, (x, y, z), sizes, (mx, my, mz))
 
 
-def _largest_diagonals(
-    medium_in: Callable[[Window], AcousticMedium], grid: Grid
-) -> list[Triple]:
+def _largest_diagonals(medium_in: Callable[[Window], AcousticMedium], grid: Grid) -> list[Triple]:
     """The points (x, y, z) of the largest diagonal elements of A, one in each tile."""
     found: list[Element] = []
     for slab in _slabs(grid):
-        medium = medium_in(slab)
-
-        def add(tile: Window, slab: Window = slab, medium: AcousticMedium = medium) -> None:
-            part = medium_of(medium, _within(slab, tile))
-            found.extend(_largest_element(part, tile, grid, _least(found, grid)))
-
-        for_each(add, _tiles(slab, grid))
-        found = sorted(found, reverse=True)[: PARTS[_axes(grid)]]
+        _add_elements(found, medium_in(slab), slab, grid)
+        found = _largest(found, grid)
     return [point for _, point in found]
 
 
-def _least(found: Sequence[Element], grid: Grid) -> float:
-    """The element that others must reach, as so many larger ones have been found, 1/s^2."""
-    most = PARTS[_axes(grid)]
-    largest = sorted(found, reverse=True)[:most]
-    return largest[-1][0] if len(largest) == most else 0.0
+def _add_elements(found: list[Element], medium: AcousticMedium, slab: Window, grid: Grid) -> None:
+    """Add the largest elements in the tiles of a slab, as far as they may be among those wanted."""
+
+    def add(tile: Window) -> None:
+        part, largest = medium_of(medium, _within(slab, tile)), _largest(found, grid)
+        least = largest[-1][0] if len(largest) == PARTS[_axes(grid)] else 0.0
+        if _diagonal_bound(part, grid) * (1 + ROUNDING) >= least:
+            found.append(_largest_element(part, tile, grid))
+
+    for_each(add, _tiles(slab, grid))
+
+
+def _largest(found: Iterable[Element], grid: Grid) -> list[Element]:
+    """The largest elements, as many as there are parts."""
+    return sorted(found, reverse=True)[: PARTS[_axes(grid)]]
 
 
 def _slabs(grid: Grid) -> Iterator[Window]:
@@ -179,15 +183,12 @@ def _within(slab: Window, tile: Window) -> Window:
     return Window(slab.extended, (i, j, 0), (x, y, depth), (reach[0], reach[1], 0))
 
 
-def _largest_element(
-    part: AcousticMedium, tile: Window, grid: Grid, least: float
-) -> Iterator[Element]:
-    """The largest diagonal element in a tile and its point, if it may reach `least`."""
-    if _diagonal_bound(part, grid) * (1 + ROUNDING) >= least:
-        elements = _diagonal(part, tile, grid)
-        z, y, x = (int(n) for n in np.unravel_index(np.argmax(elements), elements.shape))
-        i, j, k = tile.start
-        yield float(elements[z, y, x]), (i + x, j + y, k + z)
+def _largest_element(part: AcousticMedium, tile: Window, grid: Grid) -> Element:
+    """The largest diagonal element in a tile."""
+    elements = _diagonal(part, tile, grid)
+    z, y, x = (int(n) for n in np.unravel_index(np.argmax(elements), elements.shape))
+    i, j, k = tile.start
+    return float(elements[z, y, x]), (i + x, j + y, k + z)
 
 
 def _diagonal_bound(part: AcousticMedium, grid: Grid) -> float:

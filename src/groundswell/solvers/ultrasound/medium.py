@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.arrays import Floats, Integers, Reals
+from groundswell.arrays import Floats, Reals
 from groundswell.solvers.ultrasound import absorption
 from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.window import Window
@@ -133,19 +133,18 @@ def take(values: Any, window: Window) -> Any:
     """
     if np.ndim(values) == 0 or window.cells == window.whole == window.extended:
         return values
-    found = np.asarray(values)
-    slices = [slices_of(window.indices(axis)) for axis in (2, 1, 0)]
-    for dimension in sorted(range(3), key=lambda n: len(slices[n])):  # what shortens arrays first
-        before = (slice(None),) * dimension
-        parts = [found[(*before, part)] for part in slices[dimension]]
-        found = parts[0] if len(parts) == 1 else np.concatenate(parts, dimension)
-    return found
+    return select(np.asarray(values), [window.runs(axis) for axis in (2, 1, 0)])
 
 
-def slices_of(indices: Integers) -> list[slice]:
-    """Slices of consecutive indices."""
-    parts = np.split(indices, np.flatnonzero(np.diff(indices) != 1) + 1)
-    return [slice(int(part[0]), int(part[-1]) + 1) for part in parts]
+def select(values: Reals, runs: Sequence[Sequence[slice]]) -> Reals:
+    """Values at slices along each axis; a view if there is one slice along each."""
+    for axis in sorted(
+        range(values.ndim), key=lambda n: len(runs[n])
+    ):  # what shortens arrays first
+        before = (slice(None),) * axis
+        parts = [values[(*before, part)] for part in runs[axis]]
+        values = parts[0] if len(parts) == 1 else np.concatenate(parts, axis)
+    return values
 
 
 def medium_of(medium: AcousticMedium, window: Window) -> AcousticMedium:

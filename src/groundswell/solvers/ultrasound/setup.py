@@ -187,7 +187,7 @@ class Setup(WaveSetup):
             self.grid,
             self.reference_speed,
             self._wanted_step / SAFETY,
-            self._description.medium_in,
+            self._description.lossless_in,
         )
 
     @cached_property

@@ -208,8 +208,7 @@ class _VaryingDensity:
         """
         operators = SpectralOperators(self._grid, step, self._speed)
         found = [
-            density_contrast(medium, operators, part, self._fastest)
-            for part, medium in self._parts
+            density_contrast(medium, operators, part, self._fastest) for part, medium in self._parts
         ]
         self._parts = [self._parts[int(np.argmax(found))]]
         return max(1.0, *found)

@@ -18,7 +18,7 @@ from groundswell.solvers.ultrasound.media.parts import check_values, parts_of
 from groundswell.solvers.ultrasound.media.plane import Plane
 from groundswell.solvers.ultrasound.media.points import GridPoints, grid_points
 from groundswell.solvers.ultrasound.media.representatives import Representatives
-from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, slices_of
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, select
 from groundswell.solvers.ultrasound.window import Window
 
 
@@ -75,8 +75,14 @@ class MediumDescription:
             lossy=bool(np.any(whole.absorption)),
         )
 
-    def _at_points(self, window: Window) -> AcousticMedium:
-        varying = [name for name, value in self._extremes.items() if np.ndim(value) > 0]
+    def lossless_in(self, window: Window) -> AcousticMedium:
+        """The sound speed and the density at the points of a window; see `medium_in`."""
+        return replace(
+            self._at_points(window, ("speed", "density")), absorption=0.0, nonlinearity=0.0
+        )
+
+    def _at_points(self, window: Window, names: Sequence[str] = PROPERTIES) -> AcousticMedium:
+        varying = [name for name in names if np.ndim(self._extremes[name]) > 0]
         found = {name: np.empty(window.extended[::-1], self._dtype) for name in varying}
         planes = enumerate(window.indices(2).tolist() if varying else ())
         for_each(lambda pair: self._fill(found, *pair, window), planes)
@@ -86,9 +92,9 @@ class MediumDescription:
     def _fill(self, found: Mapping[str, Reals], n: int, k: int, window: Window) -> None:
         """Set plane `n` of arrays of a window to the values of plane `k`."""
         plane, shape = self._plane(k), self._points.shape[1:]
-        rows, columns = (_run(window.indices(axis)) for axis in (1, 0))
         for name, values in found.items():
-            values[n] = np.broadcast_to(plane.property(name), shape)[rows][:, columns]
+            everywhere = np.broadcast_to(plane.property(name), shape)
+            values[n] = select(everywhere, [window.runs(1), window.runs(0)])
             if name == "absorption":
                 values[n] *= self._per_metre
 
@@ -195,12 +201,6 @@ def build_medium(
 ) -> AcousticMedium:
     """Build the medium of a section at the points of a grid; see `MediumDescription`."""
     return MediumDescription(section, positions, region, dtype).medium()
-
-
-def _run(indices: Integers) -> Integers | slice:
-    """Indices as a slice if they are consecutive, which is faster."""
-    slices = slices_of(indices)
-    return indices if len(slices) > 1 else slices[0]
 
 
 def _simplify(value: Values) -> Values:
