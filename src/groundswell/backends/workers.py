@@ -13,7 +13,8 @@ from numpy.typing import DTypeLike
 from groundswell.arrays import HostArray
 from groundswell.backends.threads import default_threads
 
-Item, Found = TypeVar("Item"), TypeVar("Found")
+Item = TypeVar("Item")
+Found = TypeVar("Found")
 CHUNK = 2**18  # values that a thread processes at a time: temporaries stay in its cache
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,9 +84,10 @@ class MediumDescription:
 
     def _at_points(self, window: Window, names: Sequence[str] = PROPERTIES) -> AcousticMedium:
         varying = [name for name in names if np.ndim(self._extremes[name]) > 0]
-        found = {name: np.empty(window.extended[::-1], self._dtype) for name in varying}
+        shape = window.extended[::-1]
+        found: dict[str, Any] = {name: np.empty(shape, self._dtype) for name in varying}
         planes = enumerate(window.indices(2).tolist() if varying else ())
-        for_each(lambda pair: self._fill(found, *pair, window), planes)
+        for_each(lambda pair: self._fill(found, pair[0], pair[1], window), planes)
         self.release()
         return replace(self.representatives, **found)
 
