@@ -7,6 +7,7 @@ part of checkpoints. At the end, rank 0 gathers the statistics and the final val
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -127,12 +128,13 @@ class Recorder:
 
     # --- statistics and final values --------------------------------------------------------------
 
-    def write(self, folder: Path, steps: int, states: int) -> list[Path]:
+    def write(self, folder: Path, steps: int, states: int, writer: Executor) -> list[Future[Path]]:
         """Write statistics and final values; all ranks call it, rank 0 writes.
 
         Args:
             steps: number of steps made.
             states: number of states from which samples were taken.
+            writer: writes the file while other values are gathered.
         """
         wanted = self.section.statistics
         if not wanted:
@@ -151,7 +153,7 @@ class Recorder:
         if self._statistics or self._sums is not None:
             attrs["samples"] = self._schedule.samples(states)
         path = folder / self.section.statistics_file
-        return [write_fields(path, self._coordinates, variables, attrs)]
+        return [writer.submit(write_fields, path, self._coordinates, variables, attrs)]
 
     @property
     def _coordinates(self) -> dict[str, Variable]:
@@ -306,4 +308,6 @@ class Recorders:
         if self.include_end:
             in_order(self.launches)()
             states += 1
-        return [path for each in self._all for path in each.write(folder, steps, states)]
+        with ThreadPoolExecutor(1) as writer:
+            files = [each.write(folder, steps, states, writer) for each in self._all]
+            return [file.result() for of_one in files for file in of_one]
