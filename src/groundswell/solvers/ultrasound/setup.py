@@ -28,7 +28,7 @@ from groundswell.solvers.ultrasound.initial_pressure import (
 )
 from groundswell.solvers.ultrasound.media import MediumDescription
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
-from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, medium_of
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.source_case import SourceSection
@@ -166,7 +166,7 @@ class Setup(WaveSetup):
     def medium_in(self, window: Window) -> AcousticMedium:
         """The medium at the points of a window, with the equations of the whole medium."""
         if window.cells == window.whole:
-            return medium_of(self.medium, window)
+            return self.medium
         return self._description.medium_in(window)
 
     @property

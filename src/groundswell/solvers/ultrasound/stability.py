@@ -25,6 +25,7 @@ from math import inf, pi
 import numpy as np
 
 from groundswell.arrays import Floats
+from groundswell.backends.workers import in_threads
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.density_contrast import (
@@ -207,9 +208,12 @@ class _VaryingDensity:
         The first call finds the part of the grid that matters.
         """
         operators = SpectralOperators(self._grid, step, self._speed)
-        found = [
-            density_contrast(medium, operators, part, self._fastest) for part, medium in self._parts
-        ]
+
+        def find(part: tuple[Window, AcousticMedium]) -> float:
+            window, medium = part
+            return density_contrast(medium, operators, window, self._fastest)
+
+        found = list(in_threads(find, self._parts))
         self._parts = [self._parts[int(np.argmax(found))]]
         return max(1.0, *found)
 

@@ -59,7 +59,7 @@ class MediumDescription:
             InputError: a shape or file changes no point, or a value is invalid.
         """
         nz, ny, nx = self._points.shape
-        return self._at_points(Window.whole_of((nx, ny, nz)))
+        return self.medium_in(Window.whole_of((nx, ny, nz)))
 
     def medium_in(self, window: Window) -> AcousticMedium:
         """The medium at the points of a window, with the equations of the whole medium.
