@@ -47,22 +47,29 @@ class DeviceCoefficients:
         first = find(slice(0, 1))
         arrays = [self._for_all_planes(values) for values in first]
         varying = [n for n, values in enumerate(first) if np.ndim(values) > 0]
-        parts = chunks(self._shape[0], prod(self._shape[1:])) if varying else []
 
-        def cast(part: slice) -> list[HostArray]:
-            found = find(part)
+        def cast(planes: slice) -> list[HostArray]:
+            found = find(planes)
             return [np.ascontiguousarray(found[n], self.dtype) for n in varying]
 
-        def copy(part: slice, found: Sequence[HostArray]) -> None:
-            for n, values in zip(varying, found, strict=True):
-                self._backend.assign(arrays[n][part], values)
+        if varying:
+            self._assign_planes([arrays[n] for n in varying], cast)
+        return arrays
+
+    def _assign_planes(
+        self, arrays: Sequence[DeviceArray], find: Callable[[slice], Sequence[HostArray]]
+    ) -> None:
+        parts = chunks(self._shape[0], prod(self._shape[1:]))
+
+        def assign(part: slice, found: Sequence[HostArray]) -> None:
+            for array, values in zip(arrays, found, strict=True):
+                self._backend.assign(array[part], values)
 
         if self._backend.on_host:  # any thread may write there
-            for_each(lambda part: copy(part, cast(part)), parts)
+            for_each(lambda part: assign(part, find(part)), parts)
         else:
-            for part, found in zip(parts, in_threads(cast, parts), strict=True):
-                copy(part, found)
-        return arrays
+            for part, found in zip(parts, in_threads(find, parts), strict=True):
+                assign(part, found)
 
     def _for_all_planes(self, values: Values) -> DeviceArray:
         """An array for all planes, given the values of one; a copy of a number."""
