@@ -147,9 +147,17 @@ def _add_elements(found: list[Element], medium: AcousticMedium, slab: Window, gr
         part, largest = medium_of(medium, _within(slab, tile)), _largest(found, grid)
         least = largest[-1][0] if len(largest) == PARTS[_axes(grid)] else 0.0
         if _diagonal_bound(part, grid) * (1 + ROUNDING) >= least:
+            if _is_uniform(part):  # one element is as good as all
+                tile = replace(tile, cells=(1, 1, 1))
+                part = medium_of(medium, _within(slab, tile))
             found.append(_largest_element(part, tile, grid))
 
     for_each(add, _tiles(slab, grid))
+
+
+def _is_uniform(part: AcousticMedium) -> bool:
+    properties = part.speed, part.density, *(part.staggered or ())
+    return all(np.min(values) == np.max(values) for values in properties)
 
 
 def _largest(found: Iterable[Element], grid: Grid) -> list[Element]:
@@ -178,9 +186,9 @@ def _reach(grid: Grid) -> Triple:
 
 def _within(slab: Window, tile: Window) -> Window:
     """The window of a tile in an array of its slab."""
-    (i, j, _), (x, y, _), (*reach, _) = tile.start, tile.cells, tile.overlap
-    depth = slab.extended[2]
-    return Window(slab.extended, (i, j, 0), (x, y, depth), (reach[0], reach[1], 0))
+    i, j, k = tile.start
+    start = i, j, k - slab.start[2] + slab.overlap[2]
+    return Window(slab.extended, start, tile.cells, tile.overlap)
 
 
 def _largest_element(part: AcousticMedium, tile: Window, grid: Grid) -> Element:
