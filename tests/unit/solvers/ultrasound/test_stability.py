@@ -160,18 +160,22 @@ def test_parts_of_a_grid_have_nearly_its_contrast(shape: tuple[int, int, int]) -
     assert sqrt(found) == pytest.approx(sqrt(whole), rel=0.05)
 
 
+@pytest.mark.parametrize("speeds", [[1500.0], [1500.0, 1600.0]])
 @pytest.mark.parametrize("shape", [(1, 45, 33), (20, 26, 31)])
 def test_critical_points_are_those_of_the_largest_diagonal_elements(
-    shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+    shape: tuple[int, int, int], speeds: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One in each tile, whatever the order in which threads find them; compared with the matrix."""
-    for name, value in {"TILES": {2: 7, 3: 7}, "PARTS": {2: 5, 3: 5}}.items():
+    """One in each tile, whatever the order in which threads find them; compared with the matrix.
+
+    So many are wanted that some lie in tiles of a uniform medium, if the sound speed is uniform.
+    """
+    for name, value in {"TILES": {2: 7, 3: 7}, "PARTS": {2: 25, 3: 40}}.items():
         monkeypatch.setattr(density_contrast_module, name, value)
     monkeypatch.setattr(workers, "default_threads", lambda: 4)
     grid = Grid(shape[::-1], (H, 1.2 * H, 0.9 * H))
     rng = np.random.default_rng(12)
     density = np.where(with_inclusion(0.0, 1.0, shape) > 0, rng.uniform(5, 50, shape), 1000.0)
-    medium = AcousticMedium(rng.choice([1500.0, 1600.0], shape), density)
+    medium = AcousticMedium(rng.choice(speeds, shape), density)
     found = density_contrast_module._largest_diagonals(partial(medium_of, medium), grid)
     elements = diagonal(medium, grid)
     tiles: dict[tuple[int, ...], list[tuple[float, tuple[int, ...]]]] = {}
@@ -179,7 +183,7 @@ def test_critical_points_are_those_of_the_largest_diagonal_elements(
         tile = tuple(n // 7 for n in place)
         tiles.setdefault(tile, []).append((float(elements[place]), place[::-1]))
     largest = sorted((max(each, key=lambda e: e[0]) for each in tiles.values()), reverse=True)
-    assert found == [place for _, place in largest[:5]]
+    assert found == [place for _, place in largest[: len(found)]] and len(found) >= 25
 
 
 def diagonal(medium: AcousticMedium, grid: Grid) -> Any:
