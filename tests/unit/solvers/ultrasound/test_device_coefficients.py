@@ -28,14 +28,17 @@ MEDIA = {
 }
 
 
-@pytest.fixture(params=[1, 3])
+@pytest.fixture(params=[(1, True), (3, True), (3, False)])
 def to_device(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> DeviceCoefficients:
-    """Copies two planes at a time."""
-    monkeypatch.setattr(workers, "default_threads", lambda: request.param)
+    """Copies two planes at a time, with some threads, to a device on the host or elsewhere."""
+    threads, on_host = request.param
+    backend = open_backend("cpu")
+    monkeypatch.setattr(workers, "default_threads", lambda: threads)
     monkeypatch.setattr(workers, "CHUNK", 2 * SHAPE[1] * SHAPE[2])
-    return DeviceCoefficients(open_backend("cpu"), "float32", SHAPE)
+    monkeypatch.setattr(backend, "on_host", on_host)
+    return DeviceCoefficients(backend, "float32", SHAPE)
 
 
 @pytest.mark.parametrize("name", MEDIA)
