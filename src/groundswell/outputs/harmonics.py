@@ -61,11 +61,12 @@ def fit(
     amplitudes, phases = (np.empty((count, flat[0].size), flat[0].dtype) for _ in range(2))
 
     def find(part: slice) -> None:
-        found = np.einsum("ij,jn->in", inverse, [term[part] for term in flat])
-        sines, cosines = found[1::2], found[2::2]
-        amplitudes[:, part] = np.hypot(sines, cosines)
+        given = np.array([term[part] for term in flat], float)
+        found = np.einsum("ij,jn->in", inverse[1:], given)
+        sines, cosines = found[::2], found[1::2]
+        amplitudes[:, part] = np.sqrt(sines**2 + cosines**2)  # much faster than hypot
         turned = np.degrees(np.arctan2(cosines, sines)) - shift
-        phases[:, part] = (turned + 180) % 360 - 180
+        phases[:, part] = turned - 360 * np.rint(turned / 360)
 
     for_each(find, chunks(flat[0].size, 1))
     shape = (count, *np.shape(sums[0]))
