@@ -13,7 +13,7 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends.base import Backend
-from groundswell.backends.host_work import map_in_threads, take
+from groundswell.backends.host_threads import for_each, take
 
 THREADS = 256
 MAX_IN_FLIGHT = 8  # largest number of concurrent loads of a thread
@@ -180,7 +180,7 @@ def fill(table: Integers, rows: Rows, slices: tuple[Integers, Integers, Integers
         target = np.repeat(start - step * begin, sizes) + np.repeat(step, sizes) * source
         table[target] = indices[offsets[low] : offsets[high]]
 
-    map_in_threads(fill_batch, range(0, len(first), SLICES_PER_BATCH))
+    for_each(fill_batch, range(0, len(first), SLICES_PER_BATCH))
 
 
 def padded_size(sizes: Integers) -> Integers:
@@ -201,7 +201,7 @@ def sort_in_windows(sizes: Integers) -> Integers:
         order[part] = np.argsort(windows[part], axis=1, kind="stable")
         order[part] += WINDOW * np.arange(count)[part, None]
 
-    map_in_threads(sort, [slice(n, n + WINDOWS) for n in range(0, count, WINDOWS)])
+    for_each(sort, [slice(n, n + WINDOWS) for n in range(0, count, WINDOWS)])
     return order.ravel()[: len(sizes)]
 
 

@@ -16,7 +16,7 @@ import simpleeval
 from pydantic import PlainValidator
 
 from groundswell.arrays import Floats
-from groundswell.backends.host_work import map_in_threads
+from groundswell.backends.host_threads import in_threads
 from groundswell.case.problems import reject
 from groundswell.case.units import Unit
 from groundswell.errors import did_you_mean
@@ -78,7 +78,7 @@ class Expression:
             return self._evaluate(x, y, z)
         step = max(1, CHUNK * len(x) // np.size(x))
         parts = [slice(first, first + step) for first in range(0, len(x), step)]
-        return np.concatenate(map_in_threads(lambda p: self._evaluate(x[p], y[p], z[p]), parts))
+        return np.concatenate([*in_threads(lambda p: self._evaluate(x[p], y[p], z[p]), parts)])
 
     def _evaluate(self, x: Floats, y: Floats, z: Floats) -> Floats:
         evaluator = simpleeval.SimpleEval(

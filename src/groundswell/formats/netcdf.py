@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from groundswell.arrays import HostArray
-from groundswell.backends.workers import chunks, for_each
+from groundswell.backends.host_threads import chunks, for_each
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
 from groundswell.formats.damage import read_errors_reported

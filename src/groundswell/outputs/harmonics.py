@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from groundswell.arrays import Floats, Reals
-from groundswell.backends.workers import chunks, for_each
+from groundswell.backends.host_threads import chunks, for_each
 from groundswell.errors import InputError, counted
 
 MOST = 30  # largest condition number of the basis functions: errors of samples grow by up to this

@@ -17,7 +17,7 @@ import numpy as np
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
-from groundswell.backends.workers import mapped
+from groundswell.backends.host_threads import mapped
 from groundswell.case.recording import HARMONICS, RecordSection
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.netcdf import Variable

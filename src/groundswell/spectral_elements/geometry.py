@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.arrays import Integers, Mask
-from groundswell.backends.host_work import map_in_threads
+from groundswell.backends.host_threads import for_each
 from groundswell.errors import InputError, counted
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import (
@@ -84,7 +84,7 @@ def tabulate(
         for array, values in zip(whole, found, strict=True):
             array[part] = values
 
-    map_in_threads(store, shares(count, nodes) or [slice(0, 0)])
+    for_each(store, shares(count, nodes) or [slice(0, 0)])
     return tuple(whole)
 
 

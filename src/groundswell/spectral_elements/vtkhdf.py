@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from groundswell.arrays import HostArray, Integers
-from groundswell.backends.host_work import take
+from groundswell.backends.host_threads import take
 from groundswell.exchange.gather_scatter.sharing import number_by_first_use
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.damage import read_errors_reported

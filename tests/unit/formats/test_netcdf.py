@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from groundswell.backends import workers
 from groundswell.formats import netcdf
 from groundswell.formats.netcdf import Variable, read_netcdf
 from groundswell.outputs.files import write_fields
@@ -39,8 +38,8 @@ def test_large_variables_are_written_as_small_ones(
 ) -> None:
     write(tmp_path / "small.nc")
     monkeypatch.setattr(netcdf, "_LARGE", 1)
-    monkeypatch.setattr(workers, "CHUNK", 50)
-    monkeypatch.setattr(workers, "default_threads", lambda: 3)
+    monkeypatch.setattr(host_threads, "CHUNK", 50)
+    monkeypatch.setattr(host_threads, "default_threads", lambda: 3)
     fields = write(tmp_path / "large.nc")
     found, expected = (
         read_netcdf(tmp_path / name, list(fields)) for name in ("large.nc", "small.nc")

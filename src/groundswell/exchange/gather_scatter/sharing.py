@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundswell.arrays import Integers, Mask
-from groundswell.backends.host_work import take
+from groundswell.backends.host_threads import take
 from groundswell.backends.sliced_ellpack import Rows, index_type, padded_size, sort_in_windows
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundswell.backends import Backend
-from groundswell.backends.host_work import map_in_threads
+from groundswell.backends.host_threads import in_threads
 from groundswell.linear.cg import ConvergenceHistory
 from groundswell.meshes.hexahedra import AXES, Floats, positions, refine
 from groundswell.solvers.poisson.case import MethodSection
@@ -143,7 +143,7 @@ class BoundaryValueProblem:
             return float(np.abs(error).max()), float((mass * error**2).sum())
 
         comm, some = self._space.comm, shares(len(elements), (fine + 1) ** AXES)
-        mine = comm.collective_try(lambda: map_in_threads(measure, some))
+        mine = comm.collective_try(lambda: [*in_threads(measure, some)])
         parts = [part for of_rank in comm.allgather(mine) for part in of_rank]
         largest, squares = zip(*parts, strict=True)
         return max(largest), float(np.sqrt(sum(squares)))

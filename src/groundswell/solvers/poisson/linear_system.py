@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Listing
-from groundswell.backends.host_work import take
+from groundswell.backends.host_threads import take
 from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory, RecordedIteration
 from groundswell.linear.operators import Composite, LinearOperator
 from groundswell.meshes.hexahedra import Floats

@@ -26,7 +26,7 @@ import numpy as np
 from scipy import fft
 
 from groundswell.arrays import Complexes, Floats
-from groundswell.backends.workers import for_each
+from groundswell.backends.host_threads import for_each
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
 from groundswell.solvers.ultrasound.operators import SpectralOperators

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend
+from groundswell.backends.host_threads import chunks, for_each, in_threads
 from groundswell.backends.transforms import spectrum_dtype
-from groundswell.backends.workers import chunks, for_each, in_threads
 from groundswell.solvers.ultrasound.medium import Values
 
 

@@ -24,7 +24,7 @@ from math import degrees, nan, pi, tan
 import numpy as np
 
 from groundswell.arrays import Integers, Mask
-from groundswell.backends.workers import in_threads
+from groundswell.backends.host_threads import in_threads
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 

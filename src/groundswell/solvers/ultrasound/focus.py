@@ -8,7 +8,7 @@ import numpy as np
 from scipy.ndimage import uniform_filter
 
 from groundswell.arrays import Mask, Reals
-from groundswell.backends.workers import in_threads
+from groundswell.backends.host_threads import in_threads
 
 if TYPE_CHECKING:
     import xarray

@@ -25,7 +25,7 @@ from math import inf, pi
 import numpy as np
 
 from groundswell.arrays import Floats
-from groundswell.backends.workers import in_threads
+from groundswell.backends.host_threads import in_threads
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.density_contrast import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from groundswell.backends import open_backend, workers
+from groundswell.backends import host_threads, open_backend
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.device_coefficients import DeviceCoefficients
 from groundswell.solvers.ultrasound.medium import AcousticMedium
@@ -35,8 +35,8 @@ def to_device(
     """Copies two planes at a time, with some threads, to a device on the host or elsewhere."""
     threads, on_host = request.param
     backend = open_backend("cpu")
-    monkeypatch.setattr(workers, "default_threads", lambda: threads)
-    monkeypatch.setattr(workers, "CHUNK", 2 * SHAPE[1] * SHAPE[2])
+    monkeypatch.setattr(host_threads, "default_threads", lambda: threads)
+    monkeypatch.setattr(host_threads, "CHUNK", 2 * SHAPE[1] * SHAPE[2])
     monkeypatch.setattr(backend, "on_host", on_host)
     return DeviceCoefficients(backend, "float32", SHAPE)
 

@@ -16,7 +16,6 @@ from scipy.ndimage import uniform_filter
 from ultrasound_cases import ARC, BURST
 
 import groundswell as gs
-from groundswell.backends import workers
 from groundswell.case.common import Section
 from groundswell.errors import CaseError, InputError
 from groundswell.report.pictures import draw_pictures
@@ -214,7 +213,7 @@ def test_slabs_of_planes_do_not_move_the_focus(monkeypatch: pytest.MonkeyPatch) 
     near = tuple(slice(n - 2, n + 3) for n in middle)
     expected = np.where(soft, pressure, 0.0)[near].max()
     for threads in (1, 3):
-        monkeypatch.setattr(workers, "default_threads", lambda count=threads: count)
+        monkeypatch.setattr(host_threads, "default_threads", lambda count=threads: count)
         focus = find_focus(pressure, xarray.where(soft, 1500.0, 3000.0) + 0 * pressure, 2.0 * width)
         assert focus.pressure == expected < 6e5
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arrays import Floats, Integers, Reals
-from groundswell.backends.workers import for_each, in_threads
+from groundswell.backends.host_threads import for_each, in_threads
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.absorption import nepers
 from groundswell.solvers.ultrasound.media.case import PROPERTIES, MediumSection

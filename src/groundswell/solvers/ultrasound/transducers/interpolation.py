@@ -27,7 +27,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from groundswell.arrays import Floats, Integers
-from groundswell.backends.workers import in_threads
+from groundswell.backends.host_threads import in_threads
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.transducers.surface import (
     Surface,

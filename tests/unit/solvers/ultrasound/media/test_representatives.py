@@ -13,7 +13,7 @@ from checked import cost, decomposed, quantities_of, warnings_of
 from ultrasound_cases import setup
 from ultrasound_media import AXES, CELLS, REGION, WATER, H, inside, model, properties_file, save
 
-from groundswell.backends import workers
+from groundswell.backends import host_threads
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.dispersion import absorbing_distance, most_absorbing
@@ -142,7 +142,7 @@ def test_threads_change_no_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for keys in media(tmp_path, 8):
         section, found = MediumSection(**{**WATER, **keys}), []
         for threads in (1, 5):
-            monkeypatch.setattr(workers, "default_threads", lambda count=threads: count)
+            monkeypatch.setattr(host_threads, "default_threads", lambda count=threads: count)
             monkeypatch.setattr(files, "SLAB", 1)
             description = MediumDescription(section, AXES, REGION)
             whole, chosen = description.medium(), description.representatives

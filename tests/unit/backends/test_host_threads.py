@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from threading import Barrier, get_ident
+from time import sleep
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundswell.backends import workers
-from groundswell.backends.workers import chunks, for_each, in_threads, mapped
+from groundswell.backends import host_threads
+from groundswell.backends.host_threads import chunks, for_each, in_threads, mapped, take
 
 
 @pytest.fixture(params=[1, 3])
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     count: int = request.param
-    monkeypatch.setattr(workers, "default_threads", lambda: count)
+    monkeypatch.setattr(host_threads, "default_threads", lambda: count)
     return count
 
 
@@ -33,7 +34,7 @@ def test_results_have_the_order_of_the_items(threads: int) -> None:
 
 def test_work_runs_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The barrier breaks, which raises an error, unless three threads wait at it."""
-    monkeypatch.setattr(workers, "default_threads", lambda: 3)
+    monkeypatch.setattr(host_threads, "default_threads", lambda: 3)
     together = Barrier(3, timeout=20)
     for_each(lambda _: together.wait(), range(6))
 
@@ -50,10 +51,44 @@ def test_errors_of_threads_are_raised(threads: int) -> None:
         for_each(lambda n: 1 // (n - 7), range(100))
 
 
+def test_work_may_ask_for_threads(threads: int) -> None:
+    """Which would wait for its own."""
+
+    def squares(n: int) -> list[int]:
+        return [*in_threads(lambda m: n * m * m, range(4))]
+
+    assert [*in_threads(squares, range(50))] == [[n * m * m for m in range(4)] for n in range(50)]
+
+
+def test_nothing_runs_after_an_error(threads: int) -> None:
+    running = set()
+
+    def work(n: int) -> None:
+        running.add(n)
+        sleep(0.01)
+        running.discard(n)
+        if n == 1:
+            raise ValueError
+
+    with pytest.raises(ValueError):
+        for_each(work, range(200))
+    assert not running
+
+
+def test_rows_are_taken(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_threads, "CHUNK", 100)
+    rng = np.random.default_rng(4)
+    for table in (rng.standard_normal(57), rng.integers(0, 9, (57, 3)).astype("i4")):
+        indices = rng.integers(-57, 57, 1234)
+        found = take(table, indices)
+        assert found.dtype == table.dtype and (found == table[indices]).all()
+    assert take(table, np.empty(0, int)).shape == (0, 3)
+
+
 @given(st.integers(0, 60), st.integers(0, 12), st.integers(1, 40))
 def test_chunks_cover_all_rows_once(count: int, size: int, most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "CHUNK", most)
+        patch.setattr(host_threads, "CHUNK", most)
         found = chunks(count, size)
     assert [n for part in found for n in range(count)[part]] == list(range(count))
     assert all((part.stop - part.start) * size <= max(most, size) for part in found)
@@ -62,7 +97,7 @@ def test_chunks_cover_all_rows_once(count: int, size: int, most: int) -> None:
 def test_a_mapped_function_has_its_own_values(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "CHUNK", 7)
+    monkeypatch.setattr(host_threads, "CHUNK", 7)
     values = np.random.default_rng(1).uniform(1, 2, (3, 4, 5))
     found = mapped(np.sqrt, values, "float32")
     assert found.dtype == np.float32

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
+from threadpoolctl import threadpool_limits
 
-from groundswell.arrays import HostArray
+from groundswell.arrays import HostArray, Integers
 from groundswell.backends.threads import default_threads
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+NAME = "groundswell-host"
 CHUNK = 2**18  # values that a thread processes at a time: temporaries stay in its cache
 
 
@@ -27,18 +33,27 @@ def in_threads(work: Callable[[Item], Found], items: Iterable[Item]) -> Iterator
     Args:
         work: the function, which threads call at the same time.
     """
-    threads = default_threads()
-    if threads == 1:
+    is_inner = threading.current_thread().name.startswith(NAME)  # would wait for its own thread
+    if is_inner or (threads := default_threads()) == 1:
         yield from map(work, items)
         return
     waiting: deque[Future[Found]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
-        for item in items:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > 3 * threads:
+    # Each thread multiplies matrices alone: threads of threads would wait for each other.
+    with threadpool_limits(1, "blas"):
+        try:
+            for item in items:
+                waiting.append(_pool(threads).submit(work, item))
+                if len(waiting) > 3 * threads:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        finally:  # after a failure no thread may touch arrays or files any more
+            wait([each for each in waiting if not each.cancel()])
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, NAME)
 
 
 def for_each(work: Callable[[Item], object], items: Iterable[Item]) -> None:
@@ -69,4 +84,15 @@ def mapped(
         target[part] = function(source[part])
 
     for_each(apply, chunks(source.size, 1))
+    return found
+
+
+def take(table: NDArray[Scalar], indices: Integers) -> NDArray[Scalar]:
+    """The table's rows at indices, (indices, ...); negative ones count from its end."""
+    found = np.empty((len(indices), *table.shape[1:]), table.dtype)
+
+    def copy(part: slice) -> None:
+        found[part] = table[indices[part]]
+
+    for_each(copy, chunks(len(indices), 1))
     return found
