@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from groundswell.backends import host_threads
 from groundswell.formats import netcdf
 from groundswell.formats.netcdf import Variable, read_netcdf
 from groundswell.outputs.files import write_fields

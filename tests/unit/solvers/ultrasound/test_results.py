@@ -16,6 +16,7 @@ from scipy.ndimage import uniform_filter
 from ultrasound_cases import ARC, BURST
 
 import groundswell as gs
+from groundswell.backends import host_threads
 from groundswell.case.common import Section
 from groundswell.errors import CaseError, InputError
 from groundswell.report.pictures import draw_pictures
