@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from groundswell.backends.threads import available_cores
 
@@ -61,11 +60,11 @@ class LazyFunction:
         load: waits for the compiler and returns the function.
     """
 
-    def __init__(self, load: Callable[[], Any]) -> None:
+    def __init__(self, load: Callable[[], Callable[..., None]]) -> None:
         self._load = load
 
     @cached_property
-    def loaded(self) -> Any:
+    def loaded(self) -> Callable[..., None]:
         """The function; raises BackendError if its source does not compile."""
         return self._load()
 
@@ -89,7 +88,9 @@ class CompilationQueue:
         self._building.append(self._pool.submit(build))
         return self._building[-1]
 
-    def function(self, built: Future[Path], load: Callable[[], Any]) -> LazyFunction:
+    def function(
+        self, built: Future[Path], load: Callable[[], Callable[..., None]]
+    ) -> LazyFunction:
         """A function of a library that may not be built yet."""
         function = LazyFunction(load)
         if built.done():

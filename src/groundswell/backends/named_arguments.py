@@ -6,13 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from groundswell.arrays import HostArray
+from groundswell.backends.launch import KernelArgument
 from groundswell.backends.signature import signature
 from groundswell.backends.source import Source
+
+Value = TypeVar("Value")
 
 _COMMENT = re.compile(r"//[^\n]*")
 _MEMBER = re.compile(r"(\w+)\s*(?:\[\w+\]\s*)?[,;]")
@@ -26,8 +29,8 @@ class ParameterNames:
         self._names: dict[str, list[str]] = {}
 
     def in_order(
-        self, kernel: str, arguments: tuple[Any, ...], named: Mapping[str, Any]
-    ) -> tuple[Any, ...]:
+        self, kernel: str, arguments: Sequence[KernelArgument], named: Mapping[str, KernelArgument]
+    ) -> tuple[KernelArgument, ...]:
         """All arguments of a kernel in the order of its parameters.
 
         Args:
@@ -38,7 +41,7 @@ class ParameterNames:
             TypeError: an argument is missing, or no parameter has its name.
         """
         if not named:
-            return arguments
+            return tuple(arguments)
         names = self._of(kernel)[len(arguments) :]
         return (*arguments, *_in_order(f"kernel {kernel}", names, named))
 
@@ -74,7 +77,7 @@ def stack_members(file: Path, struct: str, axis: int, **values: HostArray) -> Ho
     return np.stack(_in_order(f"struct {struct}", members(file, struct), values), axis)
 
 
-def _in_order(owner: str, names: Sequence[str], given: Mapping[str, Any]) -> list[Any]:
+def _in_order(owner: str, names: Sequence[str], given: Mapping[str, Value]) -> list[Value]:
     if differing := sorted(given.keys() ^ set(names)):
         raise TypeError(f"{owner}: {', '.join(differing)} missing or unknown")
     return [given[name] for name in names]

@@ -41,11 +41,20 @@ def reduce_in_place(
     if count := len(tables[0]):
         kind = str(values.array.dtype), operation
         bounds = {"MAX_THREADS_PER_BLOCK": THREADS, "MIN_BLOCKS_PER_SM": MIN_BLOCKS_PER_SM}
-        kernels = backend.compile(row_source("tiles.h", kind, **bounds))
-        blocks = Blocks(count * values.components, THREADS)
-        arguments = (values.array, values.pitch, *map(backend.to_device, tables), count)
-        tiled = kernels.launch("assemble_tiles", blocks, *arguments, values.components)
-        launches.append(tiled)
+        tiles, sectors, indices = map(backend.to_device, tables)
+        launches.append(
+            backend.compile(row_source("tiles.h", kind, **bounds)).launch(
+                "assemble_tiles",
+                Blocks(count * values.components, THREADS),
+                values=values.array,
+                pitch=values.pitch,
+                tiles=tiles,
+                sectors=sectors,
+                indices=indices,
+                count=count,
+                components=values.components,
+            )
+        )
     return launches
 
 

@@ -142,8 +142,8 @@ class Level:
         self.compute_rates(self.copies[1], forced=False)()
         parts = len(self._sums)
         fields = _fields_of({"1": self.copies[0], "2": self.copies[1]})
-        extent, found = Blocks(parts, LANES), {"sums": self._sums, "parts": parts}
-        self.module.launch("sum_rows", extent, **fields, **found)()
+        extent = Blocks(parts, LANES)
+        self.module.launch("sum_rows", extent, **fields, sums=self._sums, parts=parts)()
         sums = self.backend.to_host(self._sums)
         sums_of_ranks = self.comm.allgather((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
         squares = sum(squares for squares, _ in sums_of_ranks)

@@ -212,9 +212,9 @@ class Outputs:
         if not nx * ny:
             return []
         when = (self._clock, ring.every, ring.slots)
-        arguments = (ring.buffer, *self._velocities, self._compliance, *when)
+        fields = (ring.buffer, *self._velocities, self._compliance)
         where = (section.stride, *cells.first[:2], nx, ny)
-        return [self._module.launch("record_surface", Items(nx * ny), *arguments, *where)]
+        return [self._module.launch("record_surface", Items(nx * ny), *fields, *when, *where)]
 
     def _volumes(self, section: VolumeOutput) -> list[Launch]:
         domain, fields = self._recording.domain, [RECORDABLE[name] for name in section.fields]

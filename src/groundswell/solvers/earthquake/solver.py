@@ -182,8 +182,8 @@ class Earthquake(ExplicitSolver):
         if not count:
             return []
         on_device = {name: self.backend.to_device(table) for name, table in tables.items()}
-        arguments = {**fields, "sponge": self.layers.damping, **on_device, "count": count}
-        return [self.module.launch(kernel, Items(count), **arguments)]
+        arrays = {**fields, "sponge": self.layers.damping, **on_device}
+        return [self.module.launch(kernel, Items(count), **arrays, count=count)]
 
     @cached_property
     def _sea_floor(self) -> dict[str, CorrectionTerms]:
@@ -219,8 +219,8 @@ class Earthquake(ExplicitSolver):
             return []
         on_device = {name: self.backend.to_device(table) for name, table in tables.items()}
         count = len(tables["targets"])
-        arguments = {**fields, **on_device, "clock": self.clock, "count": count}
-        return [self.module.launch(kernel, Items(count), **arguments)]
+        arrays = {**fields, **on_device, "clock": self.clock}
+        return [self.module.launch(kernel, Items(count), **arrays, count=count)]
 
     def _mirror_velocity(self) -> list[Launch]:
         return self._on_surface("mirror_velocity", self._pick(*VELOCITIES))

@@ -280,11 +280,19 @@ class FusedConjugateGradients(RecordedIteration):
 
     def _first_products(self) -> list[Launch]:
         """The products of b."""
-        r, scale, pitch = map(self._vectors.arguments(0, 0).get, ("r", "scale", "pitch"))
-        blocks, own = self._products.size // PRODUCTS, self._elements.space.own
-        arguments = (r, scale, pitch, own, self._products, blocks)
-        module = self._backend.compile(self._source())
-        return [module.launch("measure_rows", Blocks(blocks, LANES), *arguments)] if blocks else []
+        if not (blocks := self._products.size // PRODUCTS):
+            return []
+        vectors = self._vectors.arguments(0, 0)
+        return [
+            self._backend.compile(self._source()).launch(
+                "measure_rows",
+                Blocks(blocks, LANES),
+                **{name: vectors[name] for name in ("r", "scale", "pitch")},
+                count=self._elements.space.own,
+                products=self._products,
+                blocks=blocks,
+            )
+        ]
 
     def _source(self, **chosen: Constant) -> Source:
         scaled = self._vectors.scale is not None
