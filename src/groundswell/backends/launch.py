@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Launch = Callable[[], None]
 KernelArgument = DeviceArray | int | np.integer
+KernelArguments = dict[str, KernelArgument]  # by the names of the kernel's parameters
 
 
 @dataclass(frozen=True)

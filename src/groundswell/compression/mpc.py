@@ -62,13 +62,32 @@ class Mpc(Coder):
         self._states = [backend.zeros((3 + len(sizes),), np.uint64) for _ in range(2)]
 
     def encode(self, strips: DeviceArray, stream: DeviceArray | int) -> list[Launch]:
-        given = (strips, self._count, stream, self.used, self._states[0])
-        return [self._module.launch("mpc_compress", self._extent, *given)]
+        return [
+            self._module.launch(
+                "mpc_compress",
+                self._extent,
+                table=strips,
+                count=self._count,
+                stream=stream,
+                used=self.used,
+                state=self._states[0],
+            )
+        ]
 
     def decode(self, stream: DeviceArray | int, strips: DeviceArray) -> list[Launch]:
         size = self.capacity if isinstance(stream, int) else stream.nbytes
-        given = (stream, size // self._word, self._count, strips, self.status, self._states[1])
-        return [self._module.launch("mpc_decompress", self._extent, *given)]
+        return [
+            self._module.launch(
+                "mpc_decompress",
+                self._extent,
+                stream=stream,
+                capacity=size // self._word,
+                count=self._count,
+                table=strips,
+                status=self.status,
+                state=self._states[1],
+            )
+        ]
 
     def fault(self, after: Event | None) -> str:
         return STATUS[int(self._backend.to_host(self.status, after)[0])]

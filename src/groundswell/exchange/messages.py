@@ -11,16 +11,27 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
 from groundswell.exchange.boxes import Copy, StridedBox, itemsize_of
 from groundswell.exchange.communicator import Communicator
 
 ALIGNMENT = 128  # bytes between the beginnings of segments in a message
+
+
+class Part(Protocol):
+    """An operation or peer memory that an operation consists of."""
+
+    def check(self, after: Event | None = None) -> None:
+        """Check that no wait of the device timed out before `after`; see `Operation.check`."""
+
+    def close(self) -> None:
+        """Release memory and handles of other ranks; collective."""
 
 
 class Operation:
@@ -51,7 +62,7 @@ class Operation:
     open: Sequence[Launch] = ()
     start: Sequence[Launch] = ()
     finish: Sequence[Launch] = ()
-    _parts: Sequence[Any] = ()  # its operations and peer memory
+    _parts: Sequence[Part] = ()  # its operations and peer memory
 
     @property
     def launches(self) -> list[Launch]:
@@ -196,7 +207,7 @@ def offsets_of(sizes: Sequence[int]) -> tuple[list[int], int]:
 
 def allocate(
     backend: Backend, sizes: Sequence[int], *, on_host: bool = False
-) -> tuple[Any, list[Buffer]]:
+) -> tuple[DeviceArray, list[Buffer]]:
     """Allocate consecutive buffers of these sizes in bytes; return the memory and the buffers."""
     offsets, total = offsets_of(sizes)
     size = max(total, 1)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -249,7 +249,7 @@ class GhostedBlock:
         ]
 
 
-def _short(values: Sequence[Any]) -> Any:
+def _short(values: Sequence[object]) -> object:
     """The common value of all axes or sides, or else all values."""
     return values[0] if len(set(values)) == 1 else tuple(values)
 

@@ -14,10 +14,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from groundswell.errors import GroundswellError, RunFailed
 from groundswell.exchange.waiting import timeout_seconds
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 TAG = 2  # of messages between Progress objects
 READ_EVERY = 64  # exchanges, so that received messages do not accumulate
@@ -73,14 +76,14 @@ class Progress:
         is_alive: returns whether the process of a rank runs, if this one can see it.
     """
 
-    def __init__(self, comm: Any, is_alive: Callable[[int], bool]) -> None:
+    def __init__(self, comm: MPI.Comm, is_alive: Callable[[int], bool]) -> None:
         from mpi4py import MPI
 
         self.is_alive = is_alive
         self._mpi, self._comm, self._lock = MPI, comm, Lock()  # threads may wait as well
         self._here = self._sent_position = Position()
         self._others = {rank: Position() for rank in range(comm.size) if rank != comm.rank}
-        self._requests: list[Any] = []
+        self._requests: list[MPI.Request] = []
         _ALL[:] = [*(progress for progress in _ALL if progress._comm), self]  # drops freed ones
 
     def begin(
@@ -204,7 +207,7 @@ def _wait_for_ends() -> None:
         time.sleep(0.01)
 
 
-def abort_without(request: Any) -> None:
+def abort_without(request: MPI.Request) -> None:
     """End the job at the end of the program if other ranks never make this call of mpi4py.
 
     They may hang, and MPI_Finalize would wait for them. No `Progress` knows them yet.
@@ -212,7 +215,7 @@ def abort_without(request: Any) -> None:
     atexit.register(_wait_for_call, request)
 
 
-def _wait_for_call(request: Any) -> None:
+def _wait_for_call(request: MPI.Request) -> None:
     begun, mpi = time.monotonic(), sys.modules["mpi4py.MPI"]
     while not mpi.Is_finalized() and not request.Test():
         if time.monotonic() - begun > LAST_SECONDS:

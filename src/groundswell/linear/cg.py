@@ -15,7 +15,16 @@ from pathlib import Path
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Floats
-from groundswell.backends import Backend, Blocks, Items, Launch, Listing, Source, list_launches
+from groundswell.backends import (
+    Backend,
+    Blocks,
+    Items,
+    KernelArguments,
+    Launch,
+    Listing,
+    Source,
+    list_launches,
+)
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
 from groundswell.errors import RunFailed, counted
@@ -79,7 +88,11 @@ class RecordedIteration(Composite):
         self._backend, self.max_iterations, self._batch = backend, max_iterations, batch
         self._state = backend.zeros((STATE_SIZE,), np.float64)
         self._history = backend.zeros((max_iterations + batch,), np.float64)
-        self._progress = (self._state, self._history, max_iterations)
+        self._progress: KernelArguments = {
+            "state": self._state,
+            "history": self._history,
+            "max_iterations": max_iterations,
+        }
 
     def _record(
         self,
@@ -114,25 +127,26 @@ class RecordedIteration(Composite):
         """Launches that find the next step from blocks' sums, (blocks * SUMS,), and their parts."""
         backend, module = self._backend, self._backend.compile(cg_source(dtype))
         sums, block = backend.zeros((SUMS,), "f8"), Blocks(1, LANES)
-        parts, state = (partial, partial.size // SUMS, sums), self._progress
+        parts: KernelArguments = {"partial": partial, "parts": partial.size // SUMS, "sums": sums}
         if comm.size == 1:
-            return [], [module.launch("find_step", block, *parts, *state)]
+            return [], [module.launch("find_step", block, **parts, **self._progress)]
         if by_memory(backend, comm, transport):
             return self._find_step_by_memory(PeerAllReduce(backend, comm, SUMS), dtype, parts)
         reduce = GatheredAllReduce(backend, comm, sums, resolved(backend, comm, transport))
-        add_up = module.launch("add_up_parts", block, *parts)
-        find = module.launch("find_step", block, sums, 1, sums, *state)
+        add_up = module.launch("add_up_parts", block, **parts)
+        total: KernelArguments = {"partial": sums, "parts": 1, "sums": sums}
+        find = module.launch("find_step", block, **total, **self._progress)
         return [reduce], [add_up, *reduce.launches, find]
 
     def _find_step_by_memory(
-        self, reduce: PeerAllReduce, dtype: str, parts: tuple[DeviceArray, int, DeviceArray]
+        self, reduce: PeerAllReduce, dtype: str, parts: KernelArguments
     ) -> tuple[list[Recordable], list[Launch]]:
         """The same for ranks with access to each other's memory."""
         module, block = self._backend.compile(cg_ranks_source(dtype)), Blocks(1, LANES)
-        send = module.launch("send_partial_sums", block, *parts, *reduce.arguments)
+        send = module.launch("send_partial_sums", block, **parts, **reduce.arguments)
         is_separate = bool(reduce.waits)
-        arguments = (*parts, int(is_separate), *self._progress, *reduce.arguments)
-        find = module.launch("find_global_step", block, *arguments)
+        arguments = {**parts, **self._progress, **reduce.arguments}
+        find = module.launch("find_global_step", block, sent=int(is_separate), **arguments)
         return [reduce], [*[send] * is_separate, *reduce.waits, find]
 
     def solve(self, tolerance: float = 0.0) -> ConvergenceHistory:
@@ -209,10 +223,19 @@ class ConjugateGradients(RecordedIteration):
         partial = backend.zeros((blocks * SUMS,), "f8")
         total, find_step = self._find_step(vectors.comm, vectors.dtype, partial, transport)
         module = backend.compile(cg_source(vectors.dtype))
-        products = (self.b, u, w, own, partial, blocks)
+        products = module.launch(
+            "sum_products",
+            Blocks(blocks, LANES),
+            r=self.b,
+            u=u,
+            w=w,
+            count=own,
+            partial=partial,
+            blocks=blocks,
+        )
         measure: list[Launch] = [
             *(launch for operator in operators for launch in operator.launches),
-            module.launch("sum_products", Blocks(blocks, LANES), *products),
+            products,
             *find_step,
         ]
         arrays = {"u": u, "w": w, "p": p, "s": s, "x": self.x, "r": self.b}

@@ -9,8 +9,7 @@ shows all steps: pattern, transport, packing and reduction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, KernelLaunch, Launch
@@ -107,7 +106,7 @@ class GatherScatter(Operation):
         """Whether it operates on these arrays."""
         return self._places(*self._arrays) == self._places(source, target)
 
-    def _places(self, *arrays: DeviceArray, modulo: int = 2**64) -> list[tuple[Any, ...]]:
+    def _places(self, *arrays: DeviceArray, modulo: int = 2**64) -> list[tuple[Hashable, ...]]:
         """Address, shape and strides of each array."""
         return [(self._backend.address(a) % modulo, a.shape, a.strides) for a in arrays]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groundswell.arrays import DeviceArray
-from groundswell.backends import Backend, Blocks, Constant, Launch, Source
+from groundswell.backends import Backend, Blocks, Constant, KernelArguments, Launch, Source
 from groundswell.backends.sliced_ellpack import MAX_IN_FLIGHT, THREADS, Rows, Slices
 from groundswell.errors import InputError
 
@@ -72,14 +72,23 @@ def reduce_rows(
         MAX_IN_FLIGHT=MAX_IN_FLIGHT,
         MIN_BLOCKS_PER_SM=MIN_BLOCKS_PER_SM,
     )
+    arguments: KernelArguments = {
+        "from": old.array,
+        "from_pitch": old.pitch,
+        "from_first": slices.first[0],
+        "to": new.array,
+        "to_pitch": new.pitch,
+        "to_first": slices.first[1],
+        "slices": backend.to_device(slices.table),
+        "indices": backend.to_device(slices.indices.astype("int32" if small else "int64")),
+        "count": count,
+        "components": old.components,
+    }
     return [
         backend.compile(kernels).launch(
             "assemble",
             Blocks(count * old.components, THREADS),
-            *(old.array, old.pitch, slices.first[0], new.array, new.pitch, slices.first[1]),
-            backend.to_device(slices.table),
-            backend.to_device(slices.indices.astype("int32" if small else "int64")),
-            *(count, old.components),
+            **arguments,
         )
     ]
 

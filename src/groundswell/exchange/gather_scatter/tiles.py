@@ -6,11 +6,9 @@ them, so each sector is loaded and stored only once, even if it belongs to sever
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from groundswell.arrays import Integers
+from groundswell.arrays import HostArray, Integers
 from groundswell.backends import Backend, Blocks, Launch
 from groundswell.backends.sliced_ellpack import PADDING, Rows, fill, padded_size
 from groundswell.exchange.gather_scatter.rows import Values, reduce_rows, row_source
@@ -58,7 +56,9 @@ def reduce_in_place(
     return launches
 
 
-def make_tiles(rows: Rows, others: Rows, values: Values) -> tuple[Any, Any, Any, Rows]:
+def make_tiles(
+    rows: Rows, others: Rows, values: Values
+) -> tuple[HostArray, HostArray, HostArray, Rows]:
     """Tiles of an array that begins at a sector boundary.
 
     Returns:
@@ -81,7 +81,7 @@ def make_tiles(rows: Rows, others: Rows, values: Values) -> tuple[Any, Any, Any,
     return tiles.astype(np.int32), sectors.astype(np.int32), indices, left
 
 
-def _slices(rows: Rows, tile: Integers, tiles: int) -> tuple[Integers, Integers, Any]:
+def _slices(rows: Rows, tile: Integers, tiles: int) -> tuple[Integers, Integers, HostArray]:
     """The rows of each width in each tile, as slices of sliced_ellpack.py.
 
     Returns:

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Integers
-from groundswell.backends import Backend, Blocks, Launch, Source
+from groundswell.backends import Backend, Blocks, KernelArguments, Launch, Source
 from groundswell.backends.sliced_ellpack import THREADS, Rows, Slices
 from groundswell.errors import BackendError
 from groundswell.exchange.boxes import StridedBox
@@ -197,27 +196,38 @@ class PeerRows(Operation):
     def _send(self, slices: Slices, source: DeviceArray) -> Launch:
         blocks, memory = self._blocks(slices), self._memory
         filled = np.array([m.send_bytes > 0 for m in self._messages], np.int64)
-        rows, shares = self._row_arguments(slices), self._backend.to_device(filled)
-        signals = memory.signals((blocks.count * filled).tolist(), blocks.count)
         return self._module.launch(
-            "send_rows", blocks, source, memory.lowest, *rows, shares, *signals
+            "send_rows",
+            blocks,
+            values=source,
+            boxes=memory.lowest,
+            shares=self._backend.to_device(filled),
+            **self._row_arguments(slices),
+            **memory.signals((blocks.count * filled).tolist(), blocks.count),
         )
 
     def _receive(self, slices: Slices, target: DeviceArray) -> list[Launch]:
         blocks, memory, launch = self._blocks(slices), self._memory, self._module.launch
         signals, waits = memory.signals([0] * len(self._messages), blocks.count), memory.waits()
         if blocks.count > MAX_WAITING_BLOCKS and not self._backend.on_host:
-            waits.append(launch("wait_for_rows", Blocks(1, THREADS), *signals))
-        rows = self._row_arguments(slices)
-        return [*waits, launch("receive_rows", blocks, memory.lowest, target, *rows, *signals)]
+            waits.append(launch("wait_for_rows", Blocks(1, THREADS), **signals))
+        arrays = {"boxes": memory.lowest, "values": target, **self._row_arguments(slices)}
+        return [*waits, launch("receive_rows", blocks, **arrays, **signals)]
 
     def _blocks(self, slices: Slices) -> Blocks:
         return Blocks(max(1, min(len(slices.table), self._memory.blocks_at_once)), THREADS)
 
-    def _row_arguments(self, slices: Slices) -> tuple[Any, ...]:
-        """ROW_ARGUMENTS of peer_rows.h."""
-        tables = map(self._backend.to_device, (slices.table, slices.indices))
-        return (*slices.first, *tables, len(slices.table), self._memory.flip // self._itemsize)
+    def _row_arguments(self, slices: Slices) -> KernelArguments:
+        """The arguments ROW_ARGUMENTS of kernels, see peer_rows.h."""
+        from_first, to_first = slices.first
+        return {
+            "from_first": from_first,
+            "to_first": to_first,
+            "slices": self._backend.to_device(slices.table),
+            "indices": self._backend.to_device(slices.indices),
+            "count": len(slices.table),
+            "flip": self._memory.flip // self._itemsize,
+        }
 
 
 def _in_array(rows: Rows, values: Values) -> Rows:
