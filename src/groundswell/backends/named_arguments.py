@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ import numpy as np
 from groundswell.arrays import HostArray
 from groundswell.backends.launch import KernelArgument
 from groundswell.backends.signature import signature
-from groundswell.backends.source import Source
+from groundswell.backends.source import Constant, Parameter, Source
 
 Value = TypeVar("Value")
 
@@ -25,8 +25,8 @@ class ParameterNames:
     """The names of the parameters of a source's kernels, read when they are first needed."""
 
     def __init__(self, source: Source) -> None:
-        self._source = source
-        self._names: dict[str, list[str]] = {}
+        constants, parameters = source.constants.items(), source.parameters.items()
+        self._key = source.path, tuple(constants), tuple(parameters)
 
     def in_order(
         self, kernel: str, arguments: Sequence[KernelArgument], named: Mapping[str, KernelArgument]
@@ -42,20 +42,21 @@ class ParameterNames:
         """
         if not named:
             return tuple(arguments)
-        names = self._of(kernel)[len(arguments) :]
+        names = _parameter_names(kernel, *self._key)[len(arguments) :]
         return (*arguments, *_in_order(f"kernel {kernel}", names, named))
 
-    def _of(self, kernel: str) -> list[str]:
-        if kernel not in self._names:
-            found = signature(self._text, kernel)
-            if found is None:
-                raise TypeError(f"kernel {kernel}: the names of its parameters are unclear")
-            self._names[kernel] = [parameter.name for parameter in found]
-        return self._names[kernel]
 
-    @cached_property
-    def _text(self) -> str:
-        return self._source.text()
+@lru_cache(maxsize=1024)  # an exchange compiles its sources again for every plan
+def _parameter_names(
+    kernel: str,
+    path: Path,
+    constants: tuple[tuple[str, Constant], ...],
+    parameters: tuple[tuple[str, Parameter], ...],
+) -> tuple[str, ...]:
+    found = signature(Source(path, dict(constants), dict(parameters)).text(), kernel)
+    if found is None:
+        raise TypeError(f"kernel {kernel}: the names of its parameters are unclear")
+    return tuple(parameter.name for parameter in found)
 
 
 @lru_cache
