@@ -5,15 +5,19 @@ Kreutzer et al. 2014, SIAM J. Sci. Comput. 36:C401, describe the format.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from groundswell.arrays import Integers
+from groundswell.arrays import DeviceArray, Integers
+from groundswell.backends.base import Backend
+from groundswell.backends.host_work import map_in_threads
 
 THREADS = 256
 MAX_IN_FLIGHT = 8  # largest number of concurrent loads of a thread
 WINDOW = 8192  # rows that are sorted by size together
+WINDOWS = 64  # that a thread sorts at a time
 SLICES_PER_BATCH = 512  # slices that are filled together; larger batches exceed the caches
 PADDING = -1  # index in rows that are shorter than the width of their slice
 
@@ -27,12 +31,14 @@ class Rows:
         offsets: offset of each row in `indices`, and the end, (count + 1,); None if all rows have
             one index.
         indices: indices of all rows; None if row r has the single index first + r.
+        on_devices: what `reduce_rows` keeps of them on devices, for the next time.
     """
 
     count: int
     offsets: Integers | None = None
     indices: Integers | None = None
     first: int = 0
+    on_devices: dict[tuple[object, ...], SlicesOnDevice] = field(default_factory=dict, repr=False)
 
     @classmethod
     def contiguous(cls, first: int, end: int) -> Rows:
@@ -73,6 +79,12 @@ class Rows:
         """The indices of all rows, one row after another."""
         return self.first + np.arange(self.count) if self.indices is None else self.indices
 
+    @property
+    def firsts(self) -> Integers:
+        """The first index of each row, none of which is empty."""
+        every = self.all_indices
+        return every if self.offsets is None else every[self.offsets[:-1]]
+
     def take(self, rows: Integers) -> Rows:
         """The chosen rows; contiguous rows share the indices without a copy."""
         if self.indices is None or self.offsets is None:
@@ -84,6 +96,15 @@ class Rows:
         offsets = np.append(0, np.cumsum(sizes))
         shift = np.repeat(begins - offsets[:-1], sizes)
         return Rows(len(rows), offsets, self.indices[np.arange(offsets[-1]) + shift])
+
+
+class SlicesOnDevice(NamedTuple):
+    """Slices whose arrays are on a device; see `Slices`."""
+
+    table: DeviceArray
+    indices: DeviceArray
+    first: tuple[int, int]
+    in_place: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +122,11 @@ class Slices:
     indices: Integers
     first: tuple[int, int]
     in_place: bool
+
+    def on(self, backend: Backend, dtype: str) -> SlicesOnDevice:
+        """The same on a device, with indices of a type."""
+        indices = backend.to_device(self.indices.astype(dtype))
+        return SlicesOnDevice(backend.to_device(self.table), indices, self.first, self.in_place)
 
     @classmethod
     def of(
@@ -137,10 +163,11 @@ def fill(table: Integers, rows: Rows, slices: tuple[Integers, Integers, Integers
         slices: first row, number of rows, and start of the indices of each slice.
     """
     first, count, begins = slices
-    if rows.indices is None:
+    if (indices := rows.indices) is None:
         return
     offsets = np.arange(rows.count + 1) if rows.offsets is None else rows.offsets
-    for done in range(0, len(first), SLICES_PER_BATCH):
+
+    def fill_batch(done: int) -> None:
         part = slice(done, done + SLICES_PER_BATCH)
         low, high = first[part][0], first[part][-1] + count[part][-1]
         begin, sizes = offsets[low:high], np.diff(offsets[low : high + 1])
@@ -149,7 +176,9 @@ def fill(table: Integers, rows: Rows, slices: tuple[Integers, Integers, Integers
         start = np.repeat(begins[part] - first[part], count[part]) + np.arange(low, high)
         source = np.arange(offsets[low], offsets[high])
         target = np.repeat(start - step * begin, sizes) + np.repeat(step, sizes) * source
-        table[target] = rows.indices[offsets[low] : offsets[high]]
+        table[target] = indices[offsets[low] : offsets[high]]
+
+    map_in_threads(fill_batch, range(0, len(first), SLICES_PER_BATCH))
 
 
 def padded_size(sizes: Integers) -> Integers:
@@ -164,8 +193,13 @@ def sort_in_windows(sizes: Integers) -> Integers:
     count = -(-len(sizes) // WINDOW)
     table = np.full(count * WINDOW, np.iinfo(np.uint16).max, np.uint16)
     table[: len(sizes)] = np.minimum(sizes, 60_000)
-    order = np.argsort(table.reshape(count, WINDOW), axis=1, kind="stable")
-    order += WINDOW * np.arange(count)[:, None]
+    windows, order = table.reshape(count, WINDOW), np.empty((count, WINDOW), np.int64)
+
+    def sort(part: slice) -> None:
+        order[part] = np.argsort(windows[part], axis=1, kind="stable")
+        order[part] += WINDOW * np.arange(count)[part, None]
+
+    map_in_threads(sort, [slice(n, n + WINDOWS) for n in range(0, count, WINDOWS)])
     return order.ravel()[: len(sizes)]
 
 

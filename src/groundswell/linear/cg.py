@@ -155,11 +155,7 @@ class RecordedIteration(Composite):
         Raises:
             RunFailed: values are not finite, A is not positive definite, or a rank is lost.
         """
-        for array in self._reset:
-            self._backend.assign(array, np.zeros((), array.dtype))
-        square = tolerance * tolerance  # for r.r; the device stops by itself once it is reached
-        self._backend.assign(self._state[:1], np.array([square]))
-        self._start()
+        square = self._begin(tolerance)
         done, begin = 0, self._backend.record_event()
         for upto in self._checkpoints(tolerance):
             self._graph.replay(-(-(upto - done) // self._batch))
@@ -173,6 +169,35 @@ class RecordedIteration(Composite):
         squares = self._squares(self.max_iterations + 1)
         converged = bool(squares[-1] <= square * squares[0])
         return ConvergenceHistory(np.sqrt(squares), converged, seconds)
+
+    def find_steps(self, count: int, tolerance: float) -> Floats:
+        """Iterate; the lengths alpha of the steps, and beta of the directions, (iterations, 2).
+
+        Args:
+            count: limit on the number of iterations, a multiple of STEPS.
+            tolerance: of the residual, at which the iteration ends.
+
+        Raises:
+            RunFailed: see `solve`.
+        """
+        self._begin(tolerance)
+        found: list[Floats] = []
+        for _ in range(0, count, STEPS):
+            self._graph.replay(STEPS // self._batch)
+            state = np.asarray(self._backend.to_host(self._state))
+            found.extend(state[-2 * STEPS :].reshape(STEPS, 2)[::-1])
+        self._squares(count)
+        steps = np.array(found)
+        return steps[: np.append(steps[:, 0], 0.0).tolist().index(0.0)]
+
+    def _begin(self, tolerance: float) -> float:
+        """Prepare for the first iteration; returns the square of the tolerance, for r.r."""
+        for array in self._reset:
+            self._backend.assign(array, np.zeros((), array.dtype))
+        square = tolerance * tolerance  # the device stops by itself once it is reached
+        self._backend.assign(self._state[:1], np.array([square]))
+        self._start()
+        return square
 
     def _checkpoints(self, tolerance: float) -> list[int]:
         """Iterations after which the host checks the residual."""

@@ -10,7 +10,6 @@ one-sided V-cycles).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -19,22 +18,20 @@ from scipy import linalg, optimize
 
 from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Items, KernelArgument, Launch, Source
-from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
-from groundswell.exchange.communicator import Communicator
+from groundswell.linear.cg import ConjugateGradients
 from groundswell.linear.operators import (
     HERE,
+    Composite,
     LinearOperator,
     OperatorFactory,
     VectorLayout,
     convert,
 )
 
-Product = Callable[[Floats], Floats]
-
 LANCZOS_STEPS = 20  # to estimate the largest eigenvalue
 SAFETY = 1.05  # factor on that estimate, which is a lower bound
-EXHAUSTED = 1e-10  # squared reduction of the residual at which the estimate is final
+EXHAUSTED = 1e-5  # reduction of the residual at which the estimate is final
 FROM_ZERO, FROM_X, CONTINUE = 0, 1, 2  # see chebyshev.h
 
 
@@ -51,6 +48,7 @@ class Chebyshev:
         start: this rank's part, (own,), of a vector to start the eigenvalue estimate from. It
             should not depend on the number of ranks.
         order: number of steps, 1 to 16. Each applies S, and all but the last one A.
+        transport: of sums over ranks, a name in connect.TRANSPORTS, or "auto".
 
     Attributes:
         vectors: the layout.
@@ -72,6 +70,7 @@ class Chebyshev:
         start: ArrayLike,
         *,
         order: int = 3,
+        transport: str = "auto",
     ) -> None:
         backend = vectors.backend
         self.vectors, self._order = vectors, order
@@ -79,12 +78,7 @@ class Chebyshev:
         self.b, self.x, self.r, self._w, self._z, self._total = arrays
         self._apply, self._precondition = apply(self.x, self._w), precondition(self.r, self._z)
         self.parts: list[LinearOperator] = [self._apply, self._precondition]
-        self.largest = SAFETY * largest_eigenvalue(
-            vectors.comm,
-            self._product(self._apply, self.x, self._w),
-            self._product(self._precondition, self.r, self._z),
-            np.asarray(start, float),
-        )
+        self.largest = SAFETY * self._estimate_largest(np.asarray(start, float), transport)
         table = coefficients(order, self.largest)
         self._table = backend.to_device(table.ravel().astype(vectors.dtype))
         self._module = backend.compile(chebyshev_source(vectors.dtype))
@@ -116,51 +110,62 @@ class Chebyshev:
         own = self.vectors.own
         return [self._module.launch(name, Items(own), **arguments, count=own)] if own else []
 
-    def _product(
-        self, operator: LinearOperator, source: DeviceArray, target: DeviceArray
-    ) -> Product:
-        """The operator as a function of this rank's own values on the host."""
-        own, backend = self.vectors.own, self.vectors.backend
+    def _estimate_largest(self, start: Floats, transport: str) -> float:
+        """Estimate the largest eigenvalue of S A from below, to a few per cent; 1 if S is 0."""
+        vectors = self.vectors
+        iteration = ConjugateGradients(
+            vectors,
+            lambda x, y: Borrowed(vectors, self._apply, (x, self.x), (self._w, y)),
+            precondition=lambda r, z: Borrowed(
+                vectors, self._precondition, (r, self.r), (self._z, z)
+            ),
+            max_iterations=LANCZOS_STEPS,
+            transport=transport,
+        )
+        vectors.backend.assign(iteration.b[: vectors.own], start.astype(vectors.dtype))
+        steps = iteration.find_steps(LANCZOS_STEPS, EXHAUSTED)
+        iteration.close()
+        return largest_of_steps(steps)
 
-        def product(values: Floats) -> Floats:
-            backend.assign(source[:own], values.astype(source.dtype))
-            in_order(operator.launches)()
-            return np.asarray(backend.to_host(target[:own]), float)
 
-        return product
+class Borrowed(Composite):
+    """Somebody else's operator between other arrays.
 
-
-def largest_eigenvalue(
-    comm: Communicator, apply: Product, precondition: Product, start: Floats
-) -> float:
-    """Estimate the largest eigenvalue of S A from below, to a few per cent; 1 if S is 0.
-
-    The steps of conjugate gradients on A x = start, preconditioned by S, define the tridiagonal
-    Lanczos matrix of S A (Saad 2003, Iterative methods for sparse linear systems, section 6.7.3).
+    Args:
+        before, after: arrays that are copied, source and target, before and after it.
     """
 
-    def product(a: Floats, b: Floats) -> float:
-        return float(sum(comm.allgather(float(a @ b))))
+    def __init__(
+        self,
+        vectors: VectorLayout,
+        operator: LinearOperator,
+        before: tuple[DeviceArray, DeviceArray],
+        after: tuple[DeviceArray, DeviceArray],
+    ) -> None:
+        self.parts = (operator,)
+        first, last = (convert(vectors.backend, *pair, vectors.own) for pair in (before, after))
+        self.launches = [*first, *operator.launches, *last]
 
-    r, z = start, precondition(start)
-    p, size = z, product(start, z)
-    diagonal: list[float] = []
-    off_diagonal: list[float] = []
-    exhausted = EXHAUSTED * size
-    alpha, beta = 1.0, 0.0
-    while len(diagonal) < LANCZOS_STEPS and size > exhausted:
-        w = apply(p)
-        previous, alpha = alpha, size / product(p, w)
-        diagonal.append(1 / alpha + beta / previous)
-        r = r - alpha * w
-        z = precondition(r)
-        size, last = product(r, z), size
-        beta = size / last
-        off_diagonal.append(np.sqrt(beta) / alpha)
-        p = z + beta * p
-    if not diagonal:
+    def close(self) -> None:
+        """Leave the operator to its owner."""
+
+
+def largest_of_steps(steps: Floats) -> float:
+    """The largest eigenvalue of the Lanczos matrix of conjugate gradients; 1 without steps.
+
+    It is tridiagonal, and its eigenvalues approximate those of S A (Saad 2003, Iterative methods
+    for sparse linear systems, section 6.7.3).
+
+    Args:
+        steps: alpha and beta of each, (steps, 2).
+    """
+    if not len(steps):
         return 1.0
-    return float(linalg.eigvalsh_tridiagonal(diagonal, off_diagonal[: len(diagonal) - 1]).max())
+    alpha, beta = steps.T
+    diagonal = 1 / alpha
+    diagonal[1:] += beta[1:] / alpha[:-1]
+    off_diagonal = np.sqrt(beta[1:]) / alpha[:-1]
+    return float(linalg.eigvalsh_tridiagonal(diagonal, off_diagonal).max())
 
 
 def coefficients(order: int, largest: float) -> Floats:

@@ -39,7 +39,7 @@ class Gll:
         """The degree N."""
         return len(self.points) - 1
 
-    @property
+    @cached_property
     def cube_weights(self) -> Floats:
         """Quadrature weights on [-1, 1]^3, ((N + 1)^3,)."""
         w = self.weights
@@ -71,6 +71,14 @@ class Gll:
         differences = self.points[:, None] - self.points
         np.fill_diagonal(differences, 1.0)
         return 1 / (2 * differences).prod(axis=1)  # the factor 2 keeps products near 1
+
+
+@cache
+def interpolation_between(lower: int, degree: int) -> Floats:
+    """The matrix from values at the points of one degree to those of another."""
+    matrix = gll(lower).interpolation(gll(degree).points)
+    matrix.setflags(write=False)
+    return matrix
 
 
 @cache

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arrays import Floats, Integers
-from groundswell.meshes.gll import gll
+from groundswell.meshes.gll import gll, interpolation_between
 
 AXES = 3
 INSIDE = 0  # tag of an interior face
@@ -53,15 +53,12 @@ def refine(values: Floats, lower: int, degree: int) -> Floats:
     """Interpolate values (elements, (lower + 1)^3, components) to the nodes of another degree."""
     if lower == degree:
         return values
-    return interpolate(values, gll(lower).interpolation(gll(degree).points))
+    return interpolate(values, interpolation_between(lower, degree))
 
 
 def interpolate(values: Floats, matrix: Floats) -> Floats:
     """Multiply values (elements, n^3, components) by a matrix (m, n) along each axis."""
-    m, n = matrix.shape
-    cube = values.reshape(len(values), n, n, n, values.shape[-1])
-    cube = np.einsum("at,bs,cr,etsri->eabci", matrix, matrix, matrix, cube, optimize=True)
-    return cube.reshape(len(values), m**AXES, values.shape[-1])
+    return np.moveaxis(_multiply(_by_component(values), matrix, matrix, matrix), 1, -1)
 
 
 def tangents(nodes: Floats, degree: int) -> tuple[Floats, Floats, Floats]:
@@ -73,6 +70,34 @@ def tangents(nodes: Floats, degree: int) -> tuple[Floats, Floats, Floats]:
         for axes in ("tsj", "tjr", "jsr")
     )
     return r, s, t
+
+
+def mapped_tangents(
+    mesh: Hexahedra, degree: int, elements: ArrayLike
+) -> tuple[Floats, Floats, Floats]:
+    """Derivatives of positions along r, s and t at nodes of a degree, each (elements, 3, nodes).
+
+    Elements of a higher order are those through their nodes of this degree.
+    """
+    order = min(mesh.order, degree)
+    x = _by_component(refine(mesh.geometry_nodes(elements), mesh.order, order))
+    up = interpolation_between(order, degree)
+    along = up @ gll(order).derivative
+    return _multiply(x, along, up, up), _multiply(x, up, along, up), _multiply(x, up, up, along)
+
+
+def _by_component(values: Floats) -> Floats:
+    """Values (elements, nodes, components) as (elements, components, nodes)."""
+    return np.ascontiguousarray(np.moveaxis(values, -1, 1))
+
+
+def _multiply(values: Floats, r: Floats, s: Floats, t: Floats) -> Floats:
+    """Multiply values (elements, components, n^3) by matrices (m, n) along the three axes."""
+    m, n = r.shape
+    shape = values.shape[:2]
+    along_r = (values.reshape(-1, n) @ r.T).reshape(*shape, n, n, m)
+    along_s = (s @ along_r).reshape(*shape, n, m * m)
+    return np.asarray((t @ along_s).reshape(*shape, m**AXES))
 
 
 def face_nodes(degree: int, face: int) -> Integers:

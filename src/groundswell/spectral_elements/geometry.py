@@ -9,13 +9,15 @@ equations, chapter 6).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groundswell.arrays import Mask
+from groundswell.arrays import Integers, Mask
+from groundswell.backends.host_work import map_in_threads
 from groundswell.errors import InputError, counted
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import (
@@ -23,13 +25,15 @@ from groundswell.meshes.hexahedra import (
     Floats,
     Hexahedra,
     face_nodes,
-    positions,
+    mapped_tangents,
     refine,
     tangents,
 )
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+
 ROUNDING = 1e-13
-CHUNK_NODES = 1 << 15  # nodes processed at a time, so that intermediate arrays stay in cache
+CHUNK_NODES = 1 << 17  # processed at a time: arrays stay in cache, and Python takes little time
 # Face 2 a + 1 has its outward normal along +grad of axis a, face 2 a along -grad.
 FACE_SIGNS = (-1.0, 1.0) * AXES
 
@@ -39,7 +43,7 @@ class MetricTerms:
     """Metric terms at the nodes of elements.
 
     Args:
-        contravariant: |J| times the gradients of r, s and t, three of (elements, nodes, 3).
+        contravariant: |J| times the gradients of r, s and t, three of (elements, 3, nodes).
         determinant: |J|, (elements, nodes).
     """
 
@@ -47,11 +51,25 @@ class MetricTerms:
     determinant: Floats
 
     @classmethod
-    def at_nodes(cls, nodes: Floats, degree: int) -> MetricTerms:
-        """From the positions of the nodes of a degree, (elements, (degree + 1)^3, 3)."""
-        r, s, t = tangents(nodes, degree)
-        normals = (np.cross(s, t), np.cross(t, r), np.cross(r, s))
-        return cls(normals, np.einsum("enx,enx->en", r, normals[0]))
+    def of(cls, mesh: Hexahedra, degree: int, elements: ArrayLike) -> MetricTerms:
+        """At the nodes of a degree."""
+        r, s, t = mapped_tangents(mesh, degree, elements)
+        normals = (_cross(s, t), _cross(t, r), _cross(r, s))
+        return cls(normals, _dot(r, normals[0]))
+
+
+def tabulate(
+    compute: Callable[[Integers], tuple[NDArray[Scalar], ...]], elements: Integers, nodes: int
+) -> tuple[NDArray[Scalar], ...]:
+    """Arrays over elements that are computed for some of these at a time, in threads.
+
+    Args:
+        compute: arrays, (elements, ...), of the elements with these numbers.
+        nodes: of an element.
+    """
+    parts = list(chunks(len(elements), nodes)) or [slice(0, 0)]
+    found = map_in_threads(lambda part: compute(elements[part]), parts)
+    return tuple(np.concatenate(each) for each in zip(*found, strict=True))
 
 
 def compute_mass(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
@@ -60,13 +78,31 @@ def compute_mass(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
     Raises:
         InputError: elements are inverted somewhere.
     """
-    chosen, nodes = np.asarray(elements), (degree + 1) ** AXES
-    mass = np.empty((len(chosen), nodes))
-    for part in chunks(len(chosen), nodes):
-        terms = MetricTerms.at_nodes(positions(mesh, degree, chosen[part]), degree)
-        mass[part] = gll(degree).cube_weights * terms.determinant
+    chosen, weights = np.asarray(elements), gll(degree).cube_weights
+    lower = min(degree, 3 * mesh.order - 1)  # |J| has this degree along each axis
+
+    def compute(some: Integers) -> tuple[Floats]:
+        r, s, t = mapped_tangents(mesh, lower, some)
+        determinant = _dot(r, _cross(s, t))
+        return (weights * refine(determinant[..., None], lower, degree)[..., 0],)
+
+    (mass,) = tabulate(compute, chosen, (degree + 1) ** AXES)
     require_positive(mass, chosen)
     return mass
+
+
+def _cross(a: Floats, b: Floats) -> Floats:
+    """Cross products of vectors, (elements, 3, nodes)."""
+    product = np.empty_like(a)
+    for x in range(AXES):
+        y, z = (x + 1) % AXES, (x + 2) % AXES
+        product[:, x] = a[:, y] * b[:, z] - a[:, z] * b[:, y]
+    return product
+
+
+def _dot(a: Floats, b: Floats) -> Floats:
+    """Scalar products of vectors, (elements, 3, nodes)."""
+    return np.asarray(np.einsum("exn,exn->en", a, b))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +172,11 @@ class TrilinearMaps:
         least = np.empty(len(self.coefficients))
         least[self.affine] = _triple_product(self.coefficients[self.affine, :AXES])
         bent = np.flatnonzero(~self.affine)
-        for part in chunks(len(bent), (max(degree, 2) + 1) ** AXES):
-            least[bent[part]] = _least_determinants(self.coefficients[bent[part]], degree)
+
+        def compute(some: Integers) -> tuple[Floats]:
+            return (_least_determinants(self.coefficients[some], degree),)
+
+        (least[bent],) = tabulate(compute, bent, (max(degree, 2) + 1) ** AXES)
         return least
 
 
@@ -170,5 +209,5 @@ def _least_determinants(terms: Floats, degree: int) -> Floats:
     by_s = np.stack([none, one, none, r, none, t, r * t], axis=1)
     by_t = np.stack([none, none, one, none, r, s, r * s], axis=1)
     along = np.stack([basis @ terms for basis in (by_r, by_s, by_t)], axis=2)
-    values = _triple_product(along.reshape(-1, AXES, AXES)).reshape(len(terms), -1, 1)
+    values = _triple_product(along.reshape(-1, AXES, AXES)).reshape(len(terms), len(t), 1)
     return np.asarray(refine(values, 2, degree).min(axis=(1, 2)))

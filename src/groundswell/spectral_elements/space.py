@@ -18,6 +18,7 @@ from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.tuning import Choice, Tuning, fastest, gather_scatter_candidates
 from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.hexahedra import AXES, Hexahedra, face_nodes, positions
+from groundswell.spectral_elements.geometry import tabulate
 
 AUTOMATIC = Choice("auto")
 MAX_VALUES = 2**31  # per rank: kernels use 32-bit indices
@@ -138,19 +139,24 @@ class FunctionSpace:
     @property
     def nodes(self) -> Floats:
         """Positions of the elements' nodes, (elements, (N + 1)^3, 3), m."""
-        return positions(self.mesh, self.degree, self.elements)
+        mesh, degree = self.mesh, self.degree
 
-    def boundary_nodes(self, tags: Collection[int]) -> Mask:
-        """Which nodes lie on faces with these tags, (elements, (N + 1)^3).
+        def compute(some: Integers) -> tuple[Floats]:
+            return (positions(mesh, degree, some),)
 
-        Each element reports its own faces only: a node may also lie on a tagged face of another
-        element, which another rank may have.
-        """
-        on_boundary = np.zeros(self.dofs.shape, bool)
+        return tabulate(compute, self.elements, (degree + 1) ** AXES)[0]
+
+    def nodes_of(self, flags: Mask) -> Integers:
+        """The elements' nodes with the flagged assembled values, among all, from 0 on."""
+        return self.sharing.copies.take(np.flatnonzero(flags)).all_indices
+
+    def on_boundary(self, tags: Collection[int]) -> Mask:
+        """Whether assembled values lie on tagged faces of elements of any rank; collective."""
+        flags = np.zeros(self.size, bool)
         tagged = np.isin(self.mesh.tags(self.elements), list(tags))
         for face in range(2 * AXES):
-            on_boundary[np.ix_(tagged[:, face], face_nodes(self.degree, face))] = True
-        return on_boundary
+            flags[self.dofs[np.ix_(tagged[:, face], face_nodes(self.degree, face))]] = True
+        return self.sharing.any_rank(flags)
 
 
 def require_addressable(values: int) -> None:

@@ -9,7 +9,7 @@ on).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from groundswell.arrays import HostArray, Integers
+from groundswell.backends.host_work import take
+from groundswell.exchange.gather_scatter.sharing import number_by_first_use
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import netcdf_attributes
@@ -25,6 +27,7 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, interpolate, positions
 from groundswell.spectral_elements.fields import as_dataset
+from groundswell.spectral_elements.geometry import tabulate
 
 if TYPE_CHECKING:
     import xarray
@@ -73,19 +76,19 @@ class LagrangeElements:
         """
         mesh = replace(mesh, periodic=(False, False, False)) if isinstance(mesh, Box) else mesh
         everyone, lower = np.arange(mesh.count), min(degree, MAX_DEGREE)
-        ids = mesh.ids(lower, everyone).ravel()
-        _, first, number = np.unique(ids, return_index=True, return_inverse=True)
-        order = np.argsort(first)  # by first use, so that neighbours are close in the file
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        nodes = to_equidistant(positions(mesh, degree, everyone), degree, lower)
-        at_points = {
-            name: to_equidistant(values[..., None], degree, lower)[..., 0].ravel()[first[order]]
-            for name, values in fields.items()
-        }
-        connectivity = rank[number].reshape(mesh.count, -1)
-        points = nodes.reshape(-1, AXES)[first[order]]
-        return cls(points, connectivity, at_points, dict(attrs or {}))
+        # Numbered by first use, so that neighbours are close in the file.
+        numbers, first = number_by_first_use(mesh.ids(lower, everyone).ravel())
+
+        def at_points(values: Callable[[Integers], Floats]) -> Floats:
+            found = _to_equidistant(values, mesh.count, degree, lower)
+            return take(found.reshape(-1, found.shape[-1]), first)
+
+        def field(values: Floats) -> Floats:
+            return at_points(lambda some: values[some][..., None])[:, 0]
+
+        points = at_points(lambda some: positions(mesh, degree, some))
+        chosen = {name: field(values) for name, values in fields.items()}
+        return cls(points, numbers.reshape(mesh.count, -1), chosen, dict(attrs or {}))
 
     def write(self, path: Path) -> Path:
         """Write the file.
@@ -129,8 +132,18 @@ class LagrangeElements:
             "Points": self.points,
             "Types": np.full(elements, _LAGRANGE_HEXAHEDRON, np.uint8),
             "Offsets": nodes * np.arange(elements + 1, dtype=np.int64),
-            "Connectivity": self.connectivity[:, lagrange_order(self.degree)].ravel(),
+            "Connectivity": self._lagrange_connectivity,
         }
+
+    @property
+    def _lagrange_connectivity(self) -> Integers:
+        """Indices of the elements' nodes among the points, in VTK's order, (elements * nodes,)."""
+        order = lagrange_order(self.degree)
+
+        def compute(some: Integers) -> tuple[Integers]:
+            return (self.connectivity[some][:, order].astype(np.int64),)
+
+        return tabulate(compute, np.arange(len(self.connectivity)), len(order))[0].ravel()
 
     def as_dataset(self) -> xarray.Dataset:
         """The fields, (element, node), with the positions x, y and z of the nodes, m."""
@@ -158,7 +171,19 @@ class LagrangeElements:
 
 def to_equidistant(values: Floats, degree: int, lower: int) -> Floats:
     """Interpolate values (elements, (degree + 1)^3, components) to (lower + 1)^3 nodes."""
-    return interpolate(values, gll(degree).interpolation(np.linspace(-1, 1, lower + 1)))
+    return _to_equidistant(lambda some: values[some], len(values), degree, lower)
+
+
+def _to_equidistant(
+    values: Callable[[Integers], Floats], count: int, degree: int, lower: int
+) -> Floats:
+    """The same of values that are a function of the elements' numbers, from 0 to `count` - 1."""
+    matrix = gll(degree).interpolation(np.linspace(-1, 1, lower + 1))
+
+    def compute(some: Integers) -> tuple[Floats]:
+        return (np.ascontiguousarray(interpolate(values(some), matrix)),)
+
+    return tabulate(compute, np.arange(count), len(matrix) ** AXES)[0]
 
 
 def lagrange_order(degree: int) -> Integers:

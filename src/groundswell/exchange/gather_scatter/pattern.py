@@ -228,7 +228,7 @@ def _gather(pattern: ExchangePattern) -> Phases:
     copies, sharing = pattern.sharing.copies, pattern.sharing
     return Phases(
         pack=(copies.take(sharing.shared), pattern.own_and_sent(sharing.shared, sharing.owned)),
-        local=(copies.take(np.arange(sharing.unshared)), Rows.contiguous(0, sharing.unshared)),
+        local=(sharing.unshared_copies, Rows.contiguous(0, sharing.unshared)),
         unpack=(pattern.by_rank(sharing.owned), Rows.single(sharing.owned)),
     )
 

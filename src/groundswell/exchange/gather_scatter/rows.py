@@ -11,7 +11,13 @@ from pathlib import Path
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Blocks, Constant, KernelArguments, Launch, Source
-from groundswell.backends.sliced_ellpack import MAX_IN_FLIGHT, THREADS, Rows, Slices
+from groundswell.backends.sliced_ellpack import (
+    MAX_IN_FLIGHT,
+    THREADS,
+    Rows,
+    Slices,
+    SlicesOnDevice,
+)
 from groundswell.errors import InputError
 
 OPERATIONS = {"sum": 0, "multiply": 1, "min": 2, "max": 3}  # as in reduce_pair.h
@@ -62,8 +68,9 @@ def reduce_rows(
     (old, from_rows), (new, to_rows) = source, target
     if not from_rows.count:
         return []
-    slices = Slices.of(from_rows, to_rows)
-    small, count = max(old.count, new.count) < 2**31, len(slices.table)
+    small = max(old.count, new.count) < 2**31
+    slices = _on_device(backend, from_rows, to_rows, "int32" if small else "int64")
+    count = len(slices.table)
     kernels = row_source(
         "assemble.h",
         (str(old.array.dtype), operation),
@@ -79,8 +86,8 @@ def reduce_rows(
         "to": new.array,
         "to_pitch": new.pitch,
         "to_first": slices.first[1],
-        "slices": backend.to_device(slices.table),
-        "indices": backend.to_device(slices.indices.astype("int32" if small else "int64")),
+        "slices": slices.table,
+        "indices": slices.indices,
         "count": count,
         "components": old.components,
     }
@@ -91,6 +98,16 @@ def reduce_rows(
             **arguments,
         )
     ]
+
+
+def _on_device(backend: Backend, source: Rows, target: Rows, dtype: str) -> SlicesOnDevice:
+    """Their slices, which several operations share if the target rows are contiguous."""
+    if target.indices is not None:
+        return Slices.of(source, target).on(backend, dtype)
+    key = backend, target.first, dtype
+    if key not in source.on_devices:
+        source.on_devices[key] = Slices.of(source, target).on(backend, dtype)
+    return source.on_devices[key]
 
 
 def row_source(name: str, values: tuple[str, str], **constants: Constant) -> Source:

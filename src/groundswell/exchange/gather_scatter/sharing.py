@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groundswell.arrays import Integers
+from groundswell.arrays import Integers, Mask
+from groundswell.backends.host_work import take
 from groundswell.backends.sliced_ellpack import Rows, index_type, padded_size, sort_in_windows
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
@@ -62,6 +63,21 @@ class Sharing:
         used = np.flatnonzero(self.indices >= 0)
         rows = self.indices if len(used) == len(self.indices) else self.indices[used]
         return Rows.from_pairs(len(self.ids), rows, used)
+
+    @cached_property
+    def unshared_copies(self) -> Rows:
+        """The same for the ids that no other rank has."""
+        return self.copies.take(np.arange(self.unshared))
+
+    def any_rank(self, flags: Mask) -> Mask:
+        """Which ids any rank has flagged, (ids,); collective."""
+        found, sent = flags.copy(), {}
+        for rank, shared in self.shared_with.items():
+            if len(flagged := np.flatnonzero(flags[shared])):
+                sent[rank] = flagged  # places in a list that both ranks have in the same order
+        for rank, flagged in self.comm.alltoallv(sent).items():
+            found[self.shared_with[rank][flagged]] = True
+        return found
 
     @cached_property
     def shared_part(self) -> Sharing:
@@ -114,21 +130,33 @@ def _checked(ids: ArrayLike) -> Integers:
     return given.astype(np.int64, copy=False)
 
 
-def _number(ids: Integers) -> tuple[Integers, Integers, Integers]:
+def number_by_first_use(ids: Integers) -> tuple[Integers, Integers]:
     """Number the distinct ids in order of first occurrence.
 
     Returns:
-        Each value's number, or NO_ID; the distinct ids; the order that sorts these.
+        Each value's number, NO_ID for NO_ID; where each number occurs first.
     """
+    numbers, firsts, _ = _number_in_table(ids)
+    return numbers, firsts
+
+
+def _number(ids: Integers) -> tuple[Integers, Integers, Integers]:
+    """Each value's number as by first use; the distinct ids; the order that sorts these."""
+    numbers, firsts, table = _number_in_table(ids)
+    return numbers, ids[firsts], table[(table >= 0) & (table < len(ids))]
+
+
+def _number_in_table(ids: Integers) -> tuple[Integers, Integers, Integers]:
+    """Numbers by first use, where each occurs first, and the numbers of all keys of a table."""
     keys, count = _keys(ids), len(ids)
     places = np.arange(count, dtype=index_type(count))
     table = np.full(keys.max(initial=-1) + 1, count, places.dtype)
     np.minimum.at(table, keys, places)
     if ids.min(initial=0) == NO_ID:
         table[keys.min()] = NO_ID
-    firsts = np.flatnonzero(table[keys] == places)
+    firsts = np.flatnonzero(take(table, keys) == places)
     table[keys[firsts]] = places[: len(firsts)]
-    return table[keys], ids[firsts], table[(table >= 0) & (table < count)]
+    return take(table, keys), firsts, table
 
 
 def _keys(ids: Integers) -> Integers:
@@ -154,7 +182,8 @@ def _arrange(
     owner[shared] = owners
     group = np.full(len(distinct), UNSHARED, np.int8)
     group[shared] = np.where(owners == comm.rank, OWNED, GHOST)
-    order = _order(group, np.bincount(numbers[numbers >= 0], minlength=len(group)))
+    used = numbers if numbers.min(initial=0) >= 0 else numbers[numbers >= 0]
+    order = _order(group, np.bincount(used, minlength=len(group)))
     index = np.empty(len(order) + 1, np.int64)
     index[order] = np.arange(len(order))
     index[-1] = NO_ID  # the last element is the one that number NO_ID selects
@@ -163,7 +192,7 @@ def _arrange(
         ids=distinct[order],
         own=int((group != GHOST).sum()),
         unshared=int((group == UNSHARED).sum()),
-        indices=index[numbers],
+        indices=take(index, numbers),
         shared_with={int(r): index[shared[rank == r]] for r in np.unique(rank)},
         owner=owner[order],
     )

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from groundswell.arrays import Integers
 from groundswell.backends import Backend
+from groundswell.backends.host_work import map_in_threads
 from groundswell.linear.cg import ConvergenceHistory
-from groundswell.meshes.hexahedra import Floats, positions, refine
+from groundswell.meshes.hexahedra import AXES, Floats, positions, refine
 from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.linear_system import LinearSystem
 from groundswell.spectral_elements.boundary import Function, evaluate, integrate_over_faces
-from groundswell.spectral_elements.geometry import compute_mass
+from groundswell.spectral_elements.geometry import chunks, compute_mass
 from groundswell.spectral_elements.space import FunctionSpace
 
 EXACT = "equation.exact"
 EXTRA_DEGREE = 6  # of the quadrature of errors, above that of the solution
-CHUNK = 256  # elements whose errors are computed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +62,8 @@ class BoundaryValueProblem:
         self.system = LinearSystem(backend, space, equation, method, dtype)
         self._space, self._equation = space, equation
         self.nodes = space.nodes
-        self._is_fixed = {
-            tag: self.system.operator.on_boundary([tag])[space.dofs] for tag in equation.fixed
+        self._fixed_nodes = {
+            tag: space.nodes_of(space.on_boundary([tag])) for tag in equation.fixed
         }
         self._terms: Terms | None = None
 
@@ -95,7 +93,7 @@ class BoundaryValueProblem:
         """u on fixed sides, 0 elsewhere; where sides meet, the last one counts."""
         known = np.zeros(self.nodes.shape[:-1])
         for tag, function in equation.fixed.items():
-            here = self._is_fixed[tag]
+            here = np.unravel_index(self._fixed_nodes[tag], known.shape)
             known[here] = evaluate(function, self.nodes[here], "the value of a fixed side")
         return known
 
@@ -115,45 +113,38 @@ class BoundaryValueProblem:
             terms.source, terms.prescribed, loads=terms.loads, start=guess, tolerance=tolerance
         )
 
+    def evaluate_exact(self, exact: Function) -> Floats:
+        """The exact solution at this rank's nodes, (elements, (N + 1)^3); all ranks must call it.
+
+        Raises:
+            InputError: it is not finite or not real.
+        """
+        at_nodes = self._space.comm.collective_try(lambda: evaluate(exact, self.nodes, EXACT))
+        return np.asarray(at_nodes)
+
     def measure_errors(self, values: Floats, exact: Function) -> tuple[float, float]:
         """The largest error, and its L2 norm, m^(3/2) times the unit of u.
 
         The quadrature has a higher degree, because u is far more accurate at its
         own nodes than elsewhere.
+
+        Raises:
+            InputError: the exact solution is not finite, or elements are inverted, between nodes.
         """
-        degree = self._space.degree
+        mesh, degree, elements = self._space.mesh, self._space.degree, self._space.elements
+        fine = degree + EXTRA_DEGREE
 
-        def measure() -> tuple[float, float]:
-            largest = square = 0.0
-            for part, mass, right in self._fine_values(exact):
-                fine = refine(values[part][..., None], degree, degree + EXTRA_DEGREE)[..., 0]
-                error = fine - right
-                largest = max(largest, float(np.abs(error).max()))
-                square += float((mass * error**2).sum())
-            return largest, square
+        def measure(part: slice) -> tuple[float, float]:
+            mass = compute_mass(mesh, fine, elements[part])
+            right = evaluate(exact, positions(mesh, fine, elements[part]), EXACT)
+            error = refine(values[part][..., None], degree, fine)[..., 0] - right
+            return float(np.abs(error).max()), float((mass * error**2).sum())
 
-        comm = self._space.comm
-        largest, squares = zip(*comm.allgather(comm.collective_try(measure)), strict=True)
+        comm, some = self._space.comm, chunks(len(elements), (fine + 1) ** AXES)
+        mine = comm.collective_try(lambda: map_in_threads(measure, some))
+        parts = [part for of_rank in comm.allgather(mine) for part in of_rank]
+        largest, squares = zip(*parts, strict=True)
         return max(largest), float(np.sqrt(sum(squares)))
-
-    def require_finite(self, exact: Function) -> None:
-        """Refuse an exact solution that is not finite, and inverted elements."""
-        for _ in self._fine_values(exact):
-            pass
-
-    def _fine_values(self, exact: Function) -> Iterator[tuple[slice, Floats, Floats]]:
-        """For some elements at a time, mass and exact solution at the nodes of a higher degree."""
-        mesh, degree = self._space.mesh, self._space.degree + EXTRA_DEGREE
-        for part, elements in self._chunks():
-            right = evaluate(exact, positions(mesh, degree, elements), EXACT)
-            yield part, compute_mass(mesh, degree, elements), right
-
-    def _chunks(self) -> Iterator[tuple[slice, Integers]]:
-        """This rank's elements, some at a time."""
-        elements = self._space.elements
-        for first in range(0, len(elements), CHUNK):
-            part = slice(first, first + CHUNK)
-            yield part, elements[part]
 
     def close(self) -> None:
         """Release memory that is shared with other ranks; all ranks must call it."""

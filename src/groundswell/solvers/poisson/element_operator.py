@@ -63,17 +63,6 @@ class ElementOperator:
         self._dofs = backend.to_device(space.dofs.astype("i4"))
         self._geometry = self._store_geometry()
 
-    @cached_property
-    def geometry(self) -> GeometricFactors:
-        """Geometric factors and mass at the nodes, on the host."""
-        return GeometricFactors.of(self.space.mesh, self.space.degree, self.space.elements)
-
-    def keep_mass(self) -> Floats:
-        """The mass, (elements, (N + 1)^3), after which the host forgets the factors."""
-        mass = self.geometry.mass
-        del self.geometry
-        return mass
-
     def launches(
         self,
         chosen: Integers,
@@ -173,7 +162,9 @@ class ElementOperator:
             return self._to_device(self._maps.coefficients / self._unit)
         if self.space.mesh.order == 1:
             return self._tabulate()
-        parts = [self.geometry.factors, self.screening * self.geometry.mass[:, None]]
+        space = self.space
+        geometry = GeometricFactors.of(space.mesh, space.degree, space.elements)
+        parts = [geometry.factors, self.screening * geometry.mass[:, None]]
         metric = np.concatenate(parts[: 1 + bool(self.screening)], axis=1)
         return self._to_device(self._layout.arrange(metric))
 

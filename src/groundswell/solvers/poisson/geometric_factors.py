@@ -13,14 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.arrays import Integers
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, positions
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra
 from groundswell.spectral_elements.geometry import (
     MetricTerms,
     TrilinearMaps,
-    chunks,
     require_positive,
+    tabulate,
 )
+from groundswell.spectral_elements.space import FunctionSpace
 
 PAIRS = [(a, b) for a in range(AXES) for b in range(a, AXES)]  # rr, rs, rt, ss, st, tt
 
@@ -32,10 +34,12 @@ class GeometricFactors:
     Args:
         factors: entries of G in the order of PAIRS, (elements, 6, (N + 1)^3).
         mass: (elements, (N + 1)^3).
+        degree: N.
     """
 
     factors: Floats
     mass: Floats
+    degree: int
 
     @classmethod
     def of(cls, mesh: Hexahedra, degree: int, elements: ArrayLike) -> GeometricFactors:
@@ -44,27 +48,46 @@ class GeometricFactors:
         Raises:
             InputError: elements are inverted somewhere.
         """
-        chosen, nodes = np.asarray(elements), (degree + 1) ** AXES
-        factors = np.empty((len(chosen), len(PAIRS), nodes))
-        mass = np.empty((len(chosen), nodes))
-        for part in chunks(len(chosen), nodes):
-            terms = MetricTerms.at_nodes(positions(mesh, degree, chosen[part]), degree)
-            factors[part], mass[part] = _compute_factors(terms, degree)
-        require_positive(mass, chosen)
-        return cls(factors, mass)
+        chosen = np.asarray(elements)
 
-    def diagonal(self, degree: int, screening: float) -> Floats:
+        def compute(some: Integers) -> tuple[Floats, Floats]:
+            found = cls.of_few(mesh, degree, some)
+            return found.factors, found.mass
+
+        factors, mass = tabulate(compute, chosen, (degree + 1) ** AXES)
+        require_positive(mass, chosen)
+        return cls(factors, mass, degree)
+
+    @classmethod
+    def of_few(cls, mesh: Hexahedra, degree: int, elements: Integers) -> GeometricFactors:
+        """The same for elements that fit a cache, which may be inverted."""
+        terms = MetricTerms.of(mesh, degree, elements)
+        normals, weights = terms.contravariant, gll(degree).cube_weights
+        with np.errstate(divide="ignore", invalid="ignore"):  # flat elements are refused later
+            scale = weights / terms.determinant
+            factors = [np.einsum("exn,exn->en", normals[a], normals[b]) * scale for a, b in PAIRS]
+        return cls(np.stack(factors, axis=1), weights * terms.determinant, degree)
+
+    def diagonal(self, screening: float) -> Floats:
         """The diagonal of each element's operator, (elements, (N + 1)^3)."""
-        n, d = degree + 1, gll(degree).derivative
+        d = gll(self.degree).derivative
+        n = len(d)
         rr, rs, rt, ss, st, tt = np.moveaxis(self.factors.reshape(-1, 6, n, n, n), 1, 0)
-        along = [
-            np.einsum(f"mi,e{axes}->e{axes.replace('m', 'i')}", d**2, factor)
-            for factor, axes in ((rr, "tsm"), (ss, "tmr"), (tt, "msr"))
-        ]
+        along_t = (d.T**2 @ tt.reshape(-1, n, n * n)).reshape(tt.shape)
         own = np.diag(d)
         r, s, t = own, own[:, None], own[:, None, None]
         mixed = 2 * (r * s * rs + r * t * rt + s * t * st)
-        return (sum(along) + mixed).reshape(self.mass.shape) + screening * self.mass
+        diagonal = rr @ d**2 + d.T**2 @ ss + along_t + mixed
+        return np.asarray(diagonal.reshape(self.mass.shape) + screening * self.mass)
+
+
+def element_diagonals(space: FunctionSpace, screening: float) -> Floats:
+    """The diagonals of the elements' operators, (elements, (N + 1)^3)."""
+
+    def compute(some: Integers) -> tuple[Floats]:
+        return (GeometricFactors.of_few(space.mesh, space.degree, some).diagonal(screening),)
+
+    return tabulate(compute, space.elements, (space.degree + 1) ** AXES)[0]
 
 
 def affine_metric(maps: TrilinearMaps, screening: float) -> Floats:
@@ -74,11 +97,3 @@ def affine_metric(maps: TrilinearMaps, screening: float) -> Floats:
     determinant = np.einsum("ex,ex->e", r, normals[0])
     factors = [np.einsum("ex,ex->e", normals[a], normals[b]) / determinant for a, b in PAIRS]
     return np.stack([*factors, screening * determinant], axis=1)
-
-
-def _compute_factors(terms: MetricTerms, degree: int) -> tuple[Floats, Floats]:
-    normals, weights = terms.contravariant, gll(degree).cube_weights
-    with np.errstate(divide="ignore", invalid="ignore"):  # flat elements are refused later
-        scale = weights / terms.determinant
-        factors = [np.einsum("enx,enx->en", normals[a], normals[b]) * scale for a, b in PAIRS]
-    return np.stack(factors, axis=1), weights * terms.determinant

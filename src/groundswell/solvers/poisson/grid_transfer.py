@@ -86,10 +86,9 @@ def choose_dofs(space: FunctionSpace, mask: Floats) -> Integers:
 
     NOWHERE except in the first element of a node that is free and owned by this rank.
     """
-    chosen = np.full(space.dofs.size, NOWHERE)
-    dofs, first = np.unique(space.dofs, return_index=True)
-    takes_part = (dofs < space.own) & (mask[dofs] > 0)
-    chosen[first[takes_part]] = dofs[takes_part]
+    chosen, copies = np.full(space.dofs.size, NOWHERE), space.sharing.copies
+    free = np.flatnonzero(mask[: space.own] > 0)
+    chosen[copies.firsts[free]] = free
     return chosen.reshape(space.dofs.shape)
 
 

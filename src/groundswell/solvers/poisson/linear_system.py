@@ -9,6 +9,7 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Listing
+from groundswell.backends.host_work import take
 from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory, RecordedIteration
 from groundswell.linear.operators import Composite, LinearOperator
 from groundswell.meshes.hexahedra import Floats
@@ -18,7 +19,10 @@ from groundswell.solvers.poisson.fused_cg import FusedConjugateGradients
 from groundswell.solvers.poisson.multigrid import Cycle, Multigrid
 from groundswell.solvers.poisson.nullspace import MeanConstraint
 from groundswell.solvers.poisson.operator import Operator
+from groundswell.spectral_elements.geometry import compute_mass
 from groundswell.spectral_elements.space import FunctionSpace
+
+NEAR_ONE = 40  # powers of two, whose products are in the range of single precision, too
 
 
 class LinearSystem(Composite):
@@ -61,7 +65,7 @@ class LinearSystem(Composite):
             is_jacobi = method.preconditioner == "jacobi"
             self._iteration = self._make_fused_cg(method.iterations, is_jacobi=is_jacobi)
         self.parts = (self._iteration, self.operator)
-        self._mass = self.operator.elements.keep_mass()
+        self._mass = compute_mass(space.mesh, space.degree, space.elements)
         self.imbalance, mean = 0.0, equation.mean
         self._mean = None if mean is None else MeanConstraint(space.comm, self._mass, mean)
 
@@ -128,7 +132,8 @@ class LinearSystem(Composite):
             target, residual = tolerance * self._norm(residual), self._residual(load, known)
             tolerance = target / (self._norm(residual) or 1.0)
         correction, history = self._solve_residual(residual, tolerance)
-        values = (self._normalised(operator.spread, correction) + known)[dofs]
+        assembled = self._normalised(operator.spread, correction) + known
+        values = take(assembled, self.space.sharing.indices).reshape(dofs.shape)
         return values if self._mean is None else self._mean.shift(values), history
 
     def list_iterations(self) -> Listing:
@@ -154,7 +159,7 @@ class LinearSystem(Composite):
     def _norm(self, residual: Floats) -> float:
         """The Euclidean norm over all ranks."""
         power = self._exponent(residual)
-        square = float(np.sum(np.ldexp(residual, -power) ** 2))
+        square = float(np.sum(_scaled(residual, -power) ** 2))
         return float(np.ldexp(np.sqrt(sum(self.space.comm.allgather(square))), power))
 
     def _solve_residual(self, b: Floats, tolerance: float) -> tuple[Floats, ConvergenceHistory]:
@@ -162,22 +167,27 @@ class LinearSystem(Composite):
         if tolerance >= 1:
             return np.zeros_like(b), ConvergenceHistory(np.array([self._norm(b)]), True)
         power = self._exponent(b)
-        self._backend.assign(self._iteration.b, np.ldexp(b, -power))
+        self._backend.assign(self._iteration.b, _scaled(b, -power))
         history = self._iteration.solve(tolerance)
         x = np.asarray(self._backend.to_host(self._iteration.x), float)
-        residuals = np.ldexp(history.residuals, power)
-        return np.ldexp(x, power), replace(history, residuals=residuals)
+        return _scaled(x, power), replace(history, residuals=_scaled(history.residuals, power))
 
     def _exponent(self, values: Floats) -> int:
-        """The binary exponent of the largest value of all ranks.
+        """The power of two by which to divide values, so that devices can work on them.
 
-        Devices work on values near 1, because multigrid's single precision has neither 1e-40 nor
-        1e40.
+        Multigrid's single precision has neither 1e-40 nor 1e40. It is that of the largest value of
+        all ranks, or 0 if values are near 1 already.
         """
-        largest = max(self.space.comm.allgather(float(np.abs(values).max(initial=0.0))))
-        return int(np.frexp(largest)[1])
+        mine = max(abs(float(bound(initial=0.0))) for bound in (values.max, values.min))
+        power = int(np.frexp(max(self.space.comm.allgather(mine)))[1])
+        return power if abs(power) > NEAR_ONE else 0
 
     def _normalised(self, linear: Callable[[Floats], Floats], values: Floats) -> Floats:
         """Apply a linear function to values that are scaled to about 1, and scale back."""
         power = self._exponent(values)
-        return np.asarray(np.ldexp(linear(np.ldexp(values, -power)), power))
+        return _scaled(linear(_scaled(values, -power)), power)
+
+
+def _scaled(values: Floats, power: int) -> Floats:
+    """Values times a power of two."""
+    return np.asarray(np.ldexp(values, power)) if power else values

@@ -101,7 +101,6 @@ class LineCorrection(Composite):
 def correct_lines(
     space: FunctionSpace,
     shortest: Integers,
-    geometry: GeometricFactors,
     equation: Equation,
     operator: Operator,
     smoother: Chebyshev,
@@ -123,7 +122,7 @@ def correct_lines(
         blocked = every[:1]  # any constant may be added
     if len(blocked) == len(every) or len(every) > MAX_LINES:
         return []
-    stacks = sum_stacks(geometry, lines, space.degree, screening)
+    stacks = sum_stacks(space, lines, screening)
     r, x = smoother.r, smoother.x
     return [LineCorrection(smoother.vectors, lines.of_nodes, stacks, blocked, r, x)]
 
@@ -171,24 +170,23 @@ def find_lines(space: FunctionSpace, shortest: Integers) -> Lines:
     return Lines(np.where(on_line, labels, -1), labels[each[..., 0]], flat, axis)
 
 
-def sum_stacks(
-    geometry: GeometricFactors, lines: Lines, degree: int, screening: float
-) -> tuple[Integers, Floats]:
+def sum_stacks(space: FunctionSpace, lines: Lines, screening: float) -> tuple[Integers, Floats]:
     """Lines of each stack of flat elements, (stacks, m), and its matrix for their values."""
-    n, rows, matrices = degree + 1, [], []
+    n, rows, matrices = space.degree + 1, [], []
     for a in range(AXES):
         chosen = np.flatnonzero(lines.axis == a)
         stacks, which = np.unique(lines.of_elements[chosen], axis=0, return_inverse=True)
         sums = np.zeros((len(stacks), len(PAIRS) + 1, n * n))
         for part in chunks(len(chosen), n**AXES):
-            elements = lines.flat[chosen[part]]
-            mass = screening * geometry.mass[elements, None]
-            values = np.concatenate([geometry.factors[elements], mass], axis=1)
+            elements = space.elements[lines.flat[chosen[part]]]
+            geometry = GeometricFactors.of_few(space.mesh, space.degree, elements)
+            mass = screening * geometry.mass[:, None]
+            values = np.concatenate([geometry.factors, mass], axis=1)
             cubes = values.reshape(len(elements), len(PAIRS) + 1, n, n, n)
             along = cubes.sum(axis=1 + AXES - a).reshape(-1, len(PAIRS) + 1, n * n)
             np.add.at(sums, which.ravel()[part], along)
         rows.append(stacks)
-        matrices.append(_matrices(sums, a, degree))
+        matrices.append(_matrices(sums, a, space.degree))
     return np.concatenate(rows), np.concatenate(matrices)
 
 

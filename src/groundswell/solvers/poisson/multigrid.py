@@ -22,20 +22,17 @@ from groundswell.arrays import DeviceArray, Integers, Mask
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.backends.launch import Replay
-from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import hash_ids
 from groundswell.linear.chebyshev import Chebyshev
 from groundswell.linear.coarse import CoarseSolver
 from groundswell.linear.operators import Composite, LinearOperator, VectorLayout, convert
-from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.equation import Equation
-from groundswell.solvers.poisson.geometric_factors import PAIRS, GeometricFactors
 from groundswell.solvers.poisson.grid_transfer import Transfer
+from groundswell.solvers.poisson.level_geometry import LevelGeometry, coarsest_matrices
 from groundswell.solvers.poisson.lines import LineCorrection, correct_lines, shortest_axes
 from groundswell.solvers.poisson.operator import Operator
-from groundswell.solvers.poisson.schwarz import Schwarz, compute_stretches
+from groundswell.solvers.poisson.schwarz import Schwarz
 from groundswell.spectral_elements.space import FunctionSpace
 
 DTYPES = ("float32", "float64")
@@ -96,8 +93,10 @@ class Multigrid(Composite):
         cycle = cycle or Cycle()
         degrees = cycle.levels(space.degree)
         spaces = [space, *(space.coarsen(degree) for degree in degrees[1:])]
-        geometries = [_compute_geometry(each) for each in spaces[: max(1, len(spaces) - 1)]]
-        shortest = shortest_axes(compute_stretches(geometries[0], space.degree, equation.screening))
+        geometries = [
+            LevelGeometry.of(each, equation.screening) for each in spaces[: max(1, len(spaces) - 1)]
+        ]
+        shortest = shortest_axes(geometries[0].stretches)
         has_flat = any(space.comm.allgather(bool((shortest >= 0).any())))
         dtype = cycle.dtype or ("float64" if has_flat else "float32")
         self.levels = [
@@ -105,15 +104,13 @@ class Multigrid(Composite):
             for n, of_level in enumerate(zip(spaces[:-1], geometries, strict=False))
         ]
         lowest = spaces[-1].vectors(backend, dtype)
-        self._coarse = _make_coarse_solver(lowest, spaces, geometries[0], equation, cycle.coarse)
+        self._coarse = _make_coarse_solver(lowest, spaces, equation, cycle.coarse)
         self._transfers = self._connect(backend, spaces)
         smoothing = [part for level in self.levels for part in level.smoother.parts]
         lines = [
             part
             for level in self.levels[: int(has_flat)]
-            for part in correct_lines(
-                *(space, shortest, geometries[0], equation, level.operator, level.smoother)
-            )
+            for part in correct_lines(*(space, shortest, equation, level.operator, level.smoother))
         ]
         self.parts = [*smoothing, *self._transfers, self._coarse, *lines]
         b, e = self._ends[0]
@@ -185,7 +182,7 @@ class Level:
         self,
         backend: Backend,
         space: FunctionSpace,
-        geometry: GeometricFactors,
+        geometry: LevelGeometry,
         equation: Equation,
         dtype: str,
         order: int,
@@ -195,11 +192,10 @@ class Level:
             return self.operator
 
         def precondition(r: DeviceArray, z: DeviceArray) -> LinearOperator:
-            diagonal = self.operator.assemble(geometry.diagonal(space.degree, equation.screening))
+            diagonal = self.operator.assemble(geometry.diagonals)
             diagonal = np.where(self.operator.mask > 0, diagonal, 0.0)
             copies = self.operator.assemble(np.ones(space.dofs.shape))
-            stretches = compute_stretches(geometry, space.degree, equation.screening)
-            return Schwarz(backend, space, stretches, diagonal * copies, r, z)
+            return Schwarz(backend, space, geometry.stretches, diagonal * copies, r, z)
 
         self.smoother = Chebyshev(
             space.vectors(backend, dtype),
@@ -207,6 +203,7 @@ class Level:
             precondition,
             hash_ids(space.sharing.ids[: space.own]) / 2.0**64 - 0.5,
             order=order,
+            transport=space.exchange.transport,
         )
 
 
@@ -218,33 +215,15 @@ def level_degrees(degree: int) -> tuple[int, ...]:
     return tuple(degrees)
 
 
-def galerkin_matrices(geometry: GeometricFactors, degree: int, screening: float) -> Floats:
-    """P' A P of each element, with P the prolongation from degree 1, (elements, 8, 8)."""
-    up, d = gll(1).interpolation(gll(degree).points), gll(degree).derivative
-    along = [
-        np.einsum("tc,sb,ra->tsrcba", *factors).reshape(-1, 8)
-        for factors in ((up, up, d @ up), (up, d @ up, up), (d @ up, up, up), (up, up, up))
-    ]
-    matrices = np.zeros((len(geometry.mass), 64))
-    for factor, (a, b) in zip(np.moveaxis(geometry.factors, 1, 0), PAIRS, strict=True):
-        table = along[a][:, :, None] * along[b][:, None]
-        both = table if a == b else table + table.swapaxes(1, 2)
-        matrices += factor @ both.reshape(-1, 64)
-    masses = along[3][:, :, None] * along[3][:, None]
-    return (matrices + screening * geometry.mass @ masses.reshape(-1, 64)).reshape(-1, 8, 8)
-
-
 def _make_coarse_solver(
     vectors: VectorLayout,
     spaces: Sequence[FunctionSpace],
-    finest: GeometricFactors,
     equation: Equation,
     method: str,
 ) -> CoarseSolver:
     lowest = spaces[-1]
-    matrices = galerkin_matrices(finest, spaces[0].degree, equation.screening)
-    fixed = np.zeros(lowest.size, bool)
-    fixed[lowest.dofs[lowest.boundary_nodes(equation.fixed)]] = True
+    matrices = coarsest_matrices(spaces[0], equation.screening)
+    fixed = lowest.on_boundary(equation.fixed)
     comm, ids = lowest.comm, lowest.sharing.ids
     if not equation.screening and not any(comm.allgather(bool(fixed.any()))):
         fixed |= _is_smallest(comm, ids)  # any constant may be added
@@ -254,18 +233,3 @@ def _make_coarse_solver(
 def _is_smallest(comm: Communicator, ids: Integers) -> Mask:
     """Which of these ids is the smallest of all ranks."""
     return np.asarray(ids == min(comm.allgather(int(ids.min(initial=2**63 - 1)))))
-
-
-def _compute_geometry(space: FunctionSpace) -> GeometricFactors:
-    """Geometric factors of this rank's elements as polynomials of the space's degree."""
-
-    def compute() -> GeometricFactors:
-        try:
-            return GeometricFactors.of(space.mesh, space.degree, space.elements)
-        except InputError as error:
-            raise InputError(
-                f"as polynomials of degree {space.degree}, a level of multigrid, {error}; or "
-                "choose another preconditioner"
-            ) from error
-
-    return space.comm.collective_try(compute)  # type: ignore[no-any-return]

@@ -7,16 +7,15 @@ see `NodalExchange.overlap`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 
-from groundswell.arrays import DeviceArray, Integers, Mask
+from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.equation import Equation
+from groundswell.solvers.poisson.geometric_factors import element_diagonals
 from groundswell.spectral_elements.element_kernels import multiply
 from groundswell.spectral_elements.overlap import NodalExchange
 from groundswell.spectral_elements.space import FunctionSpace
@@ -59,7 +58,7 @@ class Operator(NodalExchange):
             space.operation(backend, "gather", self.local, y),
         )
         self.unmasked = self.overlap(backend, space, self._apply)
-        self.mask = np.where(self.on_boundary(equation.fixed), 0.0, 1.0)
+        self.mask = np.where(space.on_boundary(equation.fixed), 0.0, 1.0)
         self.launches = [*self.unmasked, *self._apply_mask()]
 
     def assemble(self, local: Floats) -> Floats:
@@ -80,15 +79,10 @@ class Operator(NodalExchange):
         in_order(self.unmasked)()
         return np.asarray(self._backend.to_host(self._y), float)
 
-    def on_boundary(self, tags: Collection[int]) -> Mask:
-        """Whether assembled values lie on tagged faces of elements of any rank, (values,)."""
-        return np.asarray(self.assemble(self._space.boundary_nodes(tags).astype(float)) > 0)
-
     def diagonal(self) -> Floats:
         """The diagonal of A, assembled; 1 where values are prescribed."""
-        geometry, degree = self.elements.geometry, self._space.degree
-        diagonal = self.assemble(geometry.diagonal(degree, self.elements.screening))
-        return np.where(self.mask > 0, diagonal, 1.0)
+        diagonals = element_diagonals(self._space, self.elements.screening)
+        return np.where(self.mask > 0, self.assemble(diagonals), 1.0)
 
     def _apply(self, chosen: Integers) -> list[Launch]:
         energies = self._backend.zeros((self.elements.blocks(chosen),), "f8")

@@ -11,6 +11,7 @@ import numpy as np
 
 from groundswell.arrays import Integers
 from groundswell.backends import Backend
+from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.text import write_json, write_table
 from groundswell.linear.cg import ConvergenceHistory
@@ -20,7 +21,6 @@ from groundswell.outputs.ring_buffer import Output
 from groundswell.solvers.poisson.boundary_value_problem import BoundaryValueProblem
 from groundswell.solvers.poisson.recordable import recording
 from groundswell.solvers.poisson.setup import Setup
-from groundswell.spectral_elements.boundary import evaluate
 from groundswell.spectral_elements.fields import gather_on_root
 from groundswell.spectral_elements.recording import ElementDomain
 from groundswell.spectral_elements.vtkhdf import LagrangeElements
@@ -34,11 +34,15 @@ class Solution:
         elements: their numbers.
         values: u at their nodes, (elements, (N + 1)^3); 0 before the solution.
         history: how the iteration converged.
+        exact: the exact solution at the nodes, if it is known.
+        unmeasured: why the error could not be measured.
     """
 
     elements: Integers
     values: Floats
     history: ConvergenceHistory
+    exact: Floats | None = None
+    unmeasured: str = ""
 
 
 class Outputs:
@@ -99,7 +103,11 @@ class Outputs:
         }
         if (exact := self._setup.exact) is None:
             return found
-        largest, norm = self._problem.measure_errors(values, exact)
+        try:
+            largest, norm = self._problem.measure_errors(values, exact)
+        except InputError as error:  # of no concern to the solution
+            self._solution.unmeasured = str(error)
+            return found
         return found | {"error_max": largest, "error_l2": norm}
 
     def _write_residuals(self, path: Path) -> Path:
@@ -115,8 +123,8 @@ class Outputs:
         if not setup.case.output.fields:
             return {}
         found = {"u": values}
-        if (exact := setup.exact) is not None:
-            found["error"] = values - evaluate(exact, self._problem.nodes, "exact")
+        if (exact := self._solution.exact) is not None:
+            found["error"] = values - exact
         where = (self._comm, setup.mesh, self._solution.elements)
         return {name: gather_on_root(*where, each) for name, each in found.items()}
 

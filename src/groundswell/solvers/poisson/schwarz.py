@@ -30,6 +30,7 @@ from groundswell.spectral_elements.element_kernels import (
     initializer,
     launch_on_elements,
 )
+from groundswell.spectral_elements.geometry import tabulate
 from groundswell.spectral_elements.overlap import NodalExchange
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -64,10 +65,7 @@ class Schwarz(NodalExchange):
             space.operation(backend, "halo", r, r), space.operation(backend, "gather", local, z)
         )
         module = backend.compile(schwarz_source(r.dtype, space.degree))
-        target = diagonal[space.dofs]
-        with np.errstate(divide="ignore"):
-            ratio = box_diagonal(stretches, space.degree) / target
-            scale = np.where(target > 0, np.sqrt(ratio), 0.0)
+        scale = box_scales(space, stretches, diagonal)
         arrays = {
             "r": r,
             "dofs": backend.to_device(space.dofs.astype("i4")),
@@ -84,9 +82,9 @@ class Schwarz(NodalExchange):
         self.launches = self.overlap(backend, space, solve)
 
 
-def compute_stretches(geometry: GeometricFactors, degree: int, screening: float) -> Floats:
+def compute_stretches(geometry: GeometricFactors, screening: float) -> Floats:
     """Coefficients of the stiffness along r, s and t, and of the mass, (elements, 4)."""
-    weights = gll(degree).cube_weights
+    weights = gll(geometry.degree).cube_weights
     rr, rs, rt, ss, st, tt = np.moveaxis(geometry.factors / weights, 1, 0)
     minors = [ss * tt - st**2, rr * tt - rt**2, rr * ss - rs**2]
     determinant = rr * minors[0] - rs * (rs * tt - rt * st) + rt * (rs * st - rt * ss)
@@ -121,6 +119,18 @@ def box_diagonal(stretches: Floats, degree: int) -> Floats:
     axes = [(m, m, k), (m, k, m), (k, m, m), (m, m, m)]
     cubes = [np.einsum("t,s,r->tsr", *factors).ravel() for factors in axes]
     return stretches @ np.stack(cubes)
+
+
+def box_scales(space: FunctionSpace, stretches: Floats, diagonal: Floats) -> Floats:
+    """Factors of r and z by which the boxes get the diagonal of A, (elements, (N + 1)^3)."""
+
+    def compute(some: Integers) -> tuple[Floats]:
+        target = diagonal[space.dofs[some]]
+        with np.errstate(divide="ignore"):
+            ratio = box_diagonal(stretches[some], space.degree) / target
+        return (np.where(target > 0, np.sqrt(ratio), 0.0),)
+
+    return tabulate(compute, np.arange(len(stretches)), space.dofs.shape[1])[0]
 
 
 def schwarz_source(dtype: DTypeLike, degree: int) -> Source:

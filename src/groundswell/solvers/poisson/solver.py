@@ -50,11 +50,10 @@ class Poisson:
         self.problem = BoundaryValueProblem(backend, space, setup.equation, method, setup.dtype)
         # Functions that are not finite are refused before the solution.
         self.problem.evaluate()
-        if (exact := setup.exact) is not None:
-            self.comm.collective_try(lambda: self.problem.require_finite(exact))
+        exact = None if setup.exact is None else self.problem.evaluate_exact(setup.exact)
         nothing = np.zeros(self.problem.nodes.shape[:-1])
         history = ConvergenceHistory(np.zeros(1), converged=False)
-        self.solution = Solution(self.elements, nothing, history)
+        self.solution = Solution(self.elements, nothing, history, exact)
         self.outputs = Outputs(setup, backend, self.comm, self.problem, self.solution)
 
     # --- the solver interface ---------------------------------------------------------------------
@@ -120,6 +119,8 @@ class Poisson:
                 "a constant source compensates for it; if they should cancel, refine the mesh or "
                 "raise the degree"
             )
+        if self.solution.unmeasured:
+            warnings.append(f"the error is not measured: {self.solution.unmeasured}")
         return warnings
 
     def describe_ranks(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -121,6 +122,16 @@ def test_runs_that_cannot_tell_their_error_hold_nothing(
     with pytest.raises(InputError, match=r"equation\.exact is inf at"):
         gs.run(path)
     assert operations and all(operation.closed for operation in operations)
+
+
+def test_solutions_do_not_depend_on_their_error(tmp_path: Path) -> None:
+    """An exact solution that is finite at the nodes, but not between them."""
+    path = tmp_path / "case.toml"
+    path.write_text(CASE.replace('"1 / x"', '"sqrt(abs(x - 0.25) - 0.1)"'))
+    found = json.loads((gs.run(path, folder=tmp_path / "out").folder / "solution.json").read_text())
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert "error_max" not in found and found["converged"]
+    assert any("error is not measured: equation.exact is nan at" in w for w in summary["warnings"])
 
 
 CASE = """

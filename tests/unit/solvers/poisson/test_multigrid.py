@@ -172,13 +172,13 @@ def test_matrices_of_lines_are_the_operators(backend: Backend) -> None:
 
     space = space_on(shuffled(Box((2, 2, 2), deform=flat, order=2), RNG(3)), 3)
     geometry = GeometricFactors.of(space.mesh, 3, space.elements)
-    lines = find_lines(space, shortest_axes(compute_stretches(geometry, 3, 0.4)))
+    lines = find_lines(space, shortest_axes(compute_stretches(geometry, 0.4)))
     assert len(lines.flat) == 8 and len({*lines.axis}) > 1
     ids, rows = np.unique(lines.of_nodes, return_inverse=True)
     p = np.eye(len(ids))[rows.ravel()]
     order = np.argsort(space.sharing.ids)
     expected = p[order].T @ assembled(space.mesh, 3, 0.4)[0] @ p[order]
-    stacks, matrices = sum_stacks(geometry, lines, 3, 0.4)
+    stacks, matrices = sum_stacks(space, lines, 0.4)
     found = np.zeros_like(expected)
     for of_stack, matrix in zip(np.searchsorted(ids, stacks), matrices, strict=True):
         np.add.at(found, np.ix_(of_stack, of_stack), matrix)

@@ -1,0 +1,93 @@
+"""What multigrid needs to know of the shapes of a rank's elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from groundswell.arrays import Floats, Integers
+from groundswell.errors import InputError
+from groundswell.meshes.gll import gll
+from groundswell.meshes.hexahedra import AXES
+from groundswell.solvers.poisson.geometric_factors import PAIRS, GeometricFactors
+from groundswell.solvers.poisson.schwarz import compute_stretches
+from groundswell.spectral_elements.geometry import require_positive, tabulate
+from groundswell.spectral_elements.space import FunctionSpace
+
+
+@dataclass(frozen=True, eq=False)
+class LevelGeometry:
+    """What the smoothing on a level needs.
+
+    Args:
+        diagonals: of the elements' operators, (elements, (N + 1)^3).
+        stretches: see `compute_stretches`.
+    """
+
+    diagonals: Floats
+    stretches: Floats
+
+    @classmethod
+    def of(cls, space: FunctionSpace, screening: float) -> LevelGeometry:
+        """On the level with this space; all ranks must call it.
+
+        Raises:
+            InputError: elements are inverted as polynomials of this degree.
+        """
+        found: LevelGeometry = space.comm.collective_try(lambda: cls._of(space, screening))
+        return found
+
+    @classmethod
+    def _of(cls, space: FunctionSpace, screening: float) -> LevelGeometry:
+        def compute(some: Integers) -> tuple[Floats, Floats, Floats]:
+            geometry = GeometricFactors.of_few(space.mesh, space.degree, some)
+            with np.errstate(all="ignore"):  # inverted elements are refused below
+                stretches = compute_stretches(geometry, screening)
+            return geometry.diagonal(screening), stretches, geometry.mass.min(axis=1)
+
+        nodes = (space.degree + 1) ** AXES
+        diagonals, stretches, least_masses = tabulate(compute, space.elements, nodes)
+        try:
+            require_positive(least_masses, space.elements)
+        except InputError as error:
+            raise InputError(
+                f"as polynomials of degree {space.degree}, a level of multigrid, {error}; or "
+                "choose another preconditioner"
+            ) from error
+        return cls(diagonals, stretches)
+
+
+def coarsest_matrices(space: FunctionSpace, screening: float) -> Floats:
+    """Matrices of this rank's elements for degree 1, from the highest one, (elements, 8, 8)."""
+
+    def compute(some: Integers) -> tuple[Floats]:
+        geometry = GeometricFactors.of_few(space.mesh, space.degree, some)
+        return (galerkin_matrices(geometry, screening),)
+
+    return tabulate(compute, space.elements, (space.degree + 1) ** AXES)[0]
+
+
+def galerkin_matrices(geometry: GeometricFactors, screening: float) -> Floats:
+    """P' A P of each element, with P the prolongation from degree 1, (elements, 8, 8)."""
+    *of_factors, of_mass = _galerkin_tables(geometry.degree)
+    factors = np.moveaxis(geometry.factors, 1, 0)
+    parts = [factor @ table for factor, table in zip(factors, of_factors, strict=True)]
+    matrices = sum(parts) + screening * (geometry.mass @ of_mass)
+    return np.asarray(matrices.reshape(-1, 8, 8))
+
+
+@cache
+def _galerkin_tables(degree: int) -> list[Floats]:
+    """What each factor of PAIRS, and the mass, at a node adds to P' A P, ((N + 1)^3, 64) each."""
+    up, d = gll(1).interpolation(gll(degree).points), gll(degree).derivative
+    along = [
+        np.einsum("tc,sb,ra->tsrcba", *factors).reshape(-1, 8)
+        for factors in ((up, up, d @ up), (up, d @ up, up), (d @ up, up, up), (up, up, up))
+    ]
+    products = {(a, b): along[a][:, :, None] * along[b][:, None] for a, b in (*PAIRS, (AXES, AXES))}
+    return [
+        (table if a == b else table + table.swapaxes(1, 2)).reshape(-1, 64)
+        for (a, b), table in products.items()
+    ]
