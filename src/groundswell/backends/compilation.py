@@ -11,7 +11,9 @@ from threading import Lock
 
 from groundswell.backends.threads import available_cores
 
-Report = Callable[[int, int], None]  # called with the numbers of finished and started compilations
+CompilationReport = Callable[
+    [int, int], None
+]  # called with the numbers of finished and started compilations
 
 
 class Compilations:
@@ -20,10 +22,10 @@ class Compilations:
     def __init__(self) -> None:
         self._lock = Lock()
         self._started = self._finished = 0
-        self._report: Report | None = None
+        self._report: CompilationReport | None = None
 
     @contextmanager
-    def reporting_to(self, report: Report) -> Iterator[None]:
+    def reporting_to(self, report: CompilationReport) -> Iterator[None]:
         """Context in which `report` is called whenever a compilation starts or finishes."""
         with self._lock:
             self._started = self._finished = 0

@@ -72,7 +72,7 @@ class Device:
 
 
 @dataclass(frozen=True)
-class Pair:
+class DeviceLink:
     """The link between two devices.
 
     Attributes:
@@ -99,14 +99,14 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Links:
+class DeviceTopology:
     """The visible devices, in the order of CUDA_VISIBLE_DEVICES or PCI bus ids, and all pairs."""
 
     devices: tuple[Device, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[DeviceLink, ...]
 
 
-def read_links() -> Links:
+def read_links() -> DeviceTopology:
     """Read the GPUs that this process sees and the links between them.
 
     Raises:
@@ -120,7 +120,7 @@ def read_links() -> Links:
         devices = visible(sorted(known, key=lambda device: (len(device.bus), device.bus)))
         gpus = [(device.bus, known[device], _nvlinks(nvml, known[device])) for device in devices]
         pairs = [_pair(nvml, gpus, *ends) for ends in combinations(range(len(gpus)), 2)]
-    return Links(tuple(devices), tuple(pairs))
+    return DeviceTopology(tuple(devices), tuple(pairs))
 
 
 def link_times(buses: Sequence[str]) -> Floats:
@@ -267,9 +267,9 @@ def _far_end(nvml: ModuleType, handle: pynvml.c_nvmlDevice_t, link: int) -> str:
 Gpu = tuple[str, "pynvml.c_nvmlDevice_t", Counter[str]]  # bus id, handle, NVLink connections
 
 
-def _pair(nvml: ModuleType, gpus: Sequence[Gpu], a: int, b: int) -> Pair:
+def _pair(nvml: ModuleType, gpus: Sequence[Gpu], a: int, b: int) -> DeviceLink:
     nvlinks, switched = _count_nvlinks(nvml, gpus[a], gpus[b])
-    return Pair((a, b), _level(nvml, gpus[a][1], gpus[b][1]), nvlinks, switched)
+    return DeviceLink((a, b), _level(nvml, gpus[a][1], gpus[b][1]), nvlinks, switched)
 
 
 def _count_nvlinks(nvml: ModuleType, a: Gpu, b: Gpu) -> tuple[int, bool]:

@@ -15,7 +15,7 @@ from groundswell.backends.launch import KernelArgument
 from groundswell.backends.signature import signature
 from groundswell.backends.source import Constant, Parameter, Source
 
-Value = TypeVar("Value")
+T = TypeVar("T")
 
 _COMMENT = re.compile(r"//[^\n]*")
 _MEMBER = re.compile(r"(\w+)\s*(?:\[\w+\]\s*)?[,;]")
@@ -78,7 +78,7 @@ def stack_members(file: Path, struct: str, axis: int, **values: HostArray) -> Ho
     return np.stack(_in_order(f"struct {struct}", members(file, struct), values), axis)
 
 
-def _in_order(owner: str, names: Sequence[str], given: Mapping[str, Value]) -> list[Value]:
+def _in_order(owner: str, names: Sequence[str], given: Mapping[str, T]) -> list[T]:
     if differing := sorted(given.keys() ^ set(names)):
         raise TypeError(f"{owner}: {', '.join(differing)} missing or unknown")
     return [given[name] for name in names]

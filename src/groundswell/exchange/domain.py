@@ -35,7 +35,7 @@ from groundswell.exchange.communicator import reported
 from groundswell.exchange.decomposition import BlockLengths, Decomposition, decompose_for
 from groundswell.exchange.devices import find_device
 from groundswell.exchange.ghost_field import TERMS, Field, GhostField, as_fields, origin_of
-from groundswell.exchange.ghosts import Ghosts, Layers, as_ghosts
+from groundswell.exchange.ghosts import Ghosts, GhostWidths, as_ghosts
 from groundswell.exchange.halo import DEFAULTS, HaloExchange, Options, complete_options
 from groundswell.exchange.mpi_communicator import cartesian, ranks_of
 from groundswell.exchange.pattern import GhostedBlock, traffic
@@ -100,7 +100,7 @@ class Domain(GhostedBlock, PlanCache):
     def __init__(
         self,
         shape: Sequence[int],
-        ghosts: Layers = 1,
+        ghosts: GhostWidths = 1,
         *,
         periodic: bool | Sequence[bool] | None = None,
         corners: bool = True,

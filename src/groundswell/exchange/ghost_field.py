@@ -18,7 +18,7 @@ from groundswell.backends.viewable import is_supported_dtype
 from groundswell.errors import InputError, counted
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE, RAW, WORDS, Copy, StridedBox, steps
 from groundswell.exchange.decomposition import AXES, Decomposition, Index
-from groundswell.exchange.ghosts import Ghosts, Layers
+from groundswell.exchange.ghosts import Ghosts, GhostWidths
 from groundswell.exchange.messages import Message, Segment
 from groundswell.exchange.pattern import GhostBox, GhostedBlock, partners, receives
 
@@ -38,7 +38,7 @@ class Field:
     """
 
     array: Any
-    ghosts: Layers | None = None
+    ghosts: GhostWidths | None = None
     origin: Sequence[int] | None = None
     sent_as: str | None = None
 

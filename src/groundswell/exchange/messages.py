@@ -24,7 +24,7 @@ from groundswell.exchange.communicator import Communicator
 ALIGNMENT = 128  # bytes between the beginnings of segments in a message
 
 
-class Part(Protocol):
+class OperationPart(Protocol):
     """An operation or peer memory that an operation consists of."""
 
     def check(self, after: Event | None = None) -> None:
@@ -62,7 +62,7 @@ class Operation:
     open: Sequence[Launch] = ()
     start: Sequence[Launch] = ()
     finish: Sequence[Launch] = ()
-    _parts: Sequence[Part] = ()  # its operations and peer memory
+    _parts: Sequence[OperationPart] = ()  # its operations and peer memory
 
     @property
     def launches(self) -> list[Launch]:

@@ -26,7 +26,7 @@ from groundswell.errors import (
     now_known,
 )
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.rank_progress import Progress, abort_without
+from groundswell.exchange.rank_progress import RankProgress, abort_without
 from groundswell.exchange.waiting import Deadline, complete
 from groundswell.processes import Process, exclude_libfabric, launcher_variables, started_ranks
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Content = NDArray[np.uint8]  # content of a call of one rank, such as a pickled object
+CallContent = NDArray[np.uint8]  # content of a call of one rank, such as a pickled object
 
 KINDS = ("allgather", "gather", "bcast", "alltoallv", "try", "close")
 MAY_FAIL = ("try", "close")  # kinds of calls whose value is an error or None
@@ -47,7 +47,7 @@ HEADER = 16  # int64
 SHORT = 8 * (HEADER - INLINE)  # longest content that a header contains, bytes
 # Largest size that an MPI call moves to or from a rank, bytes: many libraries count in 32 bits.
 CHUNK = 2**30
-EMPTY: Content = np.empty(0, np.uint8)
+EMPTY: CallContent = np.empty(0, np.uint8)
 
 
 class MpiCommunicator(Communicator):
@@ -67,7 +67,7 @@ class MpiCommunicator(Communicator):
     def __init__(self, comm: MPI.Comm) -> None:
         self.mpi_comm = duplicate(comm)
         self.rank, self.size = self.mpi_comm.rank, self.mpi_comm.size
-        self._progress = Progress(self.mpi_comm, self._is_alive)
+        self._progress = RankProgress(self.mpi_comm, self._is_alive)
         self._error: GroundswellError | None = None
         self._processes: list[Process] = []
         self._hosts: list[int] = []
@@ -112,7 +112,11 @@ class MpiCommunicator(Communicator):
             return self._exchange_parts(parts, longest) if longest else {}
 
     def _headers(
-        self, kind: str, size: int, content: Content = EMPTY, cause: GroundswellError | None = None
+        self,
+        kind: str,
+        size: int,
+        content: CallContent = EMPTY,
+        cause: GroundswellError | None = None,
     ) -> Integers:
         """Begin a call; returns the headers (size, HEADER) of all ranks."""
         exchanges = self._progress.begin(calls=1, cause=cause)
@@ -128,20 +132,22 @@ class MpiCommunicator(Communicator):
         return found
 
     def _contents(
-        self, headers: Integers, sizes: Integers, content: Content, *, only_first: bool = False
-    ) -> list[Content]:
+        self, headers: Integers, sizes: Integers, content: CallContent, *, only_first: bool = False
+    ) -> list[CallContent]:
         """The contents of all ranks: from headers, or sent if any content is longer."""
         if sizes.max() > SHORT:
             return self._gather_long(content, sizes, only_first=only_first)
         rows = headers[:, INLINE:].copy().view(np.uint8)
         return [row[:size] for row, size in zip(rows, sizes, strict=True)]
 
-    def _gather_long(self, content: Content, sizes: Integers, *, only_first: bool) -> list[Content]:
+    def _gather_long(
+        self, content: CallContent, sizes: Integers, *, only_first: bool
+    ) -> list[CallContent]:
         """The contents of all ranks, on rank 0 or on all ranks; empty on others."""
         gather = self.mpi_comm.Igatherv if only_first else self.mpi_comm.Iallgatherv
         receives, share = self.first or not only_first, max(CHUNK // self.size, 1)
 
-        def start(begin: int, found: Content, counts: Integers) -> MPI.Request:
+        def start(begin: int, found: CallContent, counts: Integers) -> MPI.Request:
             return gather(content[begin : begin + share], [found, counts] if receives else None)
 
         return self._in_rounds(start, range(0, int(sizes.max()), share), sizes * receives, "u1")
@@ -202,7 +208,7 @@ class MpiCommunicator(Communicator):
             self._error = now_known(error)
             self._progress.fail(error)
 
-    def _out_of_step(self, headers: Integers, content: Content) -> GroundswellError:
+    def _out_of_step(self, headers: Integers, content: CallContent) -> GroundswellError:
         """The error if ranks make different calls: that of one of them, if any has an error."""
         kinds = [KINDS[kind] for kind in headers[:, KIND]]
         sizes = headers[:, SIZE] * [kind in MAY_FAIL for kind in kinds]

@@ -39,7 +39,7 @@ from groundswell.exchange.tuning import Choice, gather_scatter_candidates
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-Array = TypeVar("Array")  # of any supported library
+UserArray = TypeVar("UserArray")  # of any supported library
 
 
 class Numbering(PlanCache):
@@ -111,7 +111,7 @@ class Numbering(PlanCache):
 
     # --- the four operations ----------------------------------------------------------------------
 
-    def gather_scatter(self, local: Array, op: str = "sum", stream: object = None) -> Array:
+    def gather_scatter(self, local: UserArray, op: str = "sum", stream: object = None) -> UserArray:
         """Set every copy to the sum of all copies; returns the array.
 
         Sums have a fixed order, so all copies, and repeated runs, are bit-identical.
@@ -152,7 +152,7 @@ class Numbering(PlanCache):
         self._do("scatter", assembled, out, "sum", stream)
         return out
 
-    def halo(self, assembled: Array, stream: object = None) -> Array:
+    def halo(self, assembled: UserArray, stream: object = None) -> UserArray:
         """Fill the assembled values that other ranks own; returns the array."""
         self._do("halo", assembled, assembled, "sum", stream)
         return assembled

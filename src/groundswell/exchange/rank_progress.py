@@ -27,10 +27,10 @@ READ_EVERY = 64  # exchanges, so that received messages do not accumulate
 LAST_SECONDS = 5.0  # at the end of a program, for a call that other ranks have not made in time
 RUNNING, ENDED, FAILED = range(3)
 
-_ALL: list[Progress] = []
+_ALL: list[RankProgress] = []
 
 
-class Position(NamedTuple):
+class CallCounts(NamedTuple):
     """Numbers of exchanges and calls that a rank has begun, and the state of its program."""
 
     exchanges: int = 0
@@ -40,7 +40,7 @@ class Position(NamedTuple):
     error: GroundswellError | None = None  # why the rank has given up a call
     cause: GroundswellError | None = None  # what its present call reports if others do not make it
 
-    def why_not(self, other: Position, here: int) -> str | None:
+    def why_not(self, other: CallCounts, here: int) -> str | None:
         """The reason why a wait of rank `here` for the other one cannot end, following "rank n".
 
         Other ranks may raise it as well, so it names both ranks.
@@ -68,7 +68,7 @@ class Position(NamedTuple):
         return None
 
 
-class Progress:
+class RankProgress:
     """The position of this rank, and the last known ones of the others.
 
     Args:
@@ -81,8 +81,8 @@ class Progress:
 
         self.is_alive = is_alive
         self._mpi, self._comm, self._lock = MPI, comm, Lock()  # threads may wait as well
-        self._here = self._sent_position = Position()
-        self._others = {rank: Position() for rank in range(comm.size) if rank != comm.rank}
+        self._here = self._sent_position = CallCounts()
+        self._others = {rank: CallCounts() for rank in range(comm.size) if rank != comm.rank}
         self._requests: list[MPI.Request] = []
         _ALL[:] = [*(progress for progress in _ALL if progress._comm), self]  # drops freed ones
 
@@ -210,7 +210,7 @@ def _wait_for_ends() -> None:
 def abort_without(request: MPI.Request) -> None:
     """End the job at the end of the program if other ranks never make this call of mpi4py.
 
-    They may hang, and MPI_Finalize would wait for them. No `Progress` knows them yet.
+    They may hang, and MPI_Finalize would wait for them. No `RankProgress` knows them yet.
     """
     atexit.register(_wait_for_call, request)
 

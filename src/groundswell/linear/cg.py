@@ -31,7 +31,7 @@ from groundswell.errors import RunFailed, counted
 from groundswell.exchange.allreduce import GatheredAllReduce, PeerAllReduce
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import by_memory, resolved
-from groundswell.linear.operators import Composite, OperatorFactory, Recordable, VectorLayout
+from groundswell.linear.operators import Composite, GraphPart, OperatorFactory, VectorLayout
 
 SOURCE = Path(__file__).with_name("cg.h")
 SHARED_MEMORY_SOURCE = Path(__file__).with_name("cg_ranks.h")
@@ -96,7 +96,7 @@ class RecordedIteration(Composite):
 
     def _record(
         self,
-        parts: Sequence[Recordable],
+        parts: Sequence[GraphPart],
         step: Sequence[Launch],
         measure: Sequence[Launch],
         reset: Sequence[DeviceArray],
@@ -123,7 +123,7 @@ class RecordedIteration(Composite):
 
     def _find_step(
         self, comm: Communicator, dtype: str, partial: DeviceArray, transport: str = "auto"
-    ) -> tuple[list[Recordable], list[Launch]]:
+    ) -> tuple[list[GraphPart], list[Launch]]:
         """Launches that find the next step from blocks' sums, (blocks * SUMS,), and their parts."""
         backend, module = self._backend, self._backend.compile(cg_source(dtype))
         sums, block = backend.zeros((SUMS,), "f8"), Blocks(1, LANES)
@@ -140,7 +140,7 @@ class RecordedIteration(Composite):
 
     def _find_step_by_memory(
         self, reduce: PeerAllReduce, dtype: str, parts: KernelArguments
-    ) -> tuple[list[Recordable], list[Launch]]:
+    ) -> tuple[list[GraphPart], list[Launch]]:
         """The same for ranks with access to each other's memory."""
         module, block = self._backend.compile(cg_ranks_source(dtype)), Blocks(1, LANES)
         send = module.launch("send_partial_sums", block, **parts, **reduce.arguments)

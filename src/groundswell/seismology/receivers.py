@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from groundswell.errors import CaseError, Problem
+from groundswell.errors import CaseError, CaseProblem
 from groundswell.seismology.case.grid import GridSection
 from groundswell.seismology.case.sources import Receiver as StationSection
 from groundswell.seismology.case.sources import long_codes, wrong_instrument
@@ -58,7 +58,7 @@ def place_receivers(case: Any) -> list[Receiver]:
     return [_place(station, case.grid) for station in (*case.receiver, *from_file)]
 
 
-def _problems(station: StationSection, case: Any) -> Iterator[Problem]:
+def _problems(station: StationSection, case: Any) -> Iterator[CaseProblem]:
     """Yield what a case does not allow for a station of a file."""
     violations = chain(
         case.grid.misplaced(station),
@@ -66,7 +66,9 @@ def _problems(station: StationSection, case: Any) -> Iterator[Problem]:
         wrong_instrument(station, case.instruments),
     )
     for (key,), allowed in violations:
-        yield Problem(f"station {station.code}: {key}", str(getattr(station, str(key))), allowed)
+        yield CaseProblem(
+            f"station {station.code}: {key}", str(getattr(station, str(key))), allowed
+        )
 
 
 def _place(station: StationSection, grid: GridSection) -> Receiver:

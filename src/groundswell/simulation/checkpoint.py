@@ -25,7 +25,7 @@ from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.formats.atomic import atomic_write, disk_errors, exists, temporary_path
 from groundswell.formats.damage import read_errors_reported
-from groundswell.outputs.distributed_array import DistributedArray, Index, complete, numbers_of
+from groundswell.outputs.distributed_array import ArrayIndex, DistributedArray, complete, numbers_of
 
 if TYPE_CHECKING:
     import h5py
@@ -35,7 +35,7 @@ NAME = "checkpoint.h5"
 MARK = "groundswell_checkpoint"
 ROWS = "-rows"  # suffix of an index list's name, after the name of its values
 
-State = Mapping[str, DistributedArray]
+SavedState = Mapping[str, DistributedArray]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,11 @@ class Progress:
 
 
 def save(
-    path: Path, backend: Backend, state: State, progress: Progress, comm: Communicator | None = None
+    path: Path,
+    backend: Backend,
+    state: SavedState,
+    progress: Progress,
+    comm: Communicator | None = None,
 ) -> None:
     """Write the state under temporary names, then rename it over the previous checkpoint.
 
@@ -82,7 +86,7 @@ def save(
     comm.collective_try(lambda: _remove_parts(path, keep=parts) if comm.first else None)
 
 
-def _write(path: Path, backend: Backend, state: State, progress: Progress) -> None:
+def _write(path: Path, backend: Backend, state: SavedState, progress: Progress) -> None:
     import h5py
 
     size = sum(portion.array.nbytes for portion in state.values())
@@ -99,7 +103,7 @@ def _write(path: Path, backend: Backend, state: State, progress: Progress) -> No
                 _write_piece(group, str(n), host[here], complete(there, portion.shape))
 
 
-def _write_piece(group: h5py.Group, key: str, values: HostArray, there: Index) -> None:
+def _write_piece(group: h5py.Group, key: str, values: HostArray, there: ArrayIndex) -> None:
     """Write values, the start of each axis in the whole, and the index list if there is one."""
     first, *others = there
     rows = None if isinstance(first, slice) else np.asarray(first, np.int64)
@@ -116,7 +120,7 @@ def _write_checked(group: h5py.Group, key: str, values: HostArray) -> h5py.Datas
     return dataset
 
 
-def size_of(state: State) -> int:
+def size_of(state: SavedState) -> int:
     """Size of the arrays of `state` in the checkpoint of all ranks, bytes."""
     return sum(prod(array.shape) * array.array.dtype.itemsize for array in state.values())
 
@@ -147,7 +151,7 @@ def belongs(path: Path, digest: str) -> bool:
     return False
 
 
-def restore(path: Path, backend: Backend, state: State, progress: Progress) -> None:
+def restore(path: Path, backend: Backend, state: SavedState, progress: Progress) -> None:
     """Copy a checkpoint's arrays into the state; any number of ranks may have written it.
 
     Raises:
@@ -218,8 +222,11 @@ def _read_checked(dataset: h5py.Dataset, name: str) -> HostArray:
 
 
 def _common(
-    window: tuple[Index, Index], piece: Index, shape: tuple[int, ...], whole: tuple[int, ...]
-) -> tuple[Index, Index] | None:
+    window: tuple[ArrayIndex, ArrayIndex],
+    piece: ArrayIndex,
+    shape: tuple[int, ...],
+    whole: tuple[int, ...],
+) -> tuple[ArrayIndex, ArrayIndex] | None:
     """The intersection of a window and a piece: its indices in the array and in the piece."""
     here, there = (complete(index, of) for index, of in zip(window, (shape, whole), strict=True))
     axes = [_common_along(*along) for along in zip(here, there, piece, strict=True)]

@@ -25,7 +25,7 @@ from groundswell.simulation.results_folder import folder_of
 from groundswell.simulation.solver import Check, CostModel, Setup, Solver, Tunable
 from groundswell.version import __version__
 
-Phases = Callable[[str], AbstractContextManager[None]]  # measures the wall time of a phase
+PhaseTimer = Callable[[str], AbstractContextManager[None]]  # measures the wall time of a phase
 
 
 def prepare(
@@ -195,7 +195,7 @@ class OpenSolver:
 def open_solver(
     setup: Setup,
     job: Communicator,
-    phase: Phases | None = None,
+    phase: PhaseTimer | None = None,
     *,
     quiet: bool = True,
     measure: bool = True,

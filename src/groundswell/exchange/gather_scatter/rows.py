@@ -14,9 +14,9 @@ from groundswell.backends import Backend, Blocks, Constant, KernelArguments, Lau
 from groundswell.backends.sliced_ellpack import (
     MAX_IN_FLIGHT,
     THREADS,
-    Rows,
-    Slices,
+    SlicedEllpack,
     SlicesOnDevice,
+    SparseRows,
 )
 from groundswell.errors import InputError
 
@@ -26,7 +26,7 @@ MIN_BLOCKS_PER_SM = 4  # hides memory latency, which pays off even if registers 
 
 
 @dataclass(frozen=True)
-class Values:
+class ComponentArray:
     """A backend's array, (values,) or (components, values), with contiguous values.
 
     Raises:
@@ -62,7 +62,10 @@ class Values:
 
 
 def reduce_rows(
-    backend: Backend, operation: str, source: tuple[Values, Rows], target: tuple[Values, Rows]
+    backend: Backend,
+    operation: str,
+    source: tuple[ComponentArray, SparseRows],
+    target: tuple[ComponentArray, SparseRows],
 ) -> list[Launch]:
     """The launch that reduces source rows into target rows; none without rows."""
     (old, from_rows), (new, to_rows) = source, target
@@ -100,13 +103,15 @@ def reduce_rows(
     ]
 
 
-def _on_device(backend: Backend, source: Rows, target: Rows, dtype: str) -> SlicesOnDevice:
+def _on_device(
+    backend: Backend, source: SparseRows, target: SparseRows, dtype: str
+) -> SlicesOnDevice:
     """Their slices, which several operations share if the target rows are contiguous."""
     if target.indices is not None:
-        return Slices.of(source, target).on(backend, dtype)
+        return SlicedEllpack.of(source, target).on(backend, dtype)
     key = backend, target.first, dtype
     if key not in source.on_devices:
-        source.on_devices[key] = Slices.of(source, target).on(backend, dtype)
+        source.on_devices[key] = SlicedEllpack.of(source, target).on(backend, dtype)
     return source.on_devices[key]
 
 

@@ -31,7 +31,7 @@ KERNELS = Path(__file__).with_name("kernels")
 NOWHERE = -1
 
 
-class Transfer(NodalExchange):
+class GridTransfer(NodalExchange):
     """Restriction and prolongation between two spaces. All ranks must make and run it together.
 
     Args:
