@@ -10,7 +10,7 @@ from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.simulation.checkpoint import (
     DistributedArray,
     Progress,
-    SavedState,
+    State,
 )
 
 PROGRESS = Progress(1234, "digest", {"seismograms": 77, "surface": 5})
@@ -40,7 +40,7 @@ def state(seed: int) -> dict[str, np.ndarray]:
     }
 
 
-def alone(arrays: dict[str, np.ndarray]) -> SavedState:
+def alone(arrays: dict[str, np.ndarray]) -> State:
     """Whole arrays at the only rank."""
     return {
         name: DistributedArray.replicated(array, SerialCommunicator())

@@ -15,7 +15,7 @@ from groundswell.backends.cpu import CpuBackend
 from groundswell.backends.named_arguments import ParameterNames
 from groundswell.backends.signature import signature
 from groundswell.backends.sliced_ellpack import SparseRows
-from groundswell.exchange.gather_scatter.rows import ComponentArray, reduce_rows
+from groundswell.exchange.gather_scatter.rows import Operand, reduce_rows
 from groundswell.exchange.gather_scatter.tiles import reduce_in_place
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.cavity.case import CavityCase
@@ -197,7 +197,7 @@ def assembly_sources(dtype: str) -> list[Source]:
     """What sums of rows into other places, into their own, and in tiles compile."""
     backend = SourceCollector()
     array, rows = (
-        ComponentArray(aligned_zeros((8,), dtype)),
+        Operand(aligned_zeros((8,), dtype)),
         SparseRows(2, np.array([0, 2, 4]), np.arange(4)),
     )
     for target in (rows, SparseRows.contiguous(0, 2)):

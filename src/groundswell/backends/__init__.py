@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from groundswell.backends.base import Backend, Event, Graph, Module
-from groundswell.backends.launch import (
-    Blocks,
-    Cells,
-    HostCall,
-    Items,
-    KernelArgument,
-    KernelArguments,
-    KernelLaunch,
-    Launch,
-)
+from groundswell.backends.base import Backend, Event, Module
+from groundswell.backends.launch import Blocks, Cells, Graph, HostCall, Items, KernelLaunch, Launch
 from groundswell.backends.listing import Listing, describe, list_launches
 from groundswell.backends.source import Constant, Exact, Parameter, Source
 from groundswell.errors import BackendError
@@ -27,8 +18,6 @@ __all__ = [
     "Graph",
     "HostCall",
     "Items",
-    "KernelArgument",
-    "KernelArguments",
     "KernelLaunch",
     "Launch",
     "Listing",

@@ -95,20 +95,17 @@ class ArrayInterop(ABC):
             InputError: `stream` is not a CUDA stream, or the backend has no streams.
         """
 
-    @abstractmethod
-    def wait_for_user(self, streams: StreamHandles) -> None:
+    def wait_for_user(self, streams: StreamHandles) -> None:  # noqa: B027, a CPU has no streams
         """Let later launches wait for all work in the user's streams."""
 
-    @abstractmethod
-    def make_user_wait(self, streams: StreamHandles) -> None:
+    def make_user_wait(self, streams: StreamHandles) -> None:  # noqa: B027, a CPU has no streams
         """Let later work in the user's streams wait for all launches so far."""
 
-    @abstractmethod
     def is_capturing(self, streams: StreamHandles) -> bool:
         """Whether a CUDA graph is being captured in one of the user's streams."""
+        return False
 
-    @abstractmethod
-    def synchronize_device(self) -> None:
+    def synchronize_device(self) -> None:  # noqa: B027, as above
         """Wait for all work on the device, also that of other libraries."""
 
 
@@ -135,18 +132,6 @@ class HostInterop(ArrayInterop):
         if stream is not None:
             raise InputError(f"stream = {stream!r}: the CPU has no streams; leave it out")
         return ()
-
-    def wait_for_user(self, streams: StreamHandles) -> None:
-        pass
-
-    def make_user_wait(self, streams: StreamHandles) -> None:
-        pass
-
-    def is_capturing(self, streams: StreamHandles) -> bool:
-        return False
-
-    def synchronize_device(self) -> None:
-        pass
 
 
 class CudaInterop(ArrayInterop):

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends.compilation import CompilationQueue
-from groundswell.backends.launch import Extent, Items, KernelArgument, Launch
+from groundswell.backends.launch import Extent, Graph, Items, KernelArgument, Launch
 from groundswell.backends.listing import in_order as in_order  # solvers import it from here
 from groundswell.backends.source import INCLUDE, Source
 from groundswell.backends.transforms import RealTransform
@@ -45,14 +45,6 @@ class Module(Protocol):
         Like those of a Python function, arguments are given by position or by name: the names of
         the parameters in the kernel's source.
         """
-        ...
-
-
-class Graph(Protocol):
-    """A captured sequence of launches."""
-
-    def replay(self, times: int) -> None:
-        """Enqueue the sequence `times` times."""
         ...
 
 

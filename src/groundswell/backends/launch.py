@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from groundswell.arrays import DeviceArray
 from groundswell.errors import counted
 
 if TYPE_CHECKING:
-    from groundswell.backends.base import Graph
     from groundswell.backends.source import Source
 
 Launch = Callable[[], None]
@@ -133,6 +132,14 @@ class HostCall:
 
     def __call__(self) -> None:
         self._function(*self._arguments)
+
+
+class Graph(Protocol):
+    """A captured sequence of launches."""
+
+    def replay(self, times: int) -> None:
+        """Enqueue the sequence `times` times."""
+        ...
 
 
 class Replay:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.arrays import DeviceArray
-from groundswell.backends import Backend, Blocks, HostCall, KernelArguments, Launch
+from groundswell.backends import Backend, Blocks, HostCall, Launch
+from groundswell.backends.launch import KernelArguments
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator, opened
 from groundswell.exchange.messages import Message, Operation, TransferRequest, aligned
@@ -51,12 +52,8 @@ class PeerAllReduce(Operation):
         rows.insert(comm.rank, [0, 0, -1])
         table = backend.to_device(np.array(rows, np.int64))
         signals = memory.signals([1] * len(messages), 1)
-        self.arguments: KernelArguments = {
-            "contributions": table,
-            "ranks": comm.size,
-            "flip": memory.flip,
-            **signals,
-        }
+        own: KernelArguments = {"contributions": table, "ranks": comm.size, "flip": memory.flip}
+        self.arguments = {**own, **signals}
         self.waits: list[Launch] = memory.waits()
 
 
@@ -86,11 +83,9 @@ class GatheredAllReduce(Operation):
         """The launch that sums the gathered numbers."""
         ranks, count = self._comm.size, self._values.size
         self._all = self._backend.zeros((ranks, count), "f8")
-        given = {"ranks": ranks, "count": count}
-        module = compile_kernels(self._backend)
-        return module.launch(
-            "sum_over_ranks", Blocks(1, count), all=self._all, sums=self._values, **given
-        )
+        arrays = {"all": self._all, "sums": self._values}
+        launch, blocks = compile_kernels(self._backend).launch, Blocks(1, count)
+        return launch("sum_over_ranks", blocks, ranks=ranks, count=count, **arrays)
 
     def _by_nccl(self) -> Launch:
         group, address = communicator(self._comm, self._backend), self._backend.address

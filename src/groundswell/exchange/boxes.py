@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arrays import DeviceArray, Integers
-from groundswell.backends import Backend, Blocks, KernelArguments, Launch, Module, Source
+from groundswell.backends import Backend, Blocks, Launch, Module, Source
+from groundswell.backends.launch import KernelArguments
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import AXES
 

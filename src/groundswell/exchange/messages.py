@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import prod
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,16 +22,6 @@ from groundswell.exchange.boxes import Copy, StridedBox, itemsize_of
 from groundswell.exchange.communicator import Communicator
 
 ALIGNMENT = 128  # bytes between the beginnings of segments in a message
-
-
-class OperationPart(Protocol):
-    """An operation or peer memory that an operation consists of."""
-
-    def check(self, after: Event | None = None) -> None:
-        """Check that no wait of the device timed out before `after`; see `Operation.check`."""
-
-    def close(self) -> None:
-        """Release memory and handles of other ranks; collective."""
 
 
 class Operation:
@@ -62,7 +52,7 @@ class Operation:
     open: Sequence[Launch] = ()
     start: Sequence[Launch] = ()
     finish: Sequence[Launch] = ()
-    _parts: Sequence[OperationPart] = ()  # its operations and peer memory
+    _parts: Sequence[Any] = ()  # its operations and peer memory
 
     @property
     def launches(self) -> list[Launch]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CallContent = NDArray[np.uint8]  # content of a call of one rank, such as a pickled object
+Content = NDArray[np.uint8]  # content of a call of one rank, such as a pickled object
 
 KINDS = ("allgather", "gather", "bcast", "alltoallv", "try", "close")
 MAY_FAIL = ("try", "close")  # kinds of calls whose value is an error or None
@@ -47,7 +47,7 @@ HEADER = 16  # int64
 SHORT = 8 * (HEADER - INLINE)  # longest content that a header contains, bytes
 # Largest size that an MPI call moves to or from a rank, bytes: many libraries count in 32 bits.
 CHUNK = 2**30
-EMPTY: CallContent = np.empty(0, np.uint8)
+EMPTY: Content = np.empty(0, np.uint8)
 
 
 class MpiCommunicator(Communicator):
@@ -95,12 +95,9 @@ class MpiCommunicator(Communicator):
         content = np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
         on_first = kind == "gather"
         with self._breaking():
-            cause: GroundswellError | None = None
-            if kind in MAY_FAIL and isinstance(value, GroundswellError):
-                cause = value
-            if kind == "close":
-                cause = cause or RunFailed(CLOSES.format(self.rank))
-            headers = self._headers(kind, len(content), content, cause)
+            closing = RunFailed(CLOSES.format(self.rank)) if kind == "close" else None
+            given = value if kind in MAY_FAIL and isinstance(value, GroundswellError) else None
+            headers = self._headers(kind, len(content), content, given or closing)
             found = self._contents(headers, headers[:, SIZE], content, only_first=on_first)
         is_here = self.first or not on_first
         return [pickle.loads(values.data) for values in found] if is_here else []
@@ -112,11 +109,7 @@ class MpiCommunicator(Communicator):
             return self._exchange_parts(parts, longest) if longest else {}
 
     def _headers(
-        self,
-        kind: str,
-        size: int,
-        content: CallContent = EMPTY,
-        cause: GroundswellError | None = None,
+        self, kind: str, size: int, content: Content = EMPTY, cause: GroundswellError | None = None
     ) -> Integers:
         """Begin a call; returns the headers (size, HEADER) of all ranks."""
         exchanges = self._progress.begin(calls=1, cause=cause)
@@ -132,22 +125,20 @@ class MpiCommunicator(Communicator):
         return found
 
     def _contents(
-        self, headers: Integers, sizes: Integers, content: CallContent, *, only_first: bool = False
-    ) -> list[CallContent]:
+        self, headers: Integers, sizes: Integers, content: Content, *, only_first: bool = False
+    ) -> list[Content]:
         """The contents of all ranks: from headers, or sent if any content is longer."""
         if sizes.max() > SHORT:
             return self._gather_long(content, sizes, only_first=only_first)
         rows = headers[:, INLINE:].copy().view(np.uint8)
         return [row[:size] for row, size in zip(rows, sizes, strict=True)]
 
-    def _gather_long(
-        self, content: CallContent, sizes: Integers, *, only_first: bool
-    ) -> list[CallContent]:
+    def _gather_long(self, content: Content, sizes: Integers, *, only_first: bool) -> list[Content]:
         """The contents of all ranks, on rank 0 or on all ranks; empty on others."""
         gather = self.mpi_comm.Igatherv if only_first else self.mpi_comm.Iallgatherv
         receives, share = self.first or not only_first, max(CHUNK // self.size, 1)
 
-        def start(begin: int, found: CallContent, counts: Integers) -> MPI.Request:
+        def start(begin: int, found: Content, counts: Integers) -> MPI.Request:
             return gather(content[begin : begin + share], [found, counts] if receives else None)
 
         return self._in_rounds(start, range(0, int(sizes.max()), share), sizes * receives, "u1")
@@ -170,11 +161,7 @@ class MpiCommunicator(Communicator):
         return {rank: part for rank, part in enumerate(found) if len(part)}
 
     def _in_rounds(
-        self,
-        start: Callable[[int, HostArray, Integers], MPI.Request],
-        begins: range,
-        sizes: Integers,
-        dtype: str,
+        self, start: Callable[..., MPI.Request], begins: range, sizes: Integers, dtype: str
     ) -> list[HostArray]:
         """The data of each rank, moved by MPI calls of limited size."""
         rounds = []
@@ -208,7 +195,7 @@ class MpiCommunicator(Communicator):
             self._error = now_known(error)
             self._progress.fail(error)
 
-    def _out_of_step(self, headers: Integers, content: CallContent) -> GroundswellError:
+    def _out_of_step(self, headers: Integers, content: Content) -> GroundswellError:
         """The error if ranks make different calls: that of one of them, if any has an error."""
         kinds = [KINDS[kind] for kind in headers[:, KIND]]
         sizes = headers[:, SIZE] * [kind in MAY_FAIL for kind in kinds]

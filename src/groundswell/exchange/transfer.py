@@ -11,7 +11,8 @@ from math import prod
 
 import numpy as np
 
-from groundswell.backends import Backend, Blocks, KernelArgument, Launch
+from groundswell.backends import Backend, Blocks, Launch
+from groundswell.backends.launch import KernelArgument
 from groundswell.exchange.boxes import (
     THREADS,
     AddressTable,

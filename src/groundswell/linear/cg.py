@@ -15,17 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Floats
-from groundswell.backends import (
-    Backend,
-    Blocks,
-    Items,
-    KernelArguments,
-    Launch,
-    Listing,
-    Source,
-    list_launches,
-)
+from groundswell.backends import Backend, Blocks, Items, Launch, Listing, Source, list_launches
 from groundswell.backends.base import in_order
+from groundswell.backends.launch import KernelArguments
 from groundswell.backends.source import precision
 from groundswell.errors import RunFailed, counted
 from groundswell.exchange.allreduce import GatheredAllReduce, PeerAllReduce
@@ -88,11 +80,8 @@ class RecordedIteration(Composite):
         self._backend, self.max_iterations, self._batch = backend, max_iterations, batch
         self._state = backend.zeros((STATE_SIZE,), np.float64)
         self._history = backend.zeros((max_iterations + batch,), np.float64)
-        self._progress: KernelArguments = {
-            "state": self._state,
-            "history": self._history,
-            "max_iterations": max_iterations,
-        }
+        arrays = {"state": self._state, "history": self._history}
+        self._progress: KernelArguments = {**arrays, "max_iterations": max_iterations}
 
     def _record(
         self,
@@ -248,19 +237,12 @@ class ConjugateGradients(RecordedIteration):
         partial = backend.zeros((blocks * SUMS,), "f8")
         total, find_step = self._find_step(vectors.comm, vectors.dtype, partial, transport)
         module = backend.compile(cg_source(vectors.dtype))
-        products = module.launch(
-            "sum_products",
-            Blocks(blocks, LANES),
-            r=self.b,
-            u=u,
-            w=w,
-            count=own,
-            partial=partial,
-            blocks=blocks,
-        )
+        multiplied = {"r": self.b, "u": u, "w": w, "partial": partial}
         measure: list[Launch] = [
             *(launch for operator in operators for launch in operator.launches),
-            products,
+            module.launch(
+                "sum_products", Blocks(blocks, LANES), count=own, blocks=blocks, **multiplied
+            ),
             *find_step,
         ]
         arrays = {"u": u, "w": w, "p": p, "s": s, "x": self.x, "r": self.b}

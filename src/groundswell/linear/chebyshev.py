@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 from scipy import linalg, optimize
 
 from groundswell.arrays import DeviceArray, Floats
-from groundswell.backends import Items, KernelArgument, Launch, Source
+from groundswell.backends import Items, Launch, Source
+from groundswell.backends.launch import KernelArgument
 from groundswell.backends.source import precision
 from groundswell.linear.cg import ConjugateGradients
 from groundswell.linear.operators import (

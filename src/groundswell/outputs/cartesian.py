@@ -95,7 +95,7 @@ class CartesianDomain:
     periodic: tuple[bool, bool, bool] = (False, False, False)
 
     def select(self, where: Where, fields: Sequence[RecordableField]) -> Selection:
-        """See `Domain`."""
+        """Select the values of fields at a place."""
         if isinstance(where, PointsWhere | LineWhere):
             positions = positions_of(where)
             self._require_inside(positions)

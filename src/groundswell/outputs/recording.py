@@ -131,7 +131,7 @@ class PointSelection(Selection):
     missing: Integers = field(default_factory=lambda: np.empty(0, np.int64))
 
     def complete(self, whole: HostArray) -> HostArray:
-        """See `Selection`."""
+        """Whole samples (..., *shape), in which values that no rank has are NaN."""
         if len(self.missing):
             whole[..., self.missing] = np.nan
         return whole

@@ -35,7 +35,7 @@ NAME = "checkpoint.h5"
 MARK = "groundswell_checkpoint"
 ROWS = "-rows"  # suffix of an index list's name, after the name of its values
 
-SavedState = Mapping[str, DistributedArray]
+State = Mapping[str, DistributedArray]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Progress:
 def save(
     path: Path,
     backend: Backend,
-    state: SavedState,
+    state: State,
     progress: Progress,
     comm: Communicator | None = None,
 ) -> None:
@@ -86,7 +86,7 @@ def save(
     comm.collective_try(lambda: _remove_parts(path, keep=parts) if comm.first else None)
 
 
-def _write(path: Path, backend: Backend, state: SavedState, progress: Progress) -> None:
+def _write(path: Path, backend: Backend, state: State, progress: Progress) -> None:
     import h5py
 
     size = sum(portion.array.nbytes for portion in state.values())
@@ -120,7 +120,7 @@ def _write_checked(group: h5py.Group, key: str, values: HostArray) -> h5py.Datas
     return dataset
 
 
-def size_of(state: SavedState) -> int:
+def size_of(state: State) -> int:
     """Size of the arrays of `state` in the checkpoint of all ranks, bytes."""
     return sum(prod(array.shape) * array.array.dtype.itemsize for array in state.values())
 
@@ -151,7 +151,7 @@ def belongs(path: Path, digest: str) -> bool:
     return False
 
 
-def restore(path: Path, backend: Backend, state: SavedState, progress: Progress) -> None:
+def restore(path: Path, backend: Backend, state: State, progress: Progress) -> None:
     """Copy a checkpoint's arrays into the state; any number of ranks may have written it.
 
     Raises:

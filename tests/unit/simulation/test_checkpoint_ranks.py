@@ -24,7 +24,7 @@ from groundswell.simulation.checkpoint import (
     NAME,
     DistributedArray,
     Progress,
-    SavedState,
+    State,
     read_progress,
     remove,
     restore,
@@ -47,7 +47,7 @@ def whole_state(seed: int) -> dict[str, np.ndarray]:
     }
 
 
-def portions(arrays: dict[str, np.ndarray], comm: Communicator, ghosts: int = 1) -> SavedState:
+def portions(arrays: dict[str, np.ndarray], comm: Communicator, ghosts: int = 1) -> State:
     """One rank's: its rows and some of its neighbours' beside them, as far as there are any."""
     start, stop = (ROWS * n // comm.size for n in (comm.rank, comm.rank + 1))
     first, last = max(0, start - ghosts), min(ROWS, stop + ghosts)
@@ -208,7 +208,7 @@ def test_ranks_that_answer_for_too_little_or_too_much(tmp_path: Path) -> None:
 # --- index lists ----------------------------------------------------------------------------------
 
 
-def scattered(whole: np.ndarray, comm: Communicator, seed: int, ghosts: int) -> SavedState:
+def scattered(whole: np.ndarray, comm: Communicator, seed: int, ghosts: int) -> State:
     """One rank's rows in no order, and so many ghosts, which may be its own rows again."""
     rng = np.random.default_rng(seed)
     owner = rng.integers(0, comm.size, len(whole))
@@ -244,10 +244,10 @@ def test_index_lists_come_back_to_any_ranks(rows: int, wrote: int, reads: int, s
 def test_boxes_and_index_lists_read_each_other(tmp_path: Path, lists_first: bool) -> None:
     whole = np.random.default_rng(5).normal(size=(ROWS, 4)).astype("f4")
 
-    def boxes(comm: Communicator, values: np.ndarray) -> SavedState:
+    def boxes(comm: Communicator, values: np.ndarray) -> State:
         return {"u": portions({"vx": values, **NOTHING}, comm)["vx"]}
 
-    def lists(comm: Communicator, values: np.ndarray) -> SavedState:
+    def lists(comm: Communicator, values: np.ndarray) -> State:
         return scattered(values, comm, 7, 2)
 
     wrote, reads = (lists, boxes) if lists_first else (boxes, lists)

@@ -18,7 +18,7 @@ from groundswell.exchange.codecs import common_type
 from groundswell.exchange.communicator import opened
 from groundswell.exchange.connect import reason_for
 from groundswell.exchange.gather_scatter.pattern import PHASES, ROUTES, ExchangePattern
-from groundswell.exchange.gather_scatter.rows import OPERATIONS, ComponentArray, reduce_rows
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, Operand, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import Sharing
 from groundswell.exchange.gather_scatter.tiles import SECTOR, reduce_in_place
 from groundswell.exchange.gather_scatter.transfers import Connection, connect_rows
@@ -83,15 +83,13 @@ class GatherScatter(Operation):
             self.reason = "as the route requires"
         comm.collective_try(lambda: self._set_up(source, target))
 
-    def _checked(
-        self, source: DeviceArray, target: DeviceArray
-    ) -> tuple[ComponentArray, ComponentArray]:
-        values = ComponentArray(source), ComponentArray(target)
+    def _checked(self, source: DeviceArray, target: DeviceArray) -> tuple[Operand, Operand]:
+        values = Operand(source), Operand(target)
         _require_sizes(self._sharing, self._kind, *values)
         _require_memory(self._backend, self._kind, source, target)
         return values
 
-    def _set_up(self, source: ComponentArray, target: ComponentArray) -> None:
+    def _set_up(self, source: Operand, target: Operand) -> None:
         phases = PHASES[self._kind](self._pattern)
         self._arrays = source.array, target.array
         self._transfer.bind(phases, source, target)
@@ -186,9 +184,7 @@ def _require_known(kind: str, reduction: str, route: str) -> None:
             raise InputError(f"{what} {name!r} does not exist; allowed: {', '.join(allowed)}")
 
 
-def _require_sizes(
-    sharing: Sharing, kind: str, source: ComponentArray, target: ComponentArray
-) -> None:
+def _require_sizes(sharing: Sharing, kind: str, source: Operand, target: Operand) -> None:
     local, assembled = len(sharing.indices), len(sharing.ids)
     counts = {
         "gather": (local, assembled),

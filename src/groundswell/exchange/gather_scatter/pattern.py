@@ -201,9 +201,8 @@ def _joined_ranges(order: Iterable[int], ranges: Ranges) -> Integers:
 # --- operations on the values ---------------------------------------------------------------------
 
 
-RowPair = tuple[
-    SparseRows, SparseRows
-]  # rows that are reduced, and rows of indices to store the results at
+# Rows that are reduced, and rows of indices to store the results at.
+RowPair = tuple[SparseRows, SparseRows]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groundswell.arrays import DeviceArray
-from groundswell.backends import Backend, Blocks, Constant, KernelArguments, Launch, Source
+from groundswell.backends import Backend, Blocks, Constant, Launch, Source
+from groundswell.backends.launch import KernelArguments
 from groundswell.backends.sliced_ellpack import (
     MAX_IN_FLIGHT,
     THREADS,
@@ -26,7 +27,7 @@ MIN_BLOCKS_PER_SM = 4  # hides memory latency, which pays off even if registers 
 
 
 @dataclass(frozen=True)
-class ComponentArray:
+class Operand:
     """A backend's array, (values,) or (components, values), with contiguous values.
 
     Raises:
@@ -60,12 +61,16 @@ class ComponentArray:
         """Number of values of a component."""
         return int(self.array.shape[-1])
 
+    def arguments(self, name: str, first: int) -> KernelArguments:
+        """The arguments of a kernel that begin with this name; `first` is the index of row 0."""
+        return {name: self.array, f"{name}_pitch": self.pitch, f"{name}_first": first}
+
 
 def reduce_rows(
     backend: Backend,
     operation: str,
-    source: tuple[ComponentArray, SparseRows],
-    target: tuple[ComponentArray, SparseRows],
+    source: tuple[Operand, SparseRows],
+    target: tuple[Operand, SparseRows],
 ) -> list[Launch]:
     """The launch that reduces source rows into target rows; none without rows."""
     (old, from_rows), (new, to_rows) = source, target
@@ -82,23 +87,13 @@ def reduce_rows(
         MAX_IN_FLIGHT=MAX_IN_FLIGHT,
         MIN_BLOCKS_PER_SM=MIN_BLOCKS_PER_SM,
     )
-    arguments: KernelArguments = {
-        "from": old.array,
-        "from_pitch": old.pitch,
-        "from_first": slices.first[0],
-        "to": new.array,
-        "to_pitch": new.pitch,
-        "to_first": slices.first[1],
-        "slices": slices.table,
-        "indices": slices.indices,
-        "count": count,
-        "components": old.components,
-    }
     return [
         backend.compile(kernels).launch(
-            "assemble",
-            Blocks(count * old.components, THREADS),
-            **arguments,
+            *("assemble", Blocks(count * old.components, THREADS)),
+            **old.arguments("from", slices.first[0]),
+            **new.arguments("to", slices.first[1]),
+            **{"slices": slices.table, "indices": slices.indices},
+            **{"count": count, "components": old.components},
         )
     ]
 

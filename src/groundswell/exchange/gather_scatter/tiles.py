@@ -11,7 +11,7 @@ import numpy as np
 from groundswell.arrays import HostArray, Integers
 from groundswell.backends import Backend, Blocks, Launch
 from groundswell.backends.sliced_ellpack import PADDING, SparseRows, fill, padded_size
-from groundswell.exchange.gather_scatter.rows import ComponentArray, reduce_rows, row_source
+from groundswell.exchange.gather_scatter.rows import Operand, reduce_rows, row_source
 
 SECTOR = 32  # bytes
 SECTORS = 192  # largest number of sectors of a tile; this and the next two as in tiles.h
@@ -23,7 +23,7 @@ MIN_BLOCKS_PER_SM = 9  # fewer do not hide memory latency, more leave too little
 
 
 def reduce_in_place(
-    backend: Backend, operation: str, values: ComponentArray, rows: SparseRows, others: SparseRows
+    backend: Backend, operation: str, values: Operand, rows: SparseRows, others: SparseRows
 ) -> list[Launch]:
     """Launches that reduce rows of several indices in place, in tiles where that is faster.
 
@@ -40,24 +40,16 @@ def reduce_in_place(
         kind = str(values.array.dtype), operation
         bounds = {"MAX_THREADS_PER_BLOCK": THREADS, "MIN_BLOCKS_PER_SM": MIN_BLOCKS_PER_SM}
         tiles, sectors, indices = map(backend.to_device, tables)
-        launches.append(
-            backend.compile(row_source("tiles.h", kind, **bounds)).launch(
-                "assemble_tiles",
-                Blocks(count * values.components, THREADS),
-                values=values.array,
-                pitch=values.pitch,
-                tiles=tiles,
-                sectors=sectors,
-                indices=indices,
-                count=count,
-                components=values.components,
-            )
-        )
+        kernels = backend.compile(row_source("tiles.h", kind, **bounds))
+        blocks = Blocks(count * values.components, THREADS)
+        sizes = {"pitch": values.pitch, "count": count, "components": values.components}
+        arrays = {"values": values.array, "tiles": tiles, "sectors": sectors, "indices": indices}
+        launches.append(kernels.launch("assemble_tiles", blocks, **arrays, **sizes))
     return launches
 
 
 def make_tiles(
-    rows: SparseRows, others: SparseRows, values: ComponentArray
+    rows: SparseRows, others: SparseRows, values: Operand
 ) -> tuple[HostArray, HostArray, HostArray, SparseRows]:
     """Tiles of an array that begins at a sector boundary.
 

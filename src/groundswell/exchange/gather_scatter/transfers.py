@@ -12,14 +12,15 @@ from functools import partial
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Integers
-from groundswell.backends import Backend, Blocks, KernelArguments, Launch, Source
+from groundswell.backends import Backend, Blocks, Launch, Source
+from groundswell.backends.launch import KernelArguments
 from groundswell.backends.sliced_ellpack import THREADS, SlicedEllpack, SparseRows
 from groundswell.errors import BackendError
 from groundswell.exchange.boxes import StridedBox
 from groundswell.exchange.communicator import all_or_nothing
 from groundswell.exchange.connect import by_memory, connect
 from groundswell.exchange.gather_scatter.pattern import ExchangePattern, ReductionPhases, Stage
-from groundswell.exchange.gather_scatter.rows import ComponentArray, reduce_rows, row_source
+from groundswell.exchange.gather_scatter.rows import Operand, reduce_rows, row_source
 from groundswell.exchange.messages import Message, Operation, Segment, TransferRequest, aligned
 from groundswell.exchange.transfer import BufferedTransfer, Transfer
 from groundswell.exchange.transports.mpi import AllToAllTransport
@@ -47,7 +48,7 @@ class Connection:
 def connect_rows(
     backend: Backend,
     pattern: ExchangePattern,
-    values: ComponentArray,
+    values: Operand,
     reduction: str,
     connection: Connection,
 ) -> PeerRows | BufferedRows:
@@ -70,16 +71,14 @@ class BufferedRows(Operation):
         self,
         backend: Backend,
         pattern: ExchangePattern,
-        values: ComponentArray,
+        values: Operand,
         reduction: str,
         connection: Connection,
     ) -> None:
         self._backend, self._reduction, route = backend, reduction, pattern.route
         self._comm, self._connection = pattern.sharing.comm, connection
         shape, dtype = (values.components, max(route.size, 1)), values.array.dtype
-        self._buffer = self._comm.collective_try(
-            lambda: ComponentArray(backend.zeros(shape, dtype))
-        )
+        self._buffer = self._comm.collective_try(lambda: Operand(backend.zeros(shape, dtype)))
         with all_or_nothing():
             self._parts = self._stages = [self._connect(stage) for stage in route.stages]
         self.path, self.in_graph = self._stages[0].path, all(s.in_graph for s in self._stages)
@@ -107,7 +106,7 @@ class BufferedRows(Operation):
         ends = zip(boxes, ranges, strict=True)
         return [Segment(box, (components, len(r)), dtype, dtype) for box, r in ends]
 
-    def bind(self, phases: ReductionPhases, source: ComponentArray, target: ComponentArray) -> None:
+    def bind(self, phases: ReductionPhases, source: Operand, target: Operand) -> None:
         """Create the launches for these arrays."""
         backend, reduction, buffer = self._backend, self._reduction, self._buffer
         (old, packed), (received, new) = phases.pack, phases.unpack
@@ -147,7 +146,7 @@ class PeerRows(Operation):
     in_graph = True
 
     def __init__(
-        self, backend: Backend, pattern: ExchangePattern, values: ComponentArray, reduction: str
+        self, backend: Backend, pattern: ExchangePattern, values: Operand, reduction: str
     ) -> None:
         sharing, self._backend, self._size = pattern.sharing, backend, pattern.route.size
         source = peer_rows_source(str(values.array.dtype), reduction)
@@ -166,7 +165,7 @@ class PeerRows(Operation):
         """Size of all components of the values at the given positions, bytes."""
         return aligned(self._components * sum(map(len, ranges)) * self._itemsize)
 
-    def bind(self, phases: ReductionPhases, source: ComponentArray, target: ComponentArray) -> None:
+    def bind(self, phases: ReductionPhases, source: Operand, target: Operand) -> None:
         """Create the launches for these arrays."""
         if not self._messages:
             return
@@ -198,13 +197,12 @@ class PeerRows(Operation):
     def _send(self, slices: SlicedEllpack, source: DeviceArray) -> Launch:
         blocks, memory = self._blocks(slices), self._memory
         filled = np.array([m.send_bytes > 0 for m in self._messages], np.int64)
+        given: KernelArguments = {"values": source, "boxes": memory.lowest}
         return self._module.launch(
-            "send_rows",
-            blocks,
-            values=source,
-            boxes=memory.lowest,
-            shares=self._backend.to_device(filled),
+            *("send_rows", blocks),
+            **given,
             **self._row_arguments(slices),
+            shares=self._backend.to_device(filled),
             **memory.signals((blocks.count * filled).tolist(), blocks.count),
         )
 
@@ -221,18 +219,13 @@ class PeerRows(Operation):
 
     def _row_arguments(self, slices: SlicedEllpack) -> KernelArguments:
         """The arguments ROW_ARGUMENTS of kernels, see peer_rows.h."""
-        from_first, to_first = slices.first
-        return {
-            "from_first": from_first,
-            "to_first": to_first,
-            "slices": self._backend.to_device(slices.table),
-            "indices": self._backend.to_device(slices.indices),
-            "count": len(slices.table),
-            "flip": self._memory.flip // self._itemsize,
-        }
+        table, indices = map(self._backend.to_device, (slices.table, slices.indices))
+        first = dict(zip(("from_first", "to_first"), slices.first, strict=True))
+        flip = self._memory.flip // self._itemsize
+        return {"slices": table, "indices": indices, "count": len(table), "flip": flip, **first}
 
 
-def _in_array(rows: SparseRows, values: ComponentArray) -> SparseRows:
+def _in_array(rows: SparseRows, values: Operand) -> SparseRows:
     """The rows of all components of an array."""
     pitches = values.pitch * np.arange(values.components)
     return _stacked(rows, rows.all_indices + pitches[:, None])

@@ -43,9 +43,8 @@ class _OwnCommunicator(Operation):
         self._backend, self._comm = request.backend, request.comm
         self._peers = peers_of(request.messages)
         self._persistent: list[MPI.Request] = []  # to be freed
-        self._expected: list[
-            tuple[int, MPI.Request]
-        ] = []  # by rank, if there are messages from each
+        # By rank, if there are messages from each.
+        self._expected: list[tuple[int, MPI.Request]] = []
         self._mpi_comm = duplicate(request.comm.mpi_comm, request.comm)
         opened(self)
 
@@ -87,17 +86,13 @@ class _PointToPoint(_OwnCommunicator):
             for n, (message, buffer) in enumerate(zip(messages, sent, strict=True))
             for begin, chunk in _chunks(buffer, part)
         ]
-        incoming = [
-            (message, chunk)
+        receives = [
+            (message.peer, comm.Recv_init(_memory_of(chunk), message.peer, message.tag))
             for message, buffer in zip(messages, received, strict=True)
             for _, chunk in _chunks(buffer, part)
         ]
-        self._receives = [
-            comm.Recv_init(_memory_of(chunk), message.peer, message.tag)
-            for message, chunk in incoming
-        ]
-        peers = [message.peer for message, _ in incoming]
-        self._expected = [*zip(peers, self._receives, strict=True)]
+        self._expected = [*receives]
+        self._receives = [request for _, request in receives]
         sends = [part.persistent for part in self._sends if part.persistent is not None]
         self._persistent = [*sends, *self._receives]
         self._fetch_lengths = self._copies_of_lengths(messages)

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from groundswell.arrays import DeviceArray
-from groundswell.backends import Blocks, HostCall, KernelArguments, Launch
+from groundswell.backends import Blocks, HostCall, Launch
 from groundswell.backends.base import Event, MemoryHandle, SharedMemory
+from groundswell.backends.launch import KernelArguments
 from groundswell.errors import BackendError, RunFailed
 from groundswell.exchange.boxes import THREADS, StridedBox, compile_kernels
 from groundswell.exchange.communicator import opened
@@ -169,16 +170,9 @@ class PeerMemory:
         table = self._backend.to_device(np.array([*rows, [0] * COLUMNS], np.int64))
         done = self._backend.zeros((len(rows) + 1,), np.int64)
         assert self._failure is not None
-        return {
-            "messages": table,
-            "message_count": len(rows),
-            "blocks": blocks,
-            "done": done,
-            "epoch": self._epoch,
-            "failure": self._failure,
-            "stop": self._stop_address,
-            "nanoseconds": round(timeout_seconds() * 1e9),
-        }
+        arrays = {"messages": table, "done": done, "epoch": self._epoch, "failure": self._failure}
+        timeout = {"stop": self._stop_address, "nanoseconds": round(timeout_seconds() * 1e9)}
+        return {**arrays, "message_count": len(rows), "blocks": blocks, **timeout}
 
     def _flags(self, message: Message, chunks: int) -> list[int]:
         """A row of MessageFlags."""
@@ -212,16 +206,10 @@ class PeerMemory:
     def _wait(self, name: str, flags: Sequence[int]) -> Launch:
         """A wait of the host for the flags at these addresses."""
         missing = np.zeros(1, np.int64)
-        poll = compile_kernels(self._backend).launch(
-            "poll_flags",
-            Blocks(1, THREADS),
-            flags=np.array(flags, np.int64),
-            count=len(flags),
-            epoch=self._epoch,
-            stop=self._stop_address,
-            nanoseconds=round(CHECK_SECONDS * 1e9),
-            missing=missing,
-        )
+        arrays = {"flags": np.array(flags, np.int64), "epoch": self._epoch, "missing": missing}
+        timeout = {"stop": self._stop_address, "nanoseconds": round(CHECK_SECONDS * 1e9)}
+        module, block = compile_kernels(self._backend), Blocks(1, THREADS)
+        poll = module.launch("poll_flags", block, count=len(flags), **arrays, **timeout)
 
         def wait() -> None:
             begun = time.monotonic()

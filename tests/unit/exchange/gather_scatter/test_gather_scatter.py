@@ -15,7 +15,7 @@ from groundswell.backends.sliced_ellpack import SparseRows
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.gather_scatter import GatherScatter
-from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, ComponentArray, reduce_rows
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Operand, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import NO_ID, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 
@@ -55,8 +55,8 @@ def test_rows_are_reduced_in_order(backend: Backend, dtype: str, operation: str)
     work = reduce_rows(
         backend,
         operation,
-        (ComponentArray(source), rows),
-        (ComponentArray(target), SparseRows.single(places)),
+        (Operand(source), rows),
+        (Operand(target), SparseRows.single(places)),
     )
     in_order(work)()
     assert np.array_equal(target, wanted)
@@ -70,8 +70,8 @@ def test_nan_wins(backend: Backend, operation: str) -> None:
         reduce_rows(
             backend,
             operation,
-            (ComponentArray(source), rows),
-            (ComponentArray(target), SparseRows.contiguous(0, 3)),
+            (Operand(source), rows),
+            (Operand(target), SparseRows.contiguous(0, 3)),
         )
     )()
     assert np.isnan(target).tolist() == [True, True, False]
@@ -85,8 +85,8 @@ def test_a_row_goes_to_several_places(backend: Backend) -> None:
         reduce_rows(
             backend,
             "sum",
-            (ComponentArray(source), SparseRows.contiguous(1, 3)),
-            (ComponentArray(target), rows),
+            (Operand(source), SparseRows.contiguous(1, 3)),
+            (Operand(target), rows),
         )
     )()
     assert target.tolist() == [2, 2, 0, 3, 0, 3]
@@ -115,11 +115,7 @@ def test_many_rows_of_many_sizes(
     else:
         wanted[:, 2:3502] = sums
     source = target if in_place else values
-    in_order(
-        reduce_rows(
-            backend, "sum", (ComponentArray(source), rows), (ComponentArray(target), to_rows)
-        )
-    )()
+    in_order(reduce_rows(backend, "sum", (Operand(source), rows), (Operand(target), to_rows)))()
     assert np.array_equal(target, wanted)
 
 
@@ -201,6 +197,6 @@ def test_an_unknown_route(backend: Backend) -> None:
 
 def test_values_with_gaps(backend: Backend) -> None:
     with pytest.raises(InputError, match="contiguous values"):
-        ComponentArray(np.zeros((2, 6))[:, ::2])
+        Operand(np.zeros((2, 6))[:, ::2])
     padded = np.zeros((2, 6))[:, :3]
-    assert ComponentArray(padded).pitch == 6
+    assert Operand(padded).pitch == 6

@@ -22,7 +22,7 @@ from groundswell.bench.exchange.assembly import box_ids
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter import tiles as module
-from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, ComponentArray, reduce_rows
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Operand, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.exchange.gather_scatter.tiles import (
     SECTOR,
@@ -48,7 +48,7 @@ def backend() -> Iterator[Backend]:
 
 
 def launches_of(
-    backend: Backend, operation: str, values: ComponentArray, rows: SparseRows, others: SparseRows
+    backend: Backend, operation: str, values: Operand, rows: SparseRows, others: SparseRows
 ) -> Any:
     """The launches, and the names of their kernels."""
     launches = reduce_in_place(backend, operation, values, rows, others)
@@ -93,7 +93,7 @@ def test_tiles_and_the_rows_that_are_left_are_all(
     arrays = [aligned_zeros(given.shape, dtype) for _ in range(2)]
     for array in arrays:
         array[:] = given
-    wanted, got = (ComponentArray(array[:, : len(ids)]) for array in arrays)
+    wanted, got = (Operand(array[:, : len(ids)]) for array in arrays)
     in_order(reduce_rows(backend, operation, (wanted, rows), (wanted, rows)))()
     if not rows.count:
         return
@@ -106,7 +106,7 @@ def test_tiles_and_the_rows_that_are_left_are_all(
 
 
 def require_closed(
-    tiles: Any, sectors: Any, indices: Any, values: ComponentArray, others: SparseRows
+    tiles: Any, sectors: Any, indices: Any, values: Operand, others: SparseRows
 ) -> None:
     """No sector belongs to two tiles, to others, or in part to what lies behind the array."""
     length = SECTOR // values.array.dtype.itemsize
@@ -123,9 +123,7 @@ def test_elements_whose_rows_are_sectors_are_all_in_tiles(dtype: str, degree: in
     """NekBone's elements, and those like them; tiles are full, and each sector is moved once."""
     ids = box_ids(12, degree, 0)
     nothing = SparseRows.contiguous(0, 0)
-    tiles, *_, left = make_tiles(
-        every_copy_of(ids), nothing, ComponentArray(np.zeros(len(ids), dtype))
-    )
+    tiles, *_, left = make_tiles(every_copy_of(ids), nothing, Operand(np.zeros(len(ids), dtype)))
     assert not left.count
     assert tiles[:, 1].mean() > 0.5 * SECTORS
 
@@ -137,7 +135,7 @@ def test_rows_that_connect_too_many_sectors_are_left(links: int) -> None:
     ids = np.column_stack([np.arange(links), single, np.arange(links) + 1])
     ids = np.concatenate([np.arange(2 * 10**6, 2 * 10**6 + 4).repeat(4), ids.ravel()])
     rows, nothing = every_copy_of(ids), SparseRows.contiguous(0, 0)
-    _, sectors, _, left = make_tiles(rows, nothing, ComponentArray(np.zeros(len(ids))))
+    _, sectors, _, left = make_tiles(rows, nothing, Operand(np.zeros(len(ids))))
     assert sectors.tolist() == [0, 1, 2, 3]
     assert left.count == rows.count - 4
 
@@ -159,7 +157,7 @@ def test_tiles_on_an_emulated_gpu(backend: Backend, dtype: str) -> None:
     given = np.random.default_rng().standard_normal((2, -(-len(ids) // 8) * 8)).astype(dtype)
     expected, values = (
         given.copy(),
-        ComponentArray(aligned_zeros(given.shape, dtype)[:, : len(ids)]),
+        Operand(aligned_zeros(given.shape, dtype)[:, : len(ids)]),
     )
     values.array[:] = given[:, : len(ids)]
     *_, left = make_tiles(rows, others, values)
@@ -178,7 +176,7 @@ def test_rows_go_through_tiles_if_many_begin_where_sectors_do(
 ) -> None:
     rows, array = SparseRows(32, 2 * np.arange(33), np.arange(64)), aligned_zeros((68,), "float64")
     array += 1
-    values = ComponentArray(array[offset:][:64])
+    values = Operand(array[offset:][:64])
     with patch.object(module, "MIN_INDICES", least):
         run, names = launches_of(backend, "sum", values, rows, SparseRows.contiguous(0, 0))
     run()
