@@ -24,7 +24,7 @@ from groundswell.backends.launch import (
     Launch,
     Replay,
 )
-from groundswell.backends.signature import Parameter, signature
+from groundswell.backends.signature import KernelParameter, signature
 
 MAIN, FORKED = "main", "forked"
 ACCESSES = {"writes": "writes", "reads": "reads", None: "gets"}  # in a line's order
@@ -238,14 +238,14 @@ def _kernel_arrays(launch: KernelLaunch, names: _Names) -> Iterator[ArrayArgumen
             yield names.describe(argument, parameter.name, parameter.access)
 
 
-def _parameters(launch: KernelLaunch) -> Sequence[Parameter]:
+def _parameters(launch: KernelLaunch) -> Sequence[KernelParameter]:
     """The kernel's parameters; without names and access if they are unclear."""
     found, arguments = signature(launch.source.text(), launch.name), launch.arguments
     if found is not None and len(found) == len(arguments):
         pairs = zip(found, arguments, strict=True)
         if all(parameter.access or not _is_array(given) for parameter, given in pairs):
             return found
-    return [Parameter("", None)] * len(arguments)
+    return [KernelParameter("", None)] * len(arguments)
 
 
 def _call_arrays(call: HostCall, names: _Names) -> Iterator[ArrayArgument]:

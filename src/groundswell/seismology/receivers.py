@@ -22,7 +22,7 @@ RECORDED = {
 
 
 @dataclass(frozen=True)
-class Receiver:
+class Station:
     """A station, its position (x, y, depth) in the region, m, and its kind of instrument."""
 
     network: str
@@ -39,12 +39,12 @@ def instruments(kind: str, count: int) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def that_record(quantity: str, receivers: Iterable[Receiver]) -> list[Receiver]:
+def that_record(quantity: str, receivers: Iterable[Station]) -> list[Station]:
     """The receivers that record a quantity, "velocity" or "pressure"."""
     return [receiver for receiver in receivers if quantity in RECORDED[receiver.kind]]
 
 
-def place_receivers(case: Any) -> list[Receiver]:
+def place_receivers(case: Any) -> list[Station]:
     """The receivers listed in a case, followed by those of its station file.
 
     Raises:
@@ -71,10 +71,10 @@ def _problems(station: StationSection, case: Any) -> Iterator[CaseProblem]:
         )
 
 
-def _place(station: StationSection, grid: GridSection) -> Receiver:
+def _place(station: StationSection, grid: GridSection) -> Station:
     longitude, latitude = station.longitude, station.latitude
     x, y, depth = grid.locate(station)
     if grid.frame is not None and not station.geographic:
         longitude, latitude = map(float, grid.frame.to_lonlat(x, y))
     place = ((x, y, depth), longitude, latitude)
-    return Receiver(station.network, station.name, *place, kind=station.kind)
+    return Station(station.network, station.name, *place, kind=station.kind)

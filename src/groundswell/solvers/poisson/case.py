@@ -36,7 +36,7 @@ MAX_DEGREE = 15
 
 Preconditioner = Literal["none", "jacobi", "multigrid"]
 Precision = Literal["single", "double"]
-Route = Literal["auto", "pairwise", "alltoall", "crystal"]
+RouteName = Literal["auto", "pairwise", "alltoall", "crystal"]
 
 
 # --- the domain -----------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class PoissonRun(RunSection):
     unsupported: ClassVar[tuple[str, ...]] = ("checkpoint", "overlap", "narrow", "codec", "lossy")
 
     precision: Precision = "double"
-    route: Route = "auto"
+    route: RouteName = "auto"
 
     def violations(self) -> Iterator[Violation]:
         """A transport that only other solvers have."""
