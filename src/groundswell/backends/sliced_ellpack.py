@@ -6,13 +6,14 @@ Kreutzer et al. 2014, SIAM J. Sci. Comput. 36:C401, describe the format.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends.base import Backend
-from groundswell.backends.host_work import map_in_threads
+from groundswell.backends.host_work import map_in_threads, take
 
 THREADS = 256
 MAX_IN_FLIGHT = 8  # largest number of concurrent loads of a thread
@@ -69,7 +70,7 @@ class SparseRows:
         by_row = pairs.tocsr()
         return cls(count, by_row.indptr.astype(np.int64), by_row.data)
 
-    @property
+    @cached_property
     def sizes(self) -> Integers:
         """Number of indices of each row."""
         return np.ones(self.count, np.int64) if self.offsets is None else np.diff(self.offsets)
@@ -148,13 +149,14 @@ class SlicedEllpack:
         in_place = target is source and source.indices is not None
         padded = padded_size(source.sizes)
         order = sort_in_windows(padded)
-        first, count = _cut_slices(padded[order], threads, in_flight)
+        padded = take(padded, order)
+        first, count = _cut_slices(padded, threads, in_flight)
         sides = [rows.take(order) for rows in ((source,) if in_place else (source, target))]
         columns, size = list[Integers](), 0
-        for rows in sides:
+        for n, rows in enumerate(sides):
             widths = np.zeros_like(first)
             if rows.indices is not None:
-                widths = padded_size(np.maximum.reduceat(rows.sizes, first))
+                widths = np.maximum.reduceat(padded if n == 0 else padded_size(rows.sizes), first)
             columns += [widths, size + np.cumsum(widths * count) - widths * count]
             size += int(widths @ count)
         indices = np.full(max(size, 1), PADDING)
@@ -193,7 +195,7 @@ def padded_size(sizes: Integers) -> Integers:
     """The next power of two up to 8; above 8, the next multiple of 8."""
     possible = np.arange(sizes.max(initial=0) + 1)
     powers = 1 << np.ceil(np.log2(np.maximum(possible, 1))).astype(np.int64)
-    return np.where(possible <= 8, powers, -(-possible // 8) * 8)[sizes]
+    return take(np.where(possible <= 8, powers, -(-possible // 8) * 8), sizes)
 
 
 def sort_in_windows(sizes: Integers) -> Integers:
@@ -229,4 +231,6 @@ def _cut_slices(widths: Integers, threads: int, in_flight: int) -> tuple[Integer
 
 def _is_contiguous(numbers: Integers) -> bool:
     """Whether the numbers are consecutive; False if there are none."""
-    return len(numbers) > 0 and np.array_equal(numbers, np.arange(len(numbers)) + numbers[0])
+    if not len(numbers) or numbers[-1] - numbers[0] != len(numbers) - 1:
+        return False
+    return bool((np.diff(numbers) == 1).all())

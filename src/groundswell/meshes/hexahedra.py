@@ -7,6 +7,7 @@ it is 1.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -19,13 +20,8 @@ AXES = 3
 INSIDE = 0  # tag of an interior face
 
 
-@runtime_checkable
-class Hexahedra(Protocol):
-    """A mesh of hexahedra, any of which can be queried."""
-
-    @property
-    def count(self) -> int:
-        """Number of elements."""
+class Shapes(Protocol):
+    """Shapes of hexahedra, any of which can be queried."""
 
     @property
     def order(self) -> int:
@@ -33,6 +29,15 @@ class Hexahedra(Protocol):
 
     def geometry_nodes(self, elements: ArrayLike) -> Floats:
         """Positions of the nodes of degree `order`, (elements, (order + 1)^3, 3)."""
+
+
+@runtime_checkable
+class Hexahedra(Shapes, Protocol):
+    """A mesh of hexahedra, any of which can be queried."""
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
 
     def ids(self, degree: int, elements: ArrayLike) -> Integers:
         """Global ids of nodes, (elements, (degree + 1)^3); elements share nodes with equal ids."""
@@ -44,7 +49,29 @@ class Hexahedra(Protocol):
         """Boundary tag of each face, or INSIDE for interior ones, (elements, 6)."""
 
 
-def positions(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
+@dataclass(frozen=True, eq=False)
+class StoredShapes:
+    """The shapes of some elements of a mesh, which are computed once.
+
+    Args:
+        order: see `Shapes`.
+        nodes: the geometry nodes of all, (elements, (order + 1)^3, 3).
+    """
+
+    order: int
+    nodes: Floats
+
+    @classmethod
+    def of(cls, mesh: Shapes, elements: ArrayLike) -> StoredShapes:
+        """Those of elements of a mesh, numbered from 0 on."""
+        return cls(mesh.order, mesh.geometry_nodes(elements))
+
+    def geometry_nodes(self, elements: ArrayLike) -> Floats:
+        """See `Shapes`."""
+        return np.asarray(self.nodes[np.asarray(elements)])
+
+
+def positions(mesh: Shapes, degree: int, elements: ArrayLike) -> Floats:
     """Positions of the nodes of a degree, (elements, (degree + 1)^3, 3)."""
     return refine(mesh.geometry_nodes(elements), mesh.order, degree)
 
@@ -73,7 +100,7 @@ def tangents(nodes: Floats, degree: int) -> tuple[Floats, Floats, Floats]:
 
 
 def mapped_tangents(
-    mesh: Hexahedra, degree: int, elements: ArrayLike
+    mesh: Shapes, degree: int, elements: ArrayLike
 ) -> tuple[Floats, Floats, Floats]:
     """Derivatives of positions along r, s and t at nodes of a degree, each (elements, 3, nodes).
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from threading import Lock
 from typing import TypeVar
 
 import numpy as np
@@ -24,6 +25,8 @@ from groundswell.meshes.hexahedra import (
     AXES,
     Floats,
     Hexahedra,
+    Shapes,
+    StoredShapes,
     face_nodes,
     mapped_tangents,
     refine,
@@ -33,7 +36,10 @@ from groundswell.meshes.hexahedra import (
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 ROUNDING = 1e-13
-CHUNK_NODES = 1 << 17  # processed at a time: arrays stay in cache, and Python takes little time
+CHUNK_NODES = 1 << 15  # nodes processed at a time, so that intermediate arrays stay in cache
+# Nodes that a thread processes at a time: many, because threads wait for each other after each
+# operation of Python, but not so many that few threads have work.
+SHARES, LEAST_SHARE, LARGEST_SHARE = 32, 1 << 16, 1 << 18
 # Face 2 a + 1 has its outward normal along +grad of axis a, face 2 a along -grad.
 FACE_SIGNS = (-1.0, 1.0) * AXES
 
@@ -51,7 +57,7 @@ class MetricTerms:
     determinant: Floats
 
     @classmethod
-    def of(cls, mesh: Hexahedra, degree: int, elements: ArrayLike) -> MetricTerms:
+    def of(cls, mesh: Shapes, degree: int, elements: ArrayLike) -> MetricTerms:
         """At the nodes of a degree."""
         r, s, t = mapped_tangents(mesh, degree, elements)
         normals = (_cross(s, t), _cross(t, r), _cross(r, s))
@@ -59,17 +65,27 @@ class MetricTerms:
 
 
 def tabulate(
-    compute: Callable[[Integers], tuple[NDArray[Scalar], ...]], elements: Integers, nodes: int
+    compute: Callable[[Integers], tuple[NDArray[Scalar], ...]], count: int, nodes: int
 ) -> tuple[NDArray[Scalar], ...]:
-    """Arrays over elements that are computed for some of these at a time, in threads.
+    """Arrays over `count` elements that are computed for some of these at a time, in threads.
 
     Args:
-        compute: arrays, (elements, ...), of the elements with these numbers.
+        compute: arrays, (elements, ...), of the elements with these numbers, from 0 on.
         nodes: of an element.
     """
-    parts = list(chunks(len(elements), nodes)) or [slice(0, 0)]
-    found = map_in_threads(lambda part: compute(elements[part]), parts)
-    return tuple(np.concatenate(each) for each in zip(*found, strict=True))
+    whole: list[NDArray[Scalar]] = []
+    lock = Lock()
+
+    def store(part: slice) -> None:
+        found = compute(np.arange(count)[part])
+        with lock:
+            if not whole:
+                whole.extend(np.empty((count, *a.shape[1:]), a.dtype) for a in found)
+        for array, values in zip(whole, found, strict=True):
+            array[part] = values
+
+    map_in_threads(store, shares(count, nodes) or [slice(0, 0)])
+    return tuple(whole)
 
 
 def compute_mass(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
@@ -78,17 +94,23 @@ def compute_mass(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
     Raises:
         InputError: elements are inverted somewhere.
     """
-    chosen, weights = np.asarray(elements), gll(degree).cube_weights
-    lower = min(degree, 3 * mesh.order - 1)  # |J| has this degree along each axis
+    chosen = np.asarray(elements)
+    shapes = StoredShapes.of(mesh, chosen)
 
     def compute(some: Integers) -> tuple[Floats]:
-        r, s, t = mapped_tangents(mesh, lower, some)
-        determinant = _dot(r, _cross(s, t))
-        return (weights * refine(determinant[..., None], lower, degree)[..., 0],)
+        return (mass_of_few(shapes, degree, some),)
 
-    (mass,) = tabulate(compute, chosen, (degree + 1) ** AXES)
+    (mass,) = tabulate(compute, len(chosen), (degree + 1) ** AXES)
     require_positive(mass, chosen)
     return mass
+
+
+def mass_of_few(mesh: Shapes, degree: int, elements: ArrayLike) -> Floats:
+    """The same for elements that fit a cache, which may be inverted."""
+    lower = min(degree, 3 * mesh.order - 1)  # |J| has this degree along each axis
+    r, s, t = mapped_tangents(mesh, lower, elements)
+    determinant = refine(_dot(r, _cross(s, t))[..., None], lower, degree)[..., 0]
+    return np.asarray(gll(degree).cube_weights * determinant)
 
 
 def _cross(a: Floats, b: Floats) -> Floats:
@@ -174,9 +196,9 @@ class TrilinearMaps:
         bent = np.flatnonzero(~self.affine)
 
         def compute(some: Integers) -> tuple[Floats]:
-            return (_least_determinants(self.coefficients[some], degree),)
+            return (_least_determinants(self.coefficients[bent[some]], degree),)
 
-        (least[bent],) = tabulate(compute, bent, (max(degree, 2) + 1) ** AXES)
+        (least[bent],) = tabulate(compute, len(bent), (max(degree, 2) + 1) ** AXES)
         return least
 
 
@@ -184,6 +206,13 @@ def chunks(count: int, nodes: int) -> Iterator[slice]:
     """Slices of `count` elements with `nodes` nodes each, small enough for a cache."""
     step = max(1, CHUNK_NODES // nodes)
     return (slice(first, first + step) for first in range(0, count, step))
+
+
+def shares(count: int, nodes: int) -> list[slice]:
+    """Slices of `count` elements with `nodes` nodes each, for threads; the same for any number."""
+    wanted = min(max(count * nodes // SHARES, LEAST_SHARE), LARGEST_SHARE)
+    step = max(1, wanted // nodes)
+    return [slice(first, first + step) for first in range(0, count, step)]
 
 
 def _largest(vectors: Floats) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -17,7 +18,7 @@ from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.tuning import Choice, Tuning, fastest, gather_scatter_candidates
 from groundswell.linear.operators import VectorLayout
-from groundswell.meshes.hexahedra import AXES, Hexahedra, face_nodes, positions
+from groundswell.meshes.hexahedra import AXES, Hexahedra, StoredShapes, face_nodes, positions
 from groundswell.spectral_elements.geometry import tabulate
 
 AUTOMATIC = Choice("auto")
@@ -139,12 +140,17 @@ class FunctionSpace:
     @property
     def nodes(self) -> Floats:
         """Positions of the elements' nodes, (elements, (N + 1)^3, 3), m."""
-        mesh, degree = self.mesh, self.degree
+        shapes, degree = self.shapes, self.degree
 
         def compute(some: Integers) -> tuple[Floats]:
-            return (positions(mesh, degree, some),)
+            return (positions(shapes, degree, some),)
 
-        return tabulate(compute, self.elements, (degree + 1) ** AXES)[0]
+        return tabulate(compute, len(self.elements), (degree + 1) ** AXES)[0]
+
+    @cached_property
+    def shapes(self) -> StoredShapes:
+        """The shapes of this rank's elements, numbered from 0 on."""
+        return StoredShapes.of(self.mesh, self.elements)
 
     def nodes_of(self, flags: Mask) -> Integers:
         """The elements' nodes with the flagged assembled values, among all, from 0 on."""

@@ -25,7 +25,14 @@ from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import netcdf_attributes
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, interpolate, positions
+from groundswell.meshes.hexahedra import (
+    AXES,
+    Floats,
+    Hexahedra,
+    StoredShapes,
+    interpolate,
+    positions,
+)
 from groundswell.spectral_elements.fields import as_dataset
 from groundswell.spectral_elements.geometry import tabulate
 
@@ -86,7 +93,8 @@ class LagrangeElements:
         def field(values: Floats) -> Floats:
             return at_points(lambda some: values[some][..., None])[:, 0]
 
-        points = at_points(lambda some: positions(mesh, degree, some))
+        shapes = StoredShapes.of(mesh, everyone)
+        points = at_points(lambda some: positions(shapes, degree, some))
         chosen = {name: field(values) for name, values in fields.items()}
         return cls(points, numbers.reshape(mesh.count, -1), chosen, dict(attrs or {}))
 
@@ -143,7 +151,7 @@ class LagrangeElements:
         def compute(some: Integers) -> tuple[Integers]:
             return (self.connectivity[some][:, order].astype(np.int64),)
 
-        return tabulate(compute, np.arange(len(self.connectivity)), len(order))[0].ravel()
+        return tabulate(compute, len(self.connectivity), len(order))[0].ravel()
 
     def as_dataset(self) -> xarray.Dataset:
         """The fields, (element, node), with the positions x, y and z of the nodes, m."""
@@ -183,7 +191,7 @@ def _to_equidistant(
     def compute(some: Integers) -> tuple[Floats]:
         return (np.ascontiguousarray(interpolate(values(some), matrix)),)
 
-    return tabulate(compute, np.arange(count), len(matrix) ** AXES)[0]
+    return tabulate(compute, count, len(matrix) ** AXES)[0]
 
 
 def lagrange_order(degree: int) -> Integers:

@@ -184,7 +184,7 @@ def _arrange(
     group[shared] = np.where(owners == comm.rank, OWNED, GHOST)
     used = numbers if numbers.min(initial=0) >= 0 else numbers[numbers >= 0]
     order = _order(group, np.bincount(used, minlength=len(group)))
-    index = np.empty(len(order) + 1, np.int64)
+    index = np.empty(len(order) + 1, index_type(len(order)))
     index[order] = np.arange(len(order))
     index[-1] = NO_ID  # the last element is the one that number NO_ID selects
     return Sharing(
@@ -193,7 +193,7 @@ def _arrange(
         own=int((group != GHOST).sum()),
         unshared=int((group == UNSHARED).sum()),
         indices=take(index, numbers),
-        shared_with={int(r): index[shared[rank == r]] for r in np.unique(rank)},
+        shared_with={int(r): index[shared[rank == r]].astype(np.int64) for r in np.unique(rank)},
         owner=owner[order],
     )
 

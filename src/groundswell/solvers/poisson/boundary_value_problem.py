@@ -14,7 +14,7 @@ from groundswell.solvers.poisson.case import MethodSection
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.linear_system import LinearSystem
 from groundswell.spectral_elements.boundary import Function, evaluate, integrate_over_faces
-from groundswell.spectral_elements.geometry import chunks, compute_mass
+from groundswell.spectral_elements.geometry import mass_of_few, require_positive, shares
 from groundswell.spectral_elements.space import FunctionSpace
 
 EXACT = "equation.exact"
@@ -131,16 +131,18 @@ class BoundaryValueProblem:
         Raises:
             InputError: the exact solution is not finite, or elements are inverted, between nodes.
         """
-        mesh, degree, elements = self._space.mesh, self._space.degree, self._space.elements
+        shapes, degree, elements = self._space.shapes, self._space.degree, self._space.elements
         fine = degree + EXTRA_DEGREE
 
         def measure(part: slice) -> tuple[float, float]:
-            mass = compute_mass(mesh, fine, elements[part])
-            right = evaluate(exact, positions(mesh, fine, elements[part]), EXACT)
+            some = np.arange(len(elements))[part]
+            mass = mass_of_few(shapes, fine, some)
+            require_positive(mass, elements[part])
+            right = evaluate(exact, positions(shapes, fine, some), EXACT)
             error = refine(values[part][..., None], degree, fine)[..., 0] - right
             return float(np.abs(error).max()), float((mass * error**2).sum())
 
-        comm, some = self._space.comm, chunks(len(elements), (fine + 1) ** AXES)
+        comm, some = self._space.comm, shares(len(elements), (fine + 1) ** AXES)
         mine = comm.collective_try(lambda: map_in_threads(measure, some))
         parts = [part for of_rank in comm.allgather(mine) for part in of_rank]
         largest, squares = zip(*parts, strict=True)

@@ -57,7 +57,6 @@ def _memory(setup: Setup, elements: int, *, first: bool = False) -> int:
         multigrid=setup.has_multigrid,
         coarsest=coarsest,
         coarsest_factors=factored,
-        curved=setup.mesh.order > 1,
         flat=setup.has_flat_elements,
     )
     on_host = estimate.host if setup.case.run.backend == "cpu" else 0

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from groundswell.arrays import Integers
 from groundswell.meshes.gll import gll
-from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra
+from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, Shapes, StoredShapes
 from groundswell.spectral_elements.geometry import (
     MetricTerms,
     TrilinearMaps,
@@ -49,17 +49,18 @@ class GeometricFactors:
             InputError: elements are inverted somewhere.
         """
         chosen = np.asarray(elements)
+        shapes = StoredShapes.of(mesh, chosen)
 
         def compute(some: Integers) -> tuple[Floats, Floats]:
-            found = cls.of_few(mesh, degree, some)
+            found = cls.of_few(shapes, degree, some)
             return found.factors, found.mass
 
-        factors, mass = tabulate(compute, chosen, (degree + 1) ** AXES)
+        factors, mass = tabulate(compute, len(chosen), (degree + 1) ** AXES)
         require_positive(mass, chosen)
         return cls(factors, mass, degree)
 
     @classmethod
-    def of_few(cls, mesh: Hexahedra, degree: int, elements: Integers) -> GeometricFactors:
+    def of_few(cls, mesh: Shapes, degree: int, elements: Integers) -> GeometricFactors:
         """The same for elements that fit a cache, which may be inverted."""
         terms = MetricTerms.of(mesh, degree, elements)
         normals, weights = terms.contravariant, gll(degree).cube_weights
@@ -85,9 +86,9 @@ def element_diagonals(space: FunctionSpace, screening: float) -> Floats:
     """The diagonals of the elements' operators, (elements, (N + 1)^3)."""
 
     def compute(some: Integers) -> tuple[Floats]:
-        return (GeometricFactors.of_few(space.mesh, space.degree, some).diagonal(screening),)
+        return (GeometricFactors.of_few(space.shapes, space.degree, some).diagonal(screening),)
 
-    return tabulate(compute, space.elements, (space.degree + 1) ** AXES)[0]
+    return tabulate(compute, len(space.elements), (space.degree + 1) ** AXES)[0]
 
 
 def affine_metric(maps: TrilinearMaps, screening: float) -> Floats:

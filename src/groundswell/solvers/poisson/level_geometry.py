@@ -42,13 +42,13 @@ class LevelGeometry:
     @classmethod
     def _of(cls, space: FunctionSpace, screening: float) -> LevelGeometry:
         def compute(some: Integers) -> tuple[Floats, Floats, Floats]:
-            geometry = GeometricFactors.of_few(space.mesh, space.degree, some)
+            geometry = GeometricFactors.of_few(space.shapes, space.degree, some)
             with np.errstate(all="ignore"):  # inverted elements are refused below
                 stretches = compute_stretches(geometry, screening)
             return geometry.diagonal(screening), stretches, geometry.mass.min(axis=1)
 
         nodes = (space.degree + 1) ** AXES
-        diagonals, stretches, least_masses = tabulate(compute, space.elements, nodes)
+        diagonals, stretches, least_masses = tabulate(compute, len(space.elements), nodes)
         try:
             require_positive(least_masses, space.elements)
         except InputError as error:
@@ -63,10 +63,10 @@ def coarsest_matrices(space: FunctionSpace, screening: float) -> Floats:
     """Matrices of this rank's elements for degree 1, from the highest one, (elements, 8, 8)."""
 
     def compute(some: Integers) -> tuple[Floats]:
-        geometry = GeometricFactors.of_few(space.mesh, space.degree, some)
+        geometry = GeometricFactors.of_few(space.shapes, space.degree, some)
         return (galerkin_matrices(geometry, screening),)
 
-    return tabulate(compute, space.elements, (space.degree + 1) ** AXES)[0]
+    return tabulate(compute, len(space.elements), (space.degree + 1) ** AXES)[0]
 
 
 def galerkin_matrices(geometry: GeometricFactors, screening: float) -> Floats:

@@ -178,8 +178,8 @@ def sum_stacks(space: FunctionSpace, lines: Lines, screening: float) -> tuple[In
         stacks, which = np.unique(lines.of_elements[chosen], axis=0, return_inverse=True)
         sums = np.zeros((len(stacks), len(PAIRS) + 1, n * n))
         for part in chunks(len(chosen), n**AXES):
-            elements = space.elements[lines.flat[chosen[part]]]
-            geometry = GeometricFactors.of_few(space.mesh, space.degree, elements)
+            elements = lines.flat[chosen[part]]
+            geometry = GeometricFactors.of_few(space.shapes, space.degree, elements)
             mass = screening * geometry.mass[:, None]
             values = np.concatenate([geometry.factors, mass], axis=1)
             cubes = values.reshape(len(elements), len(PAIRS) + 1, n, n, n)

@@ -19,11 +19,10 @@ LEVEL_LAUNCHES = 4  # with a list of elements
 
 # Host bytes per node: ids and indices, positions, mass, functions; geometry of levels; what exists
 # of these while the coarsest matrix is assembled.
-HOST_NODE, HOST_LEVELS, HOST_BEFORE = 165, 55, 100
-HOST_CURVED = 130  # for the metric of curved elements with multigrid
+HOST_NODE, HOST_LEVELS, HOST_BEFORE = 180, 30, 100
 # Host bytes per element of the coarsest matrix: each rank's part, the whole while rank 0 assembles
 # it, and what remains of it.
-COARSEST_PART, COARSEST_WHOLE, COARSEST_KEPT = 1800, 2650, 700
+COARSEST_PART, COARSEST_WHOLE, COARSEST_KEPT = 1800, 1770, 700
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,6 @@ class MemoryEstimate:
         multigrid: whether it is the preconditioner.
         coarsest: elements of the coarsest matrix that this rank assembles; 0 except on rank 0.
         coarsest_factors: bytes of that matrix's factors.
-        curved: whether elements have curved edges.
         flat: whether some are flat, so that multigrid works in double precision.
     """
 
@@ -48,7 +46,6 @@ class MemoryEstimate:
     multigrid: bool
     coarsest: int
     coarsest_factors: int
-    curved: bool = False
     flat: bool = False
 
     def device(self, size: int) -> int:
@@ -75,6 +72,5 @@ class MemoryEstimate:
             return self.nodes[0] * HOST_NODE
         part, whole = self.elements * COARSEST_PART, self.coarsest * COARSEST_WHOLE
         early = self.nodes[0] * HOST_BEFORE + part + whole
-        of_node = HOST_NODE + HOST_LEVELS + HOST_CURVED * self.curved
-        later = self.nodes[0] * of_node + self.coarsest * COARSEST_KEPT
+        later = self.nodes[0] * (HOST_NODE + HOST_LEVELS) + self.coarsest * COARSEST_KEPT
         return max(early, later) + self.coarsest_factors

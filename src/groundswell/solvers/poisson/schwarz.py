@@ -130,7 +130,7 @@ def box_scales(space: FunctionSpace, stretches: Floats, diagonal: Floats) -> Flo
             ratio = box_diagonal(stretches[some], space.degree) / target
         return (np.where(target > 0, np.sqrt(ratio), 0.0),)
 
-    return tabulate(compute, np.arange(len(stretches)), space.dofs.shape[1])[0]
+    return tabulate(compute, len(stretches), space.dofs.shape[1])[0]
 
 
 def schwarz_source(dtype: DTypeLike, degree: int) -> Source:
