@@ -122,7 +122,7 @@ def test_many_rows_of_many_sizes(
 def test_slices_hold_rows_of_one_width() -> None:
     sizes = np.random.default_rng().integers(1, 30, 20_000)
     rows = SparseRows(20_000, np.concatenate([[0], np.cumsum(sizes)]), np.arange(sizes.sum()))
-    slices = module.Slices.of(rows, SparseRows.contiguous(0, 20_000))
+    slices = module.SlicedEllpack.of(rows, SparseRows.contiguous(0, 20_000))
     assert slices.table[:, 1].sum() == 20_000 and slices.table[:, 1].min() > 0
     widths = slices.table[:, 2]
     assert set(widths.tolist()) <= {1, 2, 4, 8, 16, 24, 32}
