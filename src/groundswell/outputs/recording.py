@@ -230,7 +230,7 @@ class Recording:
     dtype: str
     seconds: float | None = None
     at_once: int = 1
-    attrs: Mapping[str, Any] = field(default_factory=dict)
+    attrs: Mapping[str, object] = field(default_factory=dict)
     steps: int | None = None
     start: float = 0.0
 

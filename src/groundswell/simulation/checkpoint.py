@@ -269,7 +269,7 @@ def _remove_parts(path: Path, keep: tuple[str, ...] = ()) -> None:
                 file.unlink(missing_ok=True)
 
 
-def _checksum(data: Any) -> np.bytes_:
+def _checksum(data: memoryview) -> np.bytes_:
     return np.bytes_(blake2b(data, digest_size=16).hexdigest())
 
 
