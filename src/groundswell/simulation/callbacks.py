@@ -53,7 +53,8 @@ def require_callbacks(callbacks: Sequence[Callback]) -> None:
         raise InputError(f"callbacks = {callbacks!r}: give a list, [every(steps, function)]")
     for callback in callbacks:
         if not isinstance(callback, Callback):
-            raise InputError(f"callbacks has {callback!r}; give every(steps, function)")
+            name = getattr(callback, "__name__", repr(callback))
+            raise InputError(f"callbacks has {name}; give every(steps, {name})")
 
 
 def calls_of(callbacks: Sequence[Callback], live: LiveRun, interop: ArrayInterop) -> list[Call]:

@@ -76,6 +76,6 @@ def _require_real(result: Any, shape: tuple[int, ...], name: str) -> Floats:
         values = np.asarray(result)
         if values.dtype.kind not in "biuf":
             raise InputError(f"{name} is {result!r:.60}; {cure}")
-        return np.array(np.broadcast_to(values.astype(float), shape))
+        return np.array(np.broadcast_to(np.asarray(values, float), shape))
     except ValueError:
         raise InputError(f"{name} has shape {np.shape(result)}; {cure}") from None

@@ -57,7 +57,7 @@ class FunctionSpace:
             InputError: a rank has more values than 32-bit indices can address.
         """
         chosen = np.asarray(elements, np.int64)
-        ids = comm.collective_try(lambda: mesh.ids(degree, chosen).ravel())
+        ids = comm.collective_try(lambda: _ids_of(mesh, degree, chosen))
         sharing = find_sharing(comm, ids)
         comm.collective_try(lambda: require_addressable(len(sharing.ids)))
         return cls(comm, mesh, degree, chosen, sharing)
@@ -163,6 +163,15 @@ class FunctionSpace:
         for face in range(2 * AXES):
             flags[self.dofs[np.ix_(tagged[:, face], face_nodes(self.degree, face))]] = True
         return self.sharing.any_rank(flags)
+
+
+def _ids_of(mesh: Hexahedra, degree: int, elements: Integers) -> Integers:
+    """Global ids of the elements' nodes, one element after another."""
+
+    def compute(some: Integers) -> tuple[Integers]:
+        return (mesh.ids(degree, elements[some]),)
+
+    return tabulate(compute, len(elements), (degree + 1) ** AXES)[0].ravel()
 
 
 def require_addressable(values: int) -> None:

@@ -125,7 +125,7 @@ def test_steps_are_whole_numbers(steps: Any) -> None:
 def test_what_cannot_be_called_is_refused(case: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="give a function of one argument"):
         gs.every(5, "print")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"give every\(steps, function\)"):
+    with pytest.raises(InputError, match=r"has print; give every\(steps, print\)"):
         gs.run(case, folder=tmp_path / "r", callbacks=[print])  # type: ignore[list-item]
     with pytest.raises(InputError, match="give a list"):
         gs.run(case, folder=tmp_path / "r", callbacks=gs.every(5, print))  # type: ignore[arg-type]

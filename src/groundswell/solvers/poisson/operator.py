@@ -63,7 +63,7 @@ class Operator(NodalExchange):
 
     def assemble(self, local: Floats) -> Floats:
         """Sum the elements' values, (elements, (N + 1)^3), at shared nodes of all ranks."""
-        self._backend.assign(self.local, local.ravel().astype(self.local.dtype))
+        self._backend.assign(self.local, local.ravel().astype(self.local.dtype, copy=False))
         in_order(self._gather.launches)()
         return self.spread(np.asarray(self._backend.to_host(self._y), float))
 
