@@ -72,7 +72,7 @@ MISTAKES: dict[str, tuple[Any, str, Callable[[Any], Any], str]] = {
     "density of one neighbour at velocity points": (
         AcousticMedium,
         "staggered_density",
-        replaced_by(lambda medium, axis: medium.density),
+        replaced_by(lambda medium, axis, planes: medium.density[planes]),
         "interfaces:plate",
     ),
     "sources 1 % too strong": (sources, "scales", scaled(1.01), "sources:planes"),
@@ -80,7 +80,7 @@ MISTAKES: dict[str, tuple[Any, str, Callable[[Any], Any], str]] = {
     "sources without their correction": (
         SpectralOperators,
         "source_kappa",
-        replaced_by(lambda found: np.ones_like(found.magnitudes()) / found.grid.count),
+        replaced_by(lambda found, z: np.ones_like(found.magnitudes(z)) / found.grid.count),
         "sources:planes",
     ),
     "a quadratic profile of the layers": (

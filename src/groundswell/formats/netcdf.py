@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from groundswell.arrays import HostArray
+from groundswell.backends.workers import chunks, for_each
 from groundswell.errors import InputError
 from groundswell.formats.atomic import exists
 from groundswell.formats.damage import read_errors_reported
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     import xarray
 
 _CONVENTIONS = "CF-1.11"
+_LARGE = 2**24  # bytes of values from which threads write them, past HDF5
 _SIGNATURES = {b"\x89HDF\r\n\x1a\n": "h5netcdf", b"CDF": "scipy"}
 
 
@@ -56,6 +60,9 @@ def create_netcdf(
             _create_variable(file, name, variable)
         for key, value in netcdf_attributes({"Conventions": _CONVENTIONS, **attrs}).items():
             file.attrs[key] = value
+    for name, variable in variables.items():
+        if _is_large(variable):
+            _write_values(path, name, variable.values)
 
 
 @contextmanager
@@ -143,16 +150,56 @@ def _attribute(value: object) -> object:
 
 
 def _create_variable(file: Any, name: str, variable: Variable) -> None:
+    """Create a variable, and write its values unless there are many."""
     import h5py
 
-    values, dtype = variable.values, variable.dtype
-    if values is not None:
+    values, dtype, more = variable.values, variable.dtype, {}
+    if _is_large(variable):
+        dtype, more = values.dtype, {"dcpl": _allocated_at_once()}
+    elif values is not None:
         values = np.asarray(values)
         text = values.dtype.kind in "UO"
         dtype = h5py.string_dtype() if text else values.dtype
         values = values.astype(object) if text else values
-    added = file.create_variable(name, variable.dims, dtype, chunks=variable.chunks)
-    if values is not None and values.size:
+    added = file.create_variable(name, variable.dims, dtype, chunks=variable.chunks, **more)
+    if values is not None and values.size and not more:
         added[...] = values
     for key, value in netcdf_attributes(variable.attrs).items():
         added.attrs[key] = value
+
+
+# --- many values ----------------------------------------------------------------------------------
+
+
+def _is_large(variable: Variable) -> bool:
+    """Whether threads write the values, which then lie in the file in one piece."""
+    values = variable.values
+    return isinstance(values, np.ndarray) and values.nbytes >= _LARGE and variable.chunks is None
+
+
+def _allocated_at_once() -> Any:
+    """Properties of a dataset whose place in the file is known, and that nothing fills."""
+    import h5py
+
+    found = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    found.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    found.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    return found
+
+
+def _write_values(path: Path, name: str, values: HostArray) -> None:
+    """Write the values of a large variable to their place in the file."""
+    import h5py
+
+    with h5py.File(path, locking=False) as file:
+        start = file[name].id.get_offset()
+    row = values[0].nbytes
+    with path.open("r+b") as file:
+
+        def write(part: slice) -> None:
+            data = np.ascontiguousarray(values[part]).data.cast("B")
+            done = 0
+            while done < len(data):
+                done += os.pwrite(file.fileno(), data[done:], start + part.start * row + done)
+
+        for_each(write, chunks(len(values), values[0].size))

@@ -88,11 +88,18 @@ class DistributedArray:
         parts = comm.gather([(there, host[here]) for here, there in self.own])
         if not comm.first:
             return None
+        pieces = [piece for part in parts for piece in part]
+        if len(pieces) == 1 and _is_whole(*pieces[0], self.shape):
+            return pieces[0][1]
         whole = np.zeros(self.shape, self.array.dtype)
-        for part in parts:
-            for there, values in part:
-                whole[there] = values
+        for there, values in pieces:
+            whole[there] = values
         return whole
+
+
+def _is_whole(there: Index, values: HostArray, shape: tuple[int, ...]) -> bool:
+    """Whether the values at an index are an array of this shape, in its order."""
+    return values.shape == shape and all(isinstance(entry, slice) for entry in there)
 
 
 def span(here: int, there: int, count: int) -> Span:

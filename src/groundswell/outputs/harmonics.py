@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from groundswell.arrays import Floats, Reals
+from groundswell.backends.workers import chunks, for_each
 from groundswell.errors import InputError, counted
 
 MOST = 30  # largest condition number of the basis functions: errors of samples grow by up to this
@@ -42,14 +43,31 @@ def require_resolved(frequencies: Sequence[float], times: Floats, file: str) -> 
         )
 
 
-def fit(sums: Reals, basis: Floats) -> tuple[Floats, Floats]:
+def fit(
+    sums: Sequence[Reals], basis: Floats, late: Sequence[float] | None = None
+) -> tuple[Reals, Reals]:
     """Amplitudes and phases (degrees) of the least-squares fit, (frequencies, ...).
+
+    Threads find them in double precision; they have that of the sums.
 
     Args:
         sums: sums of samples times basis functions, (1 + 2 frequencies, ...).
         basis: the basis functions, (samples, 1 + 2 frequencies).
+        late: for each frequency, degrees by which the phases of the samples are late.
     """
-    flat = np.asarray(sums, float).reshape(len(sums), -1)
-    found = np.linalg.solve(basis.T @ basis, flat).reshape(sums.shape)
-    sines, cosines = found[1::2], found[2::2]
-    return np.hypot(sines, cosines), np.degrees(np.arctan2(cosines, sines))
+    flat, count = [np.ravel(term) for term in sums], len(sums) // 2
+    inverse = np.linalg.inv(basis.T @ basis)  # its condition is at most MOST^2
+    shift = np.reshape(late or [0.0] * count, (count, 1))
+    amplitudes, phases = (np.empty((count, flat[0].size), flat[0].dtype) for _ in range(2))
+
+    def find(part: slice) -> None:
+        given = np.array([term[part] for term in flat], float)
+        found = np.einsum("ij,jn->in", inverse[1:], given)
+        sines, cosines = found[::2], found[1::2]
+        amplitudes[:, part] = np.sqrt(sines**2 + cosines**2)  # much faster than hypot
+        turned = np.degrees(np.arctan2(cosines, sines)) - shift
+        phases[:, part] = turned - 360 * np.rint(turned / 360)
+
+    for_each(find, chunks(flat[0].size, 1))
+    shape = (count, *np.shape(sums[0]))
+    return amplitudes.reshape(shape), phases.reshape(shape)

@@ -7,6 +7,7 @@ part of checkpoints. At the end, rank 0 gathers the statistics and the final val
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
+from groundswell.backends.workers import mapped
 from groundswell.case.recording import HARMONICS, RecordSection
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.netcdf import Variable
@@ -126,12 +128,13 @@ class Recorder:
 
     # --- statistics and final values --------------------------------------------------------------
 
-    def write(self, folder: Path, steps: int, states: int) -> list[Path]:
+    def write(self, folder: Path, steps: int, states: int, writer: Executor) -> list[Future[Path]]:
         """Write statistics and final values; all ranks call it, rank 0 writes.
 
         Args:
             steps: number of steps made.
             states: number of states from which samples were taken.
+            writer: writes the file while other values are gathered.
         """
         wanted = self.section.statistics
         if not wanted:
@@ -150,7 +153,7 @@ class Recorder:
         if self._statistics or self._sums is not None:
             attrs["samples"] = self._schedule.samples(states)
         path = folder / self.section.statistics_file
-        return [write_fields(path, self._coordinates, variables, attrs)]
+        return [writer.submit(write_fields, path, self._coordinates, variables, attrs)]
 
     @property
     def _coordinates(self) -> dict[str, Variable]:
@@ -186,7 +189,7 @@ class Recorder:
         if self._sums is None:
             return {}
         for field, terms in zip(self._fields, sums, strict=True):
-            amplitudes, phases = self._fit(field, np.stack(terms), steps)
+            amplitudes, phases = self._fit(field, terms, steps)
             for what, values, units in (
                 ("amplitude", amplitudes, field.units),
                 ("phase", phases, "degrees"),
@@ -199,17 +202,15 @@ class Recorder:
         return {name: found[name] for name in found if name.rpartition("_")[2] in self.section.what}
 
     def _fit(
-        self, field: RecordableField, sums: HostArray, steps: int
+        self, field: RecordableField, sums: Sequence[HostArray], steps: int
     ) -> tuple[HostArray, HostArray]:
         """Amplitudes and phases (degrees, of a sine at time 0) of a field, (frequencies, ...).
 
         Phases are corrected for the time offset of the field.
         """
         basis = self._recording.basis(self.section)[: self._schedule.samples(steps)]
-        amplitudes, phases = fit(sums, basis)
         delay = field.time_offset * (self._recording.seconds or 0.0)
-        turns = 360 * delay * np.reshape(self.section.frequencies, (-1, *[1] * (sums.ndim - 1)))
-        return amplitudes, (phases - turns + 180) % 360 - 180
+        return fit(sums, basis, [360 * delay * each for each in self.section.frequencies])
 
     def _gather(self, what: str, states: int) -> list[Any]:
         """A statistic of each field at rank 0, None on other ranks; NaN without samples."""
@@ -217,8 +218,10 @@ class Recorder:
         parts = [self._distributed(array[n]) for n in range(len(self._fields))]
         found = [part.gather(self._backend, self._comm) for part in parts]
         samples, complete = self._schedule.samples(states), self._selection.complete
+        dtype = self._recording.dtype
         return [
-            None if whole is None else complete(_finished(what, whole, samples)) for whole in found
+            None if whole is None else complete(_finished(what, whole, samples, dtype))
+            for whole in found
         ]
 
     def _final(self) -> DeviceArray:
@@ -229,13 +232,13 @@ class Recorder:
         return now.buffer[0]
 
 
-def _finished(what: str, values: HostArray, samples: int) -> HostArray:
-    """A statistic from its sums over a number of samples."""
+def _finished(what: str, values: HostArray, samples: int, dtype: str) -> HostArray:
+    """A statistic, in the precision of the run, from its sums over a number of samples."""
     if what != "final" and not samples:
-        return np.full_like(values, np.nan)
+        return np.full_like(values, np.nan, dtype)
     if what == "mean":
-        return values / samples
-    return np.sqrt(values / samples) if what == "rms" else values
+        return mapped(lambda sums: sums / samples, values, dtype)
+    return mapped(lambda sums: np.sqrt(sums / samples), values, dtype) if what == "rms" else values
 
 
 class Recorders:
@@ -305,4 +308,6 @@ class Recorders:
         if self.include_end:
             in_order(self.launches)()
             states += 1
-        return [path for each in self._all for path in each.write(folder, steps, states)]
+        with ThreadPoolExecutor(1) as writer:
+            files = [each.write(folder, steps, states, writer) for each in self._all]
+            return [file.result() for of_one in files for file in of_one]

@@ -10,9 +10,9 @@ import pytest
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from groundswell.backends import Backend, open_backend
+from groundswell.backends import Backend, open_backend, workers
 from groundswell.case.recording import RecordSection
 from groundswell.errors import CaseError, InputError
 from groundswell.exchange.communicator import SerialCommunicator
@@ -41,6 +41,21 @@ def test_a_fit_recovers_amplitudes_and_phases(frequencies: list[float], seed: in
     found, angle = fit(basis.T @ samples.T, basis)
     assert_allclose(found, amplitudes, rtol=1e-6)
     assert_allclose(np.radians(angle), phases, atol=1e-6)
+
+
+def test_a_fit_has_the_precision_of_its_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Single precision is a rounding of the fit in double precision, whatever the chunks."""
+    rng, times = np.random.default_rng(8), DT * np.arange(STEPS)
+    basis = basis_functions([1e6, 2.3e6], times)
+    sums = (basis.T @ rng.standard_normal((STEPS, 30))).astype("float32").reshape(5, 2, 3, 5)
+    late = [0.0, 170.0]
+    exact, turned = fit(sums.astype("float64"), basis, late)
+    monkeypatch.setattr(workers, "CHUNK", 7)
+    amplitudes, phases = fit(list(sums), basis, late)
+    assert amplitudes.dtype == phases.dtype == np.float32
+    assert_array_equal(amplitudes, exact.astype("float32"))
+    assert_array_equal(phases, turned.astype("float32"))
+    assert np.abs(turned).max() <= 180
 
 
 START = -7 * DT  # runs may start before time 0, to which phases refer

@@ -17,7 +17,7 @@ outside. Their eigenvalues are at most that of the grid.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from math import pi, sqrt
@@ -26,6 +26,7 @@ import numpy as np
 from scipy import fft
 
 from groundswell.arrays import Complexes, Floats
+from groundswell.backends.workers import for_each
 from groundswell.grids.cartesian import Grid, Triple
 from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
 from groundswell.solvers.ultrasound.operators import SpectralOperators
@@ -38,7 +39,10 @@ PARTS = {2: 12, 3: 4}
 TILES = {2: 64, 3: 40}  # points along each axis whose diagonal elements are computed at once
 REACH = 3  # points on either side that the derivative in a diagonal element takes into account
 SQUARES = [(4 / np.pi / (2 * n + 1) ** 2) ** 2 for n in range(REACH)]  # of its weights, by distance
+ROUNDING = 1e-12  # of bounds of these elements, relative
 TOLERANCE = 5e-3  # of the eigenvalue, relative
+
+Element = tuple[float, Triple]  # a diagonal element of A (1/s^2), and its point (x, y, z)
 
 
 def has_uniform_density(medium: AcousticMedium) -> bool:
@@ -61,21 +65,27 @@ def _planes(medium: AcousticMedium) -> Iterator[tuple[Floats, Floats]]:
 
 
 def density_contrast(
-    medium: AcousticMedium, operators: SpectralOperators, part: Window | None = None
+    medium: AcousticMedium,
+    operators: SpectralOperators,
+    part: Window | None = None,
+    fastest: float = 0.0,
 ) -> float:
     """The contrast of density in a part of a grid, by default in the whole grid.
 
     Args:
-        medium: the medium.
+        medium: the medium in this part.
         operators: operators of the grid and of a time step.
         part: a part of the grid; see `critical_parts`.
+        fastest: the largest sound speed outside this part, m/s.
     """
     grid, reach = operators.grid, operators.reference_speed * operators.dt
     part = part or Window.whole_of(grid.cells)
     inside = replace(operators, grid=Grid(part.extended, grid.spacing))
-    largest = _largest_eigenvalue(medium_of(_lossless(medium), part), inside, part)
+    largest = _largest_eigenvalue(medium, inside, part)
     k = min(pi / reach, largest_wavenumber(grid))  # of the largest K
-    return largest / float(np.max(medium.speed) * k * np.sinc(reach * k / (2 * pi))) ** 2
+    return (
+        largest / float(max(np.max(medium.speed), fastest) * k * np.sinc(reach * k / (2 * pi))) ** 2
+    )
 
 
 def largest_wavenumber(grid: Grid) -> float:
@@ -89,25 +99,28 @@ def smallest_wavenumber(grid: Grid) -> float:
     return 2 * pi / max(grid.cells[axis] * grid.spacing[axis] for axis in axes)
 
 
-def _lossless(medium: AcousticMedium) -> AcousticMedium:
-    return replace(medium, absorption=0.0, nonlinearity=0.0)
-
-
 # --- the critical parts of a grid -----------------------------------------------------------------
 
 
-def critical_parts(medium: AcousticMedium, grid: Grid) -> list[Window]:
+def critical_parts(
+    medium_in: Callable[[Window], AcousticMedium], grid: Grid
+) -> list[tuple[Window, AcousticMedium]]:
     """The parts of a grid around the largest diagonal elements of A; a small grid is one part.
 
     Elements of equal neighbourhoods are equal, but eigenvalues also depend on the points around
     them. Several parts are therefore better than one.
+
+    Args:
+        medium_in: the medium in a window.
+        grid: the grid.
     """
-    if grid.count <= SMALL:
-        return [Window.whole_of(grid.cells)]
-    wanted = SIZES[_axes(grid)]
-    x, y, z = (n if n <= wanted + 2 * MARGIN else wanted for n in grid.cells)
-    points = _largest_diagonals(_lossless(medium), grid)
-    return [_part_around(point, (x, y, z), grid.cells) for point in points]
+    parts = [Window.whole_of(grid.cells)]
+    if grid.count > SMALL:
+        wanted = SIZES[_axes(grid)]
+        x, y, z = (n if n <= wanted + 2 * MARGIN else wanted for n in grid.cells)
+        points = _largest_diagonals(medium_in, grid)
+        parts = [_part_around(point, (x, y, z), grid.cells) for point in points]
+    return [(part, medium_in(part)) for part in parts]
 
 
 def _part_around(point: Triple, sizes: Triple, cells: Triple) -> Window:
@@ -118,31 +131,72 @@ def _part_around(point: Triple, sizes: Triple, cells: Triple) -> Window:
     return Window(cells, (x, y, z), sizes, (mx, my, mz))
 
 
-def _largest_diagonals(medium: AcousticMedium, grid: Grid) -> list[Triple]:
+def _largest_diagonals(medium_in: Callable[[Window], AcousticMedium], grid: Grid) -> list[Triple]:
     """The points (x, y, z) of the largest diagonal elements of A, one in each tile."""
-    found: list[tuple[float, Triple]] = []
-    most = PARTS[_axes(grid)]
-    for tile in _tiles(grid):
-        part = medium_of(medium, tile)
-        least = found[-1][0] if len(found) == most else 0.0
-        if _diagonal_bound(part, grid) > least:
-            elements = _diagonal(part, tile, grid)
-            z, y, x = (int(n) for n in np.unravel_index(np.argmax(elements), elements.shape))
-            i, j, k = tile.start
-            found.append((float(elements[z, y, x]), (i + x, j + y, k + z)))
-            found = sorted(found, reverse=True)[:most]
+    found: list[Element] = []
+    for slab in _slabs(grid):
+        _add_elements(found, medium_in(slab), slab, grid)
+        found = _largest(found, grid)
     return [point for _, point in found]
 
 
-def _tiles(grid: Grid) -> Iterator[Window]:
-    """Windows that cover the grid, with the neighbours that diagonal elements need."""
-    axes = _axes(grid)
-    reach: Triple = (REACH, REACH, REACH if axes == 3 else 0)
-    for i, j, k in product(*(range(0, n, TILES[axes]) for n in grid.cells)):
-        x, y, z = (
-            min(TILES[axes], n - first) for n, first in zip(grid.cells, (i, j, k), strict=True)
-        )
-        yield Window(grid.cells, (i, j, k), (x, y, z), reach)
+def _add_elements(found: list[Element], medium: AcousticMedium, slab: Window, grid: Grid) -> None:
+    """Add the largest elements in the tiles of a slab, as far as they may be among those wanted."""
+
+    def add(tile: Window) -> None:
+        part, largest = medium_of(medium, _within(slab, tile)), _largest(found, grid)
+        least = largest[-1][0] if len(largest) == PARTS[_axes(grid)] else 0.0
+        if _diagonal_bound(part, grid) * (1 + ROUNDING) >= least:
+            if _is_uniform(part):  # one element is as good as all
+                tile = replace(tile, cells=(1, 1, 1))
+                part = medium_of(medium, _within(slab, tile))
+            found.append(_largest_element(part, tile, grid))
+
+    for_each(add, _tiles(slab, grid))
+
+
+def _is_uniform(part: AcousticMedium) -> bool:
+    properties = part.speed, part.density, *(part.staggered or ())
+    return all(np.min(values) == np.max(values) for values in properties)
+
+
+def _largest(found: Iterable[Element], grid: Grid) -> list[Element]:
+    """The largest elements, as many as there are parts."""
+    return sorted(found, reverse=True)[: PARTS[_axes(grid)]]
+
+
+def _slabs(grid: Grid) -> Iterator[Window]:
+    """Windows of whole planes, with the neighbours that diagonal elements need."""
+    (nx, ny, nz), size, reach = grid.cells, TILES[_axes(grid)], _reach(grid)
+    for k in range(0, nz, size):
+        yield Window(grid.cells, (0, 0, k), (nx, ny, min(size, nz - k)), (0, 0, reach[2]))
+
+
+def _tiles(slab: Window, grid: Grid) -> Iterator[Window]:
+    """Windows that cover a slab, with the neighbours that diagonal elements need."""
+    (nx, ny, nz), size = slab.cells, TILES[_axes(grid)]
+    for i, j in product(range(0, nx, size), range(0, ny, size)):
+        cells = min(size, nx - i), min(size, ny - j), nz
+        yield Window(grid.cells, (i, j, slab.start[2]), cells, _reach(grid))
+
+
+def _reach(grid: Grid) -> Triple:
+    return REACH, REACH, REACH if _axes(grid) == 3 else 0
+
+
+def _within(slab: Window, tile: Window) -> Window:
+    """The window of a tile in an array of its slab."""
+    i, j, k = tile.start
+    start = i, j, k - slab.start[2] + slab.overlap[2]
+    return Window(slab.extended, start, tile.cells, tile.overlap)
+
+
+def _largest_element(part: AcousticMedium, tile: Window, grid: Grid) -> Element:
+    """The largest diagonal element in a tile."""
+    elements = _diagonal(part, tile, grid)
+    z, y, x = (int(n) for n in np.unravel_index(np.argmax(elements), elements.shape))
+    i, j, k = tile.start
+    return float(elements[z, y, x]), (i + x, j + y, k + z)
 
 
 def _diagonal_bound(part: AcousticMedium, grid: Grid) -> float:

@@ -17,13 +17,14 @@ they differ from the power law.
 from __future__ import annotations
 
 from cmath import exp
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import degrees, nan, pi, tan
 
 import numpy as np
 
-from groundswell.arrays import Integers
+from groundswell.arrays import Integers, Mask
+from groundswell.backends.workers import in_threads
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 
@@ -78,23 +79,27 @@ def most_absorbing(medium: AcousticMedium) -> list[AcousticMedium]:
     return [replace(medium, speed=speed, absorption=largest) for speed in sorted(ends)]
 
 
-def absorbing_distance(planes: Iterable[Values], largest: float, grid: Grid) -> float:
+def absorbing_distance(absorption: Callable[[int], Values], largest: float, grid: Grid) -> float:
     """Length of the path of a wave through strong absorption, m, where absorption varies.
 
     It is the mean length along the axis on which it is shortest, across a layer for example.
     Absorption is strong at points with at least half of the largest absorption.
 
     Args:
-        planes: the absorption in each plane of the region, a number or an array (ny, nx).
+        absorption: the absorption in a plane of the region, a number or an array (ny, nx).
         largest: the largest absorption.
         grid: the grid.
     """
     x, y, z = grid.region
     along_x, along_y, along_z = [], [], np.zeros((y, x), np.int64)
-    for absorption in planes:
-        strong = np.broadcast_to(np.greater_equal(absorption, largest / 2), (y, x))
-        along_x.append(np.count_nonzero(strong, 1))
-        along_y.append(np.count_nonzero(strong, 0))
+
+    def find(k: int) -> tuple[Mask, Integers, Integers]:
+        strong = np.broadcast_to(np.greater_equal(absorption(k), largest / 2), (y, x))
+        return strong, np.count_nonzero(strong, 1), np.count_nonzero(strong, 0)
+
+    for strong, in_rows, in_columns in in_threads(find, range(z)):
+        along_x.append(in_rows)
+        along_y.append(in_columns)
         along_z += strong
     counts = [np.array(along_x), np.array(along_y), along_z]
     return min(_mean_length(counts[axis]) * grid.spacing[axis] for axis in range(2 + (z > 1)))

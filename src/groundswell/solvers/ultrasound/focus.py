@@ -8,11 +8,13 @@ import numpy as np
 from scipy.ndimage import uniform_filter
 
 from groundswell.arrays import Mask, Reals
+from groundswell.backends.workers import in_threads
 
 if TYPE_CHECKING:
     import xarray
 
 HALF = 10 ** (-6 / 20)  # -6 dB: pressure relative to that at the focus
+SLAB = 2  # widths of the means in a slab of planes, of which threads find one each
 BONE = 1800.0  # m/s, threshold between the sound speeds of soft tissue and of bone
 
 
@@ -75,21 +77,36 @@ def _soft(pressure: xarray.DataArray, speed: xarray.DataArray | None) -> Mask:
 
 def _largest(values: Reals, allowed: Mask, width: int) -> tuple[int, ...]:
     """The allowed point with the largest value where the mean square over a width is largest."""
+    near = [slice(0, n) for n in values.shape]
     if width > 1:
-        squares = uniform_filter(np.where(allowed, np.square(values), 0.0), width, mode="nearest")
-        shares = uniform_filter(allowed.astype(float), width, mode="nearest")
-        means = np.where(allowed, squares / np.where(allowed, shares, 1.0), -1.0)
-        middle = np.unravel_index(np.argmax(means), values.shape)
-        near = tuple(slice(max(n - width // 2, 0), n + width // 2 + 1) for n in middle)
-        allowed = allowed & _inside(values.shape, near)
-    at = np.unravel_index(np.argmax(np.where(allowed, values, -np.inf)), values.shape)
-    return tuple(map(int, at))
+        middle, half = _middle(values, allowed, width), width // 2
+        near = [slice(max(n - half, 0), n + half + 1) for n in middle]
+    box = tuple(near)
+    chosen = np.where(allowed[box], values[box], -np.inf)
+    at = np.unravel_index(np.argmax(chosen), chosen.shape)
+    return tuple(side.start + int(n) for side, n in zip(near, at, strict=True))
 
 
-def _inside(shape: tuple[int, ...], part: tuple[slice, ...]) -> Mask:
-    inside = np.zeros(shape, bool)
-    inside[part] = True
-    return inside
+def _middle(values: Reals, allowed: Mask, width: int) -> tuple[int, ...]:
+    """The allowed point around which the mean square of allowed points is largest."""
+
+    def find(start: int) -> tuple[float, tuple[int, ...]]:
+        first = max(start - width // 2, 0)  # with the planes that means at the ends need
+        planes = slice(first, start + SLAB * width + width // 2)
+        means = _mean_squares(values[planes], allowed[planes], width)
+        means = means[start - first :][: SLAB * width]
+        z, *others = np.unravel_index(np.argmax(means), means.shape)
+        return float(means[z, *others]), (start + int(z), *map(int, others))
+
+    found = in_threads(find, range(0, len(values), SLAB * width))
+    return max(found, key=lambda each: each[0])[1]
+
+
+def _mean_squares(values: Reals, allowed: Mask, width: int) -> Reals:
+    """Mean squares of the allowed points around each allowed point; -1 at others."""
+    squares = uniform_filter(np.where(allowed, np.square(values), 0.0), width, mode="nearest")
+    shares = uniform_filter(allowed.astype(float), width, mode="nearest")
+    return np.where(allowed, squares / np.where(allowed, shares, 1.0), -1.0)
 
 
 def edges_of(positions: Reals, values: Reals, peak: int) -> tuple[float, float]:

@@ -105,7 +105,7 @@ class FusedCoefficients(DeviceCoefficients):
     def state(self) -> dict[str, DeviceArray]:
         """The coefficients of the equation of state."""
         names = ("speed_squared", "nonlinearity", "tau", "eta")
-        coefficients = map(self.property, self._medium.state_coefficients)
+        coefficients = self.by_planes(self._medium.state_coefficients_in)
         return dict(zip(names, coefficients, strict=True))
 
     @cached_property

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.arrays import Floats, Integers, Reals
+from groundswell.arrays import Floats, Reals
 from groundswell.solvers.ultrasound import absorption
 from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.window import Window
 
 Values = float | Reals  # of the whole medium, or of each point, (nz, ny, nx)
+EVERYWHERE = slice(None)
 
 
 @dataclass(frozen=True)
@@ -88,18 +89,41 @@ class AcousticMedium:
             self.eta if self.is_dispersive else 0.0,
         )
 
-    def staggered_density(self, axis: int) -> Values:
+    def state_coefficients_in(self, planes: slice) -> tuple[Values, Values, Values, Values]:
+        """The same in some planes z."""
+        part = replace(
+            self,
+            speed=_planes_of(self.speed, planes),
+            density=_planes_of(self.density, planes),
+            absorption=_planes_of(self.absorption, planes),
+            nonlinearity=_planes_of(self.nonlinearity, planes),
+            lossy=self._has_losses,
+        )
+        return part.state_coefficients
+
+    def staggered_density(self, axis: int, planes: slice = EVERYWHERE) -> Values:
         """Density at the velocity points of an axis: means of two points, kg/m^3.
 
         Velocity points lie half a cell after pressure points. The grid is periodic, so the last
         one lies between the last and the first pressure point.
+
+        Args:
+            planes: the planes z.
         """
         if self.staggered is not None:
-            return self.staggered[axis]
+            return _planes_of(self.staggered[axis], planes)
         if np.ndim(self.density) == 0:
             return self.density
-        density = np.asarray(self.density, float)
-        return (density + np.roll(density, -1, density.ndim - 1 - axis)) / 2
+        density = np.asarray(self.density)
+        here, along = np.asarray(density[planes], float), density.ndim - 1 - axis
+        if along:
+            return (here + np.roll(here, -1, along)) / 2
+        following = np.arange(len(density))[planes] + 1
+        return (here + density.take(following, 0, mode="wrap")) / 2
+
+
+def _planes_of(values: Values, planes: slice) -> Values:
+    return values if np.ndim(values) == 0 else np.asarray(values)[planes]
 
 
 def take(values: Any, window: Window) -> Any:
@@ -107,21 +131,20 @@ def take(values: Any, window: Window) -> Any:
 
     The result is a view unless the window wraps around the grid.
     """
-    if np.ndim(values) == 0 or window.cells == window.whole:
+    if np.ndim(values) == 0 or window.cells == window.whole == window.extended:
         return values
-    found = np.asarray(values)
-    slices = [slices_of(window.indices(axis)) for axis in (2, 1, 0)]
-    for dimension in sorted(range(3), key=lambda n: len(slices[n])):  # what shortens arrays first
-        before = (slice(None),) * dimension
-        parts = [found[(*before, part)] for part in slices[dimension]]
-        found = parts[0] if len(parts) == 1 else np.concatenate(parts, dimension)
-    return found
+    return select(np.asarray(values), [window.runs(axis) for axis in (2, 1, 0)])
 
 
-def slices_of(indices: Integers) -> list[slice]:
-    """Slices of consecutive indices."""
-    parts = np.split(indices, np.flatnonzero(np.diff(indices) != 1) + 1)
-    return [slice(int(part[0]), int(part[-1]) + 1) for part in parts]
+def select(values: Reals, runs: Sequence[Sequence[slice]]) -> Reals:
+    """Values at slices along each axis; a view if there is one slice along each."""
+    for axis in sorted(
+        range(values.ndim), key=lambda n: len(runs[n])
+    ):  # what shortens arrays first
+        before = (slice(None),) * axis
+        parts = [values[(*before, part)] for part in runs[axis]]
+        values = parts[0] if len(parts) == 1 else np.concatenate(parts, axis)
+    return values
 
 
 def medium_of(medium: AcousticMedium, window: Window) -> AcousticMedium:

@@ -61,10 +61,10 @@ class SpectralOperators:
         k = 2 * np.pi * np.asarray(np.fft.fftfreq(n, self.grid.spacing[axis]), float)
         return k[: n // 2 + 1] if axis == 0 else k
 
-    def magnitudes(self) -> Floats:
-        """Magnitudes |k| of the wavenumbers, rad/m, (nz, ny, nx / 2 + 1)."""
+    def magnitudes(self, planes: slice = slice(None)) -> Floats:
+        """Magnitudes |k| of the wavenumbers in some planes, rad/m, (planes, ny, nx / 2 + 1)."""
         x, y, z = (self.wavenumbers(axis) ** 2 for axis in range(3))
-        return np.sqrt(z[:, None, None] + y[:, None] + x)
+        return np.sqrt(z[planes, None, None] + y[:, None] + x)
 
     def derivative(self, axis: int, shift: int) -> Complexes:
         """Factors i k exp(i shift k d / 2) of a derivative, with the scale 1 / N, 1/m, (n,).
@@ -77,24 +77,24 @@ class SpectralOperators:
         k, d = self.wavenumbers(axis), self.grid.spacing[axis]
         return 1j * k * np.exp(0.5j * shift * k * d) / self.grid.count
 
-    def kappa(self) -> Floats:
-        """k-space correction of derivatives, (nz, ny, nx / 2 + 1)."""
-        return np.sinc(self.reference_speed * self.magnitudes() * self.dt / (2 * np.pi))
+    def kappa(self, planes: slice = slice(None)) -> Floats:
+        """k-space correction of derivatives in some planes, (planes, ny, nx / 2 + 1)."""
+        return np.sinc(self.reference_speed * self.magnitudes(planes) * self.dt / (2 * np.pi))
 
-    def source_kappa(self) -> Floats:
+    def source_kappa(self, planes: slice = slice(None)) -> Floats:
         """k-space correction of additive sources, cos(c_ref |k| dt / 2), with the scale 1 / N.
 
         Cox, Treeby & Jaros (2018), IEEE International Ultrasonics Symposium.
         """
-        phase = self.reference_speed * self.magnitudes() * self.dt / 2
+        phase = self.reference_speed * self.magnitudes(planes) * self.dt / 2
         return np.cos(phase) / self.grid.count
 
-    def fractional_laplacian(self, power: float) -> Floats:
+    def fractional_laplacian(self, power: float, planes: slice = slice(None)) -> Floats:
         """Factors |k|^power of a fractional Laplacian, with the scale 1 / N; 0 at k = 0.
 
         Treeby & Cox (2010), J. Acoust. Soc. Am. 127, 2741-2748.
         """
-        k = self.magnitudes()
+        k = self.magnitudes(planes)
         return np.power(k, power, out=np.zeros_like(k), where=k > 0) / self.grid.count
 
     def layer(self, axis: int, *, staggered: bool) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -62,13 +63,14 @@ class Outputs(Recorders):
     def write(self, folder: Path) -> list[Path]:
         """Write statistics, final values and the medium; rank 0 writes and returns the paths."""
         in_order(self.fill_overlaps)()
-        paths = super().write(folder)
-        if self._first and self._setup.case.output.medium:
-            paths += self._write_medium(folder / MEDIUM_FILE)
-        return paths
+        with ThreadPoolExecutor(1) as writer:  # while values come from the device
+            medium = writer.submit(self._write_medium, folder / MEDIUM_FILE)
+            return super().write(folder) + medium.result()
 
     def _write_medium(self, path: Path) -> list[Path]:
-        """Write the properties that vary in space, over the region, (z, y, x)."""
+        """Write the properties that vary in space, over the region, (z, y, x); rank 0 does so."""
+        if not (self._first and self._setup.case.output.medium):
+            return []
         medium, grid = self._setup.medium, self._setup.grid
         varying = [of for of in PROPERTIES if np.ndim(getattr(medium, of.name))]
         if not varying:

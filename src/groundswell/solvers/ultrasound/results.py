@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,13 @@ def focus(folder: Path) -> Focus:
     Raises:
         InputError: the run has not written the largest pressure, or a file is damaged.
     """
+    path = folder / PEAK_FILE
+    return _focus(folder, path.stat().st_mtime_ns if path.exists() else 0)
+
+
+@lru_cache(maxsize=1)
+def _focus(folder: Path, written: int) -> Focus:
+    """The same for a file that was written at some time; several pictures show it."""
     properties = medium(folder) if (folder / MEDIUM_FILE).exists() else {}
     per_wavelength = read_summary(folder)["case"].get("points_per_wavelength")
     return find_focus(fields(folder)["p_max"], properties.get("speed"), per_wavelength)

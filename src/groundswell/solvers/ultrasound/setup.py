@@ -28,7 +28,7 @@ from groundswell.solvers.ultrasound.initial_pressure import (
 )
 from groundswell.solvers.ultrasound.media import MediumDescription
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
-from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, medium_of
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers
 from groundswell.solvers.ultrasound.point_source import PointSource
 from groundswell.solvers.ultrasound.source_case import SourceSection
@@ -166,7 +166,7 @@ class Setup(WaveSetup):
     def medium_in(self, window: Window) -> AcousticMedium:
         """The medium at the points of a window, with the equations of the whole medium."""
         if window.cells == window.whole:
-            return medium_of(self.medium, window)
+            return self.medium
         return self._description.medium_in(window)
 
     @property
@@ -182,13 +182,12 @@ class Setup(WaveSetup):
     @cached_property
     def stability_limit(self) -> float:
         """A step up to which all steps are stable, s; see `stable_step`."""
-        alone = self.comm.size == 1  # the solver then needs the medium of all points, too
         return stable_step(
             self.materials,
             self.grid,
             self.reference_speed,
             self._wanted_step / SAFETY,
-            whole=lambda: self.medium if alone else self._description.medium(),
+            self._description.lossless_in,
         )
 
     @cached_property
@@ -197,8 +196,10 @@ class Setup(WaveSetup):
         absorption = self.materials.absorption
         if np.ndim(absorption) == 0:
             return super().absorbing_distance
-        planes, largest = self._description.absorption(), float(np.max(absorption))
-        return absorbing_distance(planes, largest, self.grid)
+        largest = float(np.max(absorption))
+        found = absorbing_distance(self._description.absorption_in, largest, self.grid)
+        self._description.release()
+        return found
 
     @property
     def courant_step(self) -> float:
@@ -318,7 +319,7 @@ def prepare(case: UltrasoundCase, comm: Communicator | None = None) -> Setup:
     """
     job = comm or SerialCommunicator()
     setup = Setup(case, job)
-    if job.size > 1:  # the first rank may need all points of the medium; the others do not
+    if job.size > 1:  # the first rank may examine all points of the medium
         limit = job.collective_try(lambda: setup.stability_limit if job.first else inf)
         vars(setup)["stability_limit"] = job.bcast(limit)
     return validated(setup)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
-from groundswell.arrays import DeviceArray
+from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Backend, Cells, Launch, Source
 from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
@@ -153,7 +153,8 @@ class SpectralStep:
             yield from self._fractional_laplacian(values, power)
 
     def _fractional_laplacian(self, values: DeviceArray, power: float) -> Iterator[Launch]:
-        yield from self._scaled(values, self._to_device(self.operators.fractional_laplacian(power)))
+        factors = partial(self.operators.fractional_laplacian, power)
+        yield from self._scaled(values, self._table(factors))
 
     def _scaled(self, values: DeviceArray, factors: DeviceArray) -> Iterator[Launch]:
         """Multiply the spectrum of an array by real factors."""
@@ -269,22 +270,28 @@ class SpectralStep:
     @cached_property
     def _step_over_density(self) -> list[DeviceArray]:
         """dt / rho_0 at the velocity points of each axis."""
-        densities = (self.medium.staggered_density(axis) for axis in self.axes)
-        return [self._to_device.property(self.operators.dt / density) for density in densities]
+        dt, staggered = self.operators.dt, self.medium.staggered_density
+        return self._to_device.by_planes(
+            lambda planes: [dt / staggered(axis, planes) for axis in self.axes]
+        )
 
     @cached_property
     def _density(self) -> DeviceArray:
         return self._to_device.property(self.medium.density)
 
     @cached_property
-    def _state(self) -> tuple[DeviceArray, ...]:
+    def _state(self) -> list[DeviceArray]:
         """Device copies of the coefficients of the equation of state."""
-        return tuple(map(self._to_device.property, self.medium.state_coefficients))
+        return self._to_device.by_planes(self.medium.state_coefficients_in)
 
     @cached_property
     def _kappa(self) -> DeviceArray:
-        return self._to_device(self.operators.kappa())
+        return self._table(self.operators.kappa)
 
     @cached_property
     def _source_kappa(self) -> DeviceArray:
-        return self._to_device(self.operators.source_kappa())
+        return self._table(self.operators.source_kappa)
+
+    def _table(self, find: Callable[[slice], Floats]) -> DeviceArray:
+        """A table of all wavenumbers, of which a function finds some planes."""
+        return self._to_device.by_planes(lambda planes: [find(planes)])[0]

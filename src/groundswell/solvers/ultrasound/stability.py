@@ -19,11 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf, pi
 
 import numpy as np
 
 from groundswell.arrays import Floats
+from groundswell.backends.workers import in_threads
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.density_contrast import (
@@ -34,8 +36,9 @@ from groundswell.solvers.ultrasound.density_contrast import (
     largest_wavenumber,
     smallest_wavenumber,
 )
-from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
 from groundswell.solvers.ultrasound.operators import SpectralOperators
+from groundswell.solvers.ultrasound.window import Window
 
 SAFETY = 0.9  # largest automatic step, relative to the longest stable one
 LIMIT = 1 + 1e-9  # of (a + 2 b) / 4
@@ -134,7 +137,7 @@ def stable_step(
     grid: Grid,
     reference_speed: float,
     wanted: float,
-    whole: Callable[[], AcousticMedium] | None = None,
+    medium_in: Callable[[Window], AcousticMedium] | None = None,
 ) -> float:
     """A step up to which all steps are stable, s; infinite if steps of any length are.
 
@@ -147,25 +150,31 @@ def stable_step(
         grid: the grid.
         reference_speed: sound speed of the k-space correction, m/s.
         wanted: the time step that should be stable, s.
-        whole: returns the medium at all points, for eigenvalues; by default `medium`.
+        medium_in: the medium in a window, for eigenvalues; by default a part of `medium`.
     """
     found, bound = Coefficients.of(medium), contrast_bound(medium)
     step = longest_step(found, largest_wavenumber(grid), reference_speed, bound)
     if wanted <= step or has_uniform_density(medium):
         return step
-    everywhere = medium if whole is None else whole()
-    return _VaryingDensity(everywhere, grid, reference_speed, found).longest_step(step, wanted)
+    parts = critical_parts(medium_in or partial(medium_of, medium), grid)
+    fastest = float(np.max(medium.speed))
+    varying = _VaryingDensity(parts, fastest, grid, reference_speed, found)
+    return varying.longest_step(step, wanted)
 
 
 class _VaryingDensity:
-    """The stable steps of a medium of varying density."""
+    """The stable steps of a medium of varying density, of which some parts matter."""
 
     def __init__(
-        self, medium: AcousticMedium, grid: Grid, reference_speed: float, found: Coefficients
+        self,
+        parts: list[tuple[Window, AcousticMedium]],
+        fastest: float,
+        grid: Grid,
+        reference_speed: float,
+        found: Coefficients,
     ) -> None:
-        self._medium, self._grid, self._speed = medium, grid, reference_speed
-        self._found = found
-        self._parts = critical_parts(medium, grid)
+        self._parts, self._grid, self._speed = parts, grid, reference_speed
+        self._fastest, self._found = fastest, found
         self._k = largest_wavenumber(grid)
 
     def longest_step(self, bound: float, wanted: float) -> float:
@@ -199,7 +208,12 @@ class _VaryingDensity:
         The first call finds the part of the grid that matters.
         """
         operators = SpectralOperators(self._grid, step, self._speed)
-        found = [density_contrast(self._medium, operators, part) for part in self._parts]
+
+        def find(part: tuple[Window, AcousticMedium]) -> float:
+            window, medium = part
+            return density_contrast(medium, operators, window, self._fastest)
+
+        found = list(in_threads(find, self._parts))
         self._parts = [self._parts[int(np.argmax(found))]]
         return max(1.0, *found)
 

@@ -63,6 +63,16 @@ class Window:
         points: Integers = np.arange(first, first + self.extended[axis])
         return points % self.whole[axis]
 
+    def runs(self, axis: int) -> list[slice]:
+        """The same points as slices; there are several if the window wraps around the grid."""
+        cells, left = self.whole[axis], self.extended[axis]
+        first, found = (self.start[axis] - self.overlap[axis]) % cells, []
+        while left:
+            run = slice(first, min(first + left, cells))
+            found.append(run)
+            left, first = left - (run.stop - run.start), 0
+        return found
+
     def locate(self, points: Integers) -> tuple[Integers, Integers]:
         """Find points of the grid in the window, which may contain a point several times.
 

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 import xarray
 from matplotlib.image import imread
+from scipy.ndimage import uniform_filter
 from ultrasound_cases import ARC, BURST
 
 import groundswell as gs
+from groundswell.backends import workers
 from groundswell.case.common import Section
 from groundswell.errors import CaseError, InputError
 from groundswell.report.pictures import draw_pictures
@@ -196,6 +198,25 @@ def test_peaks_of_standing_waves_are_not_the_focus() -> None:
     focus = find_focus(pressure, points_per_wavelength=8)
     assert focus.position == pytest.approx({"x": 8e-3, "y": 3e-3})
     assert focus.pressure == pytest.approx(4e5)
+
+
+def test_slabs_of_planes_do_not_move_the_focus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mean squares of all points at once have their largest value at the same place."""
+    rng, width = np.random.default_rng(3), 5
+    pressure = gaussian((30, 28, 61), (1e-3, 2e-3, 4e-3), (5e-4, 4e-4, 1e-3))
+    pressure += 4e4 * rng.random(pressure.shape)
+    pressure[3, 3, 3] = 6e5  # a single point
+    soft = rng.random(pressure.shape) < 0.8
+    squares = uniform_filter(np.where(soft, pressure.values**2, 0.0), width, mode="nearest")
+    shares = uniform_filter(soft.astype(float), width, mode="nearest")
+    means = np.where(soft, squares / np.maximum(shares, 1e-9), 0.0)
+    middle = np.unravel_index(np.argmax(means), means.shape)
+    near = tuple(slice(n - 2, n + 3) for n in middle)
+    expected = np.where(soft, pressure, 0.0)[near].max()
+    for threads in (1, 3):
+        monkeypatch.setattr(workers, "default_threads", lambda count=threads: count)
+        focus = find_focus(pressure, xarray.where(soft, 1500.0, 3000.0) + 0 * pressure, 2.0 * width)
+        assert focus.pressure == expected < 6e5
 
 
 def test_the_focus_of_a_run_is_its_largest_pressure_outside_of_bone(result: Any) -> None:

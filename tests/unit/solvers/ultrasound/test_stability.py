@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import asin, inf, pi, sqrt
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 import ultrasound_cases
 from kspace_scheme import KSpaceScheme
 
-from groundswell.backends import open_backend
+from groundswell.backends import open_backend, workers
 from groundswell.errors import InputError, NotFinite
 from groundswell.grids.cartesian import Grid
+from groundswell.solvers.ultrasound import density_contrast as density_contrast_module
 from groundswell.solvers.ultrasound import setup
 from groundswell.solvers.ultrasound.absorption import nepers
 from groundswell.solvers.ultrasound.density_contrast import (
@@ -21,7 +23,7 @@ from groundswell.solvers.ultrasound.density_contrast import (
     critical_parts,
     density_contrast,
 )
-from groundswell.solvers.ultrasound.medium import AcousticMedium
+from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.stability import (
     Coefficients,
@@ -151,11 +153,50 @@ def test_parts_of_a_grid_have_nearly_its_contrast(shape: tuple[int, int, int]) -
     grid = Grid(shape[::-1], (H, 1.2 * H, 0.9 * H))
     inside, speed = with_inclusion(1000.0, 1.2, shape), with_inclusion(1500.0, 340.0, shape)
     medium, operators = AcousticMedium(speed, inside), SpectralOperators(grid, 1e-7, 1500.0)
-    parts = critical_parts(medium, grid)
-    found = max(density_contrast(medium, operators, part) for part in parts)
+    parts = critical_parts(partial(medium_of, medium), grid)
+    found = max(density_contrast(around, operators, part, 1500.0) for part, around in parts)
     whole = density_contrast(medium, operators)
     assert 1 < found <= whole * 1.01 <= contrast_bound(medium)
     assert sqrt(found) == pytest.approx(sqrt(whole), rel=0.05)
+
+
+@pytest.mark.parametrize("speeds", [[1500.0], [1500.0, 1600.0]])
+@pytest.mark.parametrize("shape", [(1, 45, 33), (20, 26, 31)])
+def test_critical_points_are_those_of_the_largest_diagonal_elements(
+    shape: tuple[int, int, int], speeds: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One in each tile, whatever the order in which threads find them; compared with the matrix.
+
+    So many are wanted that some lie in tiles of a uniform medium, if the sound speed is uniform.
+    """
+    for name, value in {"TILES": {2: 7, 3: 7}, "PARTS": {2: 25, 3: 40}}.items():
+        monkeypatch.setattr(density_contrast_module, name, value)
+    monkeypatch.setattr(workers, "default_threads", lambda: 4)
+    grid = Grid(shape[::-1], (H, 1.2 * H, 0.9 * H))
+    rng = np.random.default_rng(12)
+    density = np.where(with_inclusion(0.0, 1.0, shape) > 0, rng.uniform(5, 50, shape), 1000.0)
+    medium = AcousticMedium(rng.choice(speeds, shape), density)
+    found = density_contrast_module._largest_diagonals(partial(medium_of, medium), grid)
+    elements = diagonal(medium, grid)
+    tiles: dict[tuple[int, ...], list[tuple[float, tuple[int, ...]]]] = {}
+    for place in np.ndindex(shape):
+        tile = tuple(n // 7 for n in place)
+        tiles.setdefault(tile, []).append((float(elements[place]), place[::-1]))
+    largest = sorted((max(each, key=lambda e: e[0]) for each in tiles.values()), reverse=True)
+    assert found == [place for _, place in largest[: len(found)]] and len(found) >= 25
+
+
+def diagonal(medium: AcousticMedium, grid: Grid) -> Any:
+    """Diagonal elements of A, without the k-space correction: sums over velocity points."""
+    total = np.zeros(grid.shape)
+    for axis in range(3 if grid.cells[2] > 1 else 2):
+        dimension = 2 - axis
+        after = (medium.density + np.roll(medium.density, -1, dimension)) / 2
+        for n in range(3):
+            weight = (4 / pi / (2 * n + 1) ** 2 / grid.spacing[axis]) ** 2
+            pair = np.roll(1 / after, -n, dimension), np.roll(1 / after, n + 1, dimension)
+            total += weight * sum(pair)
+    return total * np.square(medium.speed) * medium.density
 
 
 def test_a_gas_does_not_make_default_steps_unstable() -> None:

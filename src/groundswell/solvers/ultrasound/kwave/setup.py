@@ -85,13 +85,7 @@ class KWaveSetup(WaveSetup):
 
     def find_limit(self) -> float:
         """Find the limit; this may read the medium at all points."""
-        return stable_step(
-            self.materials,
-            self.grid,
-            self.reference_speed,
-            self.dt,
-            whole=lambda: self.medium_in(Window.whole_of(self.grid.cells)),
-        )
+        return stable_step(self.materials, self.grid, self.reference_speed, self.dt, self.medium_in)
 
     @property
     def dt(self) -> float:

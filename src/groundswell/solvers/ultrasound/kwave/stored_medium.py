@@ -16,7 +16,7 @@ from groundswell.formats.damage import read_errors_reported
 from groundswell.grids.cartesian import Triple
 from groundswell.solvers.ultrasound.absorption import nepers
 from groundswell.solvers.ultrasound.media.plane import Plane
-from groundswell.solvers.ultrasound.medium import AcousticMedium, slices_of
+from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.window import Window
 
 KIND = "k-Wave input"  # what a file should be, for messages
@@ -39,7 +39,7 @@ class StoredField:
 
     def within(self, window: Window) -> NDArray[np.float32]:
         """The values at the points of a window, (nz, ny, nx)."""
-        z, y, x = (slices_of(window.indices(axis)) for axis in (2, 1, 0))
+        z, y, x = (window.runs(axis) for axis in (2, 1, 0))
         with read_errors_reported(self.path, KIND), h5py.File(self.path, locking=False) as file:
             values = in_shape(file[self.name], self.shape)
             return np.block([[[values[a, b, c] for c in x] for b in y] for a in z])

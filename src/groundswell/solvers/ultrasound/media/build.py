@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.arrays import Floats, Integers
+from groundswell.arrays import Floats, Integers, Reals
+from groundswell.backends.workers import for_each, in_threads
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.absorption import nepers
 from groundswell.solvers.ultrasound.media.case import PROPERTIES, MediumSection
@@ -17,7 +19,7 @@ from groundswell.solvers.ultrasound.media.parts import check_values, parts_of
 from groundswell.solvers.ultrasound.media.plane import Plane
 from groundswell.solvers.ultrasound.media.points import GridPoints, grid_points
 from groundswell.solvers.ultrasound.media.representatives import Representatives
-from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, select
 from groundswell.solvers.ultrasound.window import Window
 
 
@@ -57,7 +59,7 @@ class MediumDescription:
             InputError: a shape or file changes no point, or a value is invalid.
         """
         nz, ny, nx = self._points.shape
-        return self._at_points(Window.whole_of((nx, ny, nz)))
+        return self.medium_in(Window.whole_of((nx, ny, nz)))
 
     def medium_in(self, window: Window) -> AcousticMedium:
         """The medium at the points of a window, with the equations of the whole medium.
@@ -74,16 +76,29 @@ class MediumDescription:
             lossy=bool(np.any(whole.absorption)),
         )
 
-    def _at_points(self, window: Window) -> AcousticMedium:
-        varying = [name for name, value in self._extremes.items() if np.ndim(value) > 0]
-        found = {name: np.empty(window.extended[::-1], self._dtype) for name in varying}
-        part = np.ix_(window.indices(1), window.indices(0))
-        for n, k in enumerate(window.indices(2) if varying else ()):
-            plane = self._plane(int(k))
-            for name, values in found.items():
-                values[n] = np.broadcast_to(plane.property(name), self._points.shape[1:])[part]
-        self._release()
-        return self._medium({**self._extremes, **found})
+    def lossless_in(self, window: Window) -> AcousticMedium:
+        """The sound speed and the density at the points of a window; see `medium_in`."""
+        return replace(
+            self._at_points(window, ("speed", "density")), absorption=0.0, nonlinearity=0.0
+        )
+
+    def _at_points(self, window: Window, names: Sequence[str] = PROPERTIES) -> AcousticMedium:
+        varying = [name for name in names if np.ndim(self._extremes[name]) > 0]
+        shape = window.extended[::-1]
+        found: dict[str, Any] = {name: np.empty(shape, self._dtype) for name in varying}
+        planes = enumerate(window.indices(2).tolist() if varying else ())
+        for_each(lambda pair: self._fill(found, pair[0], pair[1], window), planes)
+        self.release()
+        return replace(self.representatives, **found)
+
+    def _fill(self, found: Mapping[str, Reals], n: int, k: int, window: Window) -> None:
+        """Set plane `n` of arrays of a window to the values of plane `k`."""
+        plane, shape = self._plane(k), self._points.shape[1:]
+        for name, values in found.items():
+            everywhere = np.broadcast_to(plane.property(name), shape)
+            values[n] = select(everywhere, [window.runs(1), window.runs(0)])
+            if name == "absorption":
+                values[n] *= self._per_metre
 
     @cached_property
     def representatives(self) -> AcousticMedium:
@@ -94,44 +109,7 @@ class MediumDescription:
         Raises:
             InputError: see `medium`.
         """
-        return self._medium(self._extremes)
-
-    @cached_property
-    def _extremes(self) -> dict[str, Values]:
-        """Properties of these points, with the absorption in the unit of the section."""
-        found = Representatives(self._section.power, self._dtype)
-        for plane in self._planes():
-            found.add(plane)
-        return {name: _simplify(value) for name, value in found.properties().items()}
-
-    def speeds(self, points: Integers) -> Floats:
-        """Sound speeds at points, given by flat indices in an array (nz, ny, nx), m/s."""
-        speed = self.representatives.speed
-        if np.ndim(speed) == 0:
-            return np.full(len(points), float(speed))
-        at, within = np.divmod(points, np.prod(self._points.shape[1:]))
-        found = np.zeros(len(points))
-        for k in np.unique(at):
-            values = np.broadcast_to(self._plane(int(k)).property("speed"), self._points.shape[1:])
-            found[at == k] = values.ravel()[within[at == k]].astype(self._dtype)
-        return found
-
-    def absorption(self) -> Iterator[Values]:
-        """The coefficient of absorption in each plane of the region, a number or (ny, nx)."""
-        x, y, z = self._points.region
-        for k in range(z.start, z.stop):
-            values = self._plane(k).property("absorption")
-            inside = values if np.ndim(values) == 0 else np.asarray(values)[y, x]
-            yield inside * self._per_metre
-        self._release()
-
-    @property
-    def _per_metre(self) -> float:
-        """The unit of the section's absorption as a coefficient, Np (rad/s)^-y / m."""
-        return float(nepers(1.0, self._section.power))
-
-    def _medium(self, values: Mapping[str, Values]) -> AcousticMedium:
-        section = self._section
+        values, section = self._extremes, self._section
         return AcousticMedium(
             speed=values["speed"],
             density=values["density"],
@@ -142,20 +120,53 @@ class MediumDescription:
             disperses="dispersion" in section.effects,
         )
 
-    # --- planes -----------------------------------------------------------------------------------
-
-    def _planes(self) -> Iterator[Plane]:
-        """All planes.
-
-        Raises:
-            InputError: after the last one, if a part has changed no point.
-        """
-        used: set[int] = set()
-        for k in range(self._points.shape[0]):
-            yield self._plane(k, used)
+    @cached_property
+    def _extremes(self) -> dict[str, Values]:
+        """Properties of these points, with the absorption in the unit of the section."""
+        found, used = Representatives(self._section.power, self._dtype), set[int]()
+        planes = range(self._points.shape[0])
+        found.merge(in_threads(lambda k: self._extremes_of(self._plane(k, used)), planes))
         for n, part in enumerate(self._parts):
             if n not in used:
                 raise InputError(part.unused)
+        return {name: _simplify(value) for name, value in found.properties().items()}
+
+    def _extremes_of(self, plane: Plane) -> Representatives:
+        found = Representatives(self._section.power, self._dtype)
+        found.add(plane)
+        return found
+
+    def speeds(self, points: Integers) -> Floats:
+        """Sound speeds at points, given by flat indices in an array (nz, ny, nx), m/s."""
+        speed = self.representatives.speed
+        if np.ndim(speed) == 0:
+            return np.full(len(points), float(speed))
+        found, at = np.zeros(len(points)), points // np.prod(self._points.shape[1:])
+        order = np.argsort(at, kind="stable")
+        planes = np.split(order, np.flatnonzero(np.diff(at[order])) + 1)
+        for_each(lambda chosen: self._find_speeds(found, points, chosen), planes if len(at) else ())
+        return found
+
+    def _find_speeds(self, found: Floats, points: Integers, chosen: Integers) -> None:
+        """Set the speeds at the chosen points, which lie in one plane."""
+        shape = self._points.shape[1:]
+        k, within = divmod(points[chosen], np.prod(shape))
+        values = np.broadcast_to(self._plane(int(k[0])).property("speed"), shape)
+        found[chosen] = values[np.unravel_index(within, shape)].astype(self._dtype)
+
+    def absorption_in(self, k: int) -> Values:
+        """The coefficient of absorption in plane `k` of the region, a number or (ny, nx)."""
+        x, y, z = self._points.region
+        values = self._plane(z.start + k).property("absorption")
+        inside = values if np.ndim(values) == 0 else np.asarray(values)[y, x]
+        return inside * self._per_metre
+
+    @property
+    def _per_metre(self) -> float:
+        """The unit of the section's absorption as a coefficient, Np (rad/s)^-y / m."""
+        return float(nepers(1.0, self._section.power))
+
+    # --- planes -----------------------------------------------------------------------------------
 
     def _plane(self, k: int, used: set[int] | None = None) -> Plane:
         """A plane; the numbers of parts that change it are added to `used`."""
@@ -167,7 +178,7 @@ class MediumDescription:
                     used.add(n)
         return plane
 
-    def _release(self) -> None:
+    def release(self) -> None:
         """Release what parts keep between planes."""
         for part in self._parts:
             part.release()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from groundswell.solvers.ultrasound.media.case import FileSection
 from groundswell.solvers.ultrasound.media.formats import open_grid_file, open_nifti
 from groundswell.solvers.ultrasound.media.points import AXES, GridPoints
 
-SLAB = 2**24  # values of a variable that are in memory at a time
+SLAB = 2**23  # values of a variable that are read at a time; two slabs are in memory
 ABSORPTION = "dB/(MHz^y cm)"  # the exponent y is that of the case
 
 
@@ -93,7 +94,8 @@ class GridFile:
         self.variables = [name for name in names if name in self._data.data_vars]
         self._axes = [axis[-1] for axis in section.axes]
         self._reversed: dict[str, slice] = {}
-        self._slabs: dict[str, _Slab] = {}
+        self._slabs: dict[str, list[_Slab]] = {}
+        self._reading = Lock()  # threads ask for planes, in about the order of the planes
         self._positions = [
             self._locate(n, -1.0 if axis[0] == "-" else 1.0, offset)
             for n, (axis, offset) in enumerate(zip(section.axes, section.offset, strict=True))
@@ -134,15 +136,17 @@ class GridFile:
         return z, y, x
 
     def _slab(self, name: str, first: int, last: int) -> _Slab:
-        """Planes of samples that include those from `first` to `last`."""
-        slab = self._slabs.get(name)
-        if slab is None or first < slab.first or last >= slab.first + len(slab.values):
-            nz, ny, nx = self._shape
-            count = max(SLAB // (ny * nx), last + 1 - first)
-            self._slabs.pop(name, None)
-            slab = _Slab(first, self._read(name, slice(first, min(first + count, nz))))
-            self._slabs[name] = slab
-        return slab
+        """Planes of samples that include those from `first` to `last`, the next one at most."""
+        nz, ny, nx = self._shape
+        count = max(SLAB // (ny * nx), 1)
+        start = first - first % count
+        with self._reading:
+            kept = self._slabs.setdefault(name, [])
+            if all(slab.first != start for slab in kept):
+                del kept[:-1]  # other threads may still read from the last one
+                planes = slice(start, min(start + count + 1, nz))
+                kept.append(_Slab(start, self._read(name, planes)))
+            return next(slab for slab in kept if slab.first == start)
 
     @cached_property
     def _nearest(self) -> list[AxisPositions]:

@@ -84,8 +84,8 @@ class Plane:
         """Properties of the classes that have points, if the plane `is_uniform`."""
         if self.numbers is None:
             return [self.values]
-        counts = np.bincount(self.numbers.ravel())
-        return [{**self.values, **self.classes[number]} for number in np.flatnonzero(counts)]
+        found = [own for number, own in enumerate(self.classes) if np.any(self.numbers == number)]
+        return [{**self.values, **own} for own in found]
 
     def property(self, name: str) -> Values:
         """A property: a number, or the values of all points, (ny, nx)."""
@@ -95,5 +95,5 @@ class Plane:
             return base
         missing = np.nan if np.ndim(base) > 0 else base
         of_class = np.array([found.get(name, missing) for found in self.classes], self._dtype)
-        values = of_class[numbers]
-        return values if np.ndim(base) == 0 else np.where(changed[numbers], values, base)
+        values = of_class.take(numbers)  # faster than an index
+        return values if np.ndim(base) == 0 else np.where(changed.take(numbers), values, base)

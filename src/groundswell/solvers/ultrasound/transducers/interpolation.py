@@ -18,7 +18,7 @@ wavelength, or of at least 5 at a tolerance of 0.1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, isfinite, pi, prod
 from typing import NamedTuple
@@ -27,6 +27,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from groundswell.arrays import Floats, Integers
+from groundswell.backends.workers import in_threads
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.transducers.surface import (
     Surface,
@@ -156,7 +157,9 @@ def interpolation_matrix(
     if not elements:
         raise InputError("the transducer has 0 elements; give at least one")
     rows = [interpolate(element, grid, upsampling, tolerance, layer) for element in elements]
-    points = np.unique(np.concatenate([row.points for row in rows]))
+    points = rows[0].points
+    if len(rows) > 1:
+        points = np.unique(np.concatenate([row.points for row in rows]))
     columns = np.concatenate([np.searchsorted(points, row.points) for row in rows])
     starts = np.cumsum([0, *(row.points.size for row in rows)])
     weights = np.concatenate([row.weights for row in rows])
@@ -197,30 +200,42 @@ def _kernel(cells: Floats, first: int, count: int, half_width: int) -> Floats:
 
 
 def _spread(cells: Floats, weights: Floats, grid: PointGrid, half_width: int) -> GridWeights:
-    """Sum of the kernels of all integration points, computed slab by slab of tiles along z."""
-    parts = [
-        (grid.flat(corner + np.argwhere(box)[:, ::-1]), box[box != 0])
-        for corner, box in _slabs(cells, weights, half_width)
-    ]
+    """Sum of the kernels of all integration points; threads compute slabs of tiles along z."""
+    tiles = _tiles(cells)
+
+    def find(slab: Integers) -> tuple[Integers, Floats]:
+        groups = [slab[group] for group in _equal_rows(tiles[slab])]
+        corner, box = _slab(cells, weights, groups, half_width)
+        return grid.flat(corner + np.argwhere(box)[:, ::-1]), box[box != 0]
+
+    parts = in_threads(find, _equal_rows(tiles[:, 2:]))
     flat, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     points, where = np.unique(flat, return_inverse=True)
     return GridWeights(points, np.bincount(where, values, points.size).astype(float))
 
 
-def _slabs(cells: Floats, weights: Floats, half_width: int) -> Iterator[tuple[Integers, Floats]]:
-    """Index (i, j, k) of the first point of each slab, and its weights (z, y, x)."""
-    tiles = np.floor(cells / TILE).astype(np.int64)
-    for slab in _equal_rows(tiles[:, 2:]):
-        groups = [slab[group] for group in _equal_rows(tiles[slab])]
-        corners = [TILE * tiles[group[0]] - half_width for group in groups]
-        low = np.min(corners, axis=0)
-        size = TILE + 2 * half_width
-        box = np.zeros((np.max(corners, axis=0) - low + size)[::-1])
-        for corner, group in zip(corners, groups, strict=True):
-            place = tuple(slice(start, start + size) for start in (corner - low)[::-1])
-            for chunk in np.split(group, range(CHUNK, group.size, CHUNK)):
-                box[place] += _tile(cells[chunk], weights[chunk], corner, size, half_width)
-        yield low, box
+def _slab(
+    cells: Floats, weights: Floats, groups: Sequence[Integers], half_width: int
+) -> tuple[Integers, Floats]:
+    """Index (i, j, k) of the first point of a slab, and its weights (z, y, x).
+
+    Args:
+        groups: the integration points of each tile.
+    """
+    corners = [TILE * _tiles(cells[group[0]]) - half_width for group in groups]
+    low = np.min(corners, axis=0)
+    size = TILE + 2 * half_width
+    box = np.zeros((np.max(corners, axis=0) - low + size)[::-1])
+    for corner, group in zip(corners, groups, strict=True):
+        place = tuple(slice(start, start + size) for start in (corner - low)[::-1])
+        for chunk in np.split(group, range(CHUNK, group.size, CHUNK)):
+            box[place] += _tile(cells[chunk], weights[chunk], corner, size, half_width)
+    return low, box
+
+
+def _tiles(cells: Floats) -> Integers:
+    """The numbers of the tiles along each axis that contain fractional indices."""
+    return np.floor(cells / TILE).astype(np.int64)
 
 
 def _tile(cells: Floats, weights: Floats, corner: Integers, size: int, half_width: int) -> Floats:

@@ -13,10 +13,12 @@ from checked import cost, decomposed, quantities_of, warnings_of
 from ultrasound_cases import setup
 from ultrasound_media import AXES, CELLS, REGION, WATER, H, inside, model, properties_file, save
 
+from groundswell.backends import workers
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.dispersion import absorbing_distance, most_absorbing
-from groundswell.solvers.ultrasound.media import MediumDescription, MediumSection
+from groundswell.solvers.ultrasound.media import MediumDescription, MediumSection, files
+from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
 from groundswell.solvers.ultrasound.stability import Coefficients, longest_step
 from groundswell.solvers.ultrasound.window import Window
@@ -111,7 +113,7 @@ def test_the_path_through_strong_absorption_is_that_of_all_points(tmp_path: Path
             for axis in range(3)
         ]
         grid = Grid(CELLS, (H, 2 * H, 3 * H))
-        found = absorbing_distance(description.absorption(), absorption.max(), grid)
+        found = absorbing_distance(description.absorption_in, absorption.max(), grid)
         assert found == pytest.approx(min(lengths), rel=1e-14)
 
 
@@ -132,6 +134,33 @@ def test_parts_of_ranks_have_the_bits_of_the_whole(
             value, wanted = getattr(found, field.name), getattr(expected, field.name)
             assert np.array_equal(value, wanted), (field.name, keys)
             assert getattr(value, "dtype", None) == getattr(wanted, "dtype", None)
+
+
+def test_threads_change_no_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads find planes at the same time, also of files of which few planes are read at once."""
+    points = np.random.default_rng(9).integers(0, np.prod([len(at) for at in AXES]), 80)
+    for keys in media(tmp_path, 8):
+        section, found = MediumSection(**{**WATER, **keys}), []
+        for threads in (1, 5):
+            monkeypatch.setattr(workers, "default_threads", lambda count=threads: count)
+            monkeypatch.setattr(files, "SLAB", 1)
+            description = MediumDescription(section, AXES, REGION)
+            whole, chosen = description.medium(), description.representatives
+            values = [getattr(each, n) for each in (whole, chosen) for n in PROPERTIES]
+            found.append([*values, description.speeds(points)])
+        for one, several in zip(*found, strict=True):
+            assert np.array_equal(one, several), keys
+
+
+def test_parts_without_losses_have_the_speed_and_the_density(tmp_path: Path) -> None:
+    cells = tuple(len(at) for at in AXES)
+    window = Window(cells, (3, 0, cells[2] - 2), (4, cells[1], 3), (2, 0, 1))
+    for keys in media(tmp_path, 9):
+        description = MediumDescription(MediumSection(**{**WATER, **keys}), AXES, REGION)
+        found, expected = description.lossless_in(window), description.medium_in(window)
+        assert np.array_equal(found.speed, expected.speed)
+        assert np.array_equal(found.density, expected.density)
+        assert not found.is_absorbing
 
 
 def test_speeds_at_points_are_those_of_the_medium(tmp_path: Path) -> None:

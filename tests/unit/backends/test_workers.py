@@ -1,0 +1,69 @@
+"""Threads for work on host arrays."""
+
+from __future__ import annotations
+
+from threading import Barrier, get_ident
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundswell.backends import workers
+from groundswell.backends.workers import chunks, for_each, in_threads, mapped
+
+
+@pytest.fixture(params=[1, 3])
+def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    count: int = request.param
+    monkeypatch.setattr(workers, "default_threads", lambda: count)
+    return count
+
+
+def test_results_have_the_order_of_the_items(threads: int) -> None:
+    used = set()
+
+    def work(n: int) -> int:
+        used.add(get_ident())
+        return n * n
+
+    assert list(in_threads(work, iter(range(50)))) == [n * n for n in range(50)]
+    assert (used == {get_ident()}) == (threads == 1)
+
+
+def test_work_runs_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The barrier breaks, which raises an error, unless three threads wait at it."""
+    monkeypatch.setattr(workers, "default_threads", lambda: 3)
+    together = Barrier(3, timeout=20)
+    for_each(lambda _: together.wait(), range(6))
+
+
+def test_few_results_are_in_memory(threads: int) -> None:
+    begun = []
+    found = in_threads(begun.append, range(100))
+    next(found)
+    assert len(begun) <= 3 * threads + 1
+
+
+def test_errors_of_threads_are_raised(threads: int) -> None:
+    with pytest.raises(ZeroDivisionError):
+        for_each(lambda n: 1 // (n - 7), range(100))
+
+
+@given(st.integers(0, 60), st.integers(0, 12), st.integers(1, 40))
+def test_chunks_cover_all_rows_once(count: int, size: int, most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "CHUNK", most)
+        found = chunks(count, size)
+    assert [n for part in found for n in range(count)[part]] == list(range(count))
+    assert all((part.stop - part.start) * size <= max(most, size) for part in found)
+
+
+def test_a_mapped_function_has_its_own_values(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "CHUNK", 7)
+    values = np.random.default_rng(1).uniform(1, 2, (3, 4, 5))
+    found = mapped(np.sqrt, values, "float32")
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, np.sqrt(values).astype("float32"))
