@@ -97,7 +97,7 @@ class DistributedArray:
         return whole
 
 
-def _is_whole(there: Index, values: HostArray, shape: tuple[int, ...]) -> bool:
+def _is_whole(there: ArrayIndex, values: HostArray, shape: tuple[int, ...]) -> bool:
     """Whether the values at an index are an array of this shape, in its order."""
     return values.shape == shape and all(isinstance(entry, slice) for entry in there)
 
