@@ -21,7 +21,7 @@ from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Launch, open_backend
 from groundswell.backends.base import in_order
 from groundswell.compression import Coder, coder
-from groundswell.compression.strips import Box, strip_sizes, strip_table
+from groundswell.compression.strips import StridedValues, strip_sizes, strip_table
 
 ITEMSIZE = 4  # bytes of a value
 PARTS = 4
@@ -68,7 +68,7 @@ def with_coder(backend: Backend, name: str, values: DeviceArray, decoded: Device
 
 def strips_of(backend: Backend, array: DeviceArray) -> DeviceArray:
     """The table of an array's strips, on the device."""
-    box = Box(backend.address(array), (0, 0, ITEMSIZE), (1, 1, len(array)))
+    box = StridedValues(backend.address(array), (0, 0, ITEMSIZE), (1, 1, len(array)))
     return backend.to_device(strip_table([box]))
 
 

@@ -22,7 +22,7 @@ class InputError(GroundswellError):
 
 
 @dataclass(frozen=True)
-class Problem:
+class CaseProblem:
     """One problem of a case: its key, the value found, and what is allowed there."""
 
     key: str
@@ -37,12 +37,12 @@ class Problem:
 class CaseError(InputError):
     """An invalid case; the message lists every problem found."""
 
-    def __init__(self, problems: Sequence[Problem], source: str = "case") -> None:
+    def __init__(self, problems: Sequence[CaseProblem], source: str = "case") -> None:
         self.problems = tuple(problems)
         self.source = source
         super().__init__("\n".join([f"{source} cannot be used:", *(f"  {p}" for p in problems)]))
 
-    def __reduce__(self) -> tuple[type[CaseError], tuple[tuple[Problem, ...], str]]:
+    def __reduce__(self) -> tuple[type[CaseError], tuple[tuple[CaseProblem, ...], str]]:
         return type(self), (self.problems, self.source)  # ranks send each other errors, pickled
 
 

@@ -19,7 +19,9 @@ from groundswell.errors import InputError, did_you_mean, listed, quoted
 
 GROUP = "groundswell.solvers"
 
-Part = Literal["case", "prepare", "check", "cost", "solver", "pictures", "problems", "benchmarks"]
+Component = Literal[
+    "case", "prepare", "check", "cost", "solver", "pictures", "problems", "benchmarks"
+]
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,11 @@ class SolverInfo:
     readers: Mapping[str, str] = field(default_factory=dict)
     converters: Mapping[str, str] = field(default_factory=dict)
 
-    def has(self, part: Part) -> bool:
+    def has(self, part: Component) -> bool:
         """Whether the solver has an optional part."""
         return bool(getattr(self, part))
 
-    def load(self, part: Part) -> Any:
+    def load(self, part: Component) -> Any:
         """The object that a part refers to.
 
         Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from groundswell.backends import Backend
-from groundswell.compression.strips import Box, strip_sizes, strip_table
+from groundswell.compression.strips import StridedValues, strip_sizes, strip_table
 
 Boxes = list[tuple[tuple[int, ...], tuple[int, ...]]]
 
@@ -20,7 +20,7 @@ def table_of(backend: Backend, array: Any, boxes: Boxes | None = None) -> Any:
     begin, missing = backend.address(array), 3 - len(array.shape)
     strides = (0,) * missing + tuple(array.strides)
     places = [
-        Box(
+        StridedValues(
             begin + sum(f * stride for f, stride in zip(first, array.strides, strict=True)),
             strides,
             (1,) * missing + shape,

@@ -21,7 +21,7 @@ from unittest.mock import patch
 import numpy as np
 
 from groundswell import processes
-from groundswell.errors import CaseError, GroundswellError, InputError, Problem
+from groundswell.errors import CaseError, CaseProblem, GroundswellError, InputError
 from groundswell.exchange import Domain, mpi_communicator
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate, get_communicator
@@ -85,7 +85,7 @@ def operations() -> None:
     say(job, "success", attempt(job, refuse(job, -1, InputError("never"))))
     error: GroundswellError = InputError("file 'x.bin' has 3 bytes; 4 are needed: give another")
     say(job, "input", attempt(job, refuse(job, 1, error)))
-    error = CaseError([Problem("grid.size", "1 m", "at least 1 km")], "case.toml")
+    error = CaseError([CaseProblem("grid.size", "1 m", "at least 1 km")], "case.toml")
     say(job, "case", attempt(job, refuse(job, 1, error)))
     say(job, "mistake", attempt(job, refuse(job, 1, ZeroDivisionError("by 0"))))
     mistake = refuse(job, 1, ZeroDivisionError("by 0"))

@@ -9,7 +9,7 @@ import pytest
 from changed_content import DROP as DROP
 from changed_content import changed_content
 
-from groundswell.errors import CaseError, Problem
+from groundswell.errors import CaseError, CaseProblem
 from groundswell.solvers.earthquake import case as schema
 
 PULSE = {"kind": "brune", "rise": "0.2 s"}
@@ -57,13 +57,13 @@ def build(content: dict[str, Any], folder: Path | str = "") -> schema.Earthquake
     return schema.EarthquakeCase.from_dict(content, folder)
 
 
-def problems(content: dict[str, Any], folder: Path | str = "") -> list[Problem]:
+def problems(content: dict[str, Any], folder: Path | str = "") -> list[CaseProblem]:
     with pytest.raises(CaseError) as caught:
         build(content, folder)
     return list(caught.value.problems)
 
 
-def only_problem(content: dict[str, Any], folder: Path | str = "") -> Problem:
+def only_problem(content: dict[str, Any], folder: Path | str = "") -> CaseProblem:
     found = problems(content, folder)
     assert len(found) == 1, found
     return found[0]

@@ -14,8 +14,8 @@ from groundswell.backends import Source
 from groundswell.backends.cpu import CpuBackend
 from groundswell.backends.named_arguments import ParameterNames
 from groundswell.backends.signature import signature
-from groundswell.backends.sliced_ellpack import Rows
-from groundswell.exchange.gather_scatter.rows import Values, reduce_rows
+from groundswell.backends.sliced_ellpack import SparseRows
+from groundswell.exchange.gather_scatter.rows import Operand, reduce_rows
 from groundswell.exchange.gather_scatter.tiles import reduce_in_place
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.cavity.case import CavityCase
@@ -196,10 +196,13 @@ def aligned_zeros(shape: tuple[int, ...], dtype: str) -> Any:
 def assembly_sources(dtype: str) -> list[Source]:
     """What sums of rows into other places, into their own, and in tiles compile."""
     backend = SourceCollector()
-    array, rows = Values(aligned_zeros((8,), dtype)), Rows(2, np.array([0, 2, 4]), np.arange(4))
-    for target in (rows, Rows.contiguous(0, 2)):
+    array, rows = (
+        Operand(aligned_zeros((8,), dtype)),
+        SparseRows(2, np.array([0, 2, 4]), np.arange(4)),
+    )
+    for target in (rows, SparseRows.contiguous(0, 2)):
         reduce_rows(backend, "sum", (array, rows), (array, target))
     backend.on_host = False
     with patch("groundswell.exchange.gather_scatter.tiles.MIN_INDICES", 0):
-        reduce_in_place(backend, "sum", array, rows, Rows.contiguous(0, 0))
+        reduce_in_place(backend, "sum", array, rows, SparseRows.contiguous(0, 0))
     return backend.sources

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundswell.simulation import blocks
 from groundswell.simulation.solver import (
-    Check,
+    CheckModule,
     Converging,
     CostModel,
     DirectSolver,
@@ -56,7 +56,7 @@ from groundswell_acoustics.setup import Setup as AcousticsSetup
 from groundswell_acoustics.setup import prepare as prepare_acoustics
 from groundswell_acoustics.solver import Acoustics
 
-checks: list[Check] = [
+checks: list[CheckModule] = [
     acoustics_check,
     cavity_check,
     dgwave_check,

@@ -7,7 +7,7 @@ from pathlib import Path
 from groundswell.backends import Cells, Launch, Source
 from groundswell.backends.base import in_order
 from groundswell.backends.source import precision
-from groundswell.exchange.pattern import Box
+from groundswell.exchange.decomposition import Block
 from groundswell.simulation.blocks import BlockSolver
 
 KERNELS = Path(__file__).parent / "kernels" / "wave.h"
@@ -38,6 +38,6 @@ class Acoustics(BlockSolver):
         extent = Cells(*self.part.cells)
         return self.module.launch("update_q", extent, self.interior("q"), self.interior("p"))
 
-    def _update_p(self, box: Box) -> Launch:
+    def _update_p(self, box: Block) -> Launch:
         p, q, cells = self.interior("p", box), self.interior("q", box), box.shape[::-1]
         return self.module.launch("update_p", Cells(*cells), p, q, *cells)

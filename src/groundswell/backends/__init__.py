@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from groundswell.backends.base import Backend, Event, Graph, Module
-from groundswell.backends.launch import Blocks, Cells, HostCall, Items, KernelLaunch, Launch
+from groundswell.backends.base import Backend, Event, Module
+from groundswell.backends.launch import Blocks, Cells, Graph, HostCall, Items, KernelLaunch, Launch
 from groundswell.backends.listing import Listing, describe, list_launches
 from groundswell.backends.source import Constant, Exact, Parameter, Source
 from groundswell.errors import BackendError
 
 __all__ = [
-    "Array",
     "Backend",
     "Blocks",
     "Cells",

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -32,10 +32,13 @@ from groundswell.backends.viewable import (
 )
 from groundswell.errors import InputError
 
+if TYPE_CHECKING:
+    import cupy
+
 StreamHandles = tuple[int, ...]  # of CUDA streams
 
 
-def as_array(backend: Backend, array: Any) -> DeviceArray:
+def as_array(backend: Backend, array: object) -> DeviceArray:
     """A NumPy or CuPy view of another library's array. The view keeps the memory alive.
 
     Args:
@@ -55,7 +58,7 @@ class ArrayInterop(ABC):
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
-    def view(self, array: Any, *, writable: bool = True) -> DeviceArray:
+    def view(self, array: object, *, writable: bool = True) -> DeviceArray:
         """A view as of `as_array`; read-only arrays are allowed if `writable` is False."""
         require_values(array)
         view, is_read_only = self._view(array)
@@ -65,7 +68,7 @@ class ArrayInterop(ABC):
         return view
 
     @abstractmethod
-    def _view(self, array: Any) -> tuple[DeviceArray, bool]:
+    def _view(self, array: object) -> tuple[DeviceArray, bool]:
         """The view, and whether it is read-only."""
 
     @abstractmethod
@@ -81,38 +84,35 @@ class ArrayInterop(ABC):
         """Copy a view of an immutable array into an array of the backend."""
 
     @abstractmethod
-    def to_jax(self, array: DeviceArray) -> Any:
+    def to_jax(self, array: DeviceArray) -> object:
         """A JAX array with the values of an array of the backend."""
 
     @abstractmethod
-    def user_streams(self, stream: Any, arrays: Iterable[Any]) -> StreamHandles:
+    def user_streams(self, stream: object, arrays: Iterable[object]) -> StreamHandles:
         """The user's streams: the given one, or the current streams of the arrays' libraries.
 
         Raises:
             InputError: `stream` is not a CUDA stream, or the backend has no streams.
         """
 
-    @abstractmethod
-    def wait_for_user(self, streams: StreamHandles) -> None:
+    def wait_for_user(self, streams: StreamHandles) -> None:  # noqa: B027, a CPU has no streams
         """Let later launches wait for all work in the user's streams."""
 
-    @abstractmethod
-    def make_user_wait(self, streams: StreamHandles) -> None:
+    def make_user_wait(self, streams: StreamHandles) -> None:  # noqa: B027, a CPU has no streams
         """Let later work in the user's streams wait for all launches so far."""
 
-    @abstractmethod
     def is_capturing(self, streams: StreamHandles) -> bool:
         """Whether a CUDA graph is being captured in one of the user's streams."""
+        return False
 
-    @abstractmethod
-    def synchronize_device(self) -> None:
+    def synchronize_device(self) -> None:  # noqa: B027, as above
         """Wait for all work on the device, also that of other libraries."""
 
 
 class HostInterop(ArrayInterop):
     """Interoperation on the CPU, which has no streams: all calls are synchronous."""
 
-    def _view(self, array: Any) -> tuple[DeviceArray, bool]:
+    def _view(self, array: object) -> tuple[DeviceArray, bool]:
         view = array if isinstance(array, np.ndarray) else numpy_view(array)
         return view, not view.flags.writeable
 
@@ -125,55 +125,44 @@ class HostInterop(ArrayInterop):
     def copy_from_view(self, target: DeviceArray, view: DeviceArray) -> None:
         np.copyto(target, view)
 
-    def to_jax(self, array: DeviceArray) -> Any:
+    def to_jax(self, array: DeviceArray) -> object:
         return import_module("jax.numpy").array(array, copy=True)
 
-    def user_streams(self, stream: Any, arrays: Iterable[Any]) -> StreamHandles:
+    def user_streams(self, stream: object, arrays: Iterable[object]) -> StreamHandles:
         if stream is not None:
             raise InputError(f"stream = {stream!r}: the CPU has no streams; leave it out")
         return ()
-
-    def wait_for_user(self, streams: StreamHandles) -> None:
-        pass
-
-    def make_user_wait(self, streams: StreamHandles) -> None:
-        pass
-
-    def is_capturing(self, streams: StreamHandles) -> bool:
-        return False
-
-    def synchronize_device(self) -> None:
-        pass
 
 
 class CudaInterop(ArrayInterop):
     """Interoperation on a GPU: events order the backend's stream and the user's streams."""
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         import cupy
 
         super().__init__(backend)
-        self._cupy: Any = cupy
-        self._runtime = cupy.cuda.runtime
-        self._device = int(backend.zeros((1,), np.uint8).device.id)
+        self._cupy, self._runtime = cupy, cupy.cuda.runtime
+        allocated: cupy.ndarray = backend.zeros((1,), np.uint8)
+        self._device = int(allocated.device.id)
         # Views that copies may still be reading, each with an event after the copy.
-        self._in_flight: deque[tuple[Any, DeviceArray]] = deque()
+        self._in_flight: deque[tuple[cupy.cuda.Event, DeviceArray]] = deque()
 
     @property
-    def _stream(self) -> Any:
+    def _stream(self) -> cupy.cuda.Stream:
         return self._backend.stream  # type: ignore[attr-defined]
 
-    def _view(self, array: Any) -> tuple[DeviceArray, bool]:
-        is_cupy = isinstance(array, self._cupy.ndarray)
-        if not is_cupy and not on_gpu(array):
+    def _view(self, array: object) -> tuple[DeviceArray, bool]:
+        if not isinstance(array, self._cupy.ndarray) and not on_gpu(array):
             raise InputError(
                 f'{name_of(array)} lies in host memory, but device="cuda" was requested; move the '
                 'array to the GPU, or use device="cpu"'
             )
         self._require_same_device(array)
-        return (array, False) if is_cupy else self._cupy_view(array)
+        if isinstance(array, self._cupy.ndarray):
+            return array, False
+        return self._cupy_view(array)
 
-    def _require_same_device(self, array: Any) -> None:
+    def _require_same_device(self, array: object) -> None:
         device = getattr(array, "__dlpack_device__", lambda: (2, self._device))()[1]
         if device != self._device:
             raise InputError(
@@ -181,7 +170,7 @@ class CudaInterop(ArrayInterop):
                 f'allocate it there, or use device="cuda:{device}"'
             )
 
-    def _cupy_view(self, array: Any) -> tuple[DeviceArray, bool]:
+    def _cupy_view(self, array: object) -> tuple[DeviceArray, bool]:
         try:
             interface = getattr(array, "__cuda_array_interface__", None)
             if interface is not None and not is_immutable(array):
@@ -191,7 +180,7 @@ class CudaInterop(ArrayInterop):
         except VIEW_ERRORS as error:
             raise view_error(array, error) from error
 
-    def _interface_view(self, array: Any, interface: dict[str, Any]) -> DeviceArray:
+    def _interface_view(self, array: object, interface: dict[str, Any]) -> DeviceArray:
         """The view that an array interface describes. CuPy's own import would synchronise."""
         shape, dtype = tuple(interface["shape"]), np.dtype(interface["typestr"])
         strides = interface.get("strides")
@@ -216,19 +205,19 @@ class CudaInterop(ArrayInterop):
         while self._in_flight[0][0].done and len(self._in_flight) > 1:
             self._in_flight.popleft()
 
-    def to_jax(self, array: DeviceArray) -> Any:
+    def to_jax(self, array: DeviceArray) -> object:
         with self._stream:
             return import_module("jax.dlpack").from_dlpack(array.copy())
 
-    def _device_context(self) -> AbstractContextManager[Any]:
+    def _device_context(self) -> AbstractContextManager[object]:
         return self._cupy.cuda.Device(self._device)  # type: ignore[no-any-return]
 
-    def user_streams(self, stream: Any, arrays: Iterable[Any]) -> StreamHandles:
+    def user_streams(self, stream: object, arrays: Iterable[object]) -> StreamHandles:
         if stream is not None:
             return (stream_handle(stream),)
         return tuple({self._current_stream(array) for array in arrays})
 
-    def _current_stream(self, array: Any) -> int:
+    def _current_stream(self, array: object) -> int:
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(array, torch.Tensor):
             return int(torch.cuda.current_stream(array.device).cuda_stream)
@@ -250,7 +239,7 @@ class CudaInterop(ArrayInterop):
     def synchronize_device(self) -> None:
         self._cupy.cuda.Device(self._device).synchronize()
 
-    def _record_event(self, handle: int) -> Any:
+    def _record_event(self, handle: int) -> cupy.cuda.Event:
         """Record a new event. Reusing one could change what an earlier wait depends on."""
         event = self._cupy.cuda.Event(disable_timing=True)
         self._runtime.eventRecord(event.ptr, handle)
@@ -262,7 +251,7 @@ def array_interop(backend: Backend) -> ArrayInterop:
     return (CudaInterop if backend.name == "cuda" else HostInterop)(backend)
 
 
-def stream_handle(stream: Any) -> int:
+def stream_handle(stream: object) -> int:
     """The CUDA handle of a stream.
 
     Args:

@@ -10,18 +10,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends.compilation import CompilationQueue
-from groundswell.backends.launch import Extent, Items, Launch
+from groundswell.backends.launch import Extent, Graph, Items, KernelArgument, Launch
 from groundswell.backends.listing import in_order as in_order  # solvers import it from here
 from groundswell.backends.source import INCLUDE, Source
 from groundswell.backends.transforms import RealTransform
 from groundswell.errors import BackendError
+
+MemoryHandle = Any  # of shared memory; can be pickled and hashed, its type is the backend's own
 
 ROW_ALIGNMENT = 128  # bytes: one cache line of a GPU, two of a CPU
 
@@ -34,21 +36,15 @@ def debugging() -> bool:
 class Module(Protocol):
     """A compiled and loaded source."""
 
-    def launch(self, name: str, extent: Extent, /, *arguments: Any, **named: Any) -> Launch:
+    def launch(
+        self, name: str, extent: Extent, /, *arguments: KernelArgument, **named: KernelArgument
+    ) -> Launch:
         """A `KernelLaunch` that enqueues kernel `name` over `extent` with these arguments.
 
         Arrays are passed as pointers to their first element, Python integers as 64-bit integers.
         Like those of a Python function, arguments are given by position or by name: the names of
         the parameters in the kernel's source.
         """
-        ...
-
-
-class Graph(Protocol):
-    """A captured sequence of launches."""
-
-    def replay(self, times: int) -> None:
-        """Enqueue the sequence `times` times."""
         ...
 
 
@@ -75,7 +71,7 @@ class Event(Protocol):
         """Whether all work enqueued before the event is done."""
         ...
 
-    def seconds_since(self, earlier: Any) -> float:
+    def seconds_since(self, earlier: Self) -> float:
         """Device time between two completed events, s."""
         ...
 
@@ -89,7 +85,7 @@ class SharedMemory(Protocol):
     """
 
     address: int
-    handle: Any
+    handle: MemoryHandle
 
     def close(self) -> None:
         """Release the memory; no other process may access it afterwards."""
@@ -252,7 +248,7 @@ class Backend(ABC):
             BackendError: this machine cannot share memory between processes.
         """
 
-    def export_handle(self, address: int) -> tuple[Any, int]:
+    def export_handle(self, address: int) -> tuple[MemoryHandle, int]:
         """A handle for the allocation that contains an address, and the address's offset in bytes.
 
         Raises:
@@ -261,7 +257,7 @@ class Backend(ABC):
         raise BackendError(f"arrays of backend {self.name!r} cannot be shared between processes")
 
     @abstractmethod
-    def attach_handle(self, handle: Any) -> SharedMemory:
+    def attach_handle(self, handle: MemoryHandle) -> SharedMemory:
         """Memory that another process of this host has shared.
 
         Raises:

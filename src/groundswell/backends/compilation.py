@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from groundswell.backends.threads import available_cores
 
-Report = Callable[[int, int], None]  # called with the numbers of finished and started compilations
+CompilationReport = Callable[
+    [int, int], None
+]  # called with the numbers of finished and started compilations
 
 
 class Compilations:
@@ -21,10 +22,10 @@ class Compilations:
     def __init__(self) -> None:
         self._lock = Lock()
         self._started = self._finished = 0
-        self._report: Report | None = None
+        self._report: CompilationReport | None = None
 
     @contextmanager
-    def reporting_to(self, report: Report) -> Iterator[None]:
+    def reporting_to(self, report: CompilationReport) -> Iterator[None]:
         """Context in which `report` is called whenever a compilation starts or finishes."""
         with self._lock:
             self._started = self._finished = 0
@@ -61,11 +62,11 @@ class LazyFunction:
         load: waits for the compiler and returns the function.
     """
 
-    def __init__(self, load: Callable[[], Any]) -> None:
+    def __init__(self, load: Callable[[], Callable[..., None]]) -> None:
         self._load = load
 
     @cached_property
-    def loaded(self) -> Any:
+    def loaded(self) -> Callable[..., None]:
         """The function; raises BackendError if its source does not compile."""
         return self._load()
 
@@ -89,7 +90,9 @@ class CompilationQueue:
         self._building.append(self._pool.submit(build))
         return self._building[-1]
 
-    def function(self, built: Future[Path], load: Callable[[], Any]) -> LazyFunction:
+    def function(
+        self, built: Future[Path], load: Callable[[], Callable[..., None]]
+    ) -> LazyFunction:
         """A function of a library that may not be built yet."""
         function = LazyFunction(load)
         if built.done():

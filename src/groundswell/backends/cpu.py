@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.arrays import DeviceArray, HostArray
-from groundswell.backends.base import ROW_ALIGNMENT, Backend, EagerGraph, Event, Graph
+from groundswell.backends.base import ROW_ALIGNMENT, Backend, EagerGraph, Event, Graph, MemoryHandle
 from groundswell.backends.cache import KernelCache, default_folder
 from groundswell.backends.compilation import CompilationQueue, LazyFunction, compilations
 from groundswell.backends.host_memory import host_cache, host_memory
-from groundswell.backends.launch import Extent, HostCall, KernelLaunch, Launch
+from groundswell.backends.launch import Extent, HostCall, KernelArgument, KernelLaunch, Launch
 from groundswell.backends.named_arguments import ParameterNames
 from groundswell.backends.shared_memory import CpuSharedMemory
 from groundswell.backends.source import Source, digest
@@ -72,7 +72,7 @@ class CpuLaunch(KernelLaunch):
         self._function, self._module = function, module
 
     @staticmethod
-    def _convert(argument: Any) -> Any:
+    def _convert(argument: KernelArgument) -> ctypes.c_int64 | ctypes.c_void_p:
         return _argument(argument)
 
     def __call__(self) -> None:
@@ -114,7 +114,7 @@ class CpuModule:
             library.set_thread_team(ctypes.byref(team))
         return library
 
-    def _load(self, name: str) -> Any:
+    def _load(self, name: str) -> Callable[..., None]:
         function = getattr(self._library, name)
         function.restype = None
         return function
@@ -124,7 +124,9 @@ class CpuModule:
         thread_team(self._team.result()).resize(self.threads)
         TEAM.size = self.threads
 
-    def launch(self, name: str, extent: Extent, /, *arguments: Any, **named: Any) -> Launch:
+    def launch(
+        self, name: str, extent: Extent, /, *arguments: KernelArgument, **named: KernelArgument
+    ) -> Launch:
         given = self._names.in_order(name, arguments, named)
         function = self._compiling.function(self._built, lambda: self._load(name))
         return CpuLaunch(function, self, self._source, name, extent, given)
@@ -231,7 +233,7 @@ class CpuBackend(Backend):
         except (OSError, AttributeError) as error:
             raise BackendError(f"processes cannot share memory: {error}") from error
 
-    def attach_handle(self, handle: Any) -> CpuSharedMemory:
+    def attach_handle(self, handle: MemoryHandle) -> CpuSharedMemory:
         try:
             return CpuSharedMemory.attach(*handle)
         except OSError as error:
@@ -255,7 +257,7 @@ def _load_copy(library: Path) -> ctypes.CDLL:
         return ctypes.CDLL(copy.name)
 
 
-def _argument(value: Any) -> Any:
+def _argument(value: KernelArgument) -> ctypes.c_int64 | ctypes.c_void_p:
     if isinstance(value, (int, np.integer)):
         return ctypes.c_int64(int(value))
     if isinstance(value, np.ndarray):

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -25,6 +26,9 @@ from groundswell.backends.streams import Streams
 from groundswell.backends.transforms import CudaTransform
 from groundswell.errors import BackendError, DeviceMissing, RunFailed
 
+if TYPE_CHECKING:
+    import cupy
+
 BULK_COPY_CAPABILITY = 90  # compute capability of the first GPUs with include/bulk_copy.h
 SMALL_COPY = 2**16  # bytes from the host that the driver has read when the call returns
 POLL_SECONDS = 0.5  # between calls of the callbacks while the host waits
@@ -41,7 +45,7 @@ class PollingWait:
     def __init__(self) -> None:
         self.callbacks: list[Callable[[], None]] = []
 
-    def wait(self, event: Any) -> None:
+    def wait(self, event: cupy.cuda.Event) -> None:
         """Wait for a CUDA event; without callbacks the driver waits."""
         if not self.callbacks:
             event.synchronize()
@@ -58,7 +62,7 @@ class PollingWait:
 class CudaEvent:
     """A CUDA event recorded in a stream."""
 
-    def __init__(self, cupy: Any, stream: Any, polling: PollingWait) -> None:
+    def __init__(self, cupy: ModuleType, stream: cupy.cuda.Stream, polling: PollingWait) -> None:
         self._cupy, self._polling = cupy, polling
         self.raw = cupy.cuda.Event()
         self.raw.record(stream)
@@ -114,7 +118,7 @@ class CudaBackend(Backend):
         self._polling = PollingWait()
 
     @property
-    def stream(self) -> Any:
+    def stream(self) -> cupy.cuda.Stream:
         """The stream that launches go to now."""
         return self._streams.current
 
@@ -126,7 +130,7 @@ class CudaBackend(Backend):
         with self._stream:
             return self._cupy.asarray(np.ascontiguousarray(host))
 
-    def assign(self, target: Any, values: DeviceArray) -> None:
+    def assign(self, target: cupy.ndarray, values: DeviceArray) -> None:
         alike = target.shape == values.shape and target.dtype == values.dtype
         whole = target.flags.c_contiguous and values.flags.c_contiguous
         if alike and whole and isinstance(values, np.ndarray) and values.nbytes <= SMALL_COPY:
@@ -135,7 +139,7 @@ class CudaBackend(Backend):
         with self._stream:
             target[...] = self._cupy.asarray(values)
 
-    def to_host(self, array: Any, after: Event | None = None) -> HostArray:
+    def to_host(self, array: cupy.ndarray, after: Event | None = None) -> HostArray:
         with self._convert_errors():
             # The copy itself calls no callbacks, so the host waits for the work first.
             (after if isinstance(after, CudaEvent) else self.record_event()).wait()
@@ -193,7 +197,7 @@ class CudaBackend(Backend):
         except self._cupy.cuda.runtime.CUDARuntimeError as error:
             raise RunFailed(f"the GPU reported {error}; the run cannot continue") from error
 
-    def address(self, array: Any) -> int:
+    def address(self, array: cupy.ndarray) -> int:
         return int(array.data.ptr)
 
     def pinned_bytes(self, size: int) -> NDArray[np.uint8]:
@@ -216,14 +220,14 @@ class CudaBackend(Backend):
     def export_handle(self, address: int) -> tuple[bytes, int]:
         return self._ipc.export_handle(address)
 
-    def attach_handle(self, handle: Any) -> CudaSharedMemory:
+    def attach_handle(self, handle: bytes) -> CudaSharedMemory:
         return self._ipc.attach_handle(handle)
 
-    def nccl_unique_id(self) -> Any:
+    def nccl_unique_id(self) -> object:
         """A unique id, with which the ranks of a new NCCL communicator find each other."""
         return nccl.load().get_unique_id()
 
-    def nccl_communicator(self, size: int, unique_id: Any, rank: int) -> nccl.NcclCommunicator:
+    def nccl_communicator(self, size: int, unique_id: object, rank: int) -> nccl.NcclCommunicator:
         """An NCCL communicator of `size` ranks; all ranks must call this with the same unique id.
 
         Raises:
@@ -247,7 +251,7 @@ class CudaBackend(Backend):
             self._cupy.get_default_memory_pool().free_all_blocks()  # return the memory to the run
 
     def _copy_rate(self, size: int, repeats: int) -> float:
-        arrays: list[Any] = [self.zeros((size,), np.uint8) for _ in range(2)]
+        arrays: list[cupy.ndarray] = [self.zeros((size,), np.uint8) for _ in range(2)]
         source, target = arrays
 
         def copy() -> None:
@@ -269,7 +273,7 @@ def _dotted(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
-def _cupy() -> Any:
+def _cupy() -> ModuleType:
     """CuPy, if it finds a usable device; raises DeviceMissing otherwise."""
     try:
         import cupy
@@ -294,5 +298,5 @@ def pci_bus_ids() -> list[str]:
     return [_bus(runtime, number) for number in range(runtime.getDeviceCount())]
 
 
-def _bus(runtime: Any, number: int) -> str:
+def _bus(runtime: ModuleType, number: int) -> str:
     return str(runtime.deviceGetPCIBusId(number)).lower()

@@ -5,17 +5,21 @@ from __future__ import annotations
 from concurrent.futures import Future
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from groundswell.backends.base import debugging
 from groundswell.backends.compilation import CompilationQueue, LazyFunction
-from groundswell.backends.launch import Blocks, Cells, Extent, KernelLaunch, Launch
+from groundswell.backends.launch import Blocks, Cells, Extent, KernelArgument, KernelLaunch, Launch
 from groundswell.backends.named_arguments import ParameterNames
 from groundswell.backends.source import Source
 from groundswell.backends.streams import Streams
 from groundswell.errors import BackendError, RunFailed
+
+if TYPE_CHECKING:
+    import cupy
 
 CELL_BLOCK = (32, 4, 2)  # threads of a block along x, y and z
 PLANE_BLOCK = (64, 4, 1)  # the same for a single plane
@@ -36,7 +40,7 @@ class CudaLaunch(KernelLaunch):
         self._function = module.function(self.name, shared)
 
     @staticmethod
-    def _convert(argument: Any) -> Any:
+    def _convert(argument: KernelArgument) -> KernelArgument:
         return np.int64(argument) if isinstance(argument, int) else argument
 
     def __call__(self) -> None:
@@ -62,7 +66,7 @@ class CudaModule:
 
     def __init__(
         self,
-        cupy: Any,
+        cupy: ModuleType,
         compiling: CompilationQueue,
         source: Source,
         built: Future[Path],
@@ -73,10 +77,10 @@ class CudaModule:
         self.streams, self.checked = streams, debugging()
 
     @cached_property
-    def _module(self) -> Any:
+    def _module(self) -> cupy.RawModule:
         return self._cupy.RawModule(path=str(self._built.result()))
 
-    def _load(self, name: str, shared_bytes: int) -> Any:
+    def _load(self, name: str, shared_bytes: int) -> cupy.RawKernel:
         function = self._module.get_function(name)
         if shared_bytes + function.shared_size_bytes > DEFAULT_SHARED_BYTES:
             function.max_dynamic_shared_size_bytes = shared_bytes
@@ -86,12 +90,14 @@ class CudaModule:
         """A kernel with this amount of dynamic shared memory."""
         return self._compiling.function(self._built, lambda: self._load(name, shared_bytes))
 
-    def launch(self, name: str, extent: Extent, /, *arguments: Any, **named: Any) -> Launch:
+    def launch(
+        self, name: str, extent: Extent, /, *arguments: KernelArgument, **named: KernelArgument
+    ) -> Launch:
         shared = extent.shared_bytes if isinstance(extent, Blocks) else 0
         given = self._names.in_order(name, arguments, named)
         return CudaLaunch(self, shared, self._source, name, extent, given)
 
-    def check(self, name: str, stream: Any) -> None:
+    def check(self, name: str, stream: cupy.cuda.Stream) -> None:
         """Wait for a kernel in a stream; raises RunFailed if it failed."""
         try:
             stream.synchronize()

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 from groundswell.backends.streams import Streams
 from groundswell.errors import RunFailed
+
+if TYPE_CHECKING:
+    import cupy
+    from cuda.bindings import runtime as cuda_runtime
 
 UNROLL = 8  # repetitions in the unrolled graph, so that the host's work becomes negligible
 LONG_SEQUENCE = 64  # launches from which on unrolling gains nothing
@@ -16,7 +20,9 @@ LONG_SEQUENCE = 64  # launches from which on unrolling gains nothing
 class CudaGraph:
     """A captured sequence. A short sequence is also captured UNROLL times in one graph."""
 
-    def __init__(self, stream: Any, sequence: Callable[[], None], streams: Streams) -> None:
+    def __init__(
+        self, stream: cupy.cuda.Stream, sequence: Callable[[], None], streams: Streams
+    ) -> None:
         self._stream, self._streams = stream, streams
         self._sequence = sequence  # keeps alive what its launches use
         before = streams.launch_count
@@ -53,24 +59,24 @@ class GraphExecutable:
         graph: a graph of CuPy's.
     """
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: cupy.cuda.Graph) -> None:
         from cuda.bindings import runtime
 
         self._graph, self._runtime = graph, runtime
-        self._executable: Any = None
+        self._executable: cuda_runtime.cudaGraphExec_t | None = None
         if source := getattr(graph, "graph", 0):
             by_node = runtime.cudaGraphInstantiateFlags.cudaGraphInstantiateFlagUseNodePriority
             error, self._executable = runtime.cudaGraphInstantiate(source, int(by_node))
             self._require(error)
 
-    def launch(self, stream: Any) -> None:
+    def launch(self, stream: cupy.cuda.Stream) -> None:
         """Enqueue the graph in a stream of CuPy's."""
         if self._executable is None:
             self._graph.launch(stream)
         else:
             self._require(self._runtime.cudaGraphLaunch(self._executable, stream.ptr)[0])
 
-    def _require(self, error: Any) -> None:
+    def _require(self, error: cuda_runtime.cudaError_t) -> None:
         if error != self._runtime.cudaError_t.cudaSuccess:
             raise RunFailed(f"the GPU could not run a graph of launches ({error.name})")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType
 
 from groundswell.errors import BackendError
 
@@ -35,7 +35,7 @@ class IpcMemory:
     CUDA maps a handle only once in a process, so mappings are counted.
     """
 
-    def __init__(self, cupy: Any) -> None:
+    def __init__(self, cupy: ModuleType) -> None:
         self._runtime = cupy.cuda.runtime
         self._users: dict[bytes, int] = {}
         self._addresses: dict[bytes, int] = {}

@@ -8,14 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
+from groundswell.arrays import DeviceArray
 from groundswell.errors import counted
 
 if TYPE_CHECKING:
     from groundswell.backends.source import Source
 
 Launch = Callable[[], None]
+KernelArgument = DeviceArray | int | np.integer
+KernelArguments = dict[str, KernelArgument]  # by the names of the kernel's parameters
 
 
 @dataclass(frozen=True)
@@ -77,21 +82,21 @@ class KernelLaunch:
     __slots__ = ("_converted", "arguments", "extent", "name", "source")
 
     def __init__(
-        self, source: Source, name: str, extent: Extent, arguments: tuple[Any, ...]
+        self, source: Source, name: str, extent: Extent, arguments: tuple[KernelArgument, ...]
     ) -> None:
         self.source, self.name, self.extent = source, name, extent
         self._set(arguments)
 
-    def _set(self, arguments: tuple[Any, ...]) -> None:
+    def _set(self, arguments: tuple[KernelArgument, ...]) -> None:
         self.arguments = arguments
         self._converted = tuple(self._convert(argument) for argument in arguments)
 
     @staticmethod
-    def _convert(argument: Any) -> Any:
+    def _convert(argument: KernelArgument) -> object:
         """An argument as the kernel takes it."""
         return argument
 
-    def with_arrays(self, arrays: Mapping[int, Any]) -> KernelLaunch:
+    def with_arrays(self, arrays: Mapping[int, DeviceArray]) -> KernelLaunch:
         """The same launch with other arrays in place of some, given by the `id` of those."""
         other = copy(self)
         other._set(tuple(arrays.get(id(argument), argument) for argument in self.arguments))
@@ -116,17 +121,25 @@ class HostCall:
     def __init__(
         self,
         name: str,
-        function: Callable[..., Any],
-        *arguments: Any,
+        function: Callable[..., object],
+        *arguments: object,
         extent: str = "",
-        reads: Sequence[Any] = (),
-        writes: Sequence[Any] = (),
+        reads: Sequence[DeviceArray] = (),
+        writes: Sequence[DeviceArray] = (),
     ) -> None:
         self.name, self.extent, self.reads, self.writes = name, extent, reads, writes
         self._function, self._arguments = function, arguments
 
     def __call__(self) -> None:
         self._function(*self._arguments)
+
+
+class Graph(Protocol):
+    """A captured sequence of launches."""
+
+    def replay(self, times: int) -> None:
+        """Enqueue the sequence `times` times."""
+        ...
 
 
 class Replay:
@@ -139,7 +152,7 @@ class Replay:
 
     __slots__ = ("_graph", "launches")
 
-    def __init__(self, graph: Any, launches: Sequence[Launch]) -> None:
+    def __init__(self, graph: Graph, launches: Sequence[Launch]) -> None:
         self._graph, self.launches = graph, launches
 
     def __call__(self) -> None:

@@ -9,12 +9,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import combinations, permutations, takewhile
 from math import factorial, perm
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from groundswell.arrays import Floats, HostArray
 from groundswell.errors import BackendError, install
+
+if TYPE_CHECKING:
+    import pynvml
+
+Answer = TypeVar("Answer")
 
 BANDWIDTH = {
     "internal": 25e9,
@@ -66,7 +72,7 @@ class Device:
 
 
 @dataclass(frozen=True)
-class Pair:
+class DeviceLink:
     """The link between two devices.
 
     Attributes:
@@ -93,14 +99,14 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Links:
+class DeviceTopology:
     """The visible devices, in the order of CUDA_VISIBLE_DEVICES or PCI bus ids, and all pairs."""
 
     devices: tuple[Device, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[DeviceLink, ...]
 
 
-def read_links() -> Links:
+def read_links() -> DeviceTopology:
     """Read the GPUs that this process sees and the links between them.
 
     Raises:
@@ -114,7 +120,7 @@ def read_links() -> Links:
         devices = visible(sorted(known, key=lambda device: (len(device.bus), device.bus)))
         gpus = [(device.bus, known[device], _nvlinks(nvml, known[device])) for device in devices]
         pairs = [_pair(nvml, gpus, *ends) for ends in combinations(range(len(gpus)), 2)]
-    return Links(tuple(devices), tuple(pairs))
+    return DeviceTopology(tuple(devices), tuple(pairs))
 
 
 def link_times(buses: Sequence[str]) -> Floats:
@@ -192,7 +198,7 @@ def _invalid(problem: str) -> BackendError:
 
 
 @contextmanager
-def _nvml() -> Iterator[Any]:
+def _nvml() -> Iterator[ModuleType]:
     """Context in which NVML is initialized; raises its errors as BackendError."""
     try:
         import pynvml
@@ -208,7 +214,7 @@ def _nvml() -> Iterator[Any]:
         raise BackendError(MISSING.format(reason=f"NVML reports: {error}")) from error
 
 
-def _query(nvml: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+def _query(nvml: ModuleType, function: Callable[..., Answer], *arguments: object) -> Answer | None:
     """The result of an NVML function, or None if this driver or device does not support it."""
     try:
         return function(*arguments)
@@ -216,7 +222,7 @@ def _query(nvml: Any, function: Callable[..., Any], *arguments: Any) -> Any:
         return None
 
 
-def _device(nvml: Any, handle: Any) -> Device:
+def _device(nvml: ModuleType, handle: pynvml.c_nvmlDevice_t) -> Device:
     return Device(
         name=nvml.nvmlDeviceGetName(handle),
         uuid=nvml.nvmlDeviceGetUUID(handle),
@@ -225,32 +231,32 @@ def _device(nvml: Any, handle: Any) -> Device:
     )
 
 
-def _bus(pci: Any) -> str:
+def _bus(pci: pynvml.c_nvmlPciInfo_v3_t) -> str:
     """PCI bus id in CUDA's format: NVML writes the domain with eight digits, CUDA with four."""
     domain, rest = pci.busId.split(":", 1)
     return f"{int(domain, 16):04x}:{rest.lower()}"
 
 
-def _numa(nvml: Any, handle: Any) -> int | None:
+def _numa(nvml: ModuleType, handle: pynvml.c_nvmlDevice_t) -> int | None:
     scope = nvml.NVML_AFFINITY_SCOPE_NODE
     words = _query(nvml, nvml.nvmlDeviceGetMemoryAffinity, handle, NUMA_WORDS, scope)
     mask = sum(word << (64 * n) for n, word in enumerate(words or ()))
     return mask.bit_length() - 1 if mask.bit_count() == 1 else None
 
 
-def _level(nvml: Any, a: Any, b: Any) -> str:
+def _level(nvml: ModuleType, a: pynvml.c_nvmlDevice_t, b: pynvml.c_nvmlDevice_t) -> str:
     names = {getattr(nvml, f"NVML_TOPOLOGY_{name.upper()}", None): name for name in BANDWIDTH}
     return names.get(_query(nvml, nvml.nvmlDeviceGetTopologyCommonAncestor, a, b), "unknown")
 
 
-def _nvlinks(nvml: Any, handle: Any) -> Counter[str]:
+def _nvlinks(nvml: ModuleType, handle: pynvml.c_nvmlDevice_t) -> Counter[str]:
     """Number of active NVLink connections to each bus id, or to SWITCH."""
     numbers = range(nvml.NVML_NVLINK_MAX_LINKS)
     active = [n for n in numbers if _query(nvml, nvml.nvmlDeviceGetNvLinkState, handle, n)]
     return Counter(_far_end(nvml, handle, n) for n in active)
 
 
-def _far_end(nvml: Any, handle: Any, link: int) -> str:
+def _far_end(nvml: ModuleType, handle: pynvml.c_nvmlDevice_t, link: int) -> str:
     kind = _query(nvml, nvml.nvmlDeviceGetNvLinkRemoteDeviceType, handle, link)
     if kind == nvml.NVML_NVLINK_DEVICE_TYPE_SWITCH:
         return SWITCH  # a machine has several switches, each connected to every GPU
@@ -258,15 +264,15 @@ def _far_end(nvml: Any, handle: Any, link: int) -> str:
     return _bus(pci) if pci else "unknown"
 
 
-Gpu = tuple[str, Any, Counter[str]]  # bus id, handle, NVLink connections
+Gpu = tuple[str, "pynvml.c_nvmlDevice_t", Counter[str]]  # bus id, handle, NVLink connections
 
 
-def _pair(nvml: Any, gpus: Sequence[Gpu], a: int, b: int) -> Pair:
+def _pair(nvml: ModuleType, gpus: Sequence[Gpu], a: int, b: int) -> DeviceLink:
     nvlinks, switched = _count_nvlinks(nvml, gpus[a], gpus[b])
-    return Pair((a, b), _level(nvml, gpus[a][1], gpus[b][1]), nvlinks, switched)
+    return DeviceLink((a, b), _level(nvml, gpus[a][1], gpus[b][1]), nvlinks, switched)
 
 
-def _count_nvlinks(nvml: Any, a: Gpu, b: Gpu) -> tuple[int, bool]:
+def _count_nvlinks(nvml: ModuleType, a: Gpu, b: Gpu) -> tuple[int, bool]:
     """NVLink connections of two GPUs, and whether they go through NVSwitch."""
     direct = a[2][b[0]]
     through = min(a[2][SWITCH], b[2][SWITCH])

@@ -10,25 +10,27 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby
 from types import FunctionType, MethodType
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 
+from groundswell.arrays import DeviceArray
 from groundswell.backends.launch import (
     Concurrent,
     Forked,
     HostCall,
+    KernelArgument,
     KernelLaunch,
     Launch,
     Replay,
 )
-from groundswell.backends.signature import Parameter, signature
+from groundswell.backends.signature import KernelParameter, signature
 
 MAIN, FORKED = "main", "forked"
 ACCESSES = {"writes": "writes", "reads": "reads", None: "gets"}  # in a line's order
 HEADER = ("#", "stream", "launch", "extent", "bytes of arrays", "arrays")
 
-Arrays = Mapping[str, Any]
+Arrays = Mapping[str, DeviceArray]
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class ArrayArgument:
         """Type and shape, such as "float32[4, 8]"."""
         return f"{self.dtype}{list(self.shape)}"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The argument as data for JSON, without its address."""
         return {key: value for key, value in asdict(self).items() if key != "address"}
 
@@ -98,7 +100,7 @@ class Entry:
         size = f"{self.nbytes:,}" if self.arrays else ""
         return str(self.number), self.stream, name, self.extent, size, _words(self.arrays)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The entry as data for JSON."""
         arrays = [each.as_dict() for each in self.arrays]
         return {**asdict(self), "arrays": arrays, "nbytes": self.nbytes}
@@ -127,7 +129,7 @@ class Listing:
         table = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         return "\n".join([f"launches of {self.of}:"] * bool(self.of) + table)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The listing as data for JSON."""
         return {"of": self.of, "launches": [entry.as_dict() for entry in self.entries]}
 
@@ -236,14 +238,14 @@ def _kernel_arrays(launch: KernelLaunch, names: _Names) -> Iterator[ArrayArgumen
             yield names.describe(argument, parameter.name, parameter.access)
 
 
-def _parameters(launch: KernelLaunch) -> Sequence[Parameter]:
+def _parameters(launch: KernelLaunch) -> Sequence[KernelParameter]:
     """The kernel's parameters; without names and access if they are unclear."""
     found, arguments = signature(launch.source.text(), launch.name), launch.arguments
     if found is not None and len(found) == len(arguments):
         pairs = zip(found, arguments, strict=True)
         if all(parameter.access or not _is_array(given) for parameter, given in pairs):
             return found
-    return [Parameter("", None)] * len(arguments)
+    return [KernelParameter("", None)] * len(arguments)
 
 
 def _call_arrays(call: HostCall, names: _Names) -> Iterator[ArrayArgument]:
@@ -252,7 +254,7 @@ def _call_arrays(call: HostCall, names: _Names) -> Iterator[ArrayArgument]:
             yield names.describe(array, "", access)
 
 
-def _name_of(function: Any) -> str:
+def _name_of(function: object) -> str:
     """The qualified name of a function, or of the function of a partial one."""
     if isinstance(function, partial):
         return _name_of(function.func)
@@ -281,14 +283,14 @@ class _Names:
     def __init__(self, arrays: Arrays) -> None:
         self._spans = [(name, _span(array)) for name, array in arrays.items() if array.size]
 
-    def describe(self, array: Any, parameter: str, access: str | None) -> ArrayArgument:
+    def describe(self, array: DeviceArray, parameter: str, access: str | None) -> ArrayArgument:
         """An array as the argument of a launch."""
         shape, dtype = tuple(map(int, array.shape)), str(array.dtype)
         size = int(array.size * array.itemsize)
         name = self._find(array) if array.size else ""
         return ArrayArgument(name, parameter, access, _address(array), shape, dtype, size)
 
-    def _find(self, array: Any) -> str:
+    def _find(self, array: DeviceArray) -> str:
         first, last = _span(array)
         for name, span in self._spans:
             if span[0] == first:
@@ -297,17 +299,17 @@ class _Names:
         return shared[0] if len(shared) == 1 else ""
 
 
-def _is_array(argument: Any) -> bool:
+def _is_array(argument: KernelArgument) -> TypeGuard[DeviceArray]:
     """Whether an argument of a kernel is an array; the others are integers."""
     return not isinstance(argument, (int, np.integer))
 
 
-def _address(array: Any) -> int:
+def _address(array: DeviceArray) -> int:
     """Address of the first value of a NumPy or CuPy array."""
     return int(array.data.ptr if hasattr(array.data, "ptr") else array.ctypes.data)
 
 
-def _span(array: Any) -> tuple[int, int]:
+def _span(array: DeviceArray) -> tuple[int, int]:
     """Addresses of the first byte of an array, which is not empty, and after the last one."""
     reach = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
     first = _address(array) + sum(step for step in reach if step < 0)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from groundswell.arrays import HostArray
+from groundswell.backends.launch import KernelArgument
 from groundswell.backends.signature import signature
-from groundswell.backends.source import Source
+from groundswell.backends.source import Constant, Parameter, Source
+
+T = TypeVar("T")
 
 _COMMENT = re.compile(r"//[^\n]*")
 _MEMBER = re.compile(r"(\w+)\s*(?:\[\w+\]\s*)?[,;]")
@@ -22,12 +25,12 @@ class ParameterNames:
     """The names of the parameters of a source's kernels, read when they are first needed."""
 
     def __init__(self, source: Source) -> None:
-        self._source = source
-        self._names: dict[str, list[str]] = {}
+        constants, parameters = source.constants.items(), source.parameters.items()
+        self._key = source.path, tuple(constants), tuple(parameters)
 
     def in_order(
-        self, kernel: str, arguments: tuple[Any, ...], named: Mapping[str, Any]
-    ) -> tuple[Any, ...]:
+        self, kernel: str, arguments: Sequence[KernelArgument], named: Mapping[str, KernelArgument]
+    ) -> tuple[KernelArgument, ...]:
         """All arguments of a kernel in the order of its parameters.
 
         Args:
@@ -38,21 +41,22 @@ class ParameterNames:
             TypeError: an argument is missing, or no parameter has its name.
         """
         if not named:
-            return arguments
-        names = self._of(kernel)[len(arguments) :]
+            return tuple(arguments)
+        names = _parameter_names(kernel, *self._key)[len(arguments) :]
         return (*arguments, *_in_order(f"kernel {kernel}", names, named))
 
-    def _of(self, kernel: str) -> list[str]:
-        if kernel not in self._names:
-            found = signature(self._text, kernel)
-            if found is None:
-                raise TypeError(f"kernel {kernel}: the names of its parameters are unclear")
-            self._names[kernel] = [parameter.name for parameter in found]
-        return self._names[kernel]
 
-    @cached_property
-    def _text(self) -> str:
-        return self._source.text()
+@lru_cache(maxsize=1024)  # an exchange compiles its sources again for every plan
+def _parameter_names(
+    kernel: str,
+    path: Path,
+    constants: tuple[tuple[str, Constant], ...],
+    parameters: tuple[tuple[str, Parameter], ...],
+) -> tuple[str, ...]:
+    found = signature(Source(path, dict(constants), dict(parameters)).text(), kernel)
+    if found is None:
+        raise TypeError(f"kernel {kernel}: the names of its parameters are unclear")
+    return tuple(parameter.name for parameter in found)
 
 
 @lru_cache
@@ -74,7 +78,7 @@ def stack_members(file: Path, struct: str, axis: int, **values: HostArray) -> Ho
     return np.stack(_in_order(f"struct {struct}", members(file, struct), values), axis)
 
 
-def _in_order(owner: str, names: Sequence[str], given: Mapping[str, Any]) -> list[Any]:
+def _in_order(owner: str, names: Sequence[str], given: Mapping[str, T]) -> list[T]:
     if differing := sorted(given.keys() ^ set(names)):
         raise TypeError(f"{owner}: {', '.join(differing)} missing or unknown")
     return [given[name] for name in names]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from groundswell.errors import BackendError
+
+if TYPE_CHECKING:
+    import cupy
 
 # Peer; address and size in bytes of the sent buffer; the same of the received one.
 PeerMessage = tuple[int, tuple[int, int], tuple[int, int]]
@@ -26,7 +30,12 @@ class NcclCommunicator:
     """
 
     def __init__(
-        self, nccl: Any, size: int, unique_id: Any, rank: int, current_stream: Callable[[], Any]
+        self,
+        nccl: ModuleType,
+        size: int,
+        unique_id: object,
+        rank: int,
+        current_stream: Callable[[], cupy.cuda.Stream],
     ) -> None:
         self._nccl, self._current_stream = nccl, current_stream
         try:
@@ -59,7 +68,7 @@ class NcclCommunicator:
         self._communicator.abort()
 
 
-def load() -> Any:
+def load() -> ModuleType:
     """CuPy's NCCL bindings.
 
     Raises:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from types import ModuleType
 
 from groundswell.backends.cache import KernelCache
 from groundswell.backends.compilation import compilations
@@ -97,7 +97,7 @@ _MISSING = f"CUDA's run-time compiler is not installed; {install('cuda13')} (or 
 _LOADING = Lock()  # without it, another thread could see a partially imported package
 
 
-def _core() -> Any:
+def _core() -> ModuleType:
     with _LOADING:
         try:
             import cuda.core as core

@@ -39,7 +39,7 @@ class Macro:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class KernelParameter:
     """A parameter of a kernel.
 
     Args:
@@ -52,7 +52,7 @@ class Parameter:
     access: str | None
 
 
-def signature(text: str, kernel: str) -> tuple[Parameter, ...] | None:
+def signature(text: str, kernel: str) -> tuple[KernelParameter, ...] | None:
     """The parameters of a kernel in a translation unit; None if they are unclear.
 
     They are unclear if declarations of the kernel differ, also between CPUs and GPUs, or depend on
@@ -175,10 +175,10 @@ def _substitute(
     return re.sub(r"\s*##\s*", "", body), close + 1
 
 
-def _parameter(text: str) -> Parameter:
+def _parameter(text: str) -> KernelParameter:
     match = _PARAMETER.fullmatch(_QUALIFIERS.sub(" ", text).strip())
     if match is None:
         raise UnclearError(f"{text} is no simple parameter")
     if not match["star"]:
-        return Parameter(match["name"], None)
-    return Parameter(match["name"], "reads" if "const" in match["type"].split() else "writes")
+        return KernelParameter(match["name"], None)
+    return KernelParameter(match["name"], "reads" if "const" in match["type"].split() else "writes")

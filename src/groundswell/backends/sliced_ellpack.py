@@ -24,7 +24,7 @@ PADDING = -1  # index in rows that are shorter than the width of their slice
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SparseRows:
     """Rows of indices in compressed sparse row format.
 
     Args:
@@ -42,12 +42,12 @@ class Rows:
     on_devices: dict[tuple[object, ...], SlicesOnDevice] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def contiguous(cls, first: int, end: int) -> Rows:
+    def contiguous(cls, first: int, end: int) -> SparseRows:
         """Rows with one index each, from `first` to `end` - 1."""
         return cls(end - first, first=first)
 
     @classmethod
-    def single(cls, indices: Integers) -> Rows:
+    def single(cls, indices: Integers) -> SparseRows:
         """One index a row."""
         if _is_contiguous(indices):
             return cls.contiguous(int(indices[0]), int(indices[-1]) + 1)
@@ -56,7 +56,7 @@ class Rows:
     @classmethod
     def from_pairs(
         cls, count: int, rows: Integers, indices: Integers, order: Integers | None = None
-    ) -> Rows:
+    ) -> SparseRows:
         """Rows from (row, index) pairs; within a row, sorted by `order`, or in the given order."""
         from scipy.sparse import csc_array
 
@@ -86,21 +86,25 @@ class Rows:
         every = self.all_indices
         return every if self.offsets is None else every[self.offsets[:-1]]
 
-    def take(self, rows: Integers) -> Rows:
+    def take(self, rows: Integers) -> SparseRows:
         """The chosen rows; contiguous rows share the indices without a copy."""
         if self.indices is None or self.offsets is None:
-            return Rows.single(self.first + rows if self.indices is None else self.indices[rows])
+            return SparseRows.single(
+                self.first + rows if self.indices is None else self.indices[rows]
+            )
         if _is_contiguous(rows):
             offsets = self.offsets[rows[0] : rows[-1] + 2]
-            return Rows(len(rows), offsets - offsets[0], self.indices[offsets[0] : offsets[-1]])
+            return SparseRows(
+                len(rows), offsets - offsets[0], self.indices[offsets[0] : offsets[-1]]
+            )
         begins, sizes = self.offsets[rows], self.sizes[rows]
         offsets = np.append(0, np.cumsum(sizes))
         shift = np.repeat(begins - offsets[:-1], sizes)
-        return Rows(len(rows), offsets, self.indices[np.arange(offsets[-1]) + shift])
+        return SparseRows(len(rows), offsets, self.indices[np.arange(offsets[-1]) + shift])
 
 
 class SlicesOnDevice(NamedTuple):
-    """Slices whose arrays are on a device; see `Slices`."""
+    """Slices whose arrays are on a device; see `SlicedEllpack`."""
 
     table: DeviceArray
     indices: DeviceArray
@@ -109,7 +113,7 @@ class SlicesOnDevice(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Slices:
+class SlicedEllpack:
     """Source and target rows in sliced ELLPACK format.
 
     Args:
@@ -131,8 +135,12 @@ class Slices:
 
     @classmethod
     def of(
-        cls, source: Rows, target: Rows, threads: int = THREADS, in_flight: int = MAX_IN_FLIGHT
-    ) -> Slices:
+        cls,
+        source: SparseRows,
+        target: SparseRows,
+        threads: int = THREADS,
+        in_flight: int = MAX_IN_FLIGHT,
+    ) -> SlicedEllpack:
         """Sort rows by size, within windows only, so that they stay near their neighbours.
 
         Args:
@@ -158,7 +166,7 @@ class Slices:
         return cls(table, indices, (sides[0].first, sides[-1].first), in_place)
 
 
-def fill(table: Integers, rows: Rows, slices: tuple[Integers, Integers, Integers]) -> None:
+def fill(table: Integers, rows: SparseRows, slices: tuple[Integers, Integers, Integers]) -> None:
     """Store indices of rows in their slices, in batches: temporary arrays are large.
 
     Args:

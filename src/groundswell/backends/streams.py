@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from groundswell.backends.launch import Launch
+
+if TYPE_CHECKING:
+    from cupy import cuda
 
 HIGHEST_PRIORITY = -5  # of a stream; a device clamps it to its own range
 
@@ -22,16 +26,16 @@ class Streams:
         launch_count: number of kernels launched so far.
     """
 
-    def __init__(self, cupy: Any, main: Any) -> None:
+    def __init__(self, cupy: ModuleType, main: cuda.Stream) -> None:
         self._cupy = cupy
         self._main = self.current = main
         self.launch_count = 0
-        self._branches: list[Any] = []
+        self._branches: list[cuda.Stream] = []
         self._forked = cupy.cuda.Stream(non_blocking=True, priority=HIGHEST_PRIORITY)
         self._reset()
 
     def _reset(self) -> None:
-        self._fork_event: Any = None  # the forked stream has yet to wait for it
+        self._fork_event: cuda.Event | None = None  # the forked stream has yet to wait for it
         self._needs_join = False  # whether the main stream has yet to wait for forked work
 
     @contextmanager
@@ -88,12 +92,14 @@ class Streams:
         for end in ends:
             self._main.wait_event(end)
 
-    def _branch(self, stream: Any, launches: Sequence[Launch], start: Any) -> Any:
+    def _branch(
+        self, stream: cuda.Stream, launches: Sequence[Launch], start: cuda.Event
+    ) -> cuda.Event:
         stream.wait_event(start)
         self._enqueue(stream, launches)
         return self._record(stream)
 
-    def _enqueue(self, stream: Any, launches: Sequence[Launch]) -> None:
+    def _enqueue(self, stream: cuda.Stream, launches: Sequence[Launch]) -> None:
         self.current = stream
         try:
             for launch in launches:
@@ -101,7 +107,7 @@ class Streams:
         finally:
             self.current = self._main
 
-    def _record(self, stream: Any) -> Any:
+    def _record(self, stream: cuda.Stream) -> cuda.Event:
         event = self._cupy.cuda.Event(disable_timing=True)
         event.record(stream)
         return event

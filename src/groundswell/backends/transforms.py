@@ -7,7 +7,8 @@ number of values. The spectrum has the non-negative wavenumbers of the last axis
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -16,6 +17,8 @@ from groundswell.arrays import DeviceArray
 from groundswell.backends.launch import HostCall, Launch
 
 if TYPE_CHECKING:
+    import cupy
+
     from groundswell.backends.streams import Streams
 
 
@@ -36,7 +39,7 @@ def spectrum_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (*shape[:-1], shape[-1] // 2 + 1)
 
 
-def spectrum_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+def spectrum_dtype(dtype: DTypeLike) -> np.dtype:
     """Complex type with the precision of a real type."""
     return np.result_type(np.dtype(dtype), np.complex64)
 
@@ -77,7 +80,7 @@ class CudaTransform:
     """
 
     def __init__(
-        self, cupy: Any, streams: Streams, shape: tuple[int, ...], dtype: DTypeLike
+        self, cupy: ModuleType, streams: Streams, shape: tuple[int, ...], dtype: DTypeLike
     ) -> None:
         self._cufft, self._streams = cupy.cuda.cufft, streams
         single = np.dtype(dtype) == np.float32
@@ -89,7 +92,7 @@ class CudaTransform:
 
     def _plan(
         self, shape: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...], kind: str
-    ) -> Any:
+    ) -> cupy.cuda.cufft.PlanNd:
         return self._cufft.PlanNd(
             shape=shape,
             inembed=source,

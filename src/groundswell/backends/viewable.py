@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -17,12 +15,12 @@ SUPPORTED = "NumPy, CuPy, PyTorch, JAX, or anything with DLPack or an array inte
 VIEW_ERRORS = (AttributeError, BufferError, KeyError, RuntimeError, TypeError, ValueError)
 
 
-def is_immutable(array: Any) -> bool:
+def is_immutable(array: object) -> bool:
     """Whether the library's arrays are immutable, as those of JAX are."""
     return library_of(type(array)) in ("jax", "jaxlib")
 
 
-def require_values(array: Any) -> None:
+def require_values(array: object) -> None:
     """Raise InputError for traced arrays, which have no values, arrays with gradients and lists."""
     if isinstance(array, list | tuple):
         raise InputError(
@@ -40,7 +38,7 @@ def require_values(array: Any) -> None:
         )
 
 
-def as_dtype(given: DTypeLike) -> np.dtype[Any]:
+def as_dtype(given: DTypeLike) -> np.dtype:
     """The type that NumPy knows by this name; `object`, which is not supported, if none."""
     try:
         return np.dtype(given)
@@ -48,13 +46,13 @@ def as_dtype(given: DTypeLike) -> np.dtype[Any]:
         return np.dtype(object)
 
 
-def is_supported_dtype(dtype: np.dtype[Any]) -> bool:
+def is_supported_dtype(dtype: np.dtype) -> bool:
     """Whether values of a type are plain numbers of a size that kernels can copy."""
     plain = not (dtype.hasobject or dtype.names or dtype.subdtype)
     return plain and dtype.itemsize in ITEM_SIZES
 
 
-def value_type(given: DTypeLike) -> np.dtype[Any]:
+def value_type(given: DTypeLike) -> np.dtype:
     """The type of values."""
     dtype = as_dtype(given)
     if not is_supported_dtype(dtype):
@@ -80,7 +78,7 @@ def require_supported(name: str, array: DeviceArray) -> None:
         )
 
 
-def numpy_view(array: Any) -> HostArray:
+def numpy_view(array: object) -> HostArray:
     if on_gpu(array):
         raise InputError(
             f'{name_of(array)} lies on a GPU, but device="cpu" was requested; use device="cuda", '
@@ -99,7 +97,7 @@ def numpy_view(array: Any) -> HostArray:
     return writable if writable.ctypes.data == imported.ctypes.data else imported
 
 
-def on_gpu(array: Any) -> bool:
+def on_gpu(array: object) -> bool:
     device = getattr(array, "__dlpack_device__", None)
     if device is None:
         return hasattr(array, "__cuda_array_interface__")
@@ -109,7 +107,7 @@ def on_gpu(array: Any) -> bool:
         raise view_error(array, error) from error
 
 
-def view_error(array: Any, error: Exception) -> InputError:
+def view_error(array: object, error: Exception) -> InputError:
     reason = str(error).strip().partition("\n")[0].rstrip(".")
     return InputError(
         f"{name_of(array)} cannot be viewed ({reason}); allowed: {SUPPORTED}. For types that NumPy "
@@ -117,7 +115,7 @@ def view_error(array: Any, error: Exception) -> InputError:
     )
 
 
-def name_of(array: Any) -> str:
+def name_of(array: object) -> str:
     kind = type(array)
     return f"{library_of(kind)}.{kind.__name__}"
 

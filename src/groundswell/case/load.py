@@ -9,7 +9,7 @@ from pathlib import Path
 
 from groundswell import registry
 from groundswell.case.common import Case
-from groundswell.errors import CaseError, InputError, Problem, listed, quoted
+from groundswell.errors import CaseError, CaseProblem, InputError, listed, quoted
 
 TOML = (".toml", "")  # suffixes of case files
 _MAX_BYTES = 16 * 2**20  # a larger file is data, given as a case by mistake
@@ -110,22 +110,22 @@ def _parse(text: str | bytes, source: str) -> dict[str, object]:
         return tomllib.loads(text if isinstance(text, str) else text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        problem = Problem(f"line {line}", "", "is not UTF-8 text; save the file as UTF-8")
+        problem = CaseProblem(f"line {line}", "", "is not UTF-8 text; save the file as UTF-8")
     except RecursionError:
-        problem = Problem("case", "", "has lists or tables nested too deep")
+        problem = CaseProblem("case", "", "has lists or tables nested too deep")
     except ValueError as error:
         # Numbers with too many digits raise a plain ValueError, without a line.
         reason, _, location = str(error).partition(" (at ")
-        problem = Problem(location.rstrip(")") or "case", "", f"is not TOML: {reason}")
+        problem = CaseProblem(location.rstrip(")") or "case", "", f"is not TOML: {reason}")
     raise CaseError([problem], source)
 
 
 def _schema(content: dict[str, object], source: str) -> type[Case]:
     if "solver" not in content:
         allowed = f"is required; use {listed(registry.names())}"
-        raise CaseError([Problem("solver", "", allowed)], source)
+        raise CaseError([CaseProblem("solver", "", allowed)], source)
     try:
         schema: type[Case] = registry.find(str(content["solver"])).load("case")
     except InputError as error:
-        raise CaseError([Problem("solver", "", str(error))], source) from None
+        raise CaseError([CaseProblem("solver", "", str(error))], source) from None
     return schema

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from groundswell.case.units import Unit
-from groundswell.errors import Problem, did_you_mean, quoted
+from groundswell.errors import CaseProblem, did_you_mean, quoted
 
 Location = tuple[str | int, ...]
 Violation = tuple[Location, str]  # location relative to a section, what is allowed there
@@ -92,12 +92,12 @@ def _required(field: FieldInfo) -> str:
 # --- reporting ------------------------------------------------------------------------------------
 
 
-def problems_in(error: ValidationError, content: Any) -> list[Problem]:
+def problems_in(error: ValidationError, content: Any) -> list[CaseProblem]:
     """All distinct problems of the validated `content`, with the values that the user gave."""
     problems = []
     for item in error.errors(include_url=False, include_input=False):
         key, value = locate(item["loc"], content)
-        problems.append(Problem(key or "case", format_value(value), item["msg"]))
+        problems.append(CaseProblem(key or "case", format_value(value), item["msg"]))
     return list(dict.fromkeys(problems))
 
 

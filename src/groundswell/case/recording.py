@@ -18,8 +18,8 @@ from groundswell.errors import did_you_mean, listed
 if TYPE_CHECKING:  # NumPy takes long to import
     from groundswell.arrays import Integers
 
-Position = tuple[Length, Length, Length]
-Axis = Literal["x", "y", "z"]
+Coordinates = tuple[Length, Length, Length]
+AxisName = Literal["x", "y", "z"]
 Method = Literal["nearest", "linear", "cubic"]
 What = Literal["raw", "max", "min", "rms", "mean", "final", "amplitude", "phase"]
 HARMONICS: tuple[What, ...] = ("amplitude", "phase")  # fitted at given frequencies
@@ -38,7 +38,7 @@ class PointsWhere(Section):
     """
 
     kind: Literal["points"]
-    positions: Annotated[tuple[Position, ...], NotEmpty] | None = None
+    positions: Annotated[tuple[Coordinates, ...], NotEmpty] | None = None
     file: DataFile | None = None
     method: Method = "nearest"
 
@@ -51,8 +51,8 @@ class LineWhere(Section):
     """`kind = "line"`: `points` at equal distances from `start` to `end`."""
 
     kind: Literal["line"]
-    start: Position
-    end: Position
+    start: Coordinates
+    end: Coordinates
     points: Annotated[int, Field(strict=True, ge=2, le=LARGEST_COUNT)]
     method: Method = "linear"
 
@@ -70,7 +70,7 @@ class PlaneWhere(Section):
     """
 
     kind: Literal["plane"]
-    normal: Axis
+    normal: AxisName
     at: Length
     stride: Count | None = None
     points: tuple[Count, Count] | None = None
@@ -80,8 +80,8 @@ class BoxWhere(Section):
     """`kind = "box"`: every `stride`-th node of the cells whose centres lie in a box."""
 
     kind: Literal["box"]
-    low: Position
-    high: Position
+    low: Coordinates
+    high: Coordinates
     stride: Count = 1
 
     def violations(self) -> Iterator[Violation]:

@@ -62,13 +62,16 @@ class Mpc(Coder):
         self._states = [backend.zeros((3 + len(sizes),), np.uint64) for _ in range(2)]
 
     def encode(self, strips: DeviceArray, stream: DeviceArray | int) -> list[Launch]:
-        given = (strips, self._count, stream, self.used, self._states[0])
-        return [self._module.launch("mpc_compress", self._extent, *given)]
+        arrays = {"table": strips, "used": self.used, "state": self._states[0]}
+        return self._launch("mpc_compress", stream=stream, **arrays)
 
     def decode(self, stream: DeviceArray | int, strips: DeviceArray) -> list[Launch]:
         size = self.capacity if isinstance(stream, int) else stream.nbytes
-        given = (stream, size // self._word, self._count, strips, self.status, self._states[1])
-        return [self._module.launch("mpc_decompress", self._extent, *given)]
+        arrays = {"table": strips, "status": self.status, "state": self._states[1]}
+        return self._launch("mpc_decompress", stream=stream, capacity=size // self._word, **arrays)
+
+    def _launch(self, name: str, **arguments: DeviceArray | int) -> list[Launch]:
+        return [self._module.launch(name, self._extent, count=self._count, **arguments)]
 
     def fault(self, after: Event | None) -> str:
         return STATUS[int(self._backend.to_host(self.status, after)[0])]

@@ -13,7 +13,7 @@ from groundswell.arrays import Integers
 STRIP = 1024  # values; as in strips.h
 
 
-class Box(NamedTuple):
+class StridedValues(NamedTuple):
     """Values in memory, numbered row by row and plane by plane.
 
     Args:
@@ -35,7 +35,7 @@ def strip_sizes(shapes: Sequence[Sequence[int]]) -> list[int]:
     return [STRIP] * full + [size % STRIP for size in sizes if size % STRIP]
 
 
-def strip_table(boxes: Sequence[Box]) -> Integers:
+def strip_table(boxes: Sequence[StridedValues]) -> Integers:
     """The strips of boxes, (strips, 8), in the order of `strip_sizes`; rows as in strips.h."""
     rows = [row for box in boxes for row in _strips(box)]
     table = np.array(rows, np.int64).reshape(len(rows), 8)
@@ -45,7 +45,7 @@ def strip_table(boxes: Sequence[Box]) -> Integers:
     return table
 
 
-def _strips(box: Box) -> list[list[int]]:
+def _strips(box: StridedValues) -> list[list[int]]:
     total, (_, rows, length) = prod(box.shape), box.shape
     place = [box.address, *box.strides, rows, length]
     return [[*place, first, min(STRIP, total - first)] for first in range(0, total, STRIP)]

@@ -32,12 +32,18 @@ class Zfp(Coder):
 
     def encode(self, strips: DeviceArray, stream: DeviceArray | int) -> list[Launch]:
         items = Items(-(-self._blocks // self._at_once))
-        given = (strips, self._strips, self._blocks, stream, self.capacity // 8)
-        return [self._module.launch("zfp_compress", items, *given)]
+        return [self._module.launch("zfp_compress", items, **self._arguments(strips, stream))]
 
     def decode(self, stream: DeviceArray | int, strips: DeviceArray) -> list[Launch]:
-        given = (stream, self.capacity // 8, strips, self._strips, self._blocks)
-        return [self._module.launch("zfp_decompress", Items(self._blocks), *given)]
+        arguments = self._arguments(strips, stream)
+        return [self._module.launch("zfp_decompress", Items(self._blocks), **arguments)]
+
+    def _arguments(
+        self, strips: DeviceArray, stream: DeviceArray | int
+    ) -> dict[str, DeviceArray | int]:
+        """The arguments of both kernels."""
+        sizes = {"count": self._strips, "blocks": self._blocks, "words": self.capacity // 8}
+        return {"table": strips, "stream": stream, **sizes}
 
 
 def zfp_source(dtype: str, rate: int) -> Source:

@@ -13,7 +13,7 @@ See docs/exchange.md. Names are loaded on first use.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from groundswell.exchange.domain import Domain
@@ -34,7 +34,7 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'groundswell.exchange' has no attribute {name!r}")
     return getattr(import_module(f"groundswell.exchange.{_MODULES[name]}"), name)

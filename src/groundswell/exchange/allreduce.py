@@ -6,12 +6,13 @@ collective call.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Blocks, HostCall, Launch
+from groundswell.backends.launch import KernelArguments
 from groundswell.exchange.boxes import compile_kernels
 from groundswell.exchange.communicator import Communicator, opened
 from groundswell.exchange.messages import Message, Operation, TransferRequest, aligned
@@ -19,6 +20,9 @@ from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
 from groundswell.exchange.transports.nccl import communicator
 from groundswell.exchange.transports.peer_memory import PeerMemory
 from groundswell.exchange.waiting import Deadline, complete
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 
 class PeerAllReduce(Operation):
@@ -28,7 +32,7 @@ class PeerAllReduce(Operation):
         count: number of values, float64.
 
     Attributes:
-        arguments: the values of ALLREDUCE_ARGUMENTS.
+        arguments: the arguments ALLREDUCE_ARGUMENTS of kernels, see signals.h.
         waits: launches between the kernel that sends and the one that sums; if there are none, one
             kernel may do both.
 
@@ -48,7 +52,8 @@ class PeerAllReduce(Operation):
         rows.insert(comm.rank, [0, 0, -1])
         table = backend.to_device(np.array(rows, np.int64))
         signals = memory.signals([1] * len(messages), 1)
-        self.arguments: tuple[Any, ...] = (table, comm.size, memory.flip, *signals)
+        own: KernelArguments = {"contributions": table, "ranks": comm.size, "flip": memory.flip}
+        self.arguments = {**own, **signals}
         self.waits: list[Launch] = memory.waits()
 
 
@@ -69,7 +74,7 @@ class GatheredAllReduce(Operation):
         self.path = "NCCL" if self.in_graph else "MPI_Iallgather"
         self.peers, self.bytes = comm.others, values.nbytes * len(comm.others)
         self._extent = f"{self.bytes:,} bytes"
-        self._mpi_comm: Any = None
+        self._mpi_comm: MPI.Comm | None = None
         add = comm.collective_try(self._sum)  # before MPI calls, which would wait forever
         self.start = [self._by_nccl() if self.in_graph else self._by_mpi()]
         self.finish: list[Launch] = [add]
@@ -78,9 +83,9 @@ class GatheredAllReduce(Operation):
         """The launch that sums the gathered numbers."""
         ranks, count = self._comm.size, self._values.size
         self._all = self._backend.zeros((ranks, count), "f8")
-        arguments = (self._all, ranks, count, self._values)
-        module = compile_kernels(self._backend)
-        return module.launch("sum_over_ranks", Blocks(1, count), *arguments)
+        arrays = {"all": self._all, "sums": self._values}
+        launch, blocks = compile_kernels(self._backend).launch, Blocks(1, count)
+        return launch("sum_over_ranks", blocks, ranks=ranks, count=count, **arrays)
 
     def _by_nccl(self) -> Launch:
         group, address = communicator(self._comm, self._backend), self._backend.address
@@ -94,12 +99,12 @@ class GatheredAllReduce(Operation):
         return HostCall("NCCL allgather", gather, extent=self._extent)
 
     def _by_mpi(self) -> Launch:
-        self._mpi_comm = duplicate(self._comm.mpi_comm, self._comm)
+        comm = self._mpi_comm = duplicate(self._comm.mpi_comm, self._comm)
         opened(self)
         found = np.empty(self._all.shape)
 
         def gather() -> None:
-            request = self._mpi_comm.Iallgather(self._backend.to_host(self._values), found)
+            request = comm.Iallgather(self._backend.to_host(self._values), found)
             complete([request], Deadline(self._comm), "sums", lambda: self._comm.others)
             self._backend.assign(self._all, found)
 

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import gcd, prod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Blocks, Launch, Module, Source
+from groundswell.backends.launch import KernelArguments
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import AXES
 
@@ -233,11 +233,16 @@ class Copies:
         boxes = np.ascontiguousarray(rows[:, :-1])
         self.boxes = AddressTable(backend, boxes, (FROM, TO), arrays)
 
-    def arguments(self, blocks: int) -> tuple[Any, ...]:
-        """Values of LOAD_ARGUMENTS for kernels with this number of blocks of threads."""
+    def arguments(self, name: str, blocks: int) -> KernelArguments:
+        """The arguments LOAD_ARGUMENTS(name) of kernels with this number of blocks of threads."""
         chunks, shares = in_turns(self._chunks, blocks, self._messages)
         to_device = self._backend.to_device
-        return self.boxes.on_device, to_device(chunks), self.count, to_device(shares)
+        return {
+            f"{name}_boxes": self.boxes.on_device,
+            f"{name}_chunks": to_device(chunks),
+            f"{name}_count": self.count,
+            f"{name}_shares": to_device(shares),
+        }
 
 
 def in_turns(chunks: Integers, blocks: int, messages: int) -> tuple[Integers, Integers]:
@@ -292,7 +297,8 @@ class CopyLaunch:
         self.tables: list[AddressTable] = []
         if copies:
             tables, module = Copies(backend, copies), compile_kernels(backend)
-            boxes, chunks, count, _ = tables.arguments(max(tables.count, 1))
-            extent = Blocks(count, THREADS, work=f"{sum(copy.bytes for copy in copies):,} bytes")
-            self.launches = [module.launch("copy_boxes", extent, boxes, chunks, count)]
+            boxes, chunks, *_ = tables.arguments("own", max(tables.count, 1)).values()
+            work = f"{sum(copy.bytes for copy in copies):,} bytes"
+            extent = Blocks(tables.count, THREADS, work=work)
+            self.launches = [module.launch("copy_boxes", extent, boxes, chunks, tables.count)]
             self.tables = [tables.boxes]

@@ -14,7 +14,7 @@ from groundswell.backends import Launch
 from groundswell.backends.base import Event
 from groundswell.compression import TYPES, coder
 from groundswell.compression.base import Coder
-from groundswell.compression.strips import Box, strip_sizes, strip_table
+from groundswell.compression.strips import StridedValues, strip_sizes, strip_table
 from groundswell.errors import InputError, RunFailed
 from groundswell.exchange.boxes import AddressTable, CopyLaunch, merged
 from groundswell.exchange.messages import Message, Segment, TransferRequest, aligned
@@ -106,7 +106,7 @@ class CodedTransfer(Transfer):
                 )
 
 
-def _box(segment: Segment) -> Box:
+def _box(segment: Segment) -> StridedValues:
     """The values of a segment, in an order on which sender and receiver agree.
 
     Rows follow its last axis or, if that is short, its longest axis, so that the values of a strip
@@ -117,7 +117,7 @@ def _box(segment: Segment) -> Box:
         axes.sort(key=lambda axis: segment.shape[axis])
     along = replace(segment.box, strides=tuple(segment.box.strides[axis] for axis in axes))
     shape, strided, _ = merged(tuple(segment.shape[axis] for axis in axes), along, along)
-    return Box(strided.address, strided.strides, shape)
+    return StridedValues(strided.address, strided.strides, shape)
 
 
 def common_type(values: Iterable[tuple[str, str]]) -> str:

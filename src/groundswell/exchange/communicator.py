@@ -13,7 +13,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from functools import wraps
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from groundswell.arrays import Integers
 from groundswell.errors import (
@@ -26,12 +26,10 @@ from groundswell.errors import (
     reason_of,
 )
 
-if TYPE_CHECKING:
-    pass
-
 T = TypeVar("T")
+P = ParamSpec("P")
+Owner = TypeVar("Owner", bound="OfRanks")
 SHOWN = 3  # ranks in a message
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Communicator(ABC):
@@ -49,7 +47,7 @@ class Communicator(ABC):
     plans = 0
 
     @abstractmethod
-    def _allgather(self, kind: str, value: Any) -> list[Any]:
+    def _allgather(self, kind: str, value: T) -> list[T]:
         """The values of all ranks in a call of this kind; the kind must agree on all ranks.
 
         For "gather", only rank 0 needs the values.
@@ -125,7 +123,7 @@ class Communicator(ABC):
         """Whether this rank prints for all: rank 0, or the first rank that is alive."""
         return self.first
 
-    def require_same(self, settings: Mapping[str, Any]) -> None:
+    def require_same(self, settings: Mapping[str, object]) -> None:
         """Raise InputError on all ranks unless all gave the same values; collective."""
         found = self.allgather({name: repr(value) for name, value in settings.items()})
         for name in dict.fromkeys(chain(*found)):
@@ -152,10 +150,10 @@ class Communicator(ABC):
             Exception: another error of `act` on this rank; other ranks raise RunFailed.
         """
         with all_or_nothing():
-            result: Any = None
+            results: list[T] = []
             error: Exception | None = None
             try:
-                result = act()
+                results.append(act())
             except MemoryError as failure:
                 where = f"rank {self.rank} is out" if self.size > 1 else "out"
                 cure = "use a smaller case, or more ranks"
@@ -165,7 +163,7 @@ class Communicator(ABC):
                     raise
                 error = failure
             self.fail_together(error)
-            return cast(T, result)
+            return results[0]
 
     def fail_together(self, error: Exception | None, kind: str = "try") -> None:
         """Raise on all ranks if any has an error: its own, or that of the first rank with an error.
@@ -189,7 +187,13 @@ def _ranks(ranks: Sequence[int]) -> str:
     return f"rank {', '.join(map(str, ranks[:SHOWN]))}{more}"
 
 
-def reported(method: Method) -> Method:
+class OfRanks(Protocol):
+    """An object whose methods all ranks call."""
+
+    comm: Communicator
+
+
+def reported(method: Callable[Concatenate[Owner, P], T]) -> Callable[Concatenate[Owner, P], T]:
     """Decorate a method that all ranks of its object's `comm` call: an error is reported to them.
 
     If all ranks raise an error alike, they may go on. Otherwise, the other ranks raise one, too,
@@ -197,18 +201,18 @@ def reported(method: Method) -> Method:
     """
 
     @wraps(method)
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(owner: Owner, /, *args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return method(self, *args, **kwargs)
+            return method(owner, *args, **kwargs)
         except Exception as error:
             if not known_to_all(error):
-                text = f"rank {self.comm.rank} failed: {type(error).__name__}: {error}"
+                text = f"rank {owner.comm.rank} failed: {type(error).__name__}: {error}"
                 kind = InputError if isinstance(error, InputError) else RunFailed
                 with suppress(GroundswellError):
-                    self.comm._allgather("try", kind(text))
+                    owner.comm._allgather("try", kind(text))
             raise now_known(error)  # noqa: B904, the same error
 
-    return cast(Method, call)
+    return call
 
 
 class SerialCommunicator(Communicator):
@@ -216,7 +220,7 @@ class SerialCommunicator(Communicator):
 
     rank, size = 0, 1
 
-    def _allgather(self, kind: str, value: Any) -> list[Any]:
+    def _allgather(self, kind: str, value: T) -> list[T]:
         return [value]
 
     def alltoallv(self, parts: Mapping[int, Integers]) -> dict[int, Integers]:

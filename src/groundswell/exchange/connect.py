@@ -13,7 +13,7 @@ import ctypes
 import os
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from types import ModuleType
 
 from groundswell.backends import Backend
 from groundswell.compression import VARIABLE_LENGTH, require_codec
@@ -192,13 +192,13 @@ def first_obstacle(comm: Communicator, check: Callable[[], Obstacle]) -> Obstacl
     return next((reason for reason in found if reason), None)
 
 
-def _threads(backend: Any, comm: Communicator) -> Obstacle:
+def _threads(backend: Backend, comm: Communicator) -> Obstacle:
     level = thread_level()
     works = level in (None, "multiple")  # None: MPI has not been started
     return None if works else f"MPI allows calls from one thread only ({level})"
 
 
-def _nccl(backend: Any, comm: Communicator) -> Obstacle:
+def _nccl(backend: Backend, comm: Communicator) -> Obstacle:
     if reason := shared_gpu(backend, comm):
         return reason
     if comm.size == 1 and len(gpu_buses()) == 1:
@@ -209,7 +209,7 @@ def _nccl(backend: Any, comm: Communicator) -> Obstacle:
     return None
 
 
-def _gpu_mpi(backend: Any, comm: Communicator) -> Obstacle:
+def _gpu_mpi(backend: Backend, comm: Communicator) -> Obstacle:
     """The obstacle if MPI is not GPU-aware: it would cause a segmentation fault."""
     answer = os.environ.get(GPU_MPI, "")
     if answer not in ("", "0", "1"):
@@ -228,7 +228,7 @@ REQUIREMENTS = {"nccl": _nccl, "mpi-gpu": _gpu_mpi, "mpi-thread": _threads}
 
 
 @cache
-def load_mpi() -> Any:
+def load_mpi() -> ModuleType:
     """The MPI module of mpi4py; does not initialise MPI in a single process.
 
     Raises:

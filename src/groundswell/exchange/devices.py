@@ -20,10 +20,10 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator
 
 # Bytes that some ranks of a machine send to each other, (ranks, ranks).
-Traffic = Callable[[Sequence[int]], HostArray]
+TrafficEstimate = Callable[[Sequence[int]], HostArray]
 
 
-def open_device(name: str, comm: Communicator, traffic: Traffic | None = None) -> Backend:
+def open_device(name: str, comm: Communicator, traffic: TrafficEstimate | None = None) -> Backend:
     """A rank's backend: one of the machine's GPUs, or its share of the cores.
 
     Ranks that see the same GPUs of a machine are assigned so that heavy traffic uses fast links. If
@@ -50,7 +50,7 @@ def open_device(name: str, comm: Communicator, traffic: Traffic | None = None) -
 
 
 def find_device(
-    device: str | Backend, comm: Communicator, traffic: Traffic | None = None
+    device: str | Backend, comm: Communicator, traffic: TrafficEstimate | None = None
 ) -> Backend:
     """The backend of a rank, from a name ("cpu", "cuda", "cuda:1") or an open backend.
 
@@ -84,7 +84,7 @@ def gpu_buses() -> list[str]:
 # --- GPUs -----------------------------------------------------------------------------------------
 
 
-def _gpu(comm: MpiCommunicator, traffic: Traffic | None) -> int:
+def _gpu(comm: MpiCommunicator, traffic: TrafficEstimate | None) -> int:
     """The index of this rank's GPU among the visible GPUs."""
     buses: list[list[str]] = comm.allgather(comm.collective_try(gpu_buses))
     mine = buses[comm.rank]

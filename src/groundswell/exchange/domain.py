@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any, Unpack
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -34,7 +35,7 @@ from groundswell.exchange.communicator import reported
 from groundswell.exchange.decomposition import BlockLengths, Decomposition, decompose_for
 from groundswell.exchange.devices import find_device
 from groundswell.exchange.ghost_field import TERMS, Field, GhostField, as_fields, origin_of
-from groundswell.exchange.ghosts import Ghosts, Layers, as_ghosts
+from groundswell.exchange.ghosts import Ghosts, GhostWidths, as_ghosts
 from groundswell.exchange.halo import DEFAULTS, HaloExchange, Options, complete_options
 from groundswell.exchange.mpi_communicator import cartesian, ranks_of
 from groundswell.exchange.pattern import GhostedBlock, traffic
@@ -42,6 +43,9 @@ from groundswell.exchange.plan import Plan
 from groundswell.exchange.plan_cache import PlanCache
 from groundswell.exchange.repetition import LastExchange, places_of
 from groundswell.exchange.tuning import Choice, for_any_arrays, halo_candidates
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 ARGUMENTS = ("ghosts", "periodic", "corners", "comm", "device")
 
@@ -96,11 +100,11 @@ class Domain(GhostedBlock, PlanCache):
     def __init__(
         self,
         shape: Sequence[int],
-        ghosts: Layers = 1,
+        ghosts: GhostWidths = 1,
         *,
         periodic: bool | Sequence[bool] | None = None,
         corners: bool = True,
-        comm: Any = None,
+        comm: MPI.Comm | None = None,
         device: str | Backend = "cpu",
         **options: Unpack[DomainOptions],
     ) -> None:
@@ -118,13 +122,13 @@ class Domain(GhostedBlock, PlanCache):
         ranks.require_same({**same, "ghosts": layers})
         GhostedBlock.__init__(self, decomposition, ranks.rank, layers)
 
-        def opened() -> tuple[Backend, dict[str, Any]]:
+        def opened() -> tuple[Backend, Options]:
             backend = find_device(device, ranks, partial(traffic, decomposition, [(layers, 8)]))
             return backend, complete_options(backend, options)
 
         backend, self._options = ranks.collective_try(opened)
         PlanCache.__init__(self, ranks, backend, frees_comm=comm is not None)
-        self._staged: dict[Any, DeviceArray] = {}
+        self._staged: dict[Hashable, DeviceArray] = {}
         self._last: LastExchange | None = None  # of NumPy arrays
         self._by_address: set[Hashable] = set()  # terms of exchanges that belong to certain arrays
 
@@ -192,7 +196,7 @@ class Domain(GhostedBlock, PlanCache):
         return tuple(self._interop.to_device(o + h * n) for n, o, h in along)
 
     @reported
-    def gather(self, array: Any) -> HostArray | None:
+    def gather(self, array: object) -> HostArray | None:
         """The whole array, without ghosts, on rank 0; None elsewhere.
 
         Raises:
@@ -210,14 +214,14 @@ class Domain(GhostedBlock, PlanCache):
             return None
         whole: HostArray = np.empty((*components, *self.decomposition.shape), blocks[0].dtype)
         for rank, values in enumerate(blocks):
-            where: tuple[Any, ...] = (..., *self.decomposition.block(rank).slices)
+            where: tuple[EllipsisType | slice, ...] = (..., *self.decomposition.block(rank).slices)
             whole[where] = values
         return whole
 
     # --- exchanges --------------------------------------------------------------------------------
 
     @reported
-    def exchange(self, *arrays: Any, stream: Any = None) -> Any:
+    def exchange(self, *arrays: object, stream: object = None) -> Any:
         """Fill the ghost layers of arrays, or of `Field`s.
 
         Arrays of the same types, ghosts and origins share a plan, which is created once. The last
@@ -279,7 +283,7 @@ class Domain(GhostedBlock, PlanCache):
         return self._run_cached(key, make, streams, ghost_fields)
 
     @reported
-    def plan(self, *arrays: Any, **options: Unpack[Options]) -> Plan:
+    def plan(self, *arrays: object, **options: Unpack[Options]) -> Plan:
         """Prepare the exchange of arrays, or of `Field`s; the plan keeps them alive.
 
         Args:
@@ -290,18 +294,16 @@ class Domain(GhostedBlock, PlanCache):
             BackendError: the transport does not work here.
         """
 
-        def prepare() -> tuple[list[GhostField], dict[str, Any], list[Any]]:
+        def prepare() -> tuple[list[GhostField], Options, list[object]]:
             fields = as_fields(arrays)
             ghost_fields = [g for field in fields for g in self._components(field)]
-            complete = complete_options(self.backend, {**self._options, **options})
+            complete = complete_options(self.backend, Options(**{**self._options, **options}))
             return ghost_fields, complete, [field.array for field in fields]
 
         self._require_open()
         return self._new_plan(*self.comm.collective_try(prepare))
 
-    def _new_plan(
-        self, fields: list[GhostField], options: dict[str, Any], owners: list[Any]
-    ) -> Plan:
+    def _new_plan(self, fields: list[GhostField], options: Options, owners: list[object]) -> Plan:
         """A plan that keeps its owners alive. Without owners, it must also serve other arrays."""
         terms = [field.terms for field in fields]
         named = {
@@ -316,10 +318,10 @@ class Domain(GhostedBlock, PlanCache):
             choices = choices if owners else for_any_arrays(choices)
 
         def make(choice: Choice) -> HaloExchange:
-            chosen = options | {"transport": choice.transport, "aggregate": choice.aggregate}
+            chosen = {**options, "transport": choice.transport, "aggregate": choice.aggregate}
             return HaloExchange(self.backend, self.comm, self.decomposition, fields, **chosen)
 
-        others = (options[name] for name in ("codec", "poison", "sweeps"))
+        others = options["codec"], options["poison"], options["sweeps"]
         problem = [self.decomposition, *terms, *others, sorted({c.transport for c in choices})]
         return self._planned(make, choices, problem, owners)
 

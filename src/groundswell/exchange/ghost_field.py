@@ -18,7 +18,7 @@ from groundswell.backends.viewable import is_supported_dtype
 from groundswell.errors import InputError, counted
 from groundswell.exchange.boxes import CONVERSIONS, ITEMSIZE, RAW, WORDS, Copy, StridedBox, steps
 from groundswell.exchange.decomposition import AXES, Decomposition, Index
-from groundswell.exchange.ghosts import Ghosts, Layers
+from groundswell.exchange.ghosts import Ghosts, GhostWidths
 from groundswell.exchange.messages import Message, Segment
 from groundswell.exchange.pattern import GhostBox, GhostedBlock, partners, receives
 
@@ -38,7 +38,7 @@ class Field:
     """
 
     array: Any
-    ghosts: Layers | None = None
+    ghosts: GhostWidths | None = None
     origin: Sequence[int] | None = None
     sent_as: str | None = None
 
@@ -94,16 +94,16 @@ class GhostField:
         return str(self.array.dtype)
 
     @property
-    def terms(self) -> tuple[Any, ...]:
+    def terms(self) -> tuple[Hashable, ...]:
         """The properties that must agree on all ranks, with names in TERMS."""
         return self.array.dtype.str, self.origin, self.ghosts, self.sent_as
 
-    def key(self, backend: Backend) -> tuple[Any, ...]:
+    def key(self, backend: Backend) -> tuple[Hashable, ...]:
         """Identifies the memory and its layout; strides along axes of length 1 do not matter."""
         return backend.address(self.array), self.array.shape, steps(self.array), *self.terms
 
 
-def as_fields(arrays: Sequence[Any]) -> list[Field]:
+def as_fields(arrays: Sequence[object]) -> list[Field]:
     """The arguments of an exchange, arrays or `Field`s, as `Field`s."""
     if not arrays:
         raise InputError("an exchange has no arrays; give at least one")

@@ -55,10 +55,10 @@ class Ghosts:
         return tuple(a + n + b for a, n, b in zip(self.low, shape, self.high, strict=True))
 
 
-Layers = int | Sequence[int | tuple[int, int]] | Ghosts  # user input
+GhostWidths = int | Sequence[int | tuple[int, int]] | Ghosts  # user input
 
 
-def as_ghosts(given: Layers, axes: int, corners: bool) -> Ghosts:
+def as_ghosts(given: GhostWidths, axes: int, corners: bool) -> Ghosts:
     """Ghost layers from user input.
 
     Args:

@@ -10,7 +10,7 @@ The constructor shows all steps: pattern, packing, transport, operation.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -61,15 +61,17 @@ MOST_LAYOUTS = 4  # of arrays for which an exchange keeps its launches
 DEFAULTS = Options(transport="auto", aggregate=True, poison=False, sweeps=False, codec="none")
 
 
-def complete_options(backend: Backend, given: Mapping[str, Any]) -> dict[str, Any]:
+def complete_options(backend: Backend, given: Options) -> Options:
     """The options of an exchange, with defaults for those that are not given."""
     require_arguments(given, [*DEFAULTS])
-    options = {**DEFAULTS, **given}
-    return {
-        "transport": transport_of(backend, options["transport"]),
-        **{name: flag(name, options[name]) for name in ("aggregate", "poison", "sweeps")},
-        "codec": require_codec(options["codec"]),
-    }
+    options: Options = {**DEFAULTS, **given}
+    return Options(
+        transport=transport_of(backend, options["transport"]),
+        aggregate=flag("aggregate", options["aggregate"]),
+        poison=flag("poison", options["poison"]),
+        sweeps=flag("sweeps", options["sweeps"]),
+        codec=require_codec(options["codec"]),
+    )
 
 
 @dataclass(eq=False)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import Event
 from groundswell.exchange.boxes import Copy, StridedBox, itemsize_of
@@ -196,7 +197,7 @@ def offsets_of(sizes: Sequence[int]) -> tuple[list[int], int]:
 
 def allocate(
     backend: Backend, sizes: Sequence[int], *, on_host: bool = False
-) -> tuple[Any, list[Buffer]]:
+) -> tuple[DeviceArray, list[Buffer]]:
     """Allocate consecutive buffers of these sizes in bytes; return the memory and the buffers."""
     offsets, total = offsets_of(sizes)
     size = max(total, 1)

@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,14 @@ from groundswell.errors import (
     now_known,
 )
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.rank_progress import Progress, abort_without
+from groundswell.exchange.rank_progress import RankProgress, abort_without
 from groundswell.exchange.waiting import Deadline, complete
 from groundswell.processes import Process, exclude_libfabric, launcher_variables, started_ranks
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+T = TypeVar("T")
 
 Content = NDArray[np.uint8]  # content of a call of one rank, such as a pickled object
 
@@ -59,10 +64,10 @@ class MpiCommunicator(Communicator):
         mpi_comm: the duplicate.
     """
 
-    def __init__(self, comm: Any) -> None:
+    def __init__(self, comm: MPI.Comm) -> None:
         self.mpi_comm = duplicate(comm)
         self.rank, self.size = self.mpi_comm.rank, self.mpi_comm.size
-        self._progress = Progress(self.mpi_comm, self._is_alive)
+        self._progress = RankProgress(self.mpi_comm, self._is_alive)
         self._error: GroundswellError | None = None
         self._processes: list[Process] = []
         self._hosts: list[int] = []
@@ -86,14 +91,13 @@ class MpiCommunicator(Communicator):
 
     # --- collective operations --------------------------------------------------------------------
 
-    def _allgather(self, kind: str, value: Any) -> list[Any]:
+    def _allgather(self, kind: str, value: T) -> list[T]:
         content = np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
         on_first = kind == "gather"
         with self._breaking():
-            cause = value if kind in MAY_FAIL else None
-            if kind == "close":
-                cause = value or RunFailed(CLOSES.format(self.rank))
-            headers = self._headers(kind, len(content), content, cause)
+            closing = RunFailed(CLOSES.format(self.rank)) if kind == "close" else None
+            given = value if kind in MAY_FAIL and isinstance(value, GroundswellError) else None
+            headers = self._headers(kind, len(content), content, given or closing)
             found = self._contents(headers, headers[:, SIZE], content, only_first=on_first)
         is_here = self.first or not on_first
         return [pickle.loads(values.data) for values in found] if is_here else []
@@ -134,7 +138,7 @@ class MpiCommunicator(Communicator):
         gather = self.mpi_comm.Igatherv if only_first else self.mpi_comm.Iallgatherv
         receives, share = self.first or not only_first, max(CHUNK // self.size, 1)
 
-        def start(begin: int, found: Content, counts: Integers) -> Any:
+        def start(begin: int, found: Content, counts: Integers) -> MPI.Request:
             return gather(content[begin : begin + share], [found, counts] if receives else None)
 
         return self._in_rounds(start, range(0, int(sizes.max()), share), sizes * receives, "u1")
@@ -147,7 +151,7 @@ class MpiCommunicator(Communicator):
         self._wait(self.mpi_comm.Ialltoall(sent, received))
         share = max(CHUNK // sent.nbytes, 1)
 
-        def start(begin: int, found: Integers, counts: Integers) -> Any:
+        def start(begin: int, found: Integers, counts: Integers) -> MPI.Request:
             chunks = [parts[rank][begin : begin + share] for rank in sorted(parts)]
             out = np.concatenate([np.empty(0, np.int64), *chunks], casting="no")
             out_counts = (sent - begin).clip(0, share)
@@ -157,7 +161,7 @@ class MpiCommunicator(Communicator):
         return {rank: part for rank, part in enumerate(found) if len(part)}
 
     def _in_rounds(
-        self, start: Callable[..., Any], begins: range, sizes: Integers, dtype: str
+        self, start: Callable[..., MPI.Request], begins: range, sizes: Integers, dtype: str
     ) -> list[HostArray]:
         """The data of each rank, moved by MPI calls of limited size."""
         rounds = []
@@ -168,7 +172,7 @@ class MpiCommunicator(Communicator):
             rounds.append(np.split(found, np.cumsum(counts)[:-1]))
         return [np.concatenate(r) if len(r) > 1 else r[0] for r in zip(*rounds, strict=True)]
 
-    def _wait(self, request: Any) -> None:
+    def _wait(self, request: MPI.Request) -> None:
         complete([request], Deadline(self), "message", self._progress.behind)
 
     # --- errors -----------------------------------------------------------------------------------
@@ -232,7 +236,7 @@ class MpiCommunicator(Communicator):
         self.mpi_comm.Abort(code)
 
 
-def duplicate(comm: Any, ranks: Communicator | None = None) -> Any:
+def duplicate(comm: MPI.Comm, ranks: Communicator | None = None) -> MPI.Comm:
     """A duplicate of an mpi4py communicator.
 
     Args:
@@ -284,7 +288,7 @@ def get_communicator() -> Communicator:
     return SerialCommunicator()
 
 
-def ranks_of(comm: Any) -> Communicator:
+def ranks_of(comm: MPI.Comm | None) -> Communicator:
     """The ranks of an mpi4py communicator; None for all processes.
 
     Raises:
@@ -301,7 +305,7 @@ def ranks_of(comm: Any) -> Communicator:
     return get_communicator() if comm == MPI.COMM_WORLD else SerialCommunicator()
 
 
-def cartesian(comm: Any) -> tuple[Sequence[int] | None, Sequence[bool] | bool]:
+def cartesian(comm: MPI.Comm | None) -> tuple[Sequence[int] | None, Sequence[bool] | bool]:
     """Processes along each axis of a Cartesian communicator, and whether each axis is periodic.
 
     None and False for any other communicator. Ranks are numbered as in a `Decomposition`.

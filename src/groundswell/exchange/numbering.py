@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from groundswell.arguments import integers, require_arguments
 from groundswell.arrays import DeviceArray
@@ -35,6 +35,11 @@ from groundswell.exchange.mpi_communicator import ranks_of
 from groundswell.exchange.plan import Plan
 from groundswell.exchange.plan_cache import PlanCache
 from groundswell.exchange.tuning import Choice, gather_scatter_candidates
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+UserArray = TypeVar("UserArray")  # of any supported library
 
 
 class Numbering(PlanCache):
@@ -68,7 +73,7 @@ class Numbering(PlanCache):
         self,
         ids: ArrayLike,
         *,
-        comm: Any = None,
+        comm: MPI.Comm | None = None,
         device: str | Backend = "cpu",
         transport: str = "auto",
         route: str = "pairwise",
@@ -91,7 +96,7 @@ class Numbering(PlanCache):
             f"own, rank {self.rank} of {self.size}, device {self.backend.name}, {options}>"
         )
 
-    def zeros(self, dtype: Any = "float64", components: int | None = None) -> DeviceArray:
+    def zeros(self, dtype: DTypeLike = "float64", components: int | None = None) -> DeviceArray:
         """Zero assembled values as a NumPy or CuPy array, (values,) or (components, values).
 
         Raises:
@@ -106,7 +111,7 @@ class Numbering(PlanCache):
 
     # --- the four operations ----------------------------------------------------------------------
 
-    def gather_scatter(self, local: Any, op: str = "sum", stream: Any = None) -> Any:
+    def gather_scatter(self, local: UserArray, op: str = "sum", stream: object = None) -> UserArray:
         """Set every copy to the sum of all copies; returns the array.
 
         Sums have a fixed order, so all copies, and repeated runs, are bit-identical.
@@ -124,7 +129,7 @@ class Numbering(PlanCache):
         self._do("gather-scatter", local, local, op, stream)
         return local
 
-    def gather(self, local: Any, out: Any = None, op: str = "sum", stream: Any = None) -> Any:
+    def gather(self, local: object, out: Any = None, op: str = "sum", stream: object = None) -> Any:
         """The sum of all copies, at each id's owner; returns the assembled values.
 
         Args:
@@ -136,7 +141,7 @@ class Numbering(PlanCache):
         self._do("gather", local, out, op, stream)
         return out
 
-    def scatter(self, assembled: Any, out: Any = None, stream: Any = None) -> Any:
+    def scatter(self, assembled: object, out: Any = None, stream: object = None) -> Any:
         """Copy the owners' values to all copies; returns the local values.
 
         Args:
@@ -147,14 +152,21 @@ class Numbering(PlanCache):
         self._do("scatter", assembled, out, "sum", stream)
         return out
 
-    def halo(self, assembled: Any, stream: Any = None) -> Any:
+    def halo(self, assembled: UserArray, stream: object = None) -> UserArray:
         """Fill the assembled values that other ranks own; returns the array."""
         self._do("halo", assembled, assembled, "sum", stream)
         return assembled
 
     @reported
     def plan(
-        self, kind: str, source: Any, target: Any = None, *, op: str = "sum", **options: str | None
+        self,
+        /,
+        kind: str,
+        source: object,
+        target: object = None,
+        *,
+        op: str = "sum",
+        **options: str | None,
     ) -> Plan:
         """Prepare a "gather-scatter", "gather", "scatter" or "halo" of given arrays.
 
@@ -175,7 +187,7 @@ class Numbering(PlanCache):
     # --- plans ------------------------------------------------------------------------------------
 
     @reported
-    def _do(self, kind: str, source: Any, target: Any, op: str, stream: Any) -> None:
+    def _do(self, kind: str, source: object, target: object, op: str, stream: object) -> None:
         self._require_open()
         given, connection = (source, target), self._connection
         streams = self._interop.user_streams(stream, given)
@@ -185,7 +197,9 @@ class Numbering(PlanCache):
         make = partial(self._new_plan, kind, given, op, connection)
         self._run_cached(lambda: key, make, streams, *arrays)
 
-    def _new_plan(self, kind: str, given: tuple[Any, Any], op: str, connection: Connection) -> Plan:
+    def _new_plan(
+        self, kind: str, given: tuple[object, object], op: str, connection: Connection
+    ) -> Plan:
         """A plan, which keeps the given arrays alive."""
         arrays = self.comm.collective_try(lambda: self._views(*given))
         terms = {
@@ -211,12 +225,12 @@ class Numbering(PlanCache):
         problem = [terms, len(self._sharing.indices), len(self.ids), choices, sizes]
         return self._planned(make, choices, problem, given, lambda c: make(c, scratch()))
 
-    def _views(self, source: Any, target: Any) -> tuple[DeviceArray, DeviceArray]:
+    def _views(self, source: object, target: object) -> tuple[DeviceArray, DeviceArray]:
         """Source and target; the source may be read-only if it is not the target."""
         view = self._interop.view(target)
         return (view if source is target else self._interop.view(source, writable=False)), view
 
-    def _like(self, array: Any, values: int) -> DeviceArray:
+    def _like(self, array: object, values: int) -> DeviceArray:
         view = self._interop.view(array, writable=False)
         return self._interop.zeros((*view.shape[:-1], values), view.dtype)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from groundswell.arrays import Integers
 from groundswell.exchange.decomposition import Block, Decomposition, Index
 from groundswell.exchange.ghosts import Ghosts
 
-Box = Block  # points of a rank's block, by local index
 Slices = tuple[slice, ...]
 
 
@@ -175,12 +174,12 @@ class GhostedBlock:
         self.periodic = decomposition.periodic
         self.coords, self.block = decomposition.coordinates(rank), decomposition.block(rank)
         self.local_shape = ghosts.padded(self.block.shape)
-        self.own = self._slices(Box((0,) * len(self.shape), self.block.shape))
+        self.own = self._slices(Block((0,) * len(self.shape), self.block.shape))
 
-    def _slices(self, box: Box) -> Slices:
+    def _slices(self, box: Block) -> Slices:
         """A box of own points in this rank's arrays."""
         first = tuple(low + s for low, s in zip(self.ghosts.low, box.start, strict=True))
-        return Box(first, box.shape).slices
+        return Block(first, box.shape).slices
 
     @cached_property
     def neighbours(self) -> dict[Index, int]:
@@ -249,7 +248,7 @@ class GhostedBlock:
         ]
 
 
-def _short(values: Sequence[Any]) -> Any:
+def _short(values: Sequence[object]) -> object:
     """The common value of all axes or sides, or else all values."""
     return values[0] if len(set(values)) == 1 else tuple(values)
 
@@ -266,7 +265,7 @@ def open_sides(decomposition: Decomposition, rank: int) -> list[tuple[bool, bool
 
 def split(
     shape: Index, sides: Sequence[tuple[bool, bool]], thickness: Sequence[int]
-) -> tuple[list[Box], list[Box]]:
+) -> tuple[list[Block], list[Block]]:
     """The points near open sides, as boxes that do not overlap, and the box of all others.
 
     Either list may be empty. Slabs of slow axes are complete; slabs of later axes lie between them.
@@ -276,15 +275,15 @@ def split(
         sides: see `open_sides`.
         thickness: thickness of a slab, for each axis; at least the width of ghost layers.
     """
-    start, rest, boundary = [0] * len(shape), list(shape), list[Box]()
+    start, rest, boundary = [0] * len(shape), list(shape), list[Block]()
     for axis, ((low, high), thick) in enumerate(zip(sides, thickness, strict=True)):
         for is_open, at_end in ((low, False), (high, True)):
             count = min(thick, rest[axis]) if is_open else 0
             first, size = list(start), list(rest)
             first[axis] += rest[axis] - count if at_end else 0
             size[axis] = count
-            boundary.append(Box(tuple(first), tuple(size)))
+            boundary.append(Block(tuple(first), tuple(size)))
             rest[axis] -= count
             start[axis] += 0 if at_end else count
-    inner = Box(tuple(start), tuple(rest))
+    inner = Block(tuple(start), tuple(rest))
     return [box for box in boundary if prod(box.shape)], [inner] if prod(inner.shape) else []

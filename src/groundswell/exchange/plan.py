@@ -34,7 +34,11 @@ class Plan:
     """
 
     def __init__(
-        self, interop: ArrayInterop, exchange: Exchange, owners: Iterable[Any], comm: Communicator
+        self,
+        interop: ArrayInterop,
+        exchange: Exchange,
+        owners: Iterable[object],
+        comm: Communicator,
     ) -> None:
         self._interop, self._owners, self.comm = interop, tuple(owners), comm
         self._exchange: Exchange | None = exchange
@@ -68,7 +72,7 @@ class Plan:
         return self._exchange is None
 
     @reported
-    def __call__(self, stream: Any = None) -> None:
+    def __call__(self, stream: object = None) -> None:
         """Run the whole exchange, such as to fill ghost layers."""
         self._run(self._interop.user_streams(stream, self._owners))
 
@@ -120,7 +124,7 @@ class Plan:
             raise
 
     @reported
-    def start(self, stream: Any = None) -> None:
+    def start(self, stream: object = None) -> None:
         """Send. Until `finish`, do not write values that are sent, and do not read ghosts."""
         self._require(under_way=False)
         self._interop.wait_for_user(self._interop.user_streams(stream, self._owners))
@@ -130,7 +134,7 @@ class Plan:
         self._launch(self._forked[0])
 
     @reported
-    def finish(self, stream: Any = None) -> None:
+    def finish(self, stream: object = None) -> None:
         """Receive, and store the received values; later work in the stream may read them.
 
         With sweeps, and with route "crystal", it also sends.
@@ -143,7 +147,7 @@ class Plan:
         self._launch(self._forked[1])
         self._interop.make_user_wait(streams)
 
-    def keep(self, owners: Iterable[Any]) -> None:
+    def keep(self, owners: Iterable[object]) -> None:
         """Keep arrays alive."""
         self._owners = tuple(owners)
 
@@ -175,7 +179,7 @@ class Plan:
     def __enter__(self) -> Plan:
         return self
 
-    def __exit__(self, kind: Any, *_: Any) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is None:  # after an error, other ranks might not close theirs
             self.close()
 

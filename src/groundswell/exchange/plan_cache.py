@@ -35,7 +35,7 @@ class PlanCache:
         self.comm, self.backend = comm, backend
         self.rank, self.size = comm.rank, comm.size
         self._interop: ArrayInterop = array_interop(backend)
-        self._cached: OrderedDict[Any, Plan] = OrderedDict()
+        self._cached: OrderedDict[Hashable, Plan] = OrderedDict()
         self._plans: list[Plan] = []
         self._frees_comm = frees_comm
         _OPEN.append(self)
@@ -76,7 +76,7 @@ class PlanCache:
         make: Callable[[Choice], Exchange],
         choices: Sequence[Choice],
         problem: Iterable[object],
-        owners: Iterable[Any],
+        owners: Iterable[object],
         trial: Callable[[Choice], Exchange] | None = None,
     ) -> Plan:
         """A new plan with the fastest choice; it is closed at the end.
@@ -148,7 +148,7 @@ class PlanCache:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: Any, *_: Any) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is None:  # after an error, other ranks might not close theirs
             self.close()
 

@@ -58,7 +58,7 @@ def find_obstacles(
 
 
 # Late messages may still arrive in the memory of a failed test, so it is never freed.
-_FAILED: list[Any] = []
+_FAILED: list[object] = []
 
 
 def _test(name: str, backend: Backend, job: MpiCommunicator) -> Obstacle:

@@ -14,20 +14,23 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from groundswell.errors import GroundswellError, RunFailed
 from groundswell.exchange.waiting import timeout_seconds
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 TAG = 2  # of messages between Progress objects
 READ_EVERY = 64  # exchanges, so that received messages do not accumulate
 LAST_SECONDS = 5.0  # at the end of a program, for a call that other ranks have not made in time
 RUNNING, ENDED, FAILED = range(3)
 
-_ALL: list[Progress] = []
+_ALL: list[RankProgress] = []
 
 
-class Position(NamedTuple):
+class CallCounts(NamedTuple):
     """Numbers of exchanges and calls that a rank has begun, and the state of its program."""
 
     exchanges: int = 0
@@ -37,7 +40,7 @@ class Position(NamedTuple):
     error: GroundswellError | None = None  # why the rank has given up a call
     cause: GroundswellError | None = None  # what its present call reports if others do not make it
 
-    def why_not(self, other: Position, here: int) -> str | None:
+    def why_not(self, other: CallCounts, here: int) -> str | None:
         """The reason why a wait of rank `here` for the other one cannot end, following "rank n".
 
         Other ranks may raise it as well, so it names both ranks.
@@ -65,7 +68,7 @@ class Position(NamedTuple):
         return None
 
 
-class Progress:
+class RankProgress:
     """The position of this rank, and the last known ones of the others.
 
     Args:
@@ -73,14 +76,14 @@ class Progress:
         is_alive: returns whether the process of a rank runs, if this one can see it.
     """
 
-    def __init__(self, comm: Any, is_alive: Callable[[int], bool]) -> None:
+    def __init__(self, comm: MPI.Comm, is_alive: Callable[[int], bool]) -> None:
         from mpi4py import MPI
 
         self.is_alive = is_alive
         self._mpi, self._comm, self._lock = MPI, comm, Lock()  # threads may wait as well
-        self._here = self._sent_position = Position()
-        self._others = {rank: Position() for rank in range(comm.size) if rank != comm.rank}
-        self._requests: list[Any] = []
+        self._here = self._sent_position = CallCounts()
+        self._others = {rank: CallCounts() for rank in range(comm.size) if rank != comm.rank}
+        self._requests: list[MPI.Request] = []
         _ALL[:] = [*(progress for progress in _ALL if progress._comm), self]  # drops freed ones
 
     def begin(
@@ -204,15 +207,15 @@ def _wait_for_ends() -> None:
         time.sleep(0.01)
 
 
-def abort_without(request: Any) -> None:
+def abort_without(request: MPI.Request) -> None:
     """End the job at the end of the program if other ranks never make this call of mpi4py.
 
-    They may hang, and MPI_Finalize would wait for them. No `Progress` knows them yet.
+    They may hang, and MPI_Finalize would wait for them. No `RankProgress` knows them yet.
     """
     atexit.register(_wait_for_call, request)
 
 
-def _wait_for_call(request: Any) -> None:
+def _wait_for_call(request: MPI.Request) -> None:
     begun, mpi = time.monotonic(), sys.modules["mpi4py.MPI"]
     while not mpi.Is_finalized() and not request.Test():
         if time.monotonic() - begun > LAST_SECONDS:

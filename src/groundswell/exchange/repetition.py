@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,14 +19,14 @@ class Places(NamedTuple):
     """Where arrays are: for each array its address and whether it is read-only, and its layout."""
 
     data: list[tuple[int, bool]]
-    layouts: list[Any]  # shape, strides and type
+    layouts: list[dict[str, object]]  # shape, strides and type
 
 
-def places_of(arrays: Sequence[Any]) -> Places | None:
+def places_of(arrays: Sequence[object]) -> Places | None:
     """The places of NumPy arrays; None if there are arrays of other kinds."""
-    if not all(type(array) is np.ndarray for array in arrays):
+    layouts = [array.__array_interface__ for array in arrays if type(array) is np.ndarray]
+    if len(layouts) < len(arrays):
         return None
-    layouts = [array.__array_interface__ for array in arrays]
     return Places([layout.pop("data") for layout in layouts], layouts)
 
 

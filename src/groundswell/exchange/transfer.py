@@ -5,14 +5,14 @@ A transfer is bound to arrays by launches that contain their addresses, see `Tra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from groundswell.backends import Backend, Blocks, Launch
+from groundswell.backends.launch import KernelArgument
 from groundswell.exchange.boxes import (
     THREADS,
     AddressTable,
@@ -189,22 +189,25 @@ class PeerTransfer(Transfer):
         sent, received = [*self._sent(request), *own], list(self._received(request))
         outgoing, incoming = (Copies(backend, copies, count) for copies in (sent, received))
         blocks = min(max(outgoing.count, incoming.count, 1), memory.blocks_at_once)
-        load, unload = outgoing.arguments(blocks), incoming.arguments(blocks)
+        load, unload = outgoing.arguments("out", blocks), incoming.arguments("in", blocks)
         signals = memory.signals(outgoing.per_message.tolist(), blocks)
         module = compile_kernels(backend)
 
         def launch(
-            name: str, *tables: Any, blocks: int = blocks, moved: Sequence[Buffer] = self.sent
+            name: str,
+            tables: Mapping[str, KernelArgument],
+            blocks: int = blocks,
+            moved: Sequence[Buffer] = self.sent,
         ) -> Launch:
             extent = Blocks(blocks, THREADS, work=extent_of(moved))
-            return module.launch(name, extent, *tables, *signals)
+            return module.launch(name, extent, **tables, **signals)
 
-        send = launch("send_boxes", *load) if sent else launch("signal_messages", blocks=1)
-        fused = [memory.require_no_timeout, launch("exchange_boxes", *load, *unload)]
+        send = launch("send_boxes", load) if sent else launch("signal_messages", {}, blocks=1)
+        fused = [memory.require_no_timeout, launch("exchange_boxes", load | unload)]
         return Binding(
             open=memory.permission() if request.fixed_buffers else [],
             start=[memory.require_no_timeout, send],
-            finish=[*memory.waits(), launch("receive_boxes", *unload, moved=self.received)],
+            finish=[*memory.waits(), launch("receive_boxes", unload, moved=self.received)],
             tables=[outgoing.boxes, incoming.boxes],
             fused=[] if backend.on_host or request.fixed_buffers else fused,
         )

@@ -8,11 +8,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from groundswell.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
+    from mpi4py import MPI
+
     from groundswell.exchange.communicator import Communicator
 
 TIMEOUT = "GROUNDSWELL_TIMEOUT"
@@ -92,11 +94,11 @@ def _yield_core(now: float) -> None:
 
 
 def complete(
-    requests: Sequence[Any],
+    requests: Sequence[MPI.Request],
     deadline: Deadline,
     what: str,
     awaited: Callable[[], Iterable[int]],
-    kept: Any = None,
+    kept: object = None,
 ) -> None:
     """Wait for requests of mpi4py.
 

@@ -164,12 +164,12 @@ class AppendableFile:
         samples = slice(first * self._rows[name], last * self._rows[name])
         return (slice(None),) * self._axis(name) + (samples,)
 
-    def _hash(self, hashed: Any, name: str, block: HostArray) -> None:
+    def _hash(self, hashed: blake2b, name: str, block: HostArray) -> None:
         """Hash samples in the order of the growing axis, so that it does not depend on blocks."""
         values = np.moveaxis(np.asarray(block, self._file[name].dtype), self._axis(name), 0)
         hashed.update(np.ascontiguousarray(values).data)
 
-    def _hashed(self, name: str) -> Any:
+    def _hashed(self, name: str) -> blake2b:
         """The hash of all samples of a dataset, read from the file."""
         hashed, dataset = blake2b(digest_size=16), self._file[name]
         sample = dataset.nbytes // max(1, dataset.shape[self._axis(name)]) * self._rows[name]
@@ -254,7 +254,7 @@ def _datasets(group: Any, before: str = "") -> Iterator[str]:
             yield before + name
 
 
-def _digest(values: Any) -> str:
+def _digest(values: object) -> str:
     array = np.asarray(values)
     content = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
     return blake2b(content, digest_size=16).hexdigest()

@@ -33,7 +33,7 @@ class Variable:
     values: Any = None
     dtype: Any = None
     chunks: tuple[int, ...] | None = None
-    attrs: Mapping[str, Any] = field(default_factory=dict)
+    attrs: Mapping[str, object] = field(default_factory=dict)
 
 
 # Plain seconds, because readers decode "seconds since" as dates.
@@ -49,7 +49,7 @@ def create_netcdf(
     path: Path,
     dimensions: Mapping[str, int | None],
     variables: Mapping[str, Variable],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, object],
 ) -> None:
     """Create a CF file in NetCDF-4 and write the variables with values; None is a growing size."""
     import h5netcdf  # type: ignore[import-untyped]
@@ -138,12 +138,12 @@ def _require(dataset: xarray.Dataset, required: Sequence[str], path: Path) -> No
         )
 
 
-def netcdf_attributes(attrs: Mapping[str, Any]) -> dict[str, Any]:
+def netcdf_attributes(attrs: Mapping[str, object]) -> dict[str, object]:
     """Attributes in types of NetCDF: without None."""
     return {key: _attribute(value) for key, value in attrs.items() if value is not None}
 
 
-def _attribute(value: Any) -> Any:
+def _attribute(value: object) -> object:
     if isinstance(value, bool):
         return int(value)
     return value if isinstance(value, str) else np.asarray(value)[()]

@@ -79,7 +79,7 @@ def _numbers(text: str) -> Floats:
         return np.array([np.nan])
 
 
-def write_json(path: Path, content: Any) -> Path:
+def write_json(path: Path, content: object) -> Path:
     """Write an indented JSON file and return its path.
 
     Raises:

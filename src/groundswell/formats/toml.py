@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 
-def toml_text(content: Mapping[str, Any]) -> str:
+def toml_text(content: Mapping[str, object]) -> str:
     """A mapping as TOML: tables of the first level with headings, deeper ones on one line.
 
     Args:
@@ -16,7 +15,7 @@ def toml_text(content: Mapping[str, Any]) -> str:
     return "\n".join(_lines(content)) + "\n"
 
 
-def _lines(content: Mapping[str, Any]) -> Iterator[str]:
+def _lines(content: Mapping[str, object]) -> Iterator[str]:
     plain = {key: value for key, value in content.items() if not _tables(value)}
     yield from (f"{key} = {_value(value)}" for key, value in plain.items())
     for key, value in content.items():
@@ -26,13 +25,13 @@ def _lines(content: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"{name} = {_value(entry)}" for name, entry in table.items())
 
 
-def _tables(value: Any) -> list[Mapping[str, Any]]:
+def _tables(value: object) -> list[Mapping[str, object]]:
     """The tables that a value consists of."""
     entries = value if isinstance(value, list) else [value]
     return [entry for entry in entries if isinstance(entry, Mapping)]
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     """A value on one line."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {_value(entry)}" for key, entry in value.items()) + " }"

@@ -79,7 +79,7 @@ class VolumeWriter(AppendableFile):
         grid: ImageGrid,
         fields: Sequence[str],
         *,
-        attrs: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, object] | None = None,
         resume: int | None = None,
         dtype: DTypeLike = "float32",
     ) -> None:
@@ -135,7 +135,7 @@ class VolumeWriter(AppendableFile):
                 )
             root["Steps"].attrs["NSteps"] = np.int64(0)
 
-    def _type_of(self, name: str) -> np.dtype[Any]:
+    def _type_of(self, name: str) -> np.dtype:
         if name.startswith("VTKHDF/CellData/"):
             return self._dtype
         return np.dtype("float64" if name.endswith("/Values") else "int64")

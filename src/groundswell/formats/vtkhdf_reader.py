@@ -42,7 +42,7 @@ def open_images(path: str | Path, *, downward: bool = True) -> xarray.Dataset:
     return dataset
 
 
-def _fields(group: Any, downward: bool) -> Iterator[tuple[str, xarray.Variable]]:
+def _fields(group: h5py.Group, downward: bool) -> Iterator[tuple[str, xarray.Variable]]:
     """Yield the name and the variable of each field; vectors become one field per component."""
     for array, values in group.items():
         for n, name in enumerate(COMPONENTS.get(array, (array,))):
@@ -53,7 +53,7 @@ def _fields(group: Any, downward: bool) -> Iterator[tuple[str, xarray.Variable]]
             yield name, variable[:, ::-1] if downward else variable
 
 
-def _coordinates(root: Any, downward: bool) -> dict[str, Any]:
+def _coordinates(root: h5py.Group, downward: bool) -> dict[str, Any]:
     origin, spacing = root.attrs["Origin"], root.attrs["Spacing"]
     counts = root.attrs["WholeExtent"][1::2]
     x, y, z = (
@@ -75,7 +75,7 @@ class _StoredField(BackendArray):  # type: ignore[misc]
         part: index of its component, if the dataset holds vectors.
     """
 
-    def __init__(self, dataset: Any, part: tuple[int, ...], sign: int) -> None:
+    def __init__(self, dataset: h5py.Dataset, part: tuple[int, ...], sign: int) -> None:
         self._dataset, self._part, self._sign = dataset, part, sign
         self.shape, self.dtype = dataset.shape[:4], dataset.dtype
 

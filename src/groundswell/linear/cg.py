@@ -17,12 +17,13 @@ import numpy as np
 from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Backend, Blocks, Items, Launch, Listing, Source, list_launches
 from groundswell.backends.base import in_order
+from groundswell.backends.launch import KernelArguments
 from groundswell.backends.source import precision
 from groundswell.errors import RunFailed, counted
 from groundswell.exchange.allreduce import GatheredAllReduce, PeerAllReduce
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.connect import by_memory, resolved
-from groundswell.linear.operators import Composite, OperatorFactory, Recordable, VectorLayout
+from groundswell.linear.operators import Composite, GraphPart, OperatorFactory, VectorLayout
 
 SOURCE = Path(__file__).with_name("cg.h")
 SHARED_MEMORY_SOURCE = Path(__file__).with_name("cg_ranks.h")
@@ -79,11 +80,12 @@ class RecordedIteration(Composite):
         self._backend, self.max_iterations, self._batch = backend, max_iterations, batch
         self._state = backend.zeros((STATE_SIZE,), np.float64)
         self._history = backend.zeros((max_iterations + batch,), np.float64)
-        self._progress = (self._state, self._history, max_iterations)
+        arrays = {"state": self._state, "history": self._history}
+        self._progress: KernelArguments = {**arrays, "max_iterations": max_iterations}
 
     def _record(
         self,
-        parts: Sequence[Recordable],
+        parts: Sequence[GraphPart],
         step: Sequence[Launch],
         measure: Sequence[Launch],
         reset: Sequence[DeviceArray],
@@ -110,29 +112,30 @@ class RecordedIteration(Composite):
 
     def _find_step(
         self, comm: Communicator, dtype: str, partial: DeviceArray, transport: str = "auto"
-    ) -> tuple[list[Recordable], list[Launch]]:
+    ) -> tuple[list[GraphPart], list[Launch]]:
         """Launches that find the next step from blocks' sums, (blocks * SUMS,), and their parts."""
         backend, module = self._backend, self._backend.compile(cg_source(dtype))
         sums, block = backend.zeros((SUMS,), "f8"), Blocks(1, LANES)
-        parts, state = (partial, partial.size // SUMS, sums), self._progress
+        parts: KernelArguments = {"partial": partial, "parts": partial.size // SUMS, "sums": sums}
         if comm.size == 1:
-            return [], [module.launch("find_step", block, *parts, *state)]
+            return [], [module.launch("find_step", block, **parts, **self._progress)]
         if by_memory(backend, comm, transport):
             return self._find_step_by_memory(PeerAllReduce(backend, comm, SUMS), dtype, parts)
         reduce = GatheredAllReduce(backend, comm, sums, resolved(backend, comm, transport))
-        add_up = module.launch("add_up_parts", block, *parts)
-        find = module.launch("find_step", block, sums, 1, sums, *state)
+        add_up = module.launch("add_up_parts", block, **parts)
+        total: KernelArguments = {"partial": sums, "parts": 1, "sums": sums}
+        find = module.launch("find_step", block, **total, **self._progress)
         return [reduce], [add_up, *reduce.launches, find]
 
     def _find_step_by_memory(
-        self, reduce: PeerAllReduce, dtype: str, parts: tuple[DeviceArray, int, DeviceArray]
-    ) -> tuple[list[Recordable], list[Launch]]:
+        self, reduce: PeerAllReduce, dtype: str, parts: KernelArguments
+    ) -> tuple[list[GraphPart], list[Launch]]:
         """The same for ranks with access to each other's memory."""
         module, block = self._backend.compile(cg_ranks_source(dtype)), Blocks(1, LANES)
-        send = module.launch("send_partial_sums", block, *parts, *reduce.arguments)
+        send = module.launch("send_partial_sums", block, **parts, **reduce.arguments)
         is_separate = bool(reduce.waits)
-        arguments = (*parts, int(is_separate), *self._progress, *reduce.arguments)
-        find = module.launch("find_global_step", block, *arguments)
+        arguments = {**parts, **self._progress, **reduce.arguments}
+        find = module.launch("find_global_step", block, sent=int(is_separate), **arguments)
         return [reduce], [*[send] * is_separate, *reduce.waits, find]
 
     def solve(self, tolerance: float = 0.0) -> ConvergenceHistory:
@@ -234,10 +237,12 @@ class ConjugateGradients(RecordedIteration):
         partial = backend.zeros((blocks * SUMS,), "f8")
         total, find_step = self._find_step(vectors.comm, vectors.dtype, partial, transport)
         module = backend.compile(cg_source(vectors.dtype))
-        products = (self.b, u, w, own, partial, blocks)
+        multiplied = {"r": self.b, "u": u, "w": w, "partial": partial}
         measure: list[Launch] = [
             *(launch for operator in operators for launch in operator.launches),
-            module.launch("sum_products", Blocks(blocks, LANES), *products),
+            module.launch(
+                "sum_products", Blocks(blocks, LANES), count=own, blocks=blocks, **multiplied
+            ),
             *find_step,
         ]
         arrays = {"u": u, "w": w, "p": p, "s": s, "x": self.x, "r": self.b}

@@ -18,6 +18,7 @@ from scipy import linalg, optimize
 
 from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Items, Launch, Source
+from groundswell.backends.launch import KernelArgument
 from groundswell.backends.source import precision
 from groundswell.linear.cg import ConjugateGradients
 from groundswell.linear.operators import (
@@ -98,16 +99,17 @@ class Chebyshev:
         return launches
 
     def _advance(self, n: int, begin: int, last: bool) -> list[Launch]:
-        arrays = (self._z, self.x, self._total, self._table)
-        return self._launch("advance_smoothing", *arrays, n, begin, int(last))
+        arrays = {"z": self._z, "x": self.x, "total": self._total, "coefficients": self._table}
+        return self._launch("advance_smoothing", n=n, begin=begin, last=int(last), **arrays)
 
     def _subtract_product(self, minuend: DeviceArray) -> list[Launch]:
         """r = minuend - A x."""
-        return self._launch("subtract_values", minuend, self._w, self.r)
+        arrays = {"minuend": minuend, "subtrahend": self._w, "difference": self.r}
+        return self._launch("subtract_values", **arrays)
 
-    def _launch(self, name: str, *arguments: DeviceArray | int) -> list[Launch]:
+    def _launch(self, name: str, **arguments: KernelArgument) -> list[Launch]:
         own = self.vectors.own
-        return [self._module.launch(name, Items(own), *arguments, own)] if own else []
+        return [self._module.launch(name, Items(own), **arguments, count=own)] if own else []
 
     def _estimate_largest(self, start: Floats, transport: str) -> float:
         """Estimate the largest eigenvalue of S A from below, to a few per cent; 1 if S is 0."""

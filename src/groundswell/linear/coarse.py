@@ -19,7 +19,7 @@ from groundswell.errors import InputError, install
 from groundswell.exchange.gather_scatter.sharing import Sharing
 from groundswell.linear.operators import Composite, VectorLayout
 
-Solve = Callable[[Floats], Floats]
+CoarseSolve = Callable[[Floats], Floats]
 
 MAX_DIRECT = 20_000  # unknowns, beyond which the fill-in of factors makes multigrid faster
 # The pivots of a positive definite matrix are on its diagonal, so its ordering can minimise
@@ -88,7 +88,7 @@ class CoarseSolver(Composite):
         self._rows = [np.searchsorted(ids, each) for each in all_ids]
         self._owned = comm.gather(vectors.own)
         self._total = len(ids)
-        self._solve: Solve = comm.collective_try(
+        self._solve: CoarseSolve = comm.collective_try(
             lambda: _solve_gathered(ids, gathered, method) if gathered else _identity
         )
         self.launches: list[Launch] = [self._run]
@@ -119,7 +119,7 @@ def assemble_entries(sharing: Sharing, matrices: Floats) -> tuple[Integers, Inte
     return sharing.ids[summed.row], sharing.ids[summed.col], summed.data
 
 
-def make_inverse(matrix: Any, method: str = "auto") -> Solve:
+def make_inverse(matrix: Any, method: str = "auto") -> CoarseSolve:
     """A function that applies the inverse of a symmetric positive definite matrix, or nearly so.
 
     Raises:
@@ -148,7 +148,7 @@ def _prefers_amg(unknowns: int) -> bool:
     return unknowns > MAX_DIRECT and _has_pyamg()
 
 
-def _make_amg_cycle(matrix: Any) -> Solve:
+def _make_amg_cycle(matrix: Any) -> CoarseSolve:
     """A symmetric V-cycle of smoothed aggregation (Vanek, Mandel & Brezina 1996, Computing 56)."""
     if not _has_pyamg():
         raise InputError(NO_PYAMG)
@@ -176,7 +176,7 @@ def _has_pyamg() -> bool:
     return True
 
 
-def _solve_gathered(ids: Integers, gathered: list[Contribution], method: str) -> Solve:
+def _solve_gathered(ids: Integers, gathered: list[Contribution], method: str) -> CoarseSolve:
     """A function that solves for all unknowns, in the order of ids; 0 where they are prescribed."""
 
     def join(name: str) -> Any:
@@ -188,7 +188,7 @@ def _solve_gathered(ids: Integers, gathered: list[Contribution], method: str) ->
     return partial(_solve_free, make_inverse(matrix[free][:, free], method), free)
 
 
-def _solve_free(solve: Solve, free: Integers, b: Floats) -> Floats:
+def _solve_free(solve: CoarseSolve, free: Integers, b: Floats) -> Floats:
     x = np.zeros(len(b))
     x[free] = solve(b[free])
     return x

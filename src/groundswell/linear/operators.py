@@ -36,7 +36,7 @@ class VectorLayout:
         return self.backend.zeros((self.size,), self.dtype)
 
 
-class Recordable(Protocol):
+class GraphPart(Protocol):
     """A part of an iteration, whose launches a graph may record."""
 
     @property
@@ -50,7 +50,7 @@ class Recordable(Protocol):
         """Release memory that is shared with other ranks; all ranks must call it."""
 
 
-class LinearOperator(Recordable, Protocol):
+class LinearOperator(GraphPart, Protocol):
     """A linear operator from one array to another."""
 
     @property
@@ -68,7 +68,7 @@ class Composite:
         parts: checked and closed together.
     """
 
-    parts: Sequence[Recordable] = ()
+    parts: Sequence[GraphPart] = ()
 
     @property
     def in_graph(self) -> bool:

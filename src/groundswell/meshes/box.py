@@ -73,7 +73,7 @@ class Box:
         return prod(self.counts)
 
     def geometry_nodes(self, elements: ArrayLike) -> Floats:
-        """See `Hexahedra`."""
+        """Positions of the nodes of degree `order`, (elements, (order + 1)^3, 3)."""
         inside = (gll(self.order).points + 1) / 2
         axes = zip(self._places(elements), self.counts, self.low, self.high, strict=True)
         x, y, z = (low + (high - low) * (n[:, None] + inside) / m for n, m, low, high in axes)
@@ -95,7 +95,7 @@ class Box:
         return (planes * lattice[0] + x[:, None, None, :]).reshape(len(x), (degree + 1) ** AXES)
 
     def count_nodes(self, degree: int) -> int:
-        """See `Hexahedra`."""
+        """Number of distinct nodes of a degree in the whole mesh."""
         return prod(self._lattice(degree))
 
     def tags(self, elements: ArrayLike) -> Integers:

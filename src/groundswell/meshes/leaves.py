@@ -35,7 +35,7 @@ class Leaves:
 
     @property
     def count(self) -> int:
-        """See `Hexahedra`."""
+        """Number of elements."""
         return self.forest.count
 
     def geometry_nodes(self, elements: ArrayLike) -> Floats:
@@ -96,7 +96,7 @@ class Leaves:
         return np.asarray(elements, np.int64)[:, None] * nodes + np.arange(nodes)
 
     def count_nodes(self, degree: int) -> int:
-        """See `Hexahedra`."""
+        """Number of distinct nodes of a degree in the whole mesh."""
         return self.count * (degree + 1) ** AXES
 
     def tags(self, elements: ArrayLike) -> Integers:

@@ -77,7 +77,7 @@ class Mesh:
         return len(self.corners)
 
     def geometry_nodes(self, elements: ArrayLike) -> Floats:
-        """See `Hexahedra`."""
+        """Positions of the nodes of degree `order`, (elements, (order + 1)^3, 3)."""
         return self.nodes[np.asarray(elements)]
 
     def ids(self, degree: int, elements: ArrayLike) -> Integers:
@@ -105,13 +105,13 @@ class Mesh:
         return ids
 
     def count_nodes(self, degree: int) -> int:
-        """See `Hexahedra`."""
+        """Number of distinct nodes of a degree in the whole mesh."""
         inner, corners = degree - 1, len(np.unique(self.corners))
         edges, faces = len(self._edges[0]), len(self.faces[0])
         return corners + inner * edges + inner**2 * faces + inner**3 * self.count
 
     def tags(self, elements: ArrayLike) -> Integers:
-        """See `Hexahedra`."""
+        """Boundary tag of each face, or INSIDE for interior ones, (elements, 6)."""
         keys, number = self.faces
         tags = (np.bincount(number.ravel(), minlength=len(keys)) == 1).astype(np.int64)
         if len(self.sides):

@@ -19,27 +19,27 @@ class SeparateElements:
 
     @property
     def count(self) -> int:
-        """See `Hexahedra`."""
+        """Number of elements."""
         return self.mesh.count
 
     @property
     def order(self) -> int:
-        """See `Hexahedra`."""
+        """Degree of the polynomials that map [-1, 1]^3 to elements; 1 for straight edges."""
         return self.mesh.order
 
     def geometry_nodes(self, elements: ArrayLike) -> Floats:
-        """See `Hexahedra`."""
+        """Positions of the nodes of degree `order`, (elements, (order + 1)^3, 3)."""
         return self.mesh.geometry_nodes(elements)
 
     def ids(self, degree: int, elements: ArrayLike) -> Integers:
-        """See `Hexahedra`."""
+        """Global ids of nodes, (elements, (degree + 1)^3); elements share nodes with equal ids."""
         nodes = (degree + 1) ** AXES
         return np.asarray(elements, np.int64)[:, None] * nodes + np.arange(nodes)
 
     def count_nodes(self, degree: int) -> int:
-        """See `Hexahedra`."""
+        """Number of distinct nodes of a degree in the whole mesh."""
         return self.count * (degree + 1) ** AXES
 
     def tags(self, elements: ArrayLike) -> Integers:
-        """See `Hexahedra`."""
+        """Boundary tag of each face, or INSIDE for interior ones, (elements, 6)."""
         return self.mesh.tags(elements)

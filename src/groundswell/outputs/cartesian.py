@@ -39,7 +39,7 @@ ROUNDING = 1e-9  # tolerance of positions at bounds, in cells
 
 
 @dataclass(frozen=True)
-class Taken:
+class RecordedCells:
     """The recorded cells of one part of the grid.
 
     Args:
@@ -53,15 +53,15 @@ class Taken:
     place: tuple[slice, slice, slice]
 
 
-def taken(part: Part, runs: Sequence[range]) -> Taken:
+def recorded_cells(part: Part, runs: Sequence[range]) -> RecordedCells:
     """The cells of a part that lie in these ranges (x, y, z) of the region's cells."""
     axes = zip(part.region_start, part.region, runs, strict=True)
-    found = [_taken_along(start, count, run) for start, count, run in axes]
+    found = [_recorded_along(start, count, run) for start, count, run in axes]
     (fx, nx, x), (fy, ny, y), (fz, nz, z) = found
-    return Taken((fx, fy, fz), (nx, ny, nz), (z, y, x))
+    return RecordedCells((fx, fy, fz), (nx, ny, nz), (z, y, x))
 
 
-def _taken_along(start: int, count: int, run: range) -> tuple[int, int, slice]:
+def _recorded_along(start: int, count: int, run: range) -> tuple[int, int, slice]:
     """First cell, counted in the part, number of cells, and place along one axis."""
     begin, end = (
         min(max(-(-(edge - run.start) // run.step), 0), len(run)) for edge in (start, start + count)
@@ -95,7 +95,7 @@ class CartesianDomain:
     periodic: tuple[bool, bool, bool] = (False, False, False)
 
     def select(self, where: Where, fields: Sequence[RecordableField]) -> Selection:
-        """See `Domain`."""
+        """Select the values of fields at a place."""
         if isinstance(where, PointsWhere | LineWhere):
             positions = positions_of(where)
             self._require_inside(positions)
@@ -127,7 +127,7 @@ class CartesianDomain:
         squeezed: str | None = None,
     ) -> BoxSelection:
         """Select these cells; files omit the axis `squeezed`."""
-        own = taken(self.part, runs)
+        own = recorded_cells(self.part, runs)
         x, y, z = runs
         return BoxSelection(
             (len(z), len(y), len(x)),

@@ -18,7 +18,7 @@ from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
 from groundswell.grids.cartesian import Field, Part
 
-Index = tuple[Any, ...]  # slices, one an axis; or an index list of the first axis, then slices
+ArrayIndex = tuple[Any, ...]  # slices, one an axis; or an index list of the first axis, then slices
 Span = tuple[slice, slice]  # along one axis: where in this rank's array, and where in the whole
 AXES = (2, 1, 0)  # of cells (x, y, z), in an array's order
 
@@ -36,8 +36,8 @@ class DistributedArray:
 
     array: DeviceArray
     shape: tuple[int, ...]
-    window: tuple[tuple[Index, Index], ...]
-    own: tuple[tuple[Index, Index], ...]
+    window: tuple[tuple[ArrayIndex, ArrayIndex], ...]
+    own: tuple[tuple[ArrayIndex, ArrayIndex], ...]
 
     @classmethod
     def replicated(cls, array: DeviceArray, comm: Communicator) -> DistributedArray:
@@ -97,7 +97,7 @@ class DistributedArray:
         return whole
 
 
-def _is_whole(there: Index, values: HostArray, shape: tuple[int, ...]) -> bool:
+def _is_whole(there: ArrayIndex, values: HostArray, shape: tuple[int, ...]) -> bool:
     """Whether the values at an index are an array of this shape, in its order."""
     return values.shape == shape and all(isinstance(entry, slice) for entry in there)
 
@@ -107,7 +107,7 @@ def span(here: int, there: int, count: int) -> Span:
     return slice(here, here + count), slice(there, there + count)
 
 
-def complete(index: Index, shape: tuple[int, ...]) -> Index:
+def complete(index: ArrayIndex, shape: tuple[int, ...]) -> ArrayIndex:
     """An index of an array with an entry for each axis; slices with both ends."""
     given = (*index, *(slice(None),) * (len(shape) - len(index)))
     return tuple(
@@ -123,7 +123,7 @@ def numbers_of(index: Any) -> Integers:
     return np.asarray(index, np.int64)
 
 
-def _boxes(spans: Sequence[Sequence[Span]]) -> tuple[tuple[Index, Index], ...]:
+def _boxes(spans: Sequence[Sequence[Span]]) -> tuple[tuple[ArrayIndex, ArrayIndex], ...]:
     return tuple(
         (tuple(here for here, _ in box), tuple(there for _, there in box))
         for box in product(*spans)

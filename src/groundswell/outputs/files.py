@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,7 @@ class SeriesWriter(AppendableFile):
         axis: tuple[str, Variable],
         coordinates: Mapping[str, Variable],
         fields: Mapping[str, Variable],
-        attrs: Mapping[str, Any],
+        attrs: Mapping[str, object],
         resume: int | None = None,
     ) -> None:
         self._axis_name, self._axis_variable = axis
@@ -84,7 +83,7 @@ def write_fields(
     path: Path,
     coordinates: Mapping[str, Variable],
     fields: Mapping[str, Variable],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, object],
 ) -> Path:
     """Write fields with all their values to a new file.
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Cells, Items, Launch, Module, Source
-from groundswell.backends.launch import Extent
+from groundswell.backends.launch import Extent, KernelArguments
 from groundswell.backends.source import precision
 from groundswell.outputs.recording import BoxSelection, PointSelection, Selection
 from groundswell.outputs.ring_buffer import Ring
@@ -112,7 +111,7 @@ class RecordLaunches:
         """The launch that advances the clock, for solvers that do not advance it themselves."""
         return self._module.launch("advance_clock", Items(1), self.clock, steps)
 
-    def _targets(self, targets: Targets) -> dict[str, Any]:
+    def _targets(self, targets: Targets) -> KernelArguments:
         """What is recorded, and when; kernels ignore arrays that are not wanted."""
         nothing = self.backend.zeros((1,), self._dtype)
         ring = targets.ring
@@ -125,7 +124,7 @@ class RecordLaunches:
             "wanted": targets.wanted,
         }
 
-    def _harmonics(self, targets: Targets) -> dict[str, Any]:
+    def _harmonics(self, targets: Targets) -> KernelArguments:
         """Sums, basis functions, and the numbers of terms and of samples."""
         if targets.sums is None or targets.basis is None:
             nothing = self.backend.zeros((1,), self._dtype)
@@ -135,10 +134,10 @@ class RecordLaunches:
 
     def _box(
         self, selection: BoxSelection, fields: int, steps: Sequence[int]
-    ) -> tuple[str, Extent, dict[str, Any]]:
+    ) -> tuple[str, Extent, KernelArguments]:
         """Kernel, extent and arguments for a box."""
         nz, ny, nx = selection.count
-        where = {
+        where: KernelArguments = {
             "start": int(np.dot(selection.first, steps)),
             **_by_axis("n", selection.count),
             **_by_axis("step_", [a * b for a, b in zip(selection.step, steps, strict=True)]),
@@ -148,12 +147,12 @@ class RecordLaunches:
 
     def _points(
         self, selection: PointSelection, fields: int, steps: Sequence[int]
-    ) -> tuple[str, Extent, dict[str, Any]]:
+    ) -> tuple[str, Extent, KernelArguments]:
         """Kernel, extent and arguments for points."""
         places = selection.cells @ np.array(steps)
         weights = np.zeros(1) if selection.weights is None else selection.weights
         points, to_device = selection.count[0], self.backend.to_device
-        where = {
+        where: KernelArguments = {
             "places": to_device(places.astype(np.int64)),
             "weights": to_device(np.ascontiguousarray(weights, self._dtype)),
             **_by_axis("n", _three_axes(selection.taps, 1)),

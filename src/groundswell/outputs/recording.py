@@ -13,7 +13,7 @@ from groundswell.arrays import Floats, HostArray, Integers
 from groundswell.case.recording import HARMONICS, RecordSection, Where
 from groundswell.errors import InputError, counted
 from groundswell.formats.netcdf import TIME, Variable
-from groundswell.outputs.distributed_array import Index
+from groundswell.outputs.distributed_array import ArrayIndex
 from groundswell.outputs.files import sizes_of
 from groundswell.outputs.harmonics import basis_functions, require_resolved
 from groundswell.outputs.ring_buffer import ring_slots, samples_before
@@ -93,7 +93,7 @@ class Selection:
 
     shape: tuple[int, ...]
     count: tuple[int, ...]
-    place: Index
+    place: ArrayIndex
     frame: Frame
 
     def complete(self, whole: HostArray) -> HostArray:
@@ -131,13 +131,13 @@ class PointSelection(Selection):
     missing: Integers = field(default_factory=lambda: np.empty(0, np.int64))
 
     def complete(self, whole: HostArray) -> HostArray:
-        """See `Selection`."""
+        """Whole samples (..., *shape), in which values that no rank has are NaN."""
         if len(self.missing):
             whole[..., self.missing] = np.nan
         return whole
 
 
-class Domain(Protocol):
+class RecordingDomain(Protocol):
     """The geometry of a solver's values on one rank."""
 
     def select(self, where: Where, fields: Sequence[RecordableField]) -> Selection:
@@ -225,12 +225,12 @@ class Recording:
         start: time of step 0, s.
     """
 
-    domain: Domain
+    domain: RecordingDomain
     fields: Mapping[str, RecordableField]
     dtype: str
     seconds: float | None = None
     at_once: int = 1
-    attrs: Mapping[str, Any] = field(default_factory=dict)
+    attrs: Mapping[str, object] = field(default_factory=dict)
     steps: int | None = None
     start: float = 0.0
 

@@ -15,6 +15,7 @@ import numpy as np
 from groundswell.arrays import HostArray
 from groundswell.backends import Backend, Event
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
+from groundswell.outputs.distributed_array import ArrayIndex
 
 RING_BYTES = 256 * 2**20  # limit of device memory for the ring buffers of one kind of output
 MOST_STEPS = 1024  # largest batch of steps that a ring buffer of small samples holds
@@ -82,9 +83,6 @@ class Ring:
         return np.concatenate(blocks) if blocks else np.empty((0, *self.buffer.shape[1:]))
 
 
-Place = tuple[Any, ...]  # index of a rank's part in a whole sample
-
-
 class Output:
     """A ring buffer, and the growing file for its samples.
 
@@ -104,7 +102,7 @@ class Output:
         writer: Any,
         write: Callable[[HostArray, range], None],
         shape: tuple[int, ...],
-        place: Place = (),
+        place: ArrayIndex = (),
         comm: Communicator | None = None,
     ) -> None:
         self._ring = ring
@@ -133,7 +131,7 @@ class Output:
         block = self._assembled(parts, len(numbers))
         return lambda: self._write(block, numbers)
 
-    def _assembled(self, parts: list[tuple[Place, HostArray]], samples: int) -> HostArray:
+    def _assembled(self, parts: list[tuple[ArrayIndex, HostArray]], samples: int) -> HostArray:
         """Whole samples from the parts of all ranks."""
         if len(parts) == 1 and parts[0][1].shape[1:] == self._shape:
             return parts[0][1]

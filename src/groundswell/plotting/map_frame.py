@@ -24,7 +24,7 @@ _DEGREE = np.radians(1.0) * 6371008.8  # of latitude on a sphere of the Earth's 
 
 
 @dataclass(frozen=True)
-class Frame:
+class MapFrame:
     """The map coordinates of cells at `x`, `y` (m, in the grid's frame).
 
     With `longitude` and `latitude` (ny, nx), the map is in degrees, with the aspect ratio that

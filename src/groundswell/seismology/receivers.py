@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from groundswell.errors import CaseError, Problem
+from groundswell.errors import CaseError, CaseProblem
 from groundswell.seismology.case.grid import GridSection
 from groundswell.seismology.case.sources import Receiver as StationSection
 from groundswell.seismology.case.sources import long_codes, wrong_instrument
@@ -22,7 +22,7 @@ RECORDED = {
 
 
 @dataclass(frozen=True)
-class Receiver:
+class Station:
     """A station, its position (x, y, depth) in the region, m, and its kind of instrument."""
 
     network: str
@@ -39,12 +39,12 @@ def instruments(kind: str, count: int) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def that_record(quantity: str, receivers: Iterable[Receiver]) -> list[Receiver]:
+def that_record(quantity: str, receivers: Iterable[Station]) -> list[Station]:
     """The receivers that record a quantity, "velocity" or "pressure"."""
     return [receiver for receiver in receivers if quantity in RECORDED[receiver.kind]]
 
 
-def place_receivers(case: Any) -> list[Receiver]:
+def place_receivers(case: Any) -> list[Station]:
     """The receivers listed in a case, followed by those of its station file.
 
     Raises:
@@ -58,7 +58,7 @@ def place_receivers(case: Any) -> list[Receiver]:
     return [_place(station, case.grid) for station in (*case.receiver, *from_file)]
 
 
-def _problems(station: StationSection, case: Any) -> Iterator[Problem]:
+def _problems(station: StationSection, case: Any) -> Iterator[CaseProblem]:
     """Yield what a case does not allow for a station of a file."""
     violations = chain(
         case.grid.misplaced(station),
@@ -66,13 +66,15 @@ def _problems(station: StationSection, case: Any) -> Iterator[Problem]:
         wrong_instrument(station, case.instruments),
     )
     for (key,), allowed in violations:
-        yield Problem(f"station {station.code}: {key}", str(getattr(station, str(key))), allowed)
+        yield CaseProblem(
+            f"station {station.code}: {key}", str(getattr(station, str(key))), allowed
+        )
 
 
-def _place(station: StationSection, grid: GridSection) -> Receiver:
+def _place(station: StationSection, grid: GridSection) -> Station:
     longitude, latitude = station.longitude, station.latitude
     x, y, depth = grid.locate(station)
     if grid.frame is not None and not station.geographic:
         longitude, latitude = map(float, grid.frame.to_lonlat(x, y))
     place = ((x, y, depth), longitude, latitude)
-    return Receiver(station.network, station.name, *place, kind=station.kind)
+    return Station(station.network, station.name, *place, kind=station.kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from groundswell.seismology.receivers import Receiver
+from groundswell.seismology.receivers import Station
 from groundswell.seismology.sources.entries import Point, SourceEntry
 from groundswell.seismology.sources.point_sources import PointSource
 from groundswell.seismology.sources.spectra import highest_frequency
@@ -22,7 +22,7 @@ class Survey:
     """
 
     entries: list[SourceEntry]
-    receivers: list[Receiver]
+    receivers: list[Station]
 
     @cached_property
     def sources(self) -> list[PointSource]:

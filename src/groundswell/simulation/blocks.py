@@ -17,11 +17,11 @@ from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Launch, Source
 from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
-from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.decomposition import Block, Decomposition
 from groundswell.exchange.decomposition import decompose as divide
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.ghosts import Ghosts
-from groundswell.exchange.pattern import Box, traffic
+from groundswell.exchange.pattern import traffic
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Grid, Layout, Part
 from groundswell.outputs.cartesian import CartesianDomain
@@ -200,7 +200,7 @@ class BlockSolver(ExplicitSolver):
 
     # --- helpers of subclasses --------------------------------------------------------------------
 
-    def interior(self, name: str, box: Box | None = None) -> DeviceArray:
+    def interior(self, name: str, box: Block | None = None) -> DeviceArray:
         """View of a field without its ghosts, (nz, ny, nx), or of a box of it."""
         whole = self.fields[name].interior
         if box is None:
@@ -215,7 +215,7 @@ class BlockSolver(ExplicitSolver):
         """Launches that fill the ghosts of all fields."""
         return self.exchanges[0].launches
 
-    def update_and_exchange(self, update: Callable[[Box], Launch]) -> list[Launch]:
+    def update_and_exchange(self, update: Callable[[Block], Launch]) -> list[Launch]:
         """Launches that update all cells and exchange ghosts; the interior overlaps the exchange.
 
         The cells that neighbours need are updated first.

@@ -25,7 +25,7 @@ from groundswell.errors import InputError, counted
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.formats.atomic import atomic_write, disk_errors, exists, temporary_path
 from groundswell.formats.damage import read_errors_reported
-from groundswell.outputs.distributed_array import DistributedArray, Index, complete, numbers_of
+from groundswell.outputs.distributed_array import ArrayIndex, DistributedArray, complete, numbers_of
 
 if TYPE_CHECKING:
     import h5py
@@ -58,7 +58,11 @@ class Progress:
 
 
 def save(
-    path: Path, backend: Backend, state: State, progress: Progress, comm: Communicator | None = None
+    path: Path,
+    backend: Backend,
+    state: State,
+    progress: Progress,
+    comm: Communicator | None = None,
 ) -> None:
     """Write the state under temporary names, then rename it over the previous checkpoint.
 
@@ -99,7 +103,7 @@ def _write(path: Path, backend: Backend, state: State, progress: Progress) -> No
                 _write_piece(group, str(n), host[here], complete(there, portion.shape))
 
 
-def _write_piece(group: h5py.Group, key: str, values: HostArray, there: Index) -> None:
+def _write_piece(group: h5py.Group, key: str, values: HostArray, there: ArrayIndex) -> None:
     """Write values, the start of each axis in the whole, and the index list if there is one."""
     first, *others = there
     rows = None if isinstance(first, slice) else np.asarray(first, np.int64)
@@ -218,8 +222,11 @@ def _read_checked(dataset: h5py.Dataset, name: str) -> HostArray:
 
 
 def _common(
-    window: tuple[Index, Index], piece: Index, shape: tuple[int, ...], whole: tuple[int, ...]
-) -> tuple[Index, Index] | None:
+    window: tuple[ArrayIndex, ArrayIndex],
+    piece: ArrayIndex,
+    shape: tuple[int, ...],
+    whole: tuple[int, ...],
+) -> tuple[ArrayIndex, ArrayIndex] | None:
     """The intersection of a window and a piece: its indices in the array and in the piece."""
     here, there = (complete(index, of) for index, of in zip(window, (shape, whole), strict=True))
     axes = [_common_along(*along) for along in zip(here, there, piece, strict=True)]
@@ -262,7 +269,7 @@ def _remove_parts(path: Path, keep: tuple[str, ...] = ()) -> None:
                 file.unlink(missing_ok=True)
 
 
-def _checksum(data: Any) -> np.bytes_:
+def _checksum(data: memoryview) -> np.bytes_:
     return np.bytes_(blake2b(data, digest_size=16).hexdigest())
 
 

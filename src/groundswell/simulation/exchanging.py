@@ -9,11 +9,11 @@ from typing import Any
 from groundswell.backends import Backend, Launch, Listing, list_launches
 from groundswell.backends.base import Event, in_order
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.decomposition import Block, Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.halo import HaloExchange
 from groundswell.exchange.messages import Operation
-from groundswell.exchange.pattern import Box, open_sides, split
+from groundswell.exchange.pattern import open_sides, split
 from groundswell.exchange.tuning import Choice, Timer, Tuning, cache_file, halo_candidates, tune
 from groundswell.grids.cartesian import Field, Grid, Part
 from groundswell.outputs.distributed_array import DistributedArray
@@ -28,7 +28,7 @@ def part_of(grid: Grid, cut: Decomposition, rank: int) -> Part:
 
 def boundary_first(
     decomposition: Decomposition, rank: int, thickness: Sequence[int], *, wanted: bool
-) -> tuple[list[Box], list[Box]]:
+) -> tuple[list[Block], list[Block]]:
     """The points of a block to compute before an exchange, and those to compute during it.
 
     The first list is empty if no rank reads these points, if overlap is not requested, or if the
@@ -40,7 +40,7 @@ def boundary_first(
     shape = decomposition.block(rank).shape
     boundary, interior = split(shape, open_sides(decomposition, rank), thickness)
     if decomposition.ranks == 1 or not wanted or not interior:
-        return [], [Box((0,) * len(shape), shape)]
+        return [], [Block((0,) * len(shape), shape)]
     return boundary, interior
 
 

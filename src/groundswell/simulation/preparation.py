@@ -22,10 +22,10 @@ from groundswell.exchange.tuning import Tuning
 from groundswell.simulation.progress import compilation_progress
 from groundswell.simulation.resources import SMALLER, estimate_resources, require_memory
 from groundswell.simulation.results_folder import folder_of
-from groundswell.simulation.solver import Check, CostModel, Setup, Solver, Tunable
+from groundswell.simulation.solver import CheckModule, CostModel, Setup, Solver, Tunable
 from groundswell.version import __version__
 
-Phases = Callable[[str], AbstractContextManager[None]]  # measures the wall time of a phase
+PhaseTimer = Callable[[str], AbstractContextManager[None]]  # measures the wall time of a phase
 
 
 def prepare(
@@ -53,9 +53,9 @@ def prepare(
     return setup
 
 
-def check_of(setup: Setup) -> Check:
+def check_of(setup: Setup) -> CheckModule:
     """The module `check` of the solver."""
-    module: Check = registry.find(setup.case.solver).load("check")
+    module: CheckModule = registry.find(setup.case.solver).load("check")
     return module
 
 
@@ -195,7 +195,7 @@ class OpenSolver:
 def open_solver(
     setup: Setup,
     job: Communicator,
-    phase: Phases | None = None,
+    phase: PhaseTimer | None = None,
     *,
     quiet: bool = True,
     measure: bool = True,

@@ -7,21 +7,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from groundswell.backends.compilation import Report as CompilationReport
-from groundswell.backends.compilation import compilations
+from groundswell.backends.compilation import CompilationReport, compilations
 from groundswell.console import is_terminal
 
 LINE_EVERY = 10.0  # s between lines in a log
 FIRST_RUN = "(first run with these settings; later runs find them in the cache)"
 
 StatusText = Callable[[int], str]
-Report = Callable[[int, int], None]  # takes steps done, and points updated by this run
+StepReport = Callable[[int, int], None]  # takes steps done, and points updated by this run
 
 
 @contextmanager
 def progress(
     total: int, status: StatusText, unit: str, *, quiet: bool, start: int = 0, ends: bool = True
-) -> Iterator[Report]:
+) -> Iterator[StepReport]:
     """Show steps done, throughput and time left on standard error.
 
     Args:
@@ -113,7 +112,7 @@ class _Lines:
 
 
 @contextmanager
-def _bar(total: int, status: StatusText, unit: str, start: int, ends: bool) -> Iterator[Report]:
+def _bar(total: int, status: StatusText, unit: str, start: int, ends: bool) -> Iterator[StepReport]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,

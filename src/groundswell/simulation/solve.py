@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from groundswell.simulation.progress import Report
+from groundswell.simulation.progress import StepReport
 from groundswell.simulation.signals import StopRequest, stopping_at_once
 from groundswell.simulation.solver import DirectSolver
 
@@ -29,7 +29,7 @@ class Solve:
     seconds: float = field(default=0.0, init=False)
     updates: int = field(default=0, init=False)
 
-    def run(self, total: int, report: Report, stop: StopRequest) -> None:
+    def run(self, total: int, report: StepReport, stop: StopRequest) -> None:
         """Solve, and report progress before and after.
 
         Raises:

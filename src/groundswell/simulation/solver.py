@@ -108,7 +108,7 @@ class Prepare(Protocol):
         ...
 
 
-class Check(Protocol):
+class CheckModule(Protocol):
     """What `groundswell check` prints of a set-up: the module `check` of a solver."""
 
     def quantities(self, setup: Any, cost: Cost) -> Sequence[Quantity]:

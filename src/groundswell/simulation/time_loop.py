@@ -21,7 +21,7 @@ from groundswell.outputs.ring_buffer import Output
 from groundswell.simulation import checkpoint
 from groundswell.simulation.checkpoint import Progress
 from groundswell.simulation.growth_watch import GrowthWatch
-from groundswell.simulation.progress import Report
+from groundswell.simulation.progress import StepReport
 from groundswell.simulation.signals import StopRequest
 from groundswell.simulation.solver import (
     Converging,
@@ -106,7 +106,7 @@ class TimeLoop:
         self._next_check = self._check_after(self.step)
 
     def run(
-        self, total: int, report: Report, stop: StopRequest, calls: Sequence[Call] = ()
+        self, total: int, report: StepReport, stop: StopRequest, calls: Sequence[Call] = ()
     ) -> None:
         """Advance to step `total` or to a steady state; may be called again to continue.
 

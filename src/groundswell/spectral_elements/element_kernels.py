@@ -76,18 +76,23 @@ def elements_per_block(degree: int) -> int:
 
 
 def launch_on_elements(
-    backend: Backend, module: Module, name: str, degree: int, chosen: Integers, *arrays: DeviceArray
+    backend: Backend,
+    module: Module,
+    name: str,
+    degree: int,
+    chosen: Integers,
+    **arrays: DeviceArray,
 ) -> list[Launch]:
     """Launch a kernel with a thread for each line of nodes of elements.
 
     Args:
         degree: of the larger space; blocks have `elements_per_block(degree)` elements.
         chosen: local numbers of the elements.
-        arrays: the kernel's first arguments, before the numbers and their count.
+        arrays: the kernel's arguments, but for the numbers and their count.
     """
     if not len(chosen):
         return []
     together = elements_per_block(degree)
     extent = Blocks(-(-len(chosen) // together), together * (degree + 1) ** 2)
     numbers = backend.to_device(chosen.astype("i4"))
-    return [module.launch(name, extent, *arrays, numbers, len(chosen))]
+    return [module.launch(name, extent, **arrays, elements=numbers, count=len(chosen))]

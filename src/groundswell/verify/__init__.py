@@ -17,7 +17,7 @@ from groundswell import registry
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import GroundswellError, InputError, install, quoted
 
-Problem = Callable[[Backend, bool], "Iterable[Check]"]
+VerificationProblem = Callable[[Backend, bool], "Iterable[Check]"]
 Status = Literal["passed", "failed", "skipped"]
 
 
@@ -101,7 +101,7 @@ class Row:
 # --- optional libraries ---------------------------------------------------------------------------
 
 
-def needs(module: str, extra: str) -> Callable[[Problem], Problem]:
+def needs(module: str, extra: str) -> Callable[[VerificationProblem], VerificationProblem]:
     """Declare a library that a problem needs; without it the problem is skipped.
 
     Args:
@@ -109,7 +109,7 @@ def needs(module: str, extra: str) -> Callable[[Problem], Problem]:
         extra: extra of Groundswell that installs it.
     """
 
-    def mark(problem: Problem) -> Problem:
+    def mark(problem: VerificationProblem) -> VerificationProblem:
         problem.__dict__.setdefault(NEEDS, {})[module] = extra
         return problem
 
@@ -119,7 +119,7 @@ def needs(module: str, extra: str) -> Callable[[Problem], Problem]:
 NEEDS = "_needs"
 
 
-def lacks(problem: Problem) -> list[str]:
+def lacks(problem: VerificationProblem) -> list[str]:
     """What a problem needs and is not installed, and how to install it."""
     return [
         f"needs {module}; {install(extra)}"
@@ -158,7 +158,7 @@ def run_problems(
     return _run_all(outcomes, machine, full, progress or (lambda name: None))
 
 
-def _ready(name: str) -> Problem | Row:
+def _ready(name: str) -> VerificationProblem | Row:
     """A problem that can run, or the row with the reason why it cannot."""
     try:
         problem = load_problem(name)
@@ -169,7 +169,7 @@ def _ready(name: str) -> Problem | Row:
 
 
 def _run_all(
-    outcomes: dict[str, Problem | Row],
+    outcomes: dict[str, VerificationProblem | Row],
     backend: Backend,
     full: bool,
     progress: Callable[[str], None],
@@ -181,7 +181,7 @@ def _run_all(
             yield from _rows(name, problem, backend, full)
 
 
-def _rows(name: str, problem: Problem, backend: Backend, full: bool) -> Iterator[Row]:
+def _rows(name: str, problem: VerificationProblem, backend: Backend, full: bool) -> Iterator[Row]:
     """The checks of one problem, and its error if there is one."""
     try:
         for check in problem(backend, full):
@@ -213,11 +213,11 @@ def problem_names(solver: str | None) -> list[str]:
     return [f"{info.name}/{entry}" for info in having for entry in info.load("problems")]
 
 
-def load_problem(name: str) -> Problem:
+def load_problem(name: str) -> VerificationProblem:
     """Import the problem with this name."""
     solver, _, entry = name.partition("/")
     info = registry.find(solver)
     package = info.problems.partition(":")[0]
     inside = f"{package}.{entry}" if ":" in entry else f"{package}:{entry}"
-    found: Problem = info.resolve(inside)
+    found: VerificationProblem = info.resolve(inside)
     return found

@@ -12,7 +12,7 @@ from groundswell.backends.links import (
     BANDWIDTH,
     NVLINK_BANDWIDTH,
     Device,
-    Pair,
+    DeviceLink,
     link_times,
     read_links,
 )
@@ -25,7 +25,7 @@ def nvml(monkeypatch: pytest.MonkeyPatch) -> FakeNvml:
     return pretend(monkeypatch)
 
 
-def pairs() -> dict[tuple[int, int], Pair]:
+def pairs() -> dict[tuple[int, int], DeviceLink]:
     return {pair.devices: pair for pair in read_links().pairs}
 
 

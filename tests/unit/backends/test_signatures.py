@@ -11,7 +11,7 @@ from source_collector import dgwave_source
 
 from groundswell.backends import Items, Source, describe, list_launches
 from groundswell.backends.cpu import CpuBackend
-from groundswell.backends.signature import Parameter, signature
+from groundswell.backends.signature import KernelParameter, signature
 from groundswell.backends.source import INCLUDE
 from groundswell.solvers.cavity.level import KERNELS as CAVITY
 from groundswell.solvers.earthquake.step_source import KERNELS as EARTHQUAKE
@@ -24,7 +24,7 @@ def cpu() -> CpuBackend:
     return CpuBackend()
 
 
-F, WRITES = "KERNEL f(T a) {}", (Parameter("a", "writes"),)
+F, WRITES = "KERNEL f(T a) {}", (KernelParameter("a", "writes"),)
 
 
 def access(source: Source, kernel: str) -> dict[str, str | None]:
@@ -64,9 +64,15 @@ def test_signatures_of_macros_that_depend_on_constants() -> None:
     ("text", "expected"),
     [
         ("KERNEL f() {}", ()),
-        ("KERNEL f(real const * a, int n) {}", (Parameter("a", "reads"), Parameter("n", None))),
-        ("KERNEL f(/* in, */ real *__restrict__ a) {} // KERNEL f()", (Parameter("a", "writes"),)),
-        ("#define T real *\nKERNEL f(T a) {}", (Parameter("a", "writes"),)),
+        (
+            "KERNEL f(real const * a, int n) {}",
+            (KernelParameter("a", "reads"), KernelParameter("n", None)),
+        ),
+        (
+            "KERNEL f(/* in, */ real *__restrict__ a) {} // KERNEL f()",
+            (KernelParameter("a", "writes"),),
+        ),
+        ("#define T real *\nKERNEL f(T a) {}", (KernelParameter("a", "writes"),)),
         ("#define T real *\n#define T const real *\nKERNEL f(T a) {}", None),
         ("#define T real *\n#undef T\nKERNEL f(T a) {}", None),
         ("#define T T2\n#define T2 T\nKERNEL f(T a) {}", None),

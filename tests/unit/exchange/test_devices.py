@@ -15,7 +15,7 @@ import pytest
 from fake_nvml import BUSES, SHORT, SWITCH, FakeNvml, pretend, wire
 
 from groundswell.backends import links
-from groundswell.backends.links import Links, read_links
+from groundswell.backends.links import DeviceTopology, read_links
 from groundswell.errors import BackendError, GroundswellError
 from groundswell.exchange import Domain, devices
 from groundswell.exchange.communicator import SerialCommunicator
@@ -152,7 +152,7 @@ def test_what_nvml_tells_the_first_rank_holds_for_all(
     wire(nvml, n1=[BUSES[2]] * 4, n2=[BUSES[1]] * 4)
     told = read_links()
 
-    def by_rank() -> Links:
+    def by_rank() -> DeviceTopology:
         if threading.current_thread().name == "0":
             return told
         raise BackendError("no NVML here")

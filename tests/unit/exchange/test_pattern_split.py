@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundswell.exchange.decomposition import Decomposition
-from groundswell.exchange.pattern import Box, open_sides, split
+from groundswell.exchange.decomposition import Block, Decomposition
+from groundswell.exchange.pattern import open_sides, split
 
 axes = st.integers(1, 3)
 flags = st.tuples(st.booleans(), st.booleans())
@@ -23,7 +23,7 @@ def splits(draw) -> tuple[tuple[int, ...], list[tuple[bool, bool]], list[int]]:
     return tuple(shape), sides, draw(st.lists(st.integers(1, 6), min_size=n, max_size=n))
 
 
-def counts(shape: tuple[int, ...], boxes: list[Box]) -> np.ndarray:
+def counts(shape: tuple[int, ...], boxes: list[Block]) -> np.ndarray:
     """How many of the boxes each point of a block lies in; they must not reach beyond it."""
     found = np.zeros(shape, int)
     for box in boxes:
@@ -60,13 +60,13 @@ def test_slabs_of_slow_axes_are_whole(given_split) -> None:
 
 def test_a_block_without_neighbours_is_all_interior() -> None:
     alone = [(False, False)] * 3
-    assert split((4, 5, 6), alone, (2, 4, 32)) == ([], [Box((0, 0, 0), (4, 5, 6))])
+    assert split((4, 5, 6), alone, (2, 4, 32)) == ([], [Block((0, 0, 0), (4, 5, 6))])
 
 
 def test_a_block_that_is_no_thicker_than_its_slabs_is_all_boundary() -> None:
     boundary, interior = split((3, 5, 6), [(True, True), (False, False), (True, False)], (2, 4, 3))
     assert interior == []
-    assert boundary == [Box((0, 0, 0), (2, 5, 6)), Box((2, 0, 0), (1, 5, 6))]
+    assert boundary == [Block((0, 0, 0), (2, 5, 6)), Block((2, 0, 0), (1, 5, 6))]
 
 
 @given(

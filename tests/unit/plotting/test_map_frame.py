@@ -10,7 +10,7 @@ from matplotlib.text import Annotation
 from result_files import X, Y, degrees, rng
 
 from groundswell.plotting.labels import place_labels
-from groundswell.plotting.map_frame import Frame
+from groundswell.plotting.map_frame import MapFrame
 
 pytestmark = pytest.mark.each_value
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.each_value
 @pytest.mark.parametrize("geography", [False, True])
 def test_a_frame_locates_points_where_the_mesh_has_them(geography: bool) -> None:
     mesh = degrees(*np.meshgrid(X, Y)) if geography else (None, None)
-    frame = Frame(X, Y, *mesh)
+    frame = MapFrame(X, Y, *mesh)
     x, y = rng.uniform(0, 6000, 30), rng.uniform(0, 4000, 30)
     expected = degrees(x, y) if geography else (x / 1e3, y / 1e3)
     assert np.allclose(frame.locate(x, y), expected, rtol=0, atol=2e-9 if geography else 1e-12)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from groundswell.seismology.case.sources import PointForce
-from groundswell.seismology.receivers import Receiver
+from groundswell.seismology.receivers import Station
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.sources.point_sources import SourceContext
 from groundswell.seismology.survey import Survey
@@ -27,9 +27,7 @@ def survey(*frequencies: float) -> Survey:
     nothing: Any = lambda x, y, z: np.zeros_like(x)  # noqa: E731
     properties = {"rigidity": nothing, "lame": nothing, "density": nothing}
     context = SourceContext(None, 1e-3, 5.0, (10.0, 10.0, 10.0), **properties)
-    receivers = [
-        Receiver("GS", name, (5.0, 6.0, depth)) for name, depth in (("A", 0.0), ("B", 7.0))
-    ]
+    receivers = [Station("GS", name, (5.0, 6.0, depth)) for name, depth in (("A", 0.0), ("B", 7.0))]
     return Survey(build_sources(forces, context), receivers)
 
 

@@ -9,8 +9,7 @@ shows all steps: pattern, transport, packing and reduction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, KernelLaunch, Launch
@@ -19,7 +18,7 @@ from groundswell.exchange.codecs import common_type
 from groundswell.exchange.communicator import opened
 from groundswell.exchange.connect import reason_for
 from groundswell.exchange.gather_scatter.pattern import PHASES, ROUTES, ExchangePattern
-from groundswell.exchange.gather_scatter.rows import OPERATIONS, Values, reduce_rows
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, Operand, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import Sharing
 from groundswell.exchange.gather_scatter.tiles import SECTOR, reduce_in_place
 from groundswell.exchange.gather_scatter.transfers import Connection, connect_rows
@@ -84,13 +83,13 @@ class GatherScatter(Operation):
             self.reason = "as the route requires"
         comm.collective_try(lambda: self._set_up(source, target))
 
-    def _checked(self, source: DeviceArray, target: DeviceArray) -> tuple[Values, Values]:
-        values = Values(source), Values(target)
+    def _checked(self, source: DeviceArray, target: DeviceArray) -> tuple[Operand, Operand]:
+        values = Operand(source), Operand(target)
         _require_sizes(self._sharing, self._kind, *values)
         _require_memory(self._backend, self._kind, source, target)
         return values
 
-    def _set_up(self, source: Values, target: Values) -> None:
+    def _set_up(self, source: Operand, target: Operand) -> None:
         phases = PHASES[self._kind](self._pattern)
         self._arrays = source.array, target.array
         self._transfer.bind(phases, source, target)
@@ -107,7 +106,7 @@ class GatherScatter(Operation):
         """Whether it operates on these arrays."""
         return self._places(*self._arrays) == self._places(source, target)
 
-    def _places(self, *arrays: DeviceArray, modulo: int = 2**64) -> list[tuple[Any, ...]]:
+    def _places(self, *arrays: DeviceArray, modulo: int = 2**64) -> list[tuple[Hashable, ...]]:
         """Address, shape and strides of each array."""
         return [(self._backend.address(a) % modulo, a.shape, a.strides) for a in arrays]
 
@@ -185,7 +184,7 @@ def _require_known(kind: str, reduction: str, route: str) -> None:
             raise InputError(f"{what} {name!r} does not exist; allowed: {', '.join(allowed)}")
 
 
-def _require_sizes(sharing: Sharing, kind: str, source: Values, target: Values) -> None:
+def _require_sizes(sharing: Sharing, kind: str, source: Operand, target: Operand) -> None:
     local, assembled = len(sharing.indices), len(sharing.ids)
     counts = {
         "gather": (local, assembled),

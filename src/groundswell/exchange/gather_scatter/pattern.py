@@ -20,7 +20,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from groundswell.arrays import Integers
-from groundswell.backends.sliced_ellpack import Rows
+from groundswell.backends.sliced_ellpack import SparseRows
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import Sharing
 
@@ -148,11 +148,11 @@ class ExchangePattern:
         planned = plan_route(sharing.comm, route, own + sum(sizes.values()), ranges, counts)
         return cls(sharing, send, receive, ranges, planned)
 
-    def own_and_sent(self, ids: Integers, own: Integers) -> Rows:
+    def own_and_sent(self, ids: Integers, own: Integers) -> SparseRows:
         """Positions of each of the ids: in messages and, for those in `own`, of the own part."""
         return self._positions(ids, own, self.send, self.send_ranges)
 
-    def by_rank(self, ids: Integers) -> Rows:
+    def by_rank(self, ids: Integers) -> SparseRows:
         """Positions of all ranks' contributions to each of the ids, in the order of ranks."""
         senders = _joined(np.full(len(received), p) for p, received in self.receive.items())
         ranks = np.append(np.full(len(ids), self.sharing.comm.rank), senders)
@@ -171,12 +171,12 @@ class ExchangePattern:
         lists: Lists,
         ranges: Ranges,
         order: Integers | None = None,
-    ) -> Rows:
+    ) -> SparseRows:
         """Positions of each of the ids, in the own part of the buffer and in messages."""
         first = self.sharing.unshared
         rows = np.concatenate([own, *lists.values()]) - first
         positions = np.append(own - first, _joined_ranges(lists, ranges))
-        return Rows.from_pairs(len(ids), rows, positions, order)
+        return SparseRows.from_pairs(len(ids), rows, positions, order)
 
 
 def _lists(sharing: Sharing, kind: str) -> tuple[Lists, Lists]:
@@ -201,11 +201,12 @@ def _joined_ranges(order: Iterable[int], ranges: Ranges) -> Integers:
 # --- operations on the values ---------------------------------------------------------------------
 
 
-RowPair = tuple[Rows, Rows]  # rows that are reduced, and rows of indices to store the results at
+# Rows that are reduced, and rows of indices to store the results at.
+RowPair = tuple[SparseRows, SparseRows]
 
 
 @dataclass(frozen=True, eq=False)
-class Phases:
+class ReductionPhases:
     """The rows to reduce before messages are sent, during communication, and afterwards."""
 
     pack: RowPair
@@ -213,47 +214,50 @@ class Phases:
     unpack: RowPair
 
 
-def _gather_scatter(pattern: ExchangePattern) -> Phases:
+def _gather_scatter(pattern: ExchangePattern) -> ReductionPhases:
     copies, ids = pattern.sharing.copies, pattern.sharing.shared
     shared = copies.take(ids)
     several = copies.take(np.flatnonzero(copies.sizes[: pattern.sharing.unshared] > 1))
-    return Phases(
+    return ReductionPhases(
         pack=(shared, pattern.own_and_sent(ids, ids)),
         local=(several, several),
         unpack=(pattern.by_rank(ids), shared),
     )
 
 
-def _gather(pattern: ExchangePattern) -> Phases:
+def _gather(pattern: ExchangePattern) -> ReductionPhases:
     copies, sharing = pattern.sharing.copies, pattern.sharing
-    return Phases(
+    return ReductionPhases(
         pack=(copies.take(sharing.shared), pattern.own_and_sent(sharing.shared, sharing.owned)),
-        local=(sharing.unshared_copies, Rows.contiguous(0, sharing.unshared)),
-        unpack=(pattern.by_rank(sharing.owned), Rows.single(sharing.owned)),
+        local=(sharing.unshared_copies, SparseRows.contiguous(0, sharing.unshared)),
+        unpack=(pattern.by_rank(sharing.owned), SparseRows.single(sharing.owned)),
     )
 
 
-def _halo(pattern: ExchangePattern) -> Phases:
+def _halo(pattern: ExchangePattern) -> ReductionPhases:
     sharing = pattern.sharing
-    return Phases(
-        pack=(Rows.single(sharing.owned), pattern.own_and_sent(sharing.owned, NONE)),
-        local=(Rows.contiguous(0, 0), Rows.contiguous(0, 0)),
-        unpack=(Rows.single(pattern.ghosts), Rows.contiguous(sharing.own, len(sharing.ids))),
+    return ReductionPhases(
+        pack=(SparseRows.single(sharing.owned), pattern.own_and_sent(sharing.owned, NONE)),
+        local=(SparseRows.contiguous(0, 0), SparseRows.contiguous(0, 0)),
+        unpack=(
+            SparseRows.single(pattern.ghosts),
+            SparseRows.contiguous(sharing.own, len(sharing.ids)),
+        ),
     )
 
 
-def _scatter(pattern: ExchangePattern) -> Phases:
+def _scatter(pattern: ExchangePattern) -> ReductionPhases:
     indices, own, sent = pattern.sharing.indices, pattern.sharing.own, pattern.sharing.owned
     owned, ghosts = np.flatnonzero((indices >= 0) & (indices < own)), np.flatnonzero(indices >= own)
     received = pattern.ghosts[indices[ghosts] - own]
-    return Phases(
-        pack=(Rows.single(sent), pattern.own_and_sent(sent, NONE)),
-        local=(Rows.single(indices[owned]), Rows.single(owned)),
-        unpack=(Rows.single(received), Rows.single(ghosts)),
+    return ReductionPhases(
+        pack=(SparseRows.single(sent), pattern.own_and_sent(sent, NONE)),
+        local=(SparseRows.single(indices[owned]), SparseRows.single(owned)),
+        unpack=(SparseRows.single(received), SparseRows.single(ghosts)),
     )
 
 
-PHASES: dict[str, Callable[[ExchangePattern], Phases]] = {
+PHASES: dict[str, Callable[[ExchangePattern], ReductionPhases]] = {
     "gather": _gather,
     "scatter": _scatter,
     "gather-scatter": _gather_scatter,

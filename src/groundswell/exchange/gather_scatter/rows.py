@@ -11,12 +11,13 @@ from pathlib import Path
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Blocks, Constant, Launch, Source
+from groundswell.backends.launch import KernelArguments
 from groundswell.backends.sliced_ellpack import (
     MAX_IN_FLIGHT,
     THREADS,
-    Rows,
-    Slices,
+    SlicedEllpack,
     SlicesOnDevice,
+    SparseRows,
 )
 from groundswell.errors import InputError
 
@@ -26,7 +27,7 @@ MIN_BLOCKS_PER_SM = 4  # hides memory latency, which pays off even if registers 
 
 
 @dataclass(frozen=True)
-class Values:
+class Operand:
     """A backend's array, (values,) or (components, values), with contiguous values.
 
     Raises:
@@ -60,9 +61,16 @@ class Values:
         """Number of values of a component."""
         return int(self.array.shape[-1])
 
+    def arguments(self, name: str, first: int) -> KernelArguments:
+        """The arguments of a kernel that begin with this name; `first` is the index of row 0."""
+        return {name: self.array, f"{name}_pitch": self.pitch, f"{name}_first": first}
+
 
 def reduce_rows(
-    backend: Backend, operation: str, source: tuple[Values, Rows], target: tuple[Values, Rows]
+    backend: Backend,
+    operation: str,
+    source: tuple[Operand, SparseRows],
+    target: tuple[Operand, SparseRows],
 ) -> list[Launch]:
     """The launch that reduces source rows into target rows; none without rows."""
     (old, from_rows), (new, to_rows) = source, target
@@ -81,21 +89,24 @@ def reduce_rows(
     )
     return [
         backend.compile(kernels).launch(
-            "assemble",
-            Blocks(count * old.components, THREADS),
-            *(old.array, old.pitch, slices.first[0], new.array, new.pitch, slices.first[1]),
-            *(slices.table, slices.indices, count, old.components),
+            *("assemble", Blocks(count * old.components, THREADS)),
+            **old.arguments("from", slices.first[0]),
+            **new.arguments("to", slices.first[1]),
+            **{"slices": slices.table, "indices": slices.indices},
+            **{"count": count, "components": old.components},
         )
     ]
 
 
-def _on_device(backend: Backend, source: Rows, target: Rows, dtype: str) -> SlicesOnDevice:
+def _on_device(
+    backend: Backend, source: SparseRows, target: SparseRows, dtype: str
+) -> SlicesOnDevice:
     """Their slices, which several operations share if the target rows are contiguous."""
     if target.indices is not None:
-        return Slices.of(source, target).on(backend, dtype)
+        return SlicedEllpack.of(source, target).on(backend, dtype)
     key = backend, target.first, dtype
     if key not in source.on_devices:
-        source.on_devices[key] = Slices.of(source, target).on(backend, dtype)
+        source.on_devices[key] = SlicedEllpack.of(source, target).on(backend, dtype)
     return source.on_devices[key]
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groundswell.arrays import Integers, Mask
 from groundswell.backends.host_threads import take
-from groundswell.backends.sliced_ellpack import Rows, index_type, padded_size, sort_in_windows
+from groundswell.backends.sliced_ellpack import SparseRows, index_type, padded_size, sort_in_windows
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 
@@ -58,14 +58,14 @@ class Sharing:
         return np.arange(self.unshared, self.own)
 
     @cached_property
-    def copies(self) -> Rows:
+    def copies(self) -> SparseRows:
         """For each id, the indices of its copies among the rank's values."""
         used = np.flatnonzero(self.indices >= 0)
         rows = self.indices if len(used) == len(self.indices) else self.indices[used]
-        return Rows.from_pairs(len(self.ids), rows, used)
+        return SparseRows.from_pairs(len(self.ids), rows, used)
 
     @cached_property
-    def unshared_copies(self) -> Rows:
+    def unshared_copies(self) -> SparseRows:
         """The same for the ids that no other rank has."""
         return self.copies.take(np.arange(self.unshared))
 

@@ -6,14 +6,12 @@ them, so each sector is loaded and stored only once, even if it belongs to sever
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from groundswell.arrays import Integers
+from groundswell.arrays import HostArray, Integers
 from groundswell.backends import Backend, Blocks, Launch
-from groundswell.backends.sliced_ellpack import PADDING, Rows, fill, padded_size
-from groundswell.exchange.gather_scatter.rows import Values, reduce_rows, row_source
+from groundswell.backends.sliced_ellpack import PADDING, SparseRows, fill, padded_size
+from groundswell.exchange.gather_scatter.rows import Operand, reduce_rows, row_source
 
 SECTOR = 32  # bytes
 SECTORS = 192  # largest number of sectors of a tile; this and the next two as in tiles.h
@@ -25,7 +23,7 @@ MIN_BLOCKS_PER_SM = 9  # fewer do not hide memory latency, more leave too little
 
 
 def reduce_in_place(
-    backend: Backend, operation: str, values: Values, rows: Rows, others: Rows
+    backend: Backend, operation: str, values: Operand, rows: SparseRows, others: SparseRows
 ) -> list[Launch]:
     """Launches that reduce rows of several indices in place, in tiles where that is faster.
 
@@ -41,15 +39,18 @@ def reduce_in_place(
     if count := len(tables[0]):
         kind = str(values.array.dtype), operation
         bounds = {"MAX_THREADS_PER_BLOCK": THREADS, "MIN_BLOCKS_PER_SM": MIN_BLOCKS_PER_SM}
+        tiles, sectors, indices = map(backend.to_device, tables)
         kernels = backend.compile(row_source("tiles.h", kind, **bounds))
         blocks = Blocks(count * values.components, THREADS)
-        arguments = (values.array, values.pitch, *map(backend.to_device, tables), count)
-        tiled = kernels.launch("assemble_tiles", blocks, *arguments, values.components)
-        launches.append(tiled)
+        sizes = {"pitch": values.pitch, "count": count, "components": values.components}
+        arrays = {"values": values.array, "tiles": tiles, "sectors": sectors, "indices": indices}
+        launches.append(kernels.launch("assemble_tiles", blocks, **arrays, **sizes))
     return launches
 
 
-def make_tiles(rows: Rows, others: Rows, values: Values) -> tuple[Any, Any, Any, Rows]:
+def make_tiles(
+    rows: SparseRows, others: SparseRows, values: Operand
+) -> tuple[HostArray, HostArray, HostArray, SparseRows]:
     """Tiles of an array that begins at a sector boundary.
 
     Returns:
@@ -64,7 +65,7 @@ def make_tiles(rows: Rows, others: Rows, values: Values) -> tuple[Any, Any, Any,
     place = np.zeros(len(tile), np.int64)  # position of a sector in its tile
     place[sectors] = np.arange(len(sectors)) - np.repeat(begins, sizes)
     local = place[tiled.all_indices // length] * length + tiled.all_indices % length
-    tiled = Rows(tiled.count, tiled.offsets, local)
+    tiled = SparseRows(tiled.count, tiled.offsets, local)
     counts, ends, indices = _slices(tiled, tile_of_row[tile_of_row >= 0], len(sizes))
     pairs = ends[:: len(WIDTHS)] // 2
     columns = begins, sizes, pairs[:-1], np.diff(pairs), counts, np.zeros_like(sizes)
@@ -72,7 +73,7 @@ def make_tiles(rows: Rows, others: Rows, values: Values) -> tuple[Any, Any, Any,
     return tiles.astype(np.int32), sectors.astype(np.int32), indices, left
 
 
-def _slices(rows: Rows, tile: Integers, tiles: int) -> tuple[Integers, Integers, Any]:
+def _slices(rows: SparseRows, tile: Integers, tiles: int) -> tuple[Integers, Integers, HostArray]:
     """The rows of each width in each tile, as slices of sliced_ellpack.py.
 
     Returns:
@@ -87,7 +88,7 @@ def _slices(rows: Rows, tile: Integers, tiles: int) -> tuple[Integers, Integers,
     return counts.reshape(tiles, len(WIDTHS)), ends, table.astype(np.uint16).view(np.uint32)
 
 
-def _tile_of_sectors(rows: Rows, others: Rows, count: int, length: int) -> Integers:
+def _tile_of_sectors(rows: SparseRows, others: SparseRows, count: int, length: int) -> Integers:
     """The tile of each sector of `count` values, or -1: sectors that rows connect share one.
 
     A sector is in no tile if it has no rows, is incomplete, contains indices of `others`, or is
@@ -115,7 +116,7 @@ def _tile_of_sectors(rows: Rows, others: Rows, count: int, length: int) -> Integ
     return np.where(used, tile[group], -1)[:end]
 
 
-def _first_indices(rows: Rows) -> Integers:
+def _first_indices(rows: SparseRows) -> Integers:
     assert rows.offsets is not None
     return rows.all_indices[rows.offsets[:-1]]
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Blocks, Launch, Source
-from groundswell.backends.sliced_ellpack import THREADS, Rows, Slices
+from groundswell.backends.launch import KernelArguments
+from groundswell.backends.sliced_ellpack import THREADS, SlicedEllpack, SparseRows
 from groundswell.errors import BackendError
 from groundswell.exchange.boxes import StridedBox
 from groundswell.exchange.communicator import all_or_nothing
 from groundswell.exchange.connect import by_memory, connect
-from groundswell.exchange.gather_scatter.pattern import ExchangePattern, Phases, Stage
-from groundswell.exchange.gather_scatter.rows import Values, reduce_rows, row_source
+from groundswell.exchange.gather_scatter.pattern import ExchangePattern, ReductionPhases, Stage
+from groundswell.exchange.gather_scatter.rows import Operand, reduce_rows, row_source
 from groundswell.exchange.messages import Message, Operation, Segment, TransferRequest, aligned
 from groundswell.exchange.transfer import BufferedTransfer, Transfer
 from groundswell.exchange.transports.mpi import AllToAllTransport
@@ -48,7 +48,7 @@ class Connection:
 def connect_rows(
     backend: Backend,
     pattern: ExchangePattern,
-    values: Values,
+    values: Operand,
     reduction: str,
     connection: Connection,
 ) -> PeerRows | BufferedRows:
@@ -71,14 +71,14 @@ class BufferedRows(Operation):
         self,
         backend: Backend,
         pattern: ExchangePattern,
-        values: Values,
+        values: Operand,
         reduction: str,
         connection: Connection,
     ) -> None:
         self._backend, self._reduction, route = backend, reduction, pattern.route
         self._comm, self._connection = pattern.sharing.comm, connection
         shape, dtype = (values.components, max(route.size, 1)), values.array.dtype
-        self._buffer = self._comm.collective_try(lambda: Values(backend.zeros(shape, dtype)))
+        self._buffer = self._comm.collective_try(lambda: Operand(backend.zeros(shape, dtype)))
         with all_or_nothing():
             self._parts = self._stages = [self._connect(stage) for stage in route.stages]
         self.path, self.in_graph = self._stages[0].path, all(s.in_graph for s in self._stages)
@@ -106,7 +106,7 @@ class BufferedRows(Operation):
         ends = zip(boxes, ranges, strict=True)
         return [Segment(box, (components, len(r)), dtype, dtype) for box, r in ends]
 
-    def bind(self, phases: Phases, source: Values, target: Values) -> None:
+    def bind(self, phases: ReductionPhases, source: Operand, target: Operand) -> None:
         """Create the launches for these arrays."""
         backend, reduction, buffer = self._backend, self._reduction, self._buffer
         (old, packed), (received, new) = phases.pack, phases.unpack
@@ -146,7 +146,7 @@ class PeerRows(Operation):
     in_graph = True
 
     def __init__(
-        self, backend: Backend, pattern: ExchangePattern, values: Values, reduction: str
+        self, backend: Backend, pattern: ExchangePattern, values: Operand, reduction: str
     ) -> None:
         sharing, self._backend, self._size = pattern.sharing, backend, pattern.route.size
         source = peer_rows_source(str(values.array.dtype), reduction)
@@ -165,7 +165,7 @@ class PeerRows(Operation):
         """Size of all components of the values at the given positions, bytes."""
         return aligned(self._components * sum(map(len, ranges)) * self._itemsize)
 
-    def bind(self, phases: Phases, source: Values, target: Values) -> None:
+    def bind(self, phases: ReductionPhases, source: Operand, target: Operand) -> None:
         """Create the launches for these arrays."""
         if not self._messages:
             return
@@ -189,55 +189,60 @@ class PeerRows(Operation):
             part[:] = first + np.arange(part.size).reshape(part.shape)
         return index
 
-    def _slices(self, source: Rows, target: Rows) -> Slices:
+    def _slices(self, source: SparseRows, target: SparseRows) -> SlicedEllpack:
         """The smallest slices with which all of them run at the same time."""
         few = source.count <= THREADS * self._memory.blocks_at_once
-        return Slices.of(source, target, in_flight=1 if few else MAX_IN_FLIGHT)
+        return SlicedEllpack.of(source, target, in_flight=1 if few else MAX_IN_FLIGHT)
 
-    def _send(self, slices: Slices, source: DeviceArray) -> Launch:
+    def _send(self, slices: SlicedEllpack, source: DeviceArray) -> Launch:
         blocks, memory = self._blocks(slices), self._memory
         filled = np.array([m.send_bytes > 0 for m in self._messages], np.int64)
-        rows, shares = self._row_arguments(slices), self._backend.to_device(filled)
-        signals = memory.signals((blocks.count * filled).tolist(), blocks.count)
+        given: KernelArguments = {"values": source, "boxes": memory.lowest}
         return self._module.launch(
-            "send_rows", blocks, source, memory.lowest, *rows, shares, *signals
+            *("send_rows", blocks),
+            **given,
+            **self._row_arguments(slices),
+            shares=self._backend.to_device(filled),
+            **memory.signals((blocks.count * filled).tolist(), blocks.count),
         )
 
-    def _receive(self, slices: Slices, target: DeviceArray) -> list[Launch]:
+    def _receive(self, slices: SlicedEllpack, target: DeviceArray) -> list[Launch]:
         blocks, memory, launch = self._blocks(slices), self._memory, self._module.launch
         signals, waits = memory.signals([0] * len(self._messages), blocks.count), memory.waits()
         if blocks.count > MAX_WAITING_BLOCKS and not self._backend.on_host:
-            waits.append(launch("wait_for_rows", Blocks(1, THREADS), *signals))
-        rows = self._row_arguments(slices)
-        return [*waits, launch("receive_rows", blocks, memory.lowest, target, *rows, *signals)]
+            waits.append(launch("wait_for_rows", Blocks(1, THREADS), **signals))
+        arrays = {"boxes": memory.lowest, "values": target, **self._row_arguments(slices)}
+        return [*waits, launch("receive_rows", blocks, **arrays, **signals)]
 
-    def _blocks(self, slices: Slices) -> Blocks:
+    def _blocks(self, slices: SlicedEllpack) -> Blocks:
         return Blocks(max(1, min(len(slices.table), self._memory.blocks_at_once)), THREADS)
 
-    def _row_arguments(self, slices: Slices) -> tuple[Any, ...]:
-        """ROW_ARGUMENTS of peer_rows.h."""
-        tables = map(self._backend.to_device, (slices.table, slices.indices))
-        return (*slices.first, *tables, len(slices.table), self._memory.flip // self._itemsize)
+    def _row_arguments(self, slices: SlicedEllpack) -> KernelArguments:
+        """The arguments ROW_ARGUMENTS of kernels, see peer_rows.h."""
+        table, indices = map(self._backend.to_device, (slices.table, slices.indices))
+        first = dict(zip(("from_first", "to_first"), slices.first, strict=True))
+        flip = self._memory.flip // self._itemsize
+        return {"slices": table, "indices": indices, "count": len(table), "flip": flip, **first}
 
 
-def _in_array(rows: Rows, values: Values) -> Rows:
+def _in_array(rows: SparseRows, values: Operand) -> SparseRows:
     """The rows of all components of an array."""
     pitches = values.pitch * np.arange(values.components)
     return _stacked(rows, rows.all_indices + pitches[:, None])
 
 
-def _in_buffer(rows: Rows, index: Integers) -> Rows:
+def _in_buffer(rows: SparseRows, index: Integers) -> SparseRows:
     """The rows of all components of the buffer, given the index of its positions."""
     return _stacked(rows, index[:, rows.all_indices])
 
 
-def _stacked(rows: Rows, indices: Integers) -> Rows:
+def _stacked(rows: SparseRows, indices: Integers) -> SparseRows:
     """The rows of all components, given their indices, (components, indices)."""
     if rows.offsets is None:
-        return Rows.single(indices.ravel())
+        return SparseRows.single(indices.ravel())
     components = np.arange(len(indices))[:, None]
     offsets = (rows.offsets[:-1] + components * rows.offsets[-1]).ravel()
-    return Rows(len(offsets), np.append(offsets, indices.size), indices.ravel())
+    return SparseRows(len(offsets), np.append(offsets, indices.size), indices.ravel())
 
 
 def peer_rows_source(dtype: str, reduction: str) -> Source:

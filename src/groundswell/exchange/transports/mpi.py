@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,7 +27,9 @@ from groundswell.exchange.messages import (
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate
 from groundswell.exchange.waiting import BUSY_SECONDS, Deadline, complete
 
-Request = Any  # mpi4py request
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
 PART = 1 << 30  # largest message, bytes: MPI libraries count in 32 bits
 STAGE = 4 << 20  # size of a staged part, bytes: one is copied while another is sent
 THREAD_BUSY_SECONDS = 1e-3  # time of polling by a thread; kernels need the cores
@@ -40,12 +42,13 @@ class _OwnCommunicator(Operation):
         assert isinstance(request.comm, MpiCommunicator)
         self._backend, self._comm = request.backend, request.comm
         self._peers = peers_of(request.messages)
-        self._persistent: list[Request] = []  # to be freed
-        self._expected: list[tuple[int, Request]] = []  # by rank, if there are messages from each
+        self._persistent: list[MPI.Request] = []  # to be freed
+        # By rank, if there are messages from each.
+        self._expected: list[tuple[int, MPI.Request]] = []
         self._mpi_comm = duplicate(request.comm.mpi_comm, request.comm)
         opened(self)
 
-    def _complete(self, requests: Sequence[Request], busy: float = BUSY_SECONDS) -> None:
+    def _complete(self, requests: Sequence[MPI.Request], busy: float = BUSY_SECONDS) -> None:
         complete(requests, Deadline(self._comm, busy=busy), "data", self._missing)
 
     def _missing(self) -> Iterator[int]:
@@ -83,12 +86,13 @@ class _PointToPoint(_OwnCommunicator):
             for n, (message, buffer) in enumerate(zip(messages, sent, strict=True))
             for begin, chunk in _chunks(buffer, part)
         ]
-        self._expected = [
+        receives = [
             (message.peer, comm.Recv_init(_memory_of(chunk), message.peer, message.tag))
             for message, buffer in zip(messages, received, strict=True)
             for _, chunk in _chunks(buffer, part)
         ]
-        self._receives = [request for _, request in self._expected]
+        self._expected = [*receives]
+        self._receives = [request for _, request in receives]
         sends = [part.persistent for part in self._sends if part.persistent is not None]
         self._persistent = [*sends, *self._receives]
         self._fetch_lengths = self._copies_of_lengths(messages)
@@ -124,7 +128,7 @@ class MpiTransport(_PointToPoint):
         super().__init__(request, sent, received, PART)
         self.path = "MPI" if request.backend.on_host else "GPU-aware MPI"
         self.path += ", driven by a thread" * threaded
-        self._pending: list[Request] = []
+        self._pending: list[MPI.Request] = []
         if threaded:
             act = lambda: self._complete(self._pending, THREAD_BUSY_SECONDS)  # noqa: E731
             self._thread = _ProgressThread(act)
@@ -224,16 +228,16 @@ class AllToAllTransport(_OwnCommunicator):
         self.path = "MPI_Alltoallv" + " through pinned host memory" * (not request.backend.on_host)
         peers = [message.peer for message in request.messages]
         self._vectors = [_vector(self._comm.size, peers, buffers) for buffers in (sent, received)]
-        self._request: Request = None
+        self._requests: list[MPI.Request] = []
         self.start = [HostCall("post MPI_Ialltoallv", self._post, extent=extent_of(sent))]
         self.finish = [HostCall("wait for MPI_Ialltoallv", self._wait, extent=extent_of(received))]
 
     def _post(self) -> None:
         self._backend.record_event().wait()  # MPI has no streams
-        self._request = self._mpi_comm.Ialltoallv(*self._vectors)
+        self._requests = [self._mpi_comm.Ialltoallv(*self._vectors)]
 
     def _wait(self) -> None:
-        self._complete([self._request])
+        self._complete(self._requests)
 
 
 # --- requests and buffers -------------------------------------------------------------------------
@@ -252,7 +256,7 @@ class _SendPart:
     """
 
     def __init__(
-        self, comm: Any, message: Message, buffer: Buffer, begin: int, length: Integers
+        self, comm: MPI.Comm, message: Message, buffer: Buffer, begin: int, length: Integers
     ) -> None:
         self._comm, self._to = comm, (message.peer, message.tag)
         self._buffer, self._begin, self._length = buffer, begin, length
@@ -266,7 +270,7 @@ class _SendPart:
             return self._buffer.size
         return int(np.clip(self._length[0] - self._begin, 0, self._buffer.size))
 
-    def start(self) -> Request:
+    def start(self) -> MPI.Request:
         """Start the transfer; returns the request."""
         if self.persistent is None:
             return self._comm.Isend(_memory_of(self._buffer._replace(size=self.size)), *self._to)
@@ -308,14 +312,14 @@ class _ProgressThread:
             self._done.release()
 
 
-def _memory_of(buffer: Buffer) -> list[Any]:
+def _memory_of(buffer: Buffer) -> list[object]:
     """A buffer in the form that MPI takes."""
     from mpi4py import MPI
 
     return [MPI.memory.fromaddress(buffer.address, buffer.size), MPI.BYTE]
 
 
-def _vector(ranks: int, peers: Sequence[int], buffers: Sequence[Buffer]) -> list[Any]:
+def _vector(ranks: int, peers: Sequence[int], buffers: Sequence[Buffer]) -> list[object]:
     """Buffers in the form that MPI takes: common memory, and sizes and offsets by rank."""
     sizes, offsets = np.zeros((2, ranks), np.int64)
     first = buffers[0].address if buffers else 0

@@ -9,13 +9,16 @@ import atexit
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from groundswell.backends import HostCall
+from groundswell.backends import Backend, HostCall
 from groundswell.errors import BackendError
 from groundswell.exchange.communicator import Communicator, opened
 from groundswell.exchange.devices import sharers
 from groundswell.exchange.messages import Buffer, Operation, TransferRequest, extent_of
+
+if TYPE_CHECKING:
+    from groundswell.backends.nccl import NcclCommunicator
 
 
 class NcclTransport(Operation):
@@ -61,10 +64,10 @@ class NcclTransport(Operation):
 
 
 # By communicator and backend; these are kept alive so that their ids are not reused.
-_GROUPS: dict[tuple[int, int], tuple[Communicator, Any, Any]] = {}
+_GROUPS: dict[tuple[int, int], tuple[Communicator, Backend, NcclCommunicator]] = {}
 
 
-def communicator(comm: Communicator, backend: Any) -> Any:
+def communicator(comm: Communicator, backend: Any) -> NcclCommunicator:
     """The NCCL communicator of the ranks, created on first use."""
     if not _GROUPS:
         atexit.register(close_all)
@@ -86,7 +89,7 @@ def communicator(comm: Communicator, backend: Any) -> Any:
     return _GROUPS[key][2]
 
 
-def shared_gpu(backend: Any, comm: Communicator) -> str | None:
+def shared_gpu(backend: Backend, comm: Communicator) -> str | None:
     """Why NCCL cannot connect this rank, if it shares its GPU; collective.
 
     NCCL itself refuses only the ranks that share one. A rank with its own GPU waits for them.
@@ -102,7 +105,7 @@ def _require(reason: str | None) -> None:
         raise BackendError(reason)
 
 
-def abort(comm: Communicator, backend: Any) -> None:
+def abort(comm: Communicator, backend: Backend) -> None:
     """Abort the communicator, if there is one, without waiting for other ranks."""
     if found := _GROUPS.pop((id(comm), id(backend)), None):
         found[2].abort()

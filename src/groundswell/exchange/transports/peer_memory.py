@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Blocks, HostCall, Launch
-from groundswell.backends.base import Event, SharedMemory
+from groundswell.backends.base import Event, MemoryHandle, SharedMemory
+from groundswell.backends.launch import KernelArguments
 from groundswell.errors import BackendError, RunFailed
 from groundswell.exchange.boxes import THREADS, StridedBox, compile_kernels
 from groundswell.exchange.communicator import opened
@@ -28,7 +29,7 @@ COLUMNS = 7  # of MessageFlags in signals.h
 
 # Boxes in which a peer may store, by index of the segment in its message: the handle of the
 # allocation that contains the box, and the box with an address relative to the allocation.
-Exports = Mapping[int, tuple[Any, StridedBox]]
+Exports = Mapping[int, tuple[MemoryHandle, StridedBox]]
 _Key = tuple[int, int]  # peer and tag of a message
 
 
@@ -79,7 +80,7 @@ class PeerMemory:
         self._backend, self._comm = backend, comm = request.backend, request.comm
         self._messages, self._fixed = request.messages, request.fixed_buffers
         self._there: dict[_Key, _Receiver] = {}
-        self._attached: dict[Any, SharedMemory] = {}
+        self._attached: dict[MemoryHandle, SharedMemory] = {}
         self._failure: DeviceArray | None = None
         self._remove_callback: Callable[[], None] = lambda: None
         self._closed = False
@@ -123,7 +124,7 @@ class PeerMemory:
         self._epoch = backend.zeros((1,), np.int64)
         self._remove_callback = backend.add_poll_callback(self._check_peers)
 
-    def _map(self, peer: int, handle: Any) -> int:
+    def _map(self, peer: int, handle: MemoryHandle) -> int:
         """The address of a peer's memory in this process."""
         if peer not in self._comm.same_host:
             raise BackendError(f"rank {peer} is on another host: its memory is out of reach")
@@ -158,8 +159,8 @@ class PeerMemory:
 
     # --- signals ----------------------------------------------------------------------------------
 
-    def signals(self, chunks: Sequence[int], blocks: int) -> tuple[Any, ...]:
-        """The values of SIGNAL_ARGUMENTS, see signals.h.
+    def signals(self, chunks: Sequence[int], blocks: int) -> KernelArguments:
+        """The arguments SIGNAL_ARGUMENTS of kernels, see signals.h.
 
         Args:
             chunks: number of chunks in which this rank stores each message.
@@ -168,8 +169,10 @@ class PeerMemory:
         rows = [self._flags(m, int(n)) for m, n in zip(self._messages, chunks, strict=True)]
         table = self._backend.to_device(np.array([*rows, [0] * COLUMNS], np.int64))
         done = self._backend.zeros((len(rows) + 1,), np.int64)
-        timeout = (self._failure, self._stop_address, round(timeout_seconds() * 1e9))
-        return (table, len(rows), blocks, done, self._epoch, *timeout)
+        assert self._failure is not None
+        arrays = {"messages": table, "done": done, "epoch": self._epoch, "failure": self._failure}
+        timeout = {"stop": self._stop_address, "nanoseconds": round(timeout_seconds() * 1e9)}
+        return {**arrays, "message_count": len(rows), "blocks": blocks, **timeout}
 
     def _flags(self, message: Message, chunks: int) -> list[int]:
         """A row of MessageFlags."""
@@ -194,19 +197,19 @@ class PeerMemory:
         signals = self.signals([0] * len(self._messages), 1)
         module, block = compile_kernels(self._backend), Blocks(1, THREADS)
         if not self._backend.on_host:
-            wait = module.launch("wait_for_permission", block, *signals)
+            wait = module.launch("wait_for_permission", block, **signals)
             return [self.require_no_timeout, wait]
-        allow = module.launch("allow_peers", block, *signals)
+        allow = module.launch("allow_peers", block, **signals)
         allowed = [receiver.allowed for receiver in self._here.values()]
         return [allow, self._wait("wait for permission", allowed)]
 
     def _wait(self, name: str, flags: Sequence[int]) -> Launch:
         """A wait of the host for the flags at these addresses."""
-        missing, turn = np.zeros(1, np.int64), round(CHECK_SECONDS * 1e9)
-        table = np.array(flags, np.int64)
-        arguments = (table, len(flags), self._epoch, self._stop_address, turn, missing)
-        module = compile_kernels(self._backend)
-        poll = module.launch("poll_flags", Blocks(1, THREADS), *arguments)
+        missing = np.zeros(1, np.int64)
+        arrays = {"flags": np.array(flags, np.int64), "epoch": self._epoch, "missing": missing}
+        timeout = {"stop": self._stop_address, "nanoseconds": round(CHECK_SECONDS * 1e9)}
+        module, block = compile_kernels(self._backend), Blocks(1, THREADS)
+        poll = module.launch("poll_flags", block, count=len(flags), **arrays, **timeout)
 
         def wait() -> None:
             begun = time.monotonic()

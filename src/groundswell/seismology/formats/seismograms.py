@@ -25,7 +25,7 @@ from groundswell.formats.netcdf import TIME, Variable, create_netcdf, read_netcd
 if TYPE_CHECKING:
     import xarray
 
-    from groundswell.seismology.receivers import Receiver
+    from groundswell.seismology.receivers import Station
 
 Attributes = Mapping[str, Any]  # of a file
 
@@ -107,7 +107,7 @@ class SeismogramWriter(AppendableFile):
     def __init__(
         self,
         path: str | Path,
-        stations: Sequence[Receiver],
+        stations: Sequence[Station],
         interval: float,
         quantity: ReceiverQuantity = VELOCITY,
         **options: Unpack[SeriesOptions],
@@ -209,7 +209,7 @@ def east_north_up(velocity: HostArray, azimuth: float, axis: int) -> HostArray:
     return np.stack([east, north, -down], axis=axis)
 
 
-def _station_variables(stations: Sequence[Receiver], ids: Sequence[str]) -> dict[str, Variable]:
+def _station_variables(stations: Sequence[Station], ids: Sequence[str]) -> dict[str, Variable]:
     """Coordinates of the stations; longitude and latitude only if known for all."""
 
     def of_stations(

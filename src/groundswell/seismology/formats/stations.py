@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from groundswell.errors import CaseError, InputError, Problem, counted, install
+from groundswell.errors import CaseError, CaseProblem, InputError, counted, install
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.text import parse_number, read_rows, read_text
 from groundswell.seismology.case.sources import Receiver
@@ -32,7 +32,7 @@ def read_stations(path: Path | str) -> list[Receiver]:
         raise InputError(f"{path}: the file has no stations")
     stations: list[Receiver] = []
     found: dict[str, str] = {}
-    problems: list[Problem] = []
+    problems: list[CaseProblem] = []
     for where, content in rows:
         try:
             stations.append(station := Receiver(**content))
@@ -41,13 +41,13 @@ def read_stations(path: Path | str) -> list[Receiver]:
             continue
         if (first := found.setdefault(station.code, where)) != where:
             allowed = f"is a duplicate of {first}; names must differ"
-            problems.append(Problem(f"{where}: {station.code}", "", allowed))
+            problems.append(CaseProblem(f"{where}: {station.code}", "", allowed))
     if problems:
         raise CaseError(problems, str(path))
     return stations
 
 
-def _in_file(problem: Problem, where: str) -> Problem:
+def _in_file(problem: CaseProblem, where: str) -> CaseProblem:
     """A problem of a section, reported for a line of a file."""
     key = "station" if problem.key == "name" else problem.key
     return replace(problem, key=f"{where}: {key}" if problem.value else where)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundswell.plotting.labels import place_labels
-from groundswell.plotting.map_frame import Frame
+from groundswell.plotting.map_frame import MapFrame
 from groundswell.plotting.style import (
     INK,
     WIDTH,
@@ -51,7 +51,7 @@ def shaking_map(results: str | Path) -> Path:
     """
     results = Path(results)
     shaking = _coarsened(read_shaking_map(results / "shaking_map.nc"))
-    frame = Frame.of(shaking)
+    frame = MapFrame.of(shaking)
     unit, unit_name = speed_unit(float(shaking["pgv"].max()))
     peaks = np.ma.masked_invalid(shaking["pgv"].values / unit)
     path = results / "shaking_map.png"
@@ -80,7 +80,7 @@ def _coarsened(shaking: xarray.Dataset) -> xarray.Dataset:
     return blocks.max(keep_attrs=True)
 
 
-def _shade(axes: Axes, frame: Frame, peaks: Peaks) -> QuadMesh:
+def _shade(axes: Axes, frame: MapFrame, peaks: Peaks) -> QuadMesh:
     """Colour the cells, on a logarithmic scale if the values span more than a decade."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 
@@ -93,7 +93,7 @@ def _shade(axes: Axes, frame: Frame, peaks: Peaks) -> QuadMesh:
     return axes.pcolormesh(*frame.mesh, peaks, norm=norm, cmap=colours, shading="nearest")
 
 
-def _contour(axes: Axes, frame: Frame, peaks: Peaks, cells: QuadMesh) -> None:
+def _contour(axes: Axes, frame: MapFrame, peaks: Peaks, cells: QuadMesh) -> None:
     """Draw contours at round numbers, of slightly smoothed values."""
     from scipy.ndimage import gaussian_filter
 
@@ -129,7 +129,7 @@ def _peak_sentence(shaking: xarray.Dataset, unit: float, unit_name: str) -> str:
 
 
 def _draw_stations(
-    axes: Axes, frame: Frame, seismograms: xarray.DataArray, avoid: list[Artist]
+    axes: Axes, frame: MapFrame, seismograms: xarray.DataArray, avoid: list[Artist]
 ) -> None:
     u, v = frame.locate(seismograms["x"], seismograms["y"])
     axes.plot(u, v, "^", markersize=7, color="white", markeredgecolor=INK, zorder=5)

@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.arrays import Indices, Reals
 from groundswell.errors import InputError
-from groundswell.plotting.map_frame import Frame
+from groundswell.plotting.map_frame import MapFrame
 from groundswell.plotting.style import WIDTH, headline, picture, speed_unit, title_of
 from groundswell.seismology.formats.shaking_maps import open_surface
 from groundswell.seismology.plots.source import draw_fault, draw_star
@@ -43,7 +43,7 @@ def snapshots(results: str | Path) -> Path | None:
     unit, unit_name = speed_unit(float(np.abs(selected["velocity"]).max()))
     values = selected["velocity"].values / unit
     limit = float(np.nanpercentile(np.abs(values), 99.5)) or 1.0
-    frame = Frame.of(selected)
+    frame = MapFrame.of(selected)
     path = results / "surface.png"
     height = 0.6 + _ROWS * (0.26 * WIDTH * frame.slenderness + 0.1)
     with picture(path, height) as figure:
@@ -81,7 +81,7 @@ def _panel_times(velocity: xarray.DataArray) -> Indices:
     return np.unique(np.linspace(first, last, _ROWS * _COLUMNS + 1).round().astype(np.intp)[1:])
 
 
-def _draw_panel(axes: Axes, frame: Frame, values: Reals, time: float, limit: float) -> QuadMesh:
+def _draw_panel(axes: Axes, frame: MapFrame, values: Reals, time: float, limit: float) -> QuadMesh:
     from matplotlib.patheffects import withStroke
 
     frame.dress(axes)

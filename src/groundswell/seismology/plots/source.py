@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundswell.plotting.map_frame import Frame
+from groundswell.plotting.map_frame import MapFrame
 from groundswell.plotting.style import ACCENT, INK
 from groundswell.seismology.formats.seismograms import Attributes
 
@@ -40,7 +40,7 @@ def event_sentence(attrs: Attributes) -> str:
     return f"{', '.join(words)}. " if words else ""
 
 
-def draw_source(axes: Axes, frame: Frame, attrs: Attributes) -> list[Artist]:
+def draw_source(axes: Axes, frame: MapFrame, attrs: Attributes) -> list[Artist]:
     """Draw the source from the attributes of a results file; see `write_shaking_map`.
 
     The beach ball marks the centroid of the moment, a star the epicentre of a rupture.
@@ -53,7 +53,7 @@ def draw_source(axes: Axes, frame: Frame, attrs: Attributes) -> list[Artist]:
     return [*ball, *draw_star(axes, frame, attrs)] if "epicentre_x" in attrs or not ball else ball
 
 
-def draw_fault(axes: Axes, frame: Frame, attrs: Attributes) -> None:
+def draw_fault(axes: Axes, frame: MapFrame, attrs: Attributes) -> None:
     """Draw the outlines of a rupture's segments."""
     if "fault_x" in attrs and "fault_y" in attrs:
         outline = frame.locate(attrs["fault_x"], attrs["fault_y"])
@@ -61,7 +61,7 @@ def draw_fault(axes: Axes, frame: Frame, attrs: Attributes) -> None:
         axes.plot(*outline, color=INK, linewidth=1.6, zorder=4)
 
 
-def draw_star(axes: Axes, frame: Frame, attrs: Attributes, size: float = 1.0) -> list[Artist]:
+def draw_star(axes: Axes, frame: MapFrame, attrs: Attributes, size: float = 1.0) -> list[Artist]:
     """Draw a star at the epicentre."""
     if (place := epicentre(attrs)) is None:
         return []
@@ -87,7 +87,7 @@ def rotated(mechanism: ArrayLike, upward: float) -> list[float]:
     return [m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]]
 
 
-def _draw_ball(axes: Axes, frame: Frame, attrs: Attributes) -> list[Artist]:
+def _draw_ball(axes: Axes, frame: MapFrame, attrs: Attributes) -> list[Artist]:
     """Draw the beach ball with a white halo; nothing if its data or ObsPy are missing."""
     mechanism = attrs.get("focal_mechanism")
     if mechanism is None or not np.any(mechanism) or "event_x" not in attrs:

@@ -9,7 +9,7 @@ import numpy as np
 from groundswell.arrays import Floats
 from groundswell.seismology.case.base import SeismicCase
 from groundswell.seismology.case.sources import EventSection
-from groundswell.seismology.receivers import Receiver
+from groundswell.seismology.receivers import Station
 from groundswell.seismology.sources.entries import SourceEntry
 from groundswell.seismology.sources.event import centroid_warnings
 from groundswell.seismology.sources.summary import SourceSummary
@@ -70,7 +70,7 @@ def unfinished_sources(entries: Sequence[SourceEntry], end: float) -> Iterator[s
 
 
 def unreached_receivers(
-    receivers: Sequence[Receiver], entries: Sequence[SourceEntry], speed: float, end: float
+    receivers: Sequence[Station], entries: Sequence[SourceEntry], speed: float, end: float
 ) -> Iterator[str]:
     """Receivers that no wave reaches before the time `end`, at the largest `speed` (m/s)."""
     points = [point for entry in entries for point in entry.points]

@@ -12,11 +12,10 @@ from groundswell.backends import Backend, Blocks, Constant, Launch, Parameter, S
 from groundswell.backends.base import ROW_ALIGNMENT, in_order
 from groundswell.backends.source import precision
 from groundswell.exchange.communicator import Communicator
-from groundswell.exchange.decomposition import Decomposition
+from groundswell.exchange.decomposition import Block, Decomposition
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.ghosts import Ghosts, uniform
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Box
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import GHOSTS, Field, Layout, Part
 from groundswell.outputs.recording_ghosts import ghosts_read
@@ -36,7 +35,7 @@ THICKNESS = (2, 4)  # points, of the slabs along z and y computed before the exc
 
 TRANSFER_GHOSTS = dict.fromkeys(FIELDS, uniform(GHOSTS, corners=True))  # read by interpolation
 
-State = dict[str, Field]
+FlowState = dict[str, Field]
 
 
 class Level:
@@ -104,7 +103,7 @@ class Level:
         )
         return self.exchanges[target].overlap_with(boundary=before, interior=during)
 
-    def _advance(self, box: Box, start: int, latest: int, target: int, stage: int) -> Launch:
+    def _advance(self, box: Block, start: int, latest: int, target: int, stage: int) -> Launch:
         states = {"1": self.copies[latest], "f": self.forcing, "2": self.copies[target]}
         if start != latest:
             states["0"] = self.copies[start]
@@ -126,7 +125,7 @@ class Level:
 
     # --- rates of change --------------------------------------------------------------------------
 
-    def compute_rates(self, into: State, *, forced: bool) -> Launch:
+    def compute_rates(self, into: FlowState, *, forced: bool) -> Launch:
         """Compute the rates of change, that of pressure divided by beta squared.
 
         Args:
@@ -134,7 +133,7 @@ class Level:
             forced: whether to include the forcing.
         """
         fields = _fields_of({"1": self.copies[0], "f": self.forcing, "2": into})
-        whole = Box((0, 0, 0), self.part.shape)
+        whole = Block((0, 0, 0), self.part.shape)
         return self._in_box("find_rates", whole, is_forced=int(forced), **fields)
 
     def measure(self) -> tuple[Floats, float]:
@@ -142,8 +141,8 @@ class Level:
         self.compute_rates(self.copies[1], forced=False)()
         parts = len(self._sums)
         fields = _fields_of({"1": self.copies[0], "2": self.copies[1]})
-        extent, found = Blocks(parts, LANES), {"sums": self._sums, "parts": parts}
-        self.module.launch("sum_rows", extent, **fields, **found)()
+        extent = Blocks(parts, LANES)
+        self.module.launch("sum_rows", extent, **fields, sums=self._sums, parts=parts)()
         sums = self.backend.to_host(self._sums)
         sums_of_ranks = self.comm.allgather((sums[:, :-1].sum(axis=0), float(sums[:, -1].max())))
         squares = sum(squares for squares, _ in sums_of_ranks)
@@ -160,7 +159,7 @@ class Level:
         """Bytes that this rank sends in one sweep."""
         return self.exchanges[0].bytes
 
-    def _recorded(self, copy: State) -> list[GhostField]:
+    def _recorded(self, copy: FlowState) -> list[GhostField]:
         """The ghosts that recorders read of the flow; only the finest grid has recorders."""
         if self.coarse or copy is not self.copies[0]:
             return []
@@ -170,7 +169,7 @@ class Level:
         )
 
     def exchange(
-        self, state: State, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()
+        self, state: FlowState, ghosts: Mapping[str, Ghosts], more: Sequence[GhostField] = ()
     ) -> HaloExchange:
         """An exchange of a state's ghosts, and of `more`, with the chosen options."""
         return self.make_exchange(
@@ -183,7 +182,7 @@ class Level:
             codec=self.choice.codec,
         )
 
-    def _fields(self, state: State, ghosts: Mapping[str, Ghosts]) -> list[GhostField]:
+    def _fields(self, state: FlowState, ghosts: Mapping[str, Ghosts]) -> list[GhostField]:
         narrow = self.grid.case.run.narrow
         return [
             GhostField(state[name].array, state[name].origin, of, narrow)
@@ -218,14 +217,14 @@ class Level:
         }
         return {**fields, "step_sizes": self.step_sizes}
 
-    def _new(self) -> State:
+    def _new(self) -> FlowState:
         return {name: Field(self.backend, self.layout, self.grid.dtype) for name in FIELDS}
 
     @property
     def _thickness(self) -> tuple[int, ...]:
         return (*THICKNESS, ROW_ALIGNMENT // self.layout.itemsize)
 
-    def _in_box(self, kernel: str, box: Box, **arguments: DeviceArray | int) -> Launch:
+    def _in_box(self, kernel: str, box: Block, **arguments: DeviceArray | int) -> Launch:
         for axis, first, count in zip("kji", box.start, box.shape, strict=True):
             arguments |= {f"first_{axis}": first, f"count_{axis}": count}
         return self.module.launch(kernel, self.tile.cover(box), **arguments)
@@ -274,7 +273,7 @@ def _coefficients(grid: LevelGrid, part: Part) -> dict[str, Parameter]:
     }
 
 
-def _fields_of(states: Mapping[str, State]) -> dict[str, DeviceArray]:
+def _fields_of(states: Mapping[str, FlowState]) -> dict[str, DeviceArray]:
     """Arguments of kernels: the fields of states, whose names end with the key of the state."""
     return {
         f"{name.lower()}{key}": state[name].interior

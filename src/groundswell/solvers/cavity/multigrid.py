@@ -16,7 +16,7 @@ from groundswell.backends.source import precision
 from groundswell.grids.cartesian import Field
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
-from groundswell.solvers.cavity.level import KERNELS, TRANSFER_GHOSTS, Level, State
+from groundswell.solvers.cavity.level import KERNELS, TRANSFER_GHOSTS, FlowState, Level
 from groundswell.solvers.cavity.level_grid import LevelGrid
 
 REPLACE, ADD, SUBTRACT = 0, 1, -1  # the previous values, see kernels/interpolate.h
@@ -73,8 +73,8 @@ class GridTransfer:
         self,
         weights: Callable[[LevelGrid, LevelGrid, int, str], Band],
         level: Level,
-        source: State,
-        target: State,
+        source: FlowState,
+        target: FlowState,
         mode: int = REPLACE,
     ) -> list[Launch]:
         """Interpolate all fields from this level to the level of `target`."""

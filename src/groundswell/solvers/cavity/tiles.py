@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from groundswell.backends import Blocks
-from groundswell.exchange.pattern import Box
+from groundswell.exchange.decomposition import Block
 
 WARP = 32
 MAX_RESIDENT_THREADS = 512  # per multiprocessor, with 128 registers each
@@ -46,7 +46,7 @@ class Tile:
         bands = -(-rows * across // at_once)
         return cls(x, y, max(1, min(z, MAX_PLANES)), -(-rows // bands))
 
-    def cover(self, box: Box) -> Blocks:
+    def cover(self, box: Block) -> Blocks:
         """The launch that covers a box."""
         tiles = (-(-n // t) for n, t in zip(box.shape, (self.z, self.y, self.x), strict=True))
         return Blocks(prod(tiles), self.x * self.y)

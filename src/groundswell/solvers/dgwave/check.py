@@ -12,7 +12,7 @@ from groundswell.errors import counted
 from groundswell.meshes.hexahedra import AXES
 from groundswell.seismology.anelasticity import attenuation_quantities, attenuation_warnings
 from groundswell.seismology.case.sources import EventSection
-from groundswell.seismology.receivers import Receiver, instruments
+from groundswell.seismology.receivers import Station, instruments
 from groundswell.seismology.sources.event_warnings import source_warnings
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.survey import Survey
@@ -144,9 +144,7 @@ def _warnings(setup: Setup) -> Iterator[str]:
     yield from _step(setup.case, setup.survey.receivers, setup.dt, setup.step_limit.seconds)
 
 
-def _step(
-    case: DgWaveCase, receivers: Sequence[Receiver], dt: float, limit: float
-) -> Iterator[str]:
+def _step(case: DgWaveCase, receivers: Sequence[Station], dt: float, limit: float) -> Iterator[str]:
     """A time step `dt` that is far shorter than the stable `limit`, s."""
     if case.time.step == "auto":
         yield from sampling_warnings(limit, sampling_interval(case, receivers), dt)

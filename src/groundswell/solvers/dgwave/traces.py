@@ -19,7 +19,7 @@ from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.messages import Buffer
 from groundswell.exchange.tuning import Choice
 from groundswell.meshes.octree_faces import QUARTERS
-from groundswell.solvers.dgwave.mesh.elements import FACES, WHOLE, Links, RankElements
+from groundswell.solvers.dgwave.mesh.elements import FACES, WHOLE, FaceLinks, RankElements
 from groundswell.solvers.dgwave.shared_traces import SharedTraces, TraceFormat
 
 BUFFERS = 3  # used in turn for traces of other ranks, see kernels/scheme.h
@@ -119,22 +119,22 @@ class Traces:
             self._put_sent(tables, faces.sends, self._places(sent, faces.sends))
             self._put_received(tables, faces.receives, self._places(received, faces.receives))
 
-    def _put_received(self, tables: AddressTables, links: Links, places: Integers) -> None:
+    def _put_received(self, tables: AddressTables, links: FaceLinks, places: Integers) -> None:
         """Set the addresses from which links read traces."""
         whole = links.quarter == WHOLE
         tables.neighbours[links.element[whole], links.face[whole]] = places[whole]
         tables.fine[self._mortar(links.take(~whole)), links.quarter[~whole]] = places[~whole]
 
-    def _put_sent(self, tables: AddressTables, links: Links, places: Integers) -> None:
+    def _put_sent(self, tables: AddressTables, links: FaceLinks, places: Integers) -> None:
         """Set the addresses at which links store traces."""
         whole = links.quarter == WHOLE
         tables.targets[links.element[whole], links.face[whole]] = places[whole]
         tables.quarters[self._mortar(links.take(~whole)), links.quarter[~whole]] = places[~whole]
 
-    def _places(self, buffer: Buffer, links: Links) -> Integers:
+    def _places(self, buffer: Buffer, links: FaceLinks) -> Integers:
         return buffer.address + self._size * np.arange(links.count)
 
-    def _sent_slot(self, links: Links) -> Integers:
+    def _sent_slot(self, links: FaceLinks) -> Integers:
         return self._slot(links.element, links.face, links.quarter)
 
     def _slot(self, element: Integers, face: Integers, quarter: Integers | int) -> Integers:
@@ -145,7 +145,7 @@ class Traces:
         slot = np.where(np.equal(quarter, WHOLE), whole, part)
         return np.asarray(self._backend.address(self._memory) + LOCAL + slot * self._size)
 
-    def _mortar(self, links: Links) -> Integers:
+    def _mortar(self, links: FaceLinks) -> Integers:
         """The mortar of each link."""
         return np.searchsorted(self._mortar_keys, self._keys(links.element, links.face))
 

@@ -18,7 +18,7 @@ from groundswell.grids.cartesian import GHOSTS, Field, Part
 from groundswell.outputs.recording_ghosts import ghosts_read
 
 if TYPE_CHECKING:
-    from groundswell.seismology.receivers import Receiver
+    from groundswell.seismology.receivers import Station
     from groundswell.solvers.earthquake.case import EarthquakeOutput
     from groundswell.solvers.earthquake.ground import Ground
     from groundswell.solvers.earthquake.setup import Setup
@@ -101,7 +101,7 @@ def _recorded_ghosts(rows: Sequence[tuple[int, int]], decomposition: Decompositi
 
 def _rows_across(
     output: EarthquakeOutput,
-    receivers: Sequence[Receiver],
+    receivers: Sequence[Station],
     ground: Ground,
     decomposition: Decomposition,
 ) -> Iterator[tuple[int, int]]:

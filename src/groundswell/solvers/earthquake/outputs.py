@@ -17,7 +17,7 @@ from groundswell.backends import Backend, Cells, Items, Launch, Module
 from groundswell.exchange.communicator import Communicator
 from groundswell.formats.vtkhdf import GRID_SPACING, ImageGrid, VolumeWriter
 from groundswell.grids.cartesian import Part
-from groundswell.outputs.cartesian import CartesianDomain, strided, taken
+from groundswell.outputs.cartesian import CartesianDomain, recorded_cells, strided
 from groundswell.outputs.distributed_array import DistributedArray
 from groundswell.outputs.launches import RecordLaunches, Targets
 from groundswell.outputs.recorder import Recorders
@@ -206,15 +206,15 @@ class Outputs:
 
     def _surface(self, section: SurfaceOutput) -> list[Launch]:
         self._openers["surface"] = partial(self._surface_output, section.stride)
-        cells = taken(self._part, strided(self._setup.grid.region, section.stride))
+        cells = recorded_cells(self._part, strided(self._setup.grid.region, section.stride))
         nx, ny, _ = cells.count if self._has_top else (0, 0, 0)
         ring = self._ring("surface", (3, ny, nx))
         if not nx * ny:
             return []
         when = (self._clock, ring.every, ring.slots)
-        arguments = (ring.buffer, *self._velocities, self._compliance, *when)
+        fields = (ring.buffer, *self._velocities, self._compliance)
         where = (section.stride, *cells.first[:2], nx, ny)
-        return [self._module.launch("record_surface", Items(nx * ny), *arguments, *where)]
+        return [self._module.launch("record_surface", Items(nx * ny), *fields, *when, *where)]
 
     def _volumes(self, section: VolumeOutput) -> list[Launch]:
         domain, fields = self._recording.domain, [RECORDABLE[name] for name in section.fields]
@@ -265,7 +265,7 @@ class Outputs:
         options, points = self._options("surface", length), self._surface_points(stride)
         if self._comm.first:
             writer = SurfaceWriter(path, points, setup.sampling["surface"], **options)
-        cells = taken(self._part, strided(setup.grid.region, stride))
+        cells = recorded_cells(self._part, strided(setup.grid.region, stride))
         across = cells.place[1:] if self._has_top else (slice(0), slice(0))
 
         def write(block: HostArray, _: range) -> None:

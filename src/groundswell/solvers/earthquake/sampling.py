@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from groundswell.grids.cartesian import Part, Triple
-from groundswell.outputs.cartesian import strided, taken
+from groundswell.outputs.cartesian import recorded_cells, strided
 from groundswell.outputs.recording import Frame, PointSelection
 from groundswell.outputs.ring_buffer import ring_slots
 from groundswell.solvers.earthquake.case import EarthquakeOutput
@@ -65,11 +65,11 @@ def _sections(
     if receivers:
         yield "seismograms", (receivers, 3), 1
     if output.surface:
-        nx, ny, _ = taken(part, strided(part.grid.region, output.surface.stride)).count
+        nx, ny, _ = recorded_cells(part, strided(part.grid.region, output.surface.stride)).count
         at_top = part.start[2] == 0
         yield "surface", (3, ny * at_top, nx * at_top), 1
     if output.volumes:
-        shape = taken(part, strided(part.grid.region, output.volumes.stride)).count[::-1]
+        shape = recorded_cells(part, strided(part.grid.region, output.volumes.stride)).count[::-1]
         yield "volumes", shape, len(output.volumes.fields)
 
 

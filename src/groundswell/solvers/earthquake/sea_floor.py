@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundswell.arrays import Floats, Integers, Mask
-from groundswell.exchange.pattern import Box
+from groundswell.exchange.decomposition import Block
 from groundswell.grids.cartesian import Layout, Part
 from groundswell.solvers.earthquake.phases import Phases
 
@@ -77,7 +77,7 @@ class CorrectionTerms:
     steps: Integers
     weights: Floats
 
-    def tables(self, box: Box, layout: Layout, dtype: str) -> dict[str, NDArray[np.generic]]:
+    def tables(self, box: Block, layout: Layout, dtype: str) -> dict[str, NDArray[np.generic]]:
         """CORRECTIONS in kernels/sea_floor.h for the cells of a box, without the count."""
         low, high = np.array(box.start), np.add(box.start, box.shape)
         here = ((self.cells >= low) & (self.cells < high)).all(axis=1)

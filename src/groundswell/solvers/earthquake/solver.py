@@ -17,8 +17,8 @@ from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Cells, Items, Launch
 from groundswell.backends.base import ROW_ALIGNMENT, Event, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
+from groundswell.exchange.decomposition import Block
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Box
 from groundswell.exchange.tuning import Choice
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.outputs.distributed_array import DistributedArray
@@ -136,13 +136,13 @@ class Earthquake(ExplicitSolver):
             interior=self._update_stress(interior),
         )
 
-    def _boxes(self) -> tuple[list[Box], list[Box]]:
+    def _boxes(self) -> tuple[list[Block], list[Block]]:
         """The cells to update before an exchange, and those to update during it."""
         thickness = (*THICKNESS, ROW_ALIGNMENT // np.dtype(self.setup.dtype).itemsize)
         overlap = self.choice.overlap
         return boundary_first(self.decomposition, self.comm.rank, thickness, wanted=overlap)
 
-    def _update_velocity(self, boxes: Sequence[Box], ticks: int) -> list[Launch]:
+    def _update_velocity(self, boxes: Sequence[Block], ticks: int) -> list[Launch]:
         fields = {**self._pick(*VELOCITIES, *STRESSES), **self._densities}
         layers, clock = self.layers.arguments("velocity"), {"clock": self.clock, "ticks": ticks}
         return [
@@ -154,7 +154,7 @@ class Earthquake(ExplicitSolver):
             )
         ]
 
-    def _update_stress(self, boxes: Sequence[Box]) -> list[Launch]:
+    def _update_stress(self, boxes: Sequence[Block]) -> list[Launch]:
         none = dict.fromkeys(MEMORIES, self._placeholder)
         fields = {
             **self._pick(*STRESSES, *VELOCITIES),
@@ -173,7 +173,7 @@ class Earthquake(ExplicitSolver):
             )
         ]
 
-    def _correct(self, kernel: str, box: Box, fields: Mapping[str, DeviceArray]) -> list[Launch]:
+    def _correct(self, kernel: str, box: Block, fields: Mapping[str, DeviceArray]) -> list[Launch]:
         """The launch that corrects differences in a box at boundaries of fluids, if any."""
         if kernel not in self._sea_floor:
             return []
@@ -182,8 +182,8 @@ class Earthquake(ExplicitSolver):
         if not count:
             return []
         on_device = {name: self.backend.to_device(table) for name, table in tables.items()}
-        arguments = {**fields, "sponge": self.layers.damping, **on_device, "count": count}
-        return [self.module.launch(kernel, Items(count), **arguments)]
+        arrays = {**fields, "sponge": self.layers.damping, **on_device}
+        return [self.module.launch(kernel, Items(count), **arrays, count=count)]
 
     @cached_property
     def _sea_floor(self) -> dict[str, CorrectionTerms]:
@@ -219,8 +219,8 @@ class Earthquake(ExplicitSolver):
             return []
         on_device = {name: self.backend.to_device(table) for name, table in tables.items()}
         count = len(tables["targets"])
-        arguments = {**fields, **on_device, "clock": self.clock, "count": count}
-        return [self.module.launch(kernel, Items(count), **arguments)]
+        arrays = {**fields, **on_device, "clock": self.clock}
+        return [self.module.launch(kernel, Items(count), **arrays, count=count)]
 
     def _mirror_velocity(self) -> list[Launch]:
         return self._on_surface("mirror_velocity", self._pick(*VELOCITIES))
@@ -230,7 +230,7 @@ class Earthquake(ExplicitSolver):
 
     def hot_kernels(self) -> dict[str, Launch]:
         """The two kernels that take nearly all the time of a step, for benchmarks."""
-        whole = [Box((0, 0, 0), self.part.shape)]
+        whole = [Block((0, 0, 0), self.part.shape)]
         return {
             "velocity": self._update_velocity(whole, 1)[0],
             "stress": self._update_stress(whole)[0],
@@ -250,7 +250,7 @@ class Earthquake(ExplicitSolver):
     def _pick(self, *names: str) -> dict[str, DeviceArray]:
         return {name: self.fields[name].interior for name in names}
 
-    def _in_box(self, kernel: str, box: Box, arguments: Mapping[str, Any]) -> Launch:
+    def _in_box(self, kernel: str, box: Block, arguments: Mapping[str, Any]) -> Launch:
         names = ("first_k", "first_j", "first_i", "count_k", "count_j", "count_i")
         where = dict(zip(names, (*box.start, *box.shape), strict=True))
         return self.module.launch(kernel, Cells(*box.shape[::-1]), **arguments, **where)

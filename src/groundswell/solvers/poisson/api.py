@@ -22,7 +22,7 @@ from groundswell.solvers.poisson.case import (
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.nullspace import WARN_ABOVE
 from groundswell.solvers.poisson.options import ChosenOptions, ProblemOptions
-from groundswell.solvers.poisson.validation import FunctionLike, Table
+from groundswell.solvers.poisson.validation import ConditionTable, FunctionLike
 from groundswell.spectral_elements.boundary import Function
 from groundswell.spectral_elements.fields import as_dataset, gather_on_root
 from groundswell.spectral_elements.partition import ElementPartition
@@ -106,7 +106,7 @@ def solve(
     mesh: Hexahedra,
     degree: int = 7,
     source: FunctionLike | ArrayLike = 0.0,
-    boundaries: Mapping[str, Table] | None = None,
+    boundaries: Mapping[str, ConditionTable] | None = None,
     **options: Unpack[ProblemOptions],
 ) -> Solution:
     """Solve -div grad u + screening u = source, once.
@@ -169,7 +169,7 @@ class Problem:
         self,
         mesh: Hexahedra,
         degree: int = 7,
-        boundaries: Mapping[str, Table] | None = None,
+        boundaries: Mapping[str, ConditionTable] | None = None,
         **options: Unpack[ProblemOptions],
     ) -> None:
         if not isinstance(mesh, Hexahedra):

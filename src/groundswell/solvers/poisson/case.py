@@ -20,15 +20,14 @@ from groundswell.case.common import (
 )
 from groundswell.case.expressions import Formula
 from groundswell.case.problems import Violation
-from groundswell.case.recording import Recordable
+from groundswell.case.recording import AxisName, Recordable
 from groundswell.case.units import Count, Flag, Length, NonNegative, Number, Positive, Unit
 from groundswell.errors import did_you_mean, listed
 
 Screening = Annotated[float, Unit("1/m^2", "a screening", "4 1/m^2"), NonNegative]
 Fraction = Annotated[Number, Field(gt=0, le=1)]
-Axis = Literal["x", "y", "z"]
 
-AXES: tuple[Axis, Axis, Axis] = ("x", "y", "z")
+AXES: tuple[AxisName, AxisName, AxisName] = ("x", "y", "z")
 SIDES = (("west", "east"), ("south", "north"), ("bottom", "top"))  # low and high, by axis
 UNIT = ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 DTYPES = {"double": "float64", "single": "float32"}
@@ -37,7 +36,7 @@ MAX_DEGREE = 15
 
 Preconditioner = Literal["none", "jacobi", "multigrid"]
 Precision = Literal["single", "double"]
-Route = Literal["auto", "pairwise", "alltoall", "crystal"]
+RouteName = Literal["auto", "pairwise", "alltoall", "crystal"]
 
 
 # --- the domain -----------------------------------------------------------------------------------
@@ -65,7 +64,7 @@ class BoxMesh(Section):
         tuple[Annotated[Length, Positive], Annotated[Length, Positive], Annotated[Length, Positive]]
         | None
     ) = None
-    periodic: tuple[Axis, ...] = ()
+    periodic: tuple[AxisName, ...] = ()
     kershaw: KershawSection | None = None
 
     @property
@@ -168,7 +167,7 @@ class PoissonRun(RunSection):
     unsupported: ClassVar[tuple[str, ...]] = ("checkpoint", "overlap", "narrow", "codec", "lossy")
 
     precision: Precision = "double"
-    route: Route = "auto"
+    route: RouteName = "auto"
 
     def violations(self) -> Iterator[Violation]:
         """A transport that only other solvers have."""

@@ -8,7 +8,7 @@ from groundswell.linear.coarse import factor_bytes
 from groundswell.meshes.box import Box
 from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.poisson.memory import MemoryEstimate
-from groundswell.solvers.poisson.roofline import Traffic, stored_factors
+from groundswell.solvers.poisson.roofline import MemoryTraffic, stored_factors
 from groundswell.solvers.poisson.setup import Setup
 
 
@@ -38,7 +38,7 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
 def _bytes_per_update(setup: Setup) -> float:
     """Least traffic per unknown and iteration, without a preconditioner."""
     nodes, size = setup.mesh.count * setup.element_nodes, np.dtype(setup.dtype).itemsize
-    return Traffic(setup.unknowns, nodes, size, setup.factors).iteration / setup.unknowns
+    return MemoryTraffic(setup.unknowns, nodes, size, setup.factors).iteration / setup.unknowns
 
 
 def _memory(setup: Setup, elements: int, *, first: bool = False) -> int:

@@ -20,10 +20,10 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Blocks, Constant, Launch, Source
-from groundswell.backends.sliced_ellpack import Rows, Slices
+from groundswell.backends.sliced_ellpack import SlicedEllpack, SparseRows
 from groundswell.backends.source import precision
 from groundswell.linear.cg import MAX_ITERATIONS, SUMS, RecordedIteration
-from groundswell.linear.operators import Recordable
+from groundswell.linear.operators import GraphPart
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.element_operator import DEFAULTS, ElementOperator, pitches
 from groundswell.solvers.poisson.roofline import CYCLE
@@ -90,10 +90,10 @@ class RowSet:
 
     @classmethod
     def of(
-        cls, backend: Backend, first: int, values: DeviceArray, rows: Rows, index_type: str
+        cls, backend: Backend, first: int, values: DeviceArray, rows: SparseRows, index_type: str
     ) -> RowSet:
         """The rows from number `first` on."""
-        slices = Slices.of(rows, Rows.contiguous(0, rows.count), WARP, MAX_IN_FLIGHT)
+        slices = SlicedEllpack.of(rows, SparseRows.contiguous(0, rows.count), WARP, MAX_IN_FLIGHT)
         indices, strips = slices.indices.astype(index_type), slices.table[:, :4].astype(index_type)
         # Strips of a block then read values near each other, whatever their widths are.
         begins = strips[:, 0] if rows.indices is None else indices[strips[:, 3]]
@@ -172,7 +172,7 @@ class FusedConjugateGradients(RecordedIteration):
             for launch in (*before, *self._advance(turn))
         ]
         reset = (self.x, vectors.p, vectors.s, self._products)
-        parts: list[Recordable] = [*self._halos, self._gather, *total]
+        parts: list[GraphPart] = [*self._halos, self._gather, *total]
         start, end = [*self._first_products(), *self._halos[0].launches], backend.join([])
         self._record(parts, [*step, *end], [*measured[0], *end], reset, start)
 
@@ -193,7 +193,7 @@ class FusedConjugateGradients(RecordedIteration):
         backend, sharing = self._backend, self._elements.space.sharing
         first, index_type = sharing.unshared, INDEX_TYPES[self._small]
         unshared = sharing.copies.take(np.arange(first))
-        gathered = Rows.contiguous(0, sharing.own - first)
+        gathered = SparseRows.contiguous(0, sharing.own - first)
         return (
             RowSet.of(backend, 0, self._local, unshared, index_type),
             RowSet.of(backend, first, self._shared, gathered, index_type),
@@ -280,11 +280,19 @@ class FusedConjugateGradients(RecordedIteration):
 
     def _first_products(self) -> list[Launch]:
         """The products of b."""
-        r, scale, pitch = map(self._vectors.arguments(0, 0).get, ("r", "scale", "pitch"))
-        blocks, own = self._products.size // PRODUCTS, self._elements.space.own
-        arguments = (r, scale, pitch, own, self._products, blocks)
-        module = self._backend.compile(self._source())
-        return [module.launch("measure_rows", Blocks(blocks, LANES), *arguments)] if blocks else []
+        if not (blocks := self._products.size // PRODUCTS):
+            return []
+        vectors = self._vectors.arguments(0, 0)
+        return [
+            self._backend.compile(self._source()).launch(
+                "measure_rows",
+                Blocks(blocks, LANES),
+                **{name: vectors[name] for name in ("r", "scale", "pitch")},
+                count=self._elements.space.own,
+                products=self._products,
+                blocks=blocks,
+            )
+        ]
 
     def _source(self, **chosen: Constant) -> Source:
         scaled = self._vectors.scale is not None

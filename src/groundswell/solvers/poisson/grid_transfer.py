@@ -31,7 +31,7 @@ KERNELS = Path(__file__).with_name("kernels")
 NOWHERE = -1
 
 
-class Transfer(NodalExchange):
+class GridTransfer(NodalExchange):
     """Restriction and prolongation between two spaces. All ranks must make and run it together.
 
     Args:
@@ -64,18 +64,19 @@ class Transfer(NodalExchange):
         fine_dofs = backend.to_device(choose_dofs(fine, mask).astype("i4"))
         dofs = backend.to_device(coarse.dofs.astype("i4"))
 
-        def launch(name: str, chosen: Integers, *arrays: DeviceArray) -> list[Launch]:
-            return launch_on_elements(backend, module, name, fine.degree, chosen, *arrays)
+        def launch(name: str, chosen: Integers, **arrays: DeviceArray) -> list[Launch]:
+            return launch_on_elements(backend, module, name, fine.degree, chosen, **arrays)
 
         shared, interior = split_elements(coarse)
-        down, up = (r, fine_dofs, local), (e, dofs, fine_dofs, x)
+        down = {"r": r, "fine_dofs": fine_dofs, "b": local}
+        up = {"e": e, "dofs": dofs, "fine_dofs": fine_dofs, "x": x}
         self.down = [
-            *launch("restrict_elements", shared, *down),
-            *self._gather.overlap_with(interior=launch("restrict_elements", interior, *down)),
+            *launch("restrict_elements", shared, **down),
+            *self._gather.overlap_with(interior=launch("restrict_elements", interior, **down)),
         ]
         self.up = [
-            *self._halo.overlap_with(interior=launch("prolong_elements", interior, *up)),
-            *launch("prolong_elements", shared, *up),
+            *self._halo.overlap_with(interior=launch("prolong_elements", interior, **up)),
+            *launch("prolong_elements", shared, **up),
         ]
         self.launches = [*self.down, *self.up]
 

@@ -28,7 +28,7 @@ from groundswell.linear.chebyshev import Chebyshev
 from groundswell.linear.coarse import CoarseSolver
 from groundswell.linear.operators import Composite, LinearOperator, VectorLayout, convert
 from groundswell.solvers.poisson.equation import Equation
-from groundswell.solvers.poisson.grid_transfer import Transfer
+from groundswell.solvers.poisson.grid_transfer import GridTransfer
 from groundswell.solvers.poisson.level_geometry import LevelGeometry, coarsest_matrices
 from groundswell.solvers.poisson.lines import LineCorrection, correct_lines, shortest_axes
 from groundswell.solvers.poisson.operator import Operator
@@ -128,10 +128,10 @@ class Multigrid(Composite):
         levels = [(level.smoother.b, level.smoother.x) for level in self.levels]
         return [*levels, (self._coarse.b, self._coarse.x)]
 
-    def _connect(self, backend: Backend, spaces: Sequence[FunctionSpace]) -> list[Transfer]:
+    def _connect(self, backend: Backend, spaces: Sequence[FunctionSpace]) -> list[GridTransfer]:
         """The transfers between each degree and the next lower one."""
         return [
-            Transfer(
+            GridTransfer(
                 *(backend, fine, coarse, level.operator.mask),
                 restricted=(level.smoother.r, b),
                 prolonged=(e, level.smoother.x),

@@ -22,7 +22,7 @@ from groundswell.solvers.poisson.case import (
     PoissonRun,
     Precision,
     Preconditioner,
-    Route,
+    RouteName,
 )
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.spectral_elements.space import FunctionSpace
@@ -57,7 +57,7 @@ class ProblemOptions(TypedDict, total=False):
     precision: Precision
     partition: str
     transport: str
-    route: Route
+    route: RouteName
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class ChosenOptions:
     precision: Precision = "double"
     partition: str = "bisection"
     transport: str = "auto"
-    route: Route = "auto"
+    route: RouteName = "auto"
 
     @property
     def equation(self) -> Equation:

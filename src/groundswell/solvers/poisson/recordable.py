@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from groundswell.outputs.recording import Domain, RecordableField, Recording
+from groundswell.outputs.recording import RecordableField, Recording, RecordingDomain
 
 SOLUTION = RecordableField("u", "1", "solution")
 
 
-def recording(title: str, domain: Domain) -> Recording:
+def recording(title: str, domain: RecordingDomain) -> Recording:
     """The recordable field on some elements.
 
     Args:

@@ -15,7 +15,7 @@ VECTORS = 1 + 4 + (4 + CYCLE - 1) / CYCLE
 
 
 @dataclass(frozen=True)
-class Traffic:
+class MemoryTraffic:
     """Bytes that the operator and an iteration move.
 
     Args:

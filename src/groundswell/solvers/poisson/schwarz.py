@@ -66,12 +66,17 @@ class Schwarz(NodalExchange):
         )
         module = backend.compile(schwarz_source(r.dtype, space.degree))
         scale = box_scales(space, stretches, diagonal)
-        tables = [backend.to_device(np.asarray(t, r.dtype)) for t in (scale, stretches)]
-        arrays = (r, backend.to_device(space.dofs.astype("i4")), *tables, local)
+        arrays = {
+            "r": r,
+            "dofs": backend.to_device(space.dofs.astype("i4")),
+            "scale": backend.to_device(np.asarray(scale, r.dtype)),
+            "stretches": backend.to_device(np.asarray(stretches, r.dtype)),
+            "z": local,
+        }
 
         def solve(chosen: Integers) -> list[Launch]:
             return launch_on_elements(
-                backend, module, "solve_elements", space.degree, chosen, *arrays
+                backend, module, "solve_elements", space.degree, chosen, **arrays
             )
 
         self.launches = self.overlap(backend, space, solve)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from groundswell.case.expressions import Expression
-from groundswell.errors import CaseError, Problem
+from groundswell.errors import CaseError, CaseProblem
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gmsh import read_gmsh_groups
@@ -152,7 +152,9 @@ def _with_mesh(case: PoissonCase) -> Setup:
     if isinstance(case.mesh, GmshMesh):
         groups = read_gmsh_groups(case.mesh.file)
         if violations := [*unknown_sides(case.boundaries, groups.sides)]:
-            problems = [Problem(".".join(map(str, place)), "", text) for place, text in violations]
+            problems = [
+                CaseProblem(".".join(map(str, place)), "", text) for place, text in violations
+            ]
             raise CaseError(problems, case.source_name)
         return Setup(case, groups.mesh, groups.sides, groups.warnings)
     return Setup(case, _make_box(case.mesh), case.mesh.sides)

@@ -17,7 +17,9 @@ from groundswell.spectral_elements.boundary import Function
 from groundswell.spectral_elements.space import FunctionSpace
 
 FunctionLike = Function | float | str  # of x, y, z in m; text as `Expression` parses it
-Table = Mapping[str, Any]  # of a boundary condition: kind and value, which may be a function
+ConditionTable = Mapping[
+    str, Any
+]  # of a boundary condition: kind and value, which may be a function
 
 KINDS = ("fixed", "flux")
 
@@ -39,7 +41,7 @@ def require_faces(sides: Mapping[str, int], mesh: Hexahedra) -> None:
             raise InputError(f"sides: {name} = {tag!r}, which is not the tag of any face")
 
 
-def require_boundaries(boundaries: Mapping[str, Table], tags: Mapping[str, int]) -> None:
+def require_boundaries(boundaries: Mapping[str, ConditionTable], tags: Mapping[str, int]) -> None:
     """Refuse sides that do not exist, and tables that are not boundary conditions."""
     if not isinstance(boundaries, Mapping):
         raise InputError(f"boundaries = {boundaries!r:.60}; give tables by the names of sides")
@@ -54,7 +56,7 @@ def require_boundaries(boundaries: Mapping[str, Table], tags: Mapping[str, int])
 
 
 def functions_by_tag(
-    kind: str, boundaries: Mapping[str, Table], tags: Mapping[str, int]
+    kind: str, boundaries: Mapping[str, ConditionTable], tags: Mapping[str, int]
 ) -> dict[int, Function]:
     """The functions of boundary conditions of one kind, by tag."""
     return {
@@ -65,8 +67,8 @@ def functions_by_tag(
 
 
 def replace_values(
-    boundaries: Mapping[str, Table], values: Mapping[str, FunctionLike]
-) -> dict[str, Table]:
+    boundaries: Mapping[str, ConditionTable], values: Mapping[str, FunctionLike]
+) -> dict[str, ConditionTable]:
     """Boundary conditions with other values for some sides."""
     if unknown := [name for name in values if name not in boundaries]:
         raise InputError(

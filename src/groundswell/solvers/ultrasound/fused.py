@@ -37,10 +37,10 @@ from groundswell.solvers.ultrasound.line_transforms import Passes
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.point_source import Injection, PointSource
-from groundswell.solvers.ultrasound.rows import Rows
+from groundswell.solvers.ultrasound.rows import WindowRows
 from groundswell.solvers.ultrasound.window import Window
 
-Pair = tuple[DeviceArray, DeviceArray]  # an array and its spectrum along x
+ArrayAndSpectrum = tuple[DeviceArray, DeviceArray]  # an array and its spectrum along x
 
 
 class FusedStep:
@@ -72,7 +72,7 @@ class FusedStep:
         self._backend, self._operators, self._medium = backend, operators, medium
         self._fields, self._dtype = fields, np.dtype(fields.p.dtype)
         self._separated = SeparatedSources.of(sources, self._dtype)
-        self._rows = Rows.of(operators.window or Window.whole_of(operators.grid.cells))
+        self._rows = WindowRows.of(operators.window or Window.whole_of(operators.grid.cells))
         self._plan = Passes.of(operators.grid.shape, self._dtype, self._rows.divisor)
         self._coefficients = FusedCoefficients(backend, operators, medium, self._plan, self._dtype)
         found = self._coefficients
@@ -117,9 +117,9 @@ class FusedStep:
     def _exchanged(
         self,
         update: Callable[[Kind], list[Launch]],
-        pairs: Sequence[Pair],
+        pairs: Sequence[ArrayAndSpectrum],
         sources: Sequence[Launch] = (),
-        deferred: Sequence[Pair] = (),
+        deferred: Sequence[ArrayAndSpectrum] = (),
     ) -> Iterator[Launch]:
         """Launches that update arrays in the block, fill their overlaps, and find their spectra.
 
@@ -162,7 +162,7 @@ class FusedStep:
         yield from self._passes.along_planes("find_laplacians", extent, *arrays)
 
     @property
-    def _losses(self) -> list[Pair]:
+    def _losses(self) -> list[ArrayAndSpectrum]:
         """Arrays whose fractional Laplacians the losses need, and their spectra."""
         rate, density = zip((self._fields.p, self._total), self._spectra, strict=False)
         return [*[rate] * self._medium.is_absorbing, *[density] * self._medium.is_dispersive]

@@ -14,12 +14,12 @@ from groundswell.backends import Backend, Blocks, Constant, Items, Launch, Sourc
 from groundswell.solvers.ultrasound.fields import AXES
 from groundswell.solvers.ultrasound.fused_coefficients import FusedCoefficients
 from groundswell.solvers.ultrasound.line_transforms import FILES, TILINGS, Passes
-from groundswell.solvers.ultrasound.rows import Rows
+from groundswell.solvers.ultrasound.rows import WindowRows
 
 KERNELS = Path(__file__).parent / "kernels"
 ROW_FIELDS = {"accelerate": 3}  # fields whose rows blocks process separately; 1 by default
 ROW_TILES = {"compress": 3, "find_pressure": 2}  # rows in shared memory per row; 1 by default
-Kind = Literal["own", "boundary", "interior", "local", "mixed"]  # of rows, see `Rows`
+Kind = Literal["own", "boundary", "interior", "local", "mixed"]  # of rows, see `WindowRows`
 
 
 class LinePasses:
@@ -37,7 +37,7 @@ class LinePasses:
         self,
         backend: Backend,
         passes: Passes,
-        rows: Rows,
+        rows: WindowRows,
         coefficients: FusedCoefficients,
         constants: Callable[[str], Mapping[str, Constant]],
     ) -> None:

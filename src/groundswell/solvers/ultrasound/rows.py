@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from groundswell.arrays import Mask
 from groundswell.solvers.ultrasound.window import Window
 
-Numbers = NDArray[np.int32]
+RowNumbers = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Rows:
+class WindowRows:
     """Numbers z ny + y of the rows of a window (nz, ny, nx), ascending, (rows,) each.
 
     Args:
@@ -26,14 +26,14 @@ class Rows:
         mixed: rows that contain values of neighbours.
     """
 
-    own: Numbers
-    boundary: Numbers
-    interior: Numbers
-    local: Numbers
-    mixed: Numbers
+    own: RowNumbers
+    boundary: RowNumbers
+    interior: RowNumbers
+    local: RowNumbers
+    mixed: RowNumbers
 
     @classmethod
-    def of(cls, window: Window) -> Rows:
+    def of(cls, window: Window) -> WindowRows:
         """The rows of a window."""
         own, inner = (_without_margin(window, overlaps) for overlaps in (1, 2))
         undivided = window.overlap[0] == 0

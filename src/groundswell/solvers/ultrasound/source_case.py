@@ -140,7 +140,7 @@ class AnnularShape(ShapeSection):
 
     @property
     def elements(self) -> tuple[Surface, ...]:
-        """See `ShapeSection`."""
+        """The surfaces, one for each element."""
         array = transducers.AnnularArray(self.apex, self.radius, self.diameters, self.focus)
         return tuple(array.elements)
 

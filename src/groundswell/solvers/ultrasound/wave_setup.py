@@ -149,7 +149,7 @@ class WaveSetup(BlockSetup):
 
     @property
     def points_per_wavelength(self) -> float | None:
-        """See `source_waves.points_per_wavelength`."""
+        """Points per shortest wavelength of sources; None if no source has a frequency."""
         return points_per_wavelength(self.source_sections, self.materials, self.widest_spacing)
 
     @property

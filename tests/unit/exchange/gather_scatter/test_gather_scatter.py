@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from groundswell.backends import Backend, open_backend
 from groundswell.backends import sliced_ellpack as module
 from groundswell.backends.base import in_order
-from groundswell.backends.sliced_ellpack import Rows
+from groundswell.backends.sliced_ellpack import SparseRows
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.gather_scatter import GatherScatter
-from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Values, reduce_rows
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Operand, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import NO_ID, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 
@@ -30,11 +30,11 @@ def backend() -> Backend:
     return open_backend("cpu")
 
 
-def random_rows(rng: np.random.Generator, count: int, values: int) -> tuple[Rows, list[Any]]:
+def random_rows(rng: np.random.Generator, count: int, values: int) -> tuple[SparseRows, list[Any]]:
     """Rows of one to five places each, and these as lists."""
     lists = [rng.integers(0, values, rng.integers(1, 6)) for _ in range(count)]
     pairs = np.repeat(np.arange(count), [len(found) for found in lists])
-    return Rows.from_pairs(count, pairs, np.concatenate(lists)), lists
+    return SparseRows.from_pairs(count, pairs, np.concatenate(lists)), lists
 
 
 @pytest.mark.parametrize("dtype", list(TYPES))
@@ -53,7 +53,10 @@ def test_rows_are_reduced_in_order(backend: Backend, dtype: str, operation: str)
                 result = REDUCE[operation](result, source[:, n])
             wanted[:, place] = result
     work = reduce_rows(
-        backend, operation, (Values(source), rows), (Values(target), Rows.single(places))
+        backend,
+        operation,
+        (Operand(source), rows),
+        (Operand(target), SparseRows.single(places)),
     )
     in_order(work)()
     assert np.array_equal(target, wanted)
@@ -62,10 +65,13 @@ def test_rows_are_reduced_in_order(backend: Backend, dtype: str, operation: str)
 @pytest.mark.parametrize("operation", list(OPERATIONS))
 def test_nan_wins(backend: Backend, operation: str) -> None:
     source, target = np.array([1.0, np.nan, 2.0, np.nan, 3.0, 1.0]), np.zeros(3)
-    rows = Rows(3, np.array([0, 2, 4, 6]), np.arange(6))
+    rows = SparseRows(3, np.array([0, 2, 4, 6]), np.arange(6))
     in_order(
         reduce_rows(
-            backend, operation, (Values(source), rows), (Values(target), Rows.contiguous(0, 3))
+            backend,
+            operation,
+            (Operand(source), rows),
+            (Operand(target), SparseRows.contiguous(0, 3)),
         )
     )()
     assert np.isnan(target).tolist() == [True, True, False]
@@ -74,9 +80,14 @@ def test_nan_wins(backend: Backend, operation: str) -> None:
 def test_a_row_goes_to_several_places(backend: Backend) -> None:
     source, target = np.array([1, 2, 3]), np.zeros(6, np.int64)
     pairs: tuple[NDArray[np.int64], ...] = (np.array([1, 0, 1, 0]), np.array([5, 0, 3, 1]))
-    rows = Rows.from_pairs(2, *pairs)
+    rows = SparseRows.from_pairs(2, *pairs)
     in_order(
-        reduce_rows(backend, "sum", (Values(source), Rows.contiguous(1, 3)), (Values(target), rows))
+        reduce_rows(
+            backend,
+            "sum",
+            (Operand(source), SparseRows.contiguous(1, 3)),
+            (Operand(target), rows),
+        )
     )()
     assert target.tolist() == [2, 2, 0, 3, 0, 3]
 
@@ -93,9 +104,9 @@ def test_many_rows_of_many_sizes(
     sizes = rng.integers(1, most + 1, 3500)
     indices = rng.permutation(sizes.sum())
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    rows = Rows(3500, offsets, indices)
+    rows = SparseRows(3500, offsets, indices)
     values = rng.integers(-1000, 1000, (2, len(indices)))
-    to_rows = rows if in_place else Rows.contiguous(2, 3502)
+    to_rows = rows if in_place else SparseRows.contiguous(2, 3502)
     target = values.copy() if in_place else np.full((2, 3510), 99)
     wanted = target.copy()
     sums = np.add.reduceat(values[:, indices], offsets[:-1], axis=1)
@@ -104,14 +115,14 @@ def test_many_rows_of_many_sizes(
     else:
         wanted[:, 2:3502] = sums
     source = target if in_place else values
-    in_order(reduce_rows(backend, "sum", (Values(source), rows), (Values(target), to_rows)))()
+    in_order(reduce_rows(backend, "sum", (Operand(source), rows), (Operand(target), to_rows)))()
     assert np.array_equal(target, wanted)
 
 
 def test_slices_hold_rows_of_one_width() -> None:
     sizes = np.random.default_rng().integers(1, 30, 20_000)
-    rows = Rows(20_000, np.concatenate([[0], np.cumsum(sizes)]), np.arange(sizes.sum()))
-    slices = module.Slices.of(rows, Rows.contiguous(0, 20_000))
+    rows = SparseRows(20_000, np.concatenate([[0], np.cumsum(sizes)]), np.arange(sizes.sum()))
+    slices = module.SlicedEllpack.of(rows, SparseRows.contiguous(0, 20_000))
     assert slices.table[:, 1].sum() == 20_000 and slices.table[:, 1].min() > 0
     widths = slices.table[:, 2]
     assert set(widths.tolist()) <= {1, 2, 4, 8, 16, 24, 32}
@@ -123,12 +134,12 @@ def test_rows_that_are_taken_out() -> None:
     taken = rows.take(np.array([7, 2, 2]))
     assert taken.offsets is None or taken.indices is not None
     assert taken.sizes.tolist() == [len(lists[n]) for n in (7, 2, 2)]
-    assert Rows.contiguous(4, 9).take(np.array([3, 1])).indices.tolist() == [7, 5]
+    assert SparseRows.contiguous(4, 9).take(np.array([3, 1])).indices.tolist() == [7, 5]
     run = rows.take(np.arange(3, 9))
     assert run.offsets[0] == 0 and run.sizes.tolist() == [len(found) for found in lists[3:9]]
     assert run.indices.tolist() == np.concatenate(lists[3:9]).tolist()
-    assert Rows.contiguous(4, 9).take(np.array([2, 3])).first == 6
-    contiguous = Rows.single(np.arange(5, 9))
+    assert SparseRows.contiguous(4, 9).take(np.array([2, 3])).first == 6
+    contiguous = SparseRows.single(np.arange(5, 9))
     assert contiguous.indices is None and (contiguous.first, contiguous.count) == (5, 4)
 
 
@@ -186,6 +197,6 @@ def test_an_unknown_route(backend: Backend) -> None:
 
 def test_values_with_gaps(backend: Backend) -> None:
     with pytest.raises(InputError, match="contiguous values"):
-        Values(np.zeros((2, 6))[:, ::2])
+        Operand(np.zeros((2, 6))[:, ::2])
     padded = np.zeros((2, 6))[:, :3]
-    assert Values(padded).pitch == 6
+    assert Operand(padded).pitch == 6

@@ -17,12 +17,12 @@ from variants import long_variants
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.backends.cpu import CpuBackend
-from groundswell.backends.sliced_ellpack import Rows
+from groundswell.backends.sliced_ellpack import SparseRows
 from groundswell.bench.exchange.assembly import box_ids
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter import tiles as module
-from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Values, reduce_rows
+from groundswell.exchange.gather_scatter.rows import OPERATIONS, TYPES, Operand, reduce_rows
 from groundswell.exchange.gather_scatter.sharing import find_sharing
 from groundswell.exchange.gather_scatter.tiles import (
     SECTOR,
@@ -47,20 +47,22 @@ def backend() -> Iterator[Backend]:
         yield Gpu()
 
 
-def launches_of(backend: Backend, operation: str, values: Values, rows: Rows, others: Rows) -> Any:
+def launches_of(
+    backend: Backend, operation: str, values: Operand, rows: SparseRows, others: SparseRows
+) -> Any:
     """The launches, and the names of their kernels."""
     launches = reduce_in_place(backend, operation, values, rows, others)
     return in_order(launches), [launch.name for launch in launches]
 
 
-def every_copy_of(ids: Any) -> Rows:
+def every_copy_of(ids: Any) -> SparseRows:
     """Rows of the ids that occur several times."""
     _, rows, counts = np.unique(ids, return_inverse=True, return_counts=True)
-    every = Rows.from_pairs(len(counts), rows, np.arange(len(ids)))
+    every = SparseRows.from_pairs(len(counts), rows, np.arange(len(ids)))
     return every.take(np.flatnonzero(counts > 1))
 
 
-def copies_of(ids: Any) -> tuple[Rows, Rows]:
+def copies_of(ids: Any) -> tuple[SparseRows, SparseRows]:
     """Most of these rows, and every ninth, which others write to."""
     every = every_copy_of(ids)
     ninth = np.arange(every.count) % 9 == 0
@@ -91,7 +93,7 @@ def test_tiles_and_the_rows_that_are_left_are_all(
     arrays = [aligned_zeros(given.shape, dtype) for _ in range(2)]
     for array in arrays:
         array[:] = given
-    wanted, got = (Values(array[:, : len(ids)]) for array in arrays)
+    wanted, got = (Operand(array[:, : len(ids)]) for array in arrays)
     in_order(reduce_rows(backend, operation, (wanted, rows), (wanted, rows)))()
     if not rows.count:
         return
@@ -103,7 +105,9 @@ def test_tiles_and_the_rows_that_are_left_are_all(
     assert arrays[0].tobytes() == arrays[1].tobytes()
 
 
-def require_closed(tiles: Any, sectors: Any, indices: Any, values: Values, others: Rows) -> None:
+def require_closed(
+    tiles: Any, sectors: Any, indices: Any, values: Operand, others: SparseRows
+) -> None:
     """No sector belongs to two tiles, to others, or in part to what lies behind the array."""
     length = SECTOR // values.array.dtype.itemsize
     assert len(np.unique(sectors)) == len(sectors) == tiles[:, 1].sum()
@@ -118,8 +122,8 @@ def require_closed(tiles: Any, sectors: Any, indices: Any, values: Values, other
 def test_elements_whose_rows_are_sectors_are_all_in_tiles(dtype: str, degree: int) -> None:
     """NekBone's elements, and those like them; tiles are full, and each sector is moved once."""
     ids = box_ids(12, degree, 0)
-    nothing = Rows.contiguous(0, 0)
-    tiles, *_, left = make_tiles(every_copy_of(ids), nothing, Values(np.zeros(len(ids), dtype)))
+    nothing = SparseRows.contiguous(0, 0)
+    tiles, *_, left = make_tiles(every_copy_of(ids), nothing, Operand(np.zeros(len(ids), dtype)))
     assert not left.count
     assert tiles[:, 1].mean() > 0.5 * SECTORS
 
@@ -130,8 +134,8 @@ def test_rows_that_connect_too_many_sectors_are_left(links: int) -> None:
     single = 10**6 + np.arange(2 * links).reshape(links, 2)
     ids = np.column_stack([np.arange(links), single, np.arange(links) + 1])
     ids = np.concatenate([np.arange(2 * 10**6, 2 * 10**6 + 4).repeat(4), ids.ravel()])
-    rows, nothing = every_copy_of(ids), Rows.contiguous(0, 0)
-    _, sectors, _, left = make_tiles(rows, nothing, Values(np.zeros(len(ids))))
+    rows, nothing = every_copy_of(ids), SparseRows.contiguous(0, 0)
+    _, sectors, _, left = make_tiles(rows, nothing, Operand(np.zeros(len(ids))))
     assert sectors.tolist() == [0, 1, 2, 3]
     assert left.count == rows.count - 4
 
@@ -151,7 +155,10 @@ def test_tiles_on_an_emulated_gpu(backend: Backend, dtype: str) -> None:
     ids = random_ids(np.random.default_rng(), 3, 2)
     rows, others = copies_of(ids)
     given = np.random.default_rng().standard_normal((2, -(-len(ids) // 8) * 8)).astype(dtype)
-    expected, values = given.copy(), Values(aligned_zeros(given.shape, dtype)[:, : len(ids)])
+    expected, values = (
+        given.copy(),
+        Operand(aligned_zeros(given.shape, dtype)[:, : len(ids)]),
+    )
     values.array[:] = given[:, : len(ids)]
     *_, left = make_tiles(rows, others, values)
     *_, tiled = reduce_in_place(emulated, "sum", values, rows, others)
@@ -167,11 +174,11 @@ def test_tiles_on_an_emulated_gpu(backend: Backend, dtype: str) -> None:
 def test_rows_go_through_tiles_if_many_begin_where_sectors_do(
     backend: Backend, offset: int, least: int
 ) -> None:
-    rows, array = Rows(32, 2 * np.arange(33), np.arange(64)), aligned_zeros((68,), "float64")
+    rows, array = SparseRows(32, 2 * np.arange(33), np.arange(64)), aligned_zeros((68,), "float64")
     array += 1
-    values = Values(array[offset:][:64])
+    values = Operand(array[offset:][:64])
     with patch.object(module, "MIN_INDICES", least):
-        run, names = launches_of(backend, "sum", values, rows, Rows.contiguous(0, 0))
+        run, names = launches_of(backend, "sum", values, rows, SparseRows.contiguous(0, 0))
     run()
     assert names == ["assemble_tiles" if (offset, least) == (0, 0) else "assemble"]
     assert (values.array == 2).all()

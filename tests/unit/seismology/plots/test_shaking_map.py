@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from result_files import EVENT, X, Y, degrees, rng, write_map
 
-from groundswell.plotting.map_frame import Frame
+from groundswell.plotting.map_frame import MapFrame
 from groundswell.seismology.formats.shaking_maps import read_shaking_map
 from groundswell.seismology.plots import shaking_map as shaking
 from groundswell.seismology.plots.shaking_map import shaking_map
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.each_value
 def test_the_darkest_pixel_is_where_the_shaking_is(geography: bool) -> None:
     row, column = int(rng.integers(4, 36)), int(rng.integers(4, 56))
     distance = np.hypot(*np.meshgrid(X - X[column], Y - Y[row]))
-    frame = Frame(X, Y, *(degrees(*np.meshgrid(X, Y)) if geography else (None, None)))
+    frame = MapFrame(X, Y, *(degrees(*np.meshgrid(X, Y)) if geography else (None, None)))
     figure = Figure(figsize=(6, 6))
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
@@ -46,7 +46,7 @@ def test_contours_of_a_map_of_few_cells_agree_with_its_colours() -> None:
     """Smoothing spans less than a cell there, so it does not remove a peak of one cell."""
     x, peaks = 100.0 * np.arange(18), np.full((18, 18), 0.1)
     peaks[9, 6] = 1.0
-    frame, values = Frame(x, x), np.ma.masked_invalid(peaks)
+    frame, values = MapFrame(x, x), np.ma.masked_invalid(peaks)
     axes = Figure().add_subplot()
     shaking._contour(axes, frame, values, shaking._shade(axes, frame, values))
     lines = axes.collections[-1]
@@ -59,7 +59,7 @@ def test_contours_reach_the_edge_of_a_map_with_gaps() -> None:
     x = 100.0 * np.arange(120)
     east, north = np.meshgrid(x - x.mean(), x - x.mean())
     peaks = np.where(np.hypot(east, north) < 5000, 1 + east / 10_000, np.nan)
-    frame, values = Frame(x, x), np.ma.masked_invalid(peaks)
+    frame, values = MapFrame(x, x), np.ma.masked_invalid(peaks)
     axes = Figure().add_subplot()
     shaking._contour(axes, frame, values, shaking._shade(axes, frame, values))
     lines = axes.collections[-1]

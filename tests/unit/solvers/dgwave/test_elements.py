@@ -25,7 +25,7 @@ from groundswell.solvers.dgwave.kernel_shapes import (
     kernel_shape,
     pitch,
 )
-from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, Links, RankElements
+from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, FaceLinks, RankElements
 from groundswell.solvers.dgwave.terms import ElementSource, SourceHistory, Terms
 
 # --- elements of ranks ----------------------------------------------------------------------------
@@ -46,14 +46,14 @@ def partitions(draw: Any) -> list[RankElements]:
     return [RankElements(forest, starts, rank) for rank in range(len(starts) - 1)]
 
 
-def remote(elements: RankElements) -> Links:
+def remote(elements: RankElements) -> FaceLinks:
     """The links to other ranks."""
     low, high = elements.starts[elements.rank], elements.starts[elements.rank + 1]
     beyond = elements.links.beyond
     return elements.links.take((beyond < low) | (beyond >= high))
 
 
-def rows(elements: RankElements, links: Links) -> list[tuple[int, ...]]:
+def rows(elements: RankElements, links: FaceLinks) -> list[tuple[int, ...]]:
     """Links as rows: the leaf, its face and quarter, and the same of the other side."""
     leaf = elements.numbers[links.element]
     columns = (leaf, links.face, links.quarter, links.beyond, links.face ^ 1, links.quarter_beyond)

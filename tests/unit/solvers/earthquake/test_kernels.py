@@ -15,7 +15,8 @@ from earthquake_bench import PAIRS, Bench, make_solver
 from earthquake_scheme import AXES, Relaxing
 from variants import long_variants
 
-from groundswell.exchange.pattern import Box, split
+from groundswell.exchange.decomposition import Block
+from groundswell.exchange.pattern import split
 from groundswell.solvers.earthquake.solver import MEMORIES, STRESSES, VELOCITIES
 
 pytestmark = pytest.mark.each_value
@@ -79,7 +80,7 @@ BEFORE = {"velocity": before_velocities, "stress": before_stresses}
 updates = pytest.mark.parametrize("update", BEFORE)
 
 
-def launch(bench: Bench, update: str, boxes: list[Box]) -> None:
+def launch(bench: Bench, update: str, boxes: list[Block]) -> None:
     """Update the cells of some boxes."""
     if update == "velocity":
         runs = bench.solver._update_velocity(boxes, 1)
@@ -97,12 +98,12 @@ def test_updates_are_the_schemes(
 ) -> None:
     bench = Bench(make_solver(sides, top, q, precision, region), seed=11)
     wanted, kept = BEFORE[update](bench)
-    launch(bench, update, [Box((0, 0, 0), bench.grid.shape)])
+    launch(bench, update, [Block((0, 0, 0), bench.grid.shape)])
     bench.assert_fields(wanted, precision)
     bench.assert_memory(update, kept, precision)
 
 
-def tilings(rng: np.random.Generator, shape: Any) -> Iterator[list[Box]]:
+def tilings(rng: np.random.Generator, shape: Any) -> Iterator[list[Block]]:
     """A grid in boxes: as blocks beside other ranks have them, and one cell thick in any order."""
     for _ in range(4):
         sides = [(bool(low), bool(high)) for low, high in rng.integers(0, 2, (3, 2))]
@@ -112,9 +113,9 @@ def tilings(rng: np.random.Generator, shape: Any) -> Iterator[list[Box]]:
         yield [slab(shape, axis, n) for n in rng.permutation(shape[axis]).tolist()]
 
 
-def slab(shape: Any, axis: int, n: int) -> Box:
+def slab(shape: Any, axis: int, n: int) -> Block:
     """The cells of number `n` along an axis."""
-    return Box(
+    return Block(
         tuple(n if a == axis else 0 for a in range(3)),
         tuple(1 if a == axis else count for a, count in enumerate(shape)),
     )
@@ -128,7 +129,7 @@ def test_a_grid_in_boxes_is_updated_to_the_same_bits(
     """Whatever the boxes and their order, which is how ranks hide their exchange."""
     solver = make_solver(sides, top, q, precision, region)
 
-    def updated(boxes: list[Box]) -> list[bytes]:
+    def updated(boxes: list[Block]) -> list[bytes]:
         bench = Bench(solver, seed=12)
         BEFORE[update](bench)
         launch(bench, update, boxes)
@@ -136,6 +137,6 @@ def test_a_grid_in_boxes_is_updated_to_the_same_bits(
         return [array.tobytes() for array in (*arrays, *solver.layers.memory[update])]
 
     shape = solver.part.shape
-    whole = updated([Box((0, 0, 0), shape)])
+    whole = updated([Block((0, 0, 0), shape)])
     for boxes in tilings(np.random.default_rng(13), shape):
         assert updated(boxes) == whole, boxes

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundswell.grids.cartesian import Grid, Part
-from groundswell.outputs.cartesian import strided, taken
+from groundswell.outputs.cartesian import recorded_cells, strided
 from groundswell.outputs.ring_buffer import MOST_STEPS, RING_BYTES
 from groundswell.solvers.earthquake.sampling import SectionSamples
 
@@ -27,7 +27,7 @@ def test_parts_record_every_cell_of_a_stride_once_where_it_belongs(cut, stride: 
     wanted = labels[grid.region_slices][::stride, ::stride, ::stride]
     found, times = np.full(wanted.shape, -1), np.zeros(wanted.shape, int)
     for part in parts:
-        cells = taken(part, strided(grid.region, stride))
+        cells = recorded_cells(part, strided(grid.region, stride))
         own = labels[slices_of(part)][part.region_slices]
         # As the recorders' kernels walk: `count` cells, `stride` apart, from the first on.
         steps = zip(cells.first, cells.count, strict=True)
@@ -42,7 +42,7 @@ def test_parts_record_every_cell_of_a_stride_once_where_it_belongs(cut, stride: 
 
 def test_a_part_between_two_recorded_cells_records_none() -> None:
     part = Part(Grid((10, 4, 4), (1.0, 1.0, 1.0)), (6, 0, 0), (2, 4, 4))
-    cells = taken(part, strided((10, 4, 4), 5))
+    cells = recorded_cells(part, strided((10, 4, 4), 5))
     assert cells.count == (0, 1, 1)
     assert np.zeros((1, 1, 2))[cells.place].size == 0
 
@@ -51,7 +51,7 @@ def test_a_part_between_two_recorded_cells_records_none() -> None:
 def test_a_part_in_a_layer_records_none(start: int) -> None:
     grid = Grid((2, 2, 2), (1.0, 1.0, 1.0), before=(4, 4, 0), after=(4, 4, 4))
     for stride in (1, 2, 3):
-        cells = taken(Part(grid, (0, start, 0), (10, 2, 6)), strided(grid.region, stride))
+        cells = recorded_cells(Part(grid, (0, start, 0), (10, 2, 6)), strided(grid.region, stride))
         assert cells.count[1] == 0
         assert np.zeros(grid.region)[cells.place].size == 0
 

@@ -21,11 +21,10 @@ from small_earthquake import (
 from groundswell.backends import open_backend
 from groundswell.errors import RunFailed
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.exchange.decomposition import decompose
+from groundswell.exchange.decomposition import Block, decompose
 from groundswell.exchange.ghost_field import GhostField
 from groundswell.exchange.ghosts import Ghosts
 from groundswell.exchange.halo import HaloExchange
-from groundswell.exchange.pattern import Box
 from groundswell.grids.cartesian import Field, Layout
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import prepare
@@ -35,7 +34,7 @@ from groundswell.solvers.earthquake.solver import Earthquake
 @pytest.mark.parametrize("ticks", [0, 1])
 def test_the_last_launch_of_a_step_moves_the_clock(ticks: int) -> None:
     solver = make_solver("single")
-    boxes = [Box((0, 0, 0), solver.part.shape)]
+    boxes = [Block((0, 0, 0), solver.part.shape)]
     set_clock(solver, 2**40)
     for run in solver._update_velocity(boxes, ticks):
         run()

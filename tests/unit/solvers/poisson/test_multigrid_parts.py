@@ -16,7 +16,7 @@ from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import positions
 from groundswell.solvers.poisson.geometric_factors import GeometricFactors
-from groundswell.solvers.poisson.grid_transfer import Transfer
+from groundswell.solvers.poisson.grid_transfer import GridTransfer
 from groundswell.solvers.poisson.level_geometry import galerkin_matrices
 from groundswell.solvers.poisson.multigrid import level_degrees
 from groundswell.solvers.poisson.schwarz import Schwarz, compute_stretches
@@ -42,13 +42,13 @@ def backend() -> Backend:
 
 def transfer(
     backend: Backend, mesh: Any, degrees: tuple[int, int], mask: Any = None
-) -> tuple[Transfer, tuple[FunctionSpace, FunctionSpace], list[Any]]:
+) -> tuple[GridTransfer, tuple[FunctionSpace, FunctionSpace], list[Any]]:
     """Between two degrees, with r, b, e and x."""
     fine, coarse = (space_on(mesh, degree) for degree in degrees)
     n, m = len(fine.sharing.ids), len(coarse.sharing.ids)
     r, b, e, x = arrays = [backend.zeros((size,), "f8") for size in (n, m, m, n)]
     mask = np.ones(n) if mask is None else mask
-    return Transfer(backend, fine, coarse, mask, (r, b), (e, x)), (fine, coarse), arrays
+    return GridTransfer(backend, fine, coarse, mask, (r, b), (e, x)), (fine, coarse), arrays
 
 
 @pytest.mark.parametrize("degrees", [(2, 1), (4, 3), (5, 2), (7, 5)])

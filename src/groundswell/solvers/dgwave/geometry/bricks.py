@@ -27,7 +27,7 @@ from groundswell.solvers.dgwave.geometry.terrain import terrain_quantities, terr
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.elements import RankElements
 from groundswell.solvers.dgwave.mesh.forest import build_forest
-from groundswell.solvers.dgwave.mesh.topography import Surface
+from groundswell.solvers.dgwave.mesh.topography import SurfacePolynomials
 from groundswell.spectral_elements.surface_location import LocatedOnFaces
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class BrickGeometry(Geometry):
 
     grid: Bricks
     forest: Forest
-    surface: Surface | None
+    surface: SurfacePolynomials | None
     degree: int
     conditions: Sequence[str]
 
@@ -228,7 +228,7 @@ def build_bricks(
     return BrickGeometry(grid, forest, surface, case.method.degree, conditions)
 
 
-def build_surface(case: DgWaveCase, grid: Bricks) -> Surface | None:
+def build_surface(case: DgWaveCase, grid: Bricks) -> SurfacePolynomials | None:
     """The surface of a case's topography; None if it is flat.
 
     Raises:
@@ -237,6 +237,6 @@ def build_surface(case: DgWaveCase, grid: Bricks) -> Surface | None:
     if case.topography is None:
         return None
     elevation = build_elevation(case.topography, grid.size[:2], case.grid.frame)
-    surface = Surface(elevation, grid, case.method.degree)
+    surface = SurfacePolynomials(elevation, grid, case.method.degree)
     surface.require_valid(periodic=case.boundary.sides == "periodic")
     return surface

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from groundswell.case.quantities import Quantity
-from groundswell.solvers.dgwave.mesh.topography import Surface
+from groundswell.solvers.dgwave.mesh.topography import SurfacePolynomials
 
 MISFIT = 0.02  # of the surface, over the shortest wavelength: a shift of phase by 7 degrees
 
 
-def terrain_quantities(surface: Surface, group: str) -> Iterator[Quantity]:
+def terrain_quantities(surface: SurfacePolynomials, group: str) -> Iterator[Quantity]:
     """Elevations, and how well the elements follow them."""
     low, high = surface.range
     text = f"elevations of {low:,.1f} to {high:,.1f} m, {surface.mean:,.1f} m on average"
@@ -26,7 +26,7 @@ def terrain_quantities(surface: Surface, group: str) -> Iterator[Quantity]:
     yield Quantity("terrain_misfit", gap, "surface of elements", "m", text, group)
 
 
-def terrain_warnings(surface: Surface, wavelength: float) -> Iterator[str]:
+def terrain_warnings(surface: SurfacePolynomials, wavelength: float) -> Iterator[str]:
     """A surface of elements that is too far from the topography for the shortest waves.
 
     Args:

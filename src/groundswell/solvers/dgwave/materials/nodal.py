@@ -16,7 +16,13 @@ from groundswell.meshes.mesh_faces import TURNS, turned
 from groundswell.meshes.octree_faces import QUARTERS
 from groundswell.seismology.media.material import Material
 from groundswell.solvers.dgwave.equations import Equations
-from groundswell.solvers.dgwave.mesh.elements import FACES, WHOLE, Links, RankElements, face_nodes
+from groundswell.solvers.dgwave.mesh.elements import (
+    FACES,
+    WHOLE,
+    FaceLinks,
+    RankElements,
+    face_nodes,
+)
 
 MaterialOf = Callable[[Integers], Material]
 
@@ -80,7 +86,7 @@ class NodalMaterial:
         step = max(1, PART // (self.degree + 1) ** AXES)
         return [slice(first, first + step) for first in range(0, count, step)]
 
-    def _of_elements(self, part: slice, links: Links) -> tuple[Floats, Floats]:
+    def _of_elements(self, part: slice, links: FaceLinks) -> tuple[Floats, Floats]:
         """Moduli of elements, and impedances beyond their faces; links: those of whole faces."""
         numbers = self.elements.numbers[part]
         leaves = np.unique(np.append(numbers, links.beyond))
@@ -92,7 +98,7 @@ class NodalMaterial:
         beyond[links.element - part.start, links.face] = found
         return self.equations.moduli_of(material)[:, own].swapaxes(0, 1), beyond
 
-    def _of_quarters(self, links: Links) -> Floats:
+    def _of_quarters(self, links: FaceLinks) -> Floats:
         """Impedances of both sides of links, (links, 2, n, nodes of a face)."""
         numbers = self.elements.numbers[links.element]
         leaves = np.unique(np.append(numbers, links.beyond))
@@ -105,7 +111,7 @@ class NodalMaterial:
         """Nodes of a neighbour's face in the order of an element's face, (turns, nodes)."""
         return np.stack([turned(turn, self.degree + 1) for turn in range(TURNS)])
 
-    def _links(self, *, whole: bool) -> Links:
+    def _links(self, *, whole: bool) -> FaceLinks:
         """The links of whole faces, or of quarters, in the order of elements."""
         links = self.elements.links
         return links.take((links.quarter == WHOLE) == whole)
@@ -128,7 +134,7 @@ class _Sides:
     leaves: Integers
     impedances: Floats
 
-    def beyond(self, links: Links) -> Floats:
+    def beyond(self, links: FaceLinks) -> Floats:
         """Impedances beyond links, at the face or quarter nodes of this side, (links, n, nodes)."""
         place = np.searchsorted(self.leaves, links.beyond)
         return self.on_quarters(self.impedances[place, links.face_beyond], links.quarter_beyond)

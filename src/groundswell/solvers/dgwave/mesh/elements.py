@@ -28,7 +28,7 @@ def face_nodes(degree: int) -> Integers:
 
 
 @dataclass(frozen=True, eq=False)
-class Links:
+class FaceLinks:
     """Links between faces: pairs of a face of this rank and the face of a neighbour.
 
     A face with four finer neighbours has a link for each quarter.
@@ -55,9 +55,9 @@ class Links:
         """Number of links."""
         return len(self.element)
 
-    def take(self, chosen: NDArray[np.generic] | slice) -> Links:
+    def take(self, chosen: NDArray[np.generic] | slice) -> FaceLinks:
         """The chosen links."""
-        return Links(*(values[chosen] for values in vars(self).values()))
+        return FaceLinks(*(values[chosen] for values in vars(self).values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +69,8 @@ class SharedFaces:
         receives: the same links in the order of the message that it receives.
     """
 
-    sends: Links
-    receives: Links
+    sends: FaceLinks
+    receives: FaceLinks
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,13 +167,13 @@ class RankElements:
         return np.argwhere(self.kinds == FaceKind.FINER)
 
     @cached_property
-    def links(self) -> Links:
+    def links(self) -> FaceLinks:
         """All links of this rank's faces."""
         order = self.numbers - self._first
         kinds, beyond = self._faces.kinds[order], self._faces.neighbours[order]
         element, face, quarter = np.nonzero(beyond != OUTSIDE)
         finer = kinds[element, face] == FaceKind.FINER
-        return Links(
+        return FaceLinks(
             element,
             face,
             np.where(finer, quarter, WHOLE),
@@ -183,7 +183,7 @@ class RankElements:
         )
 
     @cached_property
-    def inside(self) -> Links:
+    def inside(self) -> FaceLinks:
         """The links between elements of this rank."""
         return self.links.take(self._owners(self.links.beyond) == self.rank)
 
@@ -208,7 +208,7 @@ class RankElements:
         lower, upper = self.forest.boxes(self.numbers)
         return upper - lower
 
-    def _shared(self, links: Links) -> SharedFaces:
+    def _shared(self, links: FaceLinks) -> SharedFaces:
         """The links to one rank; both sides order a message by sending leaf, face and quarter."""
         sends = np.lexsort((links.quarter, links.face, self.numbers[links.element]))
         receives = np.lexsort((links.quarter_beyond, links.face_beyond, links.beyond))

@@ -28,7 +28,7 @@ from groundswell.seismology.media.material import Medium
 from groundswell.seismology.media.statistics import physical_plane
 from groundswell.solvers.dgwave.mesh.bricks import Bricks
 from groundswell.solvers.dgwave.mesh.case import ForestSection, RefinementSection
-from groundswell.solvers.dgwave.mesh.topography import Surface
+from groundswell.solvers.dgwave.mesh.topography import SurfacePolynomials
 
 if TYPE_CHECKING:
     from groundswell.solvers.dgwave.case import DgWaveCase
@@ -43,7 +43,7 @@ def build_forest(
     case: DgWaveCase,
     grid: Bricks,
     media: Sequence[Medium],
-    surface: Surface | None,
+    surface: SurfacePolynomials | None,
     comm: Communicator | None = None,
 ) -> Forest:
     """The elements of a case.
@@ -140,7 +140,7 @@ def _waves_too_short(
     speeds: Sequence[Floats],
     frequency: float,
     edges: float,
-    surface: Surface | None,
+    surface: SurfacePolynomials | None,
 ) -> Criterion:
     """A criterion for `refine` that divides elements with too few points per wavelength.
 

@@ -29,7 +29,7 @@ LEAST_DEPTH = 0.2  # smallest depth of a column over the depth of the region
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class SurfacePolynomials:
     """The surface, a polynomial on each element of the grid.
 
     Outside the region, it continues the elevation of the region's edge.

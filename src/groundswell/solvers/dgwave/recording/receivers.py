@@ -12,7 +12,7 @@ from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Launch
 from groundswell.case.recording import PointsWhere
 from groundswell.outputs.launches import RecordLaunches, Targets
-from groundswell.outputs.recording import Domain, PointSelection, RecordableField
+from groundswell.outputs.recording import PointSelection, RecordableField, RecordingDomain
 from groundswell.outputs.ring_buffer import Output, Ring, ring_slots
 from groundswell.seismology.formats.seismograms import (
     PRESSURE,
@@ -39,7 +39,11 @@ class Seismograms:
     """
 
     def __init__(
-        self, rank: RankFields, domain: Domain, record: RecordLaunches, quantity: ReceiverQuantity
+        self,
+        rank: RankFields,
+        domain: RecordingDomain,
+        record: RecordLaunches,
+        quantity: ReceiverQuantity,
     ) -> None:
         self._setup, self._comm, self._quantity = rank.setup, rank.comm, quantity
         self._receivers = that_record(quantity.name, rank.setup.survey.receivers)
@@ -55,7 +59,9 @@ class Seismograms:
             arrays, selection, Targets(0, every, self._ring)
         )
 
-    def _select(self, rank: RankFields, domain: Domain) -> tuple[list[DeviceArray], PointSelection]:
+    def _select(
+        self, rank: RankFields, domain: RecordingDomain
+    ) -> tuple[list[DeviceArray], PointSelection]:
         """The recorded arrays, and the selection of their values."""
         where = PointsWhere(kind="points", positions=self._positions())
         names = VELOCITIES if self._quantity is not PRESSURE else ("p",)

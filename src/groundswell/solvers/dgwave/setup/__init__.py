@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.seismology.formats.sac_mseed import require_formats
-from groundswell.seismology.receivers import Receiver, place_receivers
+from groundswell.seismology.receivers import Station, place_receivers
 from groundswell.seismology.sources.build import build_sources
 from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import TimeAxis, TimeStep
@@ -67,7 +67,7 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
     )
 
 
-def _place_receivers(case: DgWaveCase) -> list[Receiver]:
+def _place_receivers(case: DgWaveCase) -> list[Station]:
     """The receivers of a case; checks the formats of their recordings."""
     receivers = place_receivers(case)
     if receivers:
@@ -75,7 +75,7 @@ def _place_receivers(case: DgWaveCase) -> list[Receiver]:
     return receivers
 
 
-def sampling_interval(case: DgWaveCase, receivers: Sequence[Receiver]) -> float | None:
+def sampling_interval(case: DgWaveCase, receivers: Sequence[Station]) -> float | None:
     """Interval between samples of seismograms, s; None for every step, or if there are none."""
     return case.output.seismograms.interval if receivers else None
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from groundswell.grids.geography import Geography
 from groundswell.meshes.hexahedra import AXES
-from groundswell.outputs.recording import Domain, Recording
+from groundswell.outputs.recording import Recording, RecordingDomain
 from groundswell.seismology.formats.seismograms import SeriesOptions
 from groundswell.seismology.sources.event import date_attributes, event_attributes
 from groundswell.seismology.sources.point_sources import SourceContext
@@ -113,7 +113,7 @@ class Setup:
         start = self.time_axis.first_sample(every, every * self.dt)
         return SeriesOptions(start=start, attrs=attrs, resume=resume, dtype=self.dtype)
 
-    def recording(self, domain: Domain) -> Recording:
+    def recording(self, domain: RecordingDomain) -> Recording:
         """The recordable fields on some elements."""
         fields = {name: RECORDABLE[name] for name in self.equations.fields}
         attrs, axis = date_attributes(self.case, self.survey), self.time_axis

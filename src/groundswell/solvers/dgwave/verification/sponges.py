@@ -55,12 +55,12 @@ class DownwardPacket(Packet):
 
     @property
     def half_width(self) -> float:
-        """See `Packet`."""
+        """Half width of the envelope along the vertical, m."""
         return SPAN * self.length * H / cos(radians(self.angle))
 
     @property
     def depth(self) -> int:
-        """See `Packet`."""
+        """Number of elements above the layer."""
         return ceil(4 * self.half_width / H)
 
     @property
@@ -71,7 +71,7 @@ class DownwardPacket(Packet):
         return wavenumber * sin(angle), wavenumber * cos(angle) + spread * DEVIATIONS
 
     def fields(self, points: Floats) -> Floats:
-        """See `Packet`."""
+        """The initial fields, (9, ...), at points (3, ...)."""
         along, down = self.wavenumbers
         waves = [self._waves(along, d) for d in down]
         motion = ([wave.stress(points, 0.0), wave.velocity(points, 0.0)] for wave in waves)

@@ -31,7 +31,7 @@ SPEEDS = (3200.0, 4800.0)  # m/s, between which vp lies, with vp/vs between 1.6 
 # The solver is built for these; their interface, inside a cell, needs corrections.
 LAYERS = (Layer(0.0, 3200.0, 1600.0, 2500.0), Layer(400.0, 3600.0, 1800.0, 2500.0))
 
-State = Mapping[str, Floats]  # components of velocity or stress, (nz, ny, nx)
+WaveState = Mapping[str, Floats]  # components of velocity or stress, (nz, ny, nx)
 
 X, Y, Z = (0, 0, 1), (0, 1, 0), (1, 0, 0)  # steps from a cell to its neighbour in (z, y, x)
 
@@ -98,11 +98,11 @@ class RandomBox:
             found.backend.assign(found.materials.fields[name].array, padded)
         found.backend.assign(found.materials.corrections, self.corrections)
 
-    def energy(self, before: State, velocity: State, after: State) -> float:
+    def energy(self, before: WaveState, velocity: WaveState, after: WaveState) -> float:
         """The conserved energy; stresses are half a step before and after the velocities."""
         return self.kinetic(velocity) + self.strain(before, after)
 
-    def kinetic(self, v: State) -> float:
+    def kinetic(self, v: WaveState) -> float:
         """Kinetic energy over the volume of a cell; vz on a free surface moves half a cell."""
         total = 0.0
         for name, axis in zip(VELOCITIES, (X, Y, Z), strict=True):
@@ -112,7 +112,7 @@ class RandomBox:
                 total -= density[0].sum() / 4
         return float(total)
 
-    def strain(self, a: State, b: State) -> float:
+    def strain(self, a: WaveState, b: WaveState) -> float:
         """Work of the stresses a on the strains that belong to b, over the volume of a cell."""
         total = self._normal_strain(a, b)
         for name, axes in (("sxy", (X, Y)), ("sxz", (X, Z)), ("syz", (Y, Z))):
@@ -120,7 +120,7 @@ class RandomBox:
             total = total + a[name] * b[name] * self._at(axes[1], compliance, 1) / 2
         return float(np.sum(total))
 
-    def _normal_strain(self, a: State, b: State) -> Floats:
+    def _normal_strain(self, a: WaveState, b: WaveState) -> Floats:
         """Work of the normal stresses of `a` on the strains of `b` in each cell, per volume.
 
         Strains follow from the inverse of the stiffness of a transversely isotropic cell.
@@ -140,7 +140,7 @@ class RandomBox:
         return values * self.corrections[:, column, None, None] if axis == Z else values
 
 
-def step_through(found: Earthquake) -> tuple[State, State, State]:
+def step_through(found: Earthquake) -> tuple[WaveState, WaveState, WaveState]:
     """Take one step: the stresses before it, its velocities and the stresses after it."""
     before = sim.read(found, STRESSES)
     sim.advance(found, 1)

@@ -11,7 +11,7 @@ from groundswell.backends import Backend
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Floats
-from groundswell.solvers.poisson.roofline import Traffic, stored_factors
+from groundswell.solvers.poisson.roofline import MemoryTraffic, stored_factors
 from groundswell.spectral_elements.partition import ElementPartition
 from groundswell.spectral_elements.space import FunctionSpace
 
@@ -79,10 +79,10 @@ class Cubes:
         n = self.degree + 1
         return self.components * self.box.count * (12 * n**4 + 18 * n**3)
 
-    def traffic(self, metric: str) -> Traffic:
+    def traffic(self, metric: str) -> MemoryTraffic:
         """Minimum traffic of all ranks, bytes."""
         sizes = (self.assembled // self.components, self.local // self.components, VALUE)
-        return Traffic(*sizes, stored_factors(metric, self.screening), self.components)
+        return MemoryTraffic(*sizes, stored_factors(metric, self.screening), self.components)
 
     @property
     def inside(self) -> Floats:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, WrapValidator
 
 from groundswell.case.common import DataFile, NotEmpty, Section, TaggedUnion, repeated
 from groundswell.case.problems import Violation, reject
+from groundswell.case.recording import AxisName
 from groundswell.case.units import Density, Length, NonNegative, Number, Positive, Speed, Unit
 from groundswell.errors import counted, listed
 from groundswell.solvers.ultrasound.absorption import STOKES
@@ -19,7 +20,6 @@ from groundswell.solvers.ultrasound.medium import Values
 PROPERTIES = ("speed", "density", "absorption", "nonlinearity")
 NETCDF, NIFTI = (".nc", ".h5", ".hdf5"), (".nii", ".nii.gz")
 
-Axis = Literal["x", "y", "z"]
 SignedAxis = Literal["x", "y", "z", "-x", "-y", "-z"]
 Effect = Literal["absorption", "dispersion"]
 
@@ -71,7 +71,7 @@ class LayerSection(MaterialSection):
     """The layer from <= position < to along an axis; either end may be missing."""
 
     kind: Literal["layer"]
-    axis: Axis
+    axis: AxisName
     low: Length | None = Field(None, alias="from")
     high: Length | None = Field(None, alias="to")
 

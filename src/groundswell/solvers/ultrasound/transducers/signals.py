@@ -101,7 +101,7 @@ class ToneBurst(Signal):
 
     @property
     def duration(self) -> float:
-        """See `Signal`."""
+        """The time after which the signal is 0, s; infinite for a continuous wave."""
         return self.cycles / self.frequency
 
     def at(self, times: Reals, phase: Floats | float = 0.0) -> Floats:
@@ -140,7 +140,7 @@ class SampledSignal(Signal):
 
     @property
     def duration(self) -> float:
-        """See `Signal`."""
+        """The time after which the signal is 0, s; infinite for a continuous wave."""
         return self.interval * (len(self.samples) - 1)
 
     @cached_property
