@@ -134,6 +134,18 @@ def _small_triads() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _threads(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tests of accuracy and of failures take one thread: a second one mostly spins for the first.
+
+    All other tests find out whether threads are right.
+    """
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    alone = {"OMP_NUM_THREADS": "1"} if folder in ("physics", "robustness") else {}
+    with patch.dict(os.environ, alone):
+        yield
+
+
 @pytest.fixture(scope="session")
 def full(pytestconfig: pytest.Config) -> bool:
     """Whether long variants run, too."""

@@ -15,7 +15,8 @@ import pytest
 from gpu import gpu_count, turn_on_gpus
 from kwave_files import Example
 from numpy.typing import NDArray
-from ranks import run_on_ranks, start_on_ranks
+from ranks import COMMAND, run_on_ranks, start_on_ranks
+from variants import long_variants
 
 import groundswell
 from groundswell.errors import InputError, Interrupted, RunFailed
@@ -223,17 +224,26 @@ def test_a_signal_on_ranks_writes_a_checkpoint(
     assert 0 < contents(tmp_path / "out.h5")["t_index"].item() < 20_000
 
 
-def test_an_error_of_all_ranks_is_told_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("-i in.h5 -o out.h5 -s 41", "samples must start at one of the steps 1 to 40"),
+        ("-i in.h5", "the following arguments are required: -o"),
+        *long_variants(
+            [
+                ("-i no.h5 -o out.h5", "no.h5 does not exist"),
+                ("-i in.h5 -o out.h5 --overlap_accuracy 1e-9", "accept --overlap_accuracy"),
+            ]
+        ),
+    ],
+)
+def test_an_error_of_all_ranks_is_told_once(tmp_path: Path, arguments: str, words: str) -> None:
+    """Of a value and of the arguments; the long variants have two other values."""
     CASES["plane"].write(tmp_path / "in.h5")
-    for arguments, words in (
-        ([*files(tmp_path), "-s", "41"], "samples must start at one of the steps 1 to 40"),
-        (["-i", str(tmp_path / "no.h5"), "-o", "out.h5"], "no.h5 does not exist"),
-        (["-i", "in.h5"], "the following arguments are required: -o"),
-        ([*files(tmp_path), "--overlap_accuracy", "1e-9"], "accept --overlap_accuracy"),
-    ):
-        result = run_on_ranks(2, "-m", MODULE, *arguments)
-        assert result.returncode == 1 and result.stderr.count(words) == 1, result.stderr
-        assert "Traceback" not in result.stderr and "run.processes" not in result.stderr
+    given = [str(tmp_path / a) if a.endswith(".h5") else a for a in arguments.split()]
+    result = run_on_ranks(2, "-m", MODULE, *given)
+    assert result.returncode == 1 and result.stderr.count(words) == 1, result.stderr
+    assert "Traceback" not in result.stderr and "run.processes" not in result.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"in.h5"}
 
 
@@ -316,7 +326,7 @@ def test_a_run_stops_when_the_pressure_is_not_finite(tmp_path: Path) -> None:
 
 def test_a_run_on_ranks_is_close_to_one_rank(tmp_path: Path) -> None:
     CASES["plane"].write(tmp_path / "in.h5")
-    result = run_on_ranks(2, "-m", "groundswell", "run", tmp_path / "in.h5", "--quiet")
+    result = run_on_ranks(2, COMMAND, "run", tmp_path / "in.h5", "--quiet")
     assert result.returncode == 0, result.stderr
     wanted = alone("plane")
     found = contents(tmp_path / "results" / "output.h5")

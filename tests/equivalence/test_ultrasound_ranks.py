@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import xarray
 from gpu import gpu_count
-from ranks import run_cases, run_on_ranks
+from ranks import COMMAND, run_cases, run_on_ranks
 from toml_text import toml
 from variants import long_variants
 
@@ -197,7 +197,7 @@ def test_an_impossible_accuracy_is_refused_as_by_a_check(tmp_path: Path) -> None
     path.write_text("".join(f"{key} = {toml(entry)}\n" for key, entry in case.items()))
     with pytest.raises(InputError) as refusal:
         groundswell.check(path, 2)
-    done = run_on_ranks(2, "-m", "groundswell", "run", path, "-q")
+    done = run_on_ranks(2, COMMAND, "run", path, "-q")
     assert done.returncode == 2 and done.stderr.count("accept overlap.accuracy") == 1
     assert " ".join(str(refusal.value).split()) in " ".join(done.stderr.split())
     assert not (tmp_path / "results").exists()

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from variants import long_variants
 
+from groundswell.arrays import Floats
 from groundswell.simulation.temporary import run_built
 from groundswell.solvers.dgwave import DgWaveCase
 from groundswell.solvers.earthquake import EarthquakeCase
 
-Floats = NDArray[np.float64]
 RHO, C = 1030.0, 1480.0
 SIDE, FREQUENCY = 700.0, 5.0
 SOURCE = (355.0, 345.0, 350.0)

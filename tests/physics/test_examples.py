@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import runpy
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import obspy
@@ -68,11 +66,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
     return Runs()
 
 
-def case_files() -> Iterator[Any]:
-    for path in sorted(EXAMPLES.glob("*/case*.toml")):
-        yield pytest.param(path, id=f"{path.parent.name}/{path.stem}")
-
-
 def peaks(result: Result) -> xarray.DataArray:
     """Largest horizontal velocity of each station, m/s, by its code."""
     east, north = (result.seismograms.sel(component=c) for c in "EN")
@@ -85,20 +78,6 @@ def peaks(result: Result) -> xarray.DataArray:
 
 def test_every_example_is_tried() -> None:
     assert {path.parent.name for path in EXAMPLES.glob("*/case.toml")} == set(QUICK)
-
-
-@pytest.mark.parametrize("path", list(case_files()))
-def test_every_case_file_can_run_as_it_is(path: Path) -> None:
-    found = check(path)
-    fine = path.stem == "case_fine"
-    assert found["memory"] < (24e9 if fine else 0.5e9)
-    if not fine:
-        assert np.prod(found["cells"]) * found["steps"] < 3e9
-    # Brune's pulse of the LOH problems is too sharp for 100 m cells, and their READMEs say so.
-    if path.parent.name.startswith("loh"):
-        assert all("low-pass the results" in sentence for sentence in found["warnings"])
-    else:
-        assert found["warnings"] == []
 
 
 @every_example

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import xarray
 from checked import quantities_of, warnings_of
-from numpy.typing import NDArray
 
 import groundswell as gs
+from groundswell.arrays import Floats
 from groundswell.case.common import Case
 from groundswell.seismology.formats.seismograms import read_seismograms
 from groundswell.seismology.reference.fullspace import moment_velocity
@@ -28,7 +28,6 @@ from groundswell.solvers.earthquake.case import EarthquakeCase
 
 pytestmark = pytest.mark.timeout(240)
 
-Floats = NDArray[np.float64]
 ROCK = HomogeneousMedium(3500.0, 2000.0, 2500.0)
 SIGMA, CENTROID, MOMENT = 0.08, 0.13, 1e14
 SOURCE, RECEIVER = (470.0, 720.0, 490.0), (900.0, 680.0, 660.0)

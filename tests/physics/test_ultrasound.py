@@ -1,9 +1,8 @@
-"""Ultrasound as users meet it: problems of `groundswell verify`, mistakes they notice, examples."""
+"""Ultrasound as users meet it: problems of `groundswell verify`, and mistakes they notice."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,12 @@ from variants import short_and_long
 
 from groundswell import registry
 from groundswell.backends import open_backend
-from groundswell.simulation.preparation import check
 from groundswell.solvers.ultrasound import absorption, operators, sources, window
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.verification import PROBLEMS, nonlinear
 from groundswell.verify import Check
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "transcranial").glob("*.toml"))
 LONG = [
     "bowl:bowl",
     "interfaces:normal_incidence",
@@ -102,14 +99,3 @@ def test_a_problem_notices(mistake: str, monkeypatch: pytest.MonkeyPatch) -> Non
     checks = checks_of(problem)
     print(*show(checks), sep="\n")
     assert not all(check.passed for check in checks)
-
-
-# --- examples -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_transcranial_cases_can_run_as_they_are(path: Path) -> None:
-    found = check(path)
-    assert found["problems"] == [] and found["warnings"] == []
-    assert found["memory"] < 1e9
-    assert found["region"] == (251, 141, 141)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from command_output import unwrapped
 from fake_nvml import BUSES, SWITCH, pretend, wire
-from ranks import run_on_ranks
+from ranks import COMMAND, run_on_ranks
 
 from groundswell import registry
 from groundswell.cli import machine, main, text_tables
@@ -55,7 +55,7 @@ def test_info(capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 def test_info_on_ranks() -> None:
     """Rank 0 alone speaks, and all ways between CPUs work."""
-    done = run_on_ranks(2, "-m", "groundswell", "info", "--json", timeout=100)
+    done = run_on_ranks(2, COMMAND, "info", "--json", timeout=100)
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout)
     assert found["transports"]["cpu"] == {

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ranks import COMMAND
 from result_comparison import FINAL_FILES, assert_same_results, explosion_source
 
 import groundswell
@@ -305,7 +306,7 @@ def test_the_documented_job_ends_as_the_run_does(
     blocks = DOCUMENTED.read_text().split("```sh\n")
     script = next(block for block in blocks if "#SBATCH" in block).split("```")[0]
     write_case(tmp_path, **LONG)
-    here = f"{sys.executable} -m groundswell run --no-pictures"
+    here = f"{sys.executable} {COMMAND} run --no-pictures"
     (tmp_path / "job.sh").write_text(script.replace("mpiexec groundswell run", here))
     codes = []
     part = tmp_path / "results" / "seismograms.h5.part"

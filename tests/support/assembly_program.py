@@ -15,6 +15,7 @@ import numpy as np
 from halo_program import device_of
 from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import Communicator
@@ -22,8 +23,6 @@ from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.exchange.gather_scatter.sharing import NO_ID, Sharing, find_sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.mpi_communicator import get_communicator
-
-Values = NDArray[Any]
 
 POISON = 77
 REDUCERS: dict[str, Any] = {"sum": np.add, "multiply": np.multiply, "min": np.minimum}
@@ -51,14 +50,16 @@ class Case:
         mine = ids[ranks == self.job.rank].astype(np.int64)
         return self.own.permutation(mine)
 
-    def values(self, dtype: str, components: int, count: int, reduction: str) -> Values:
+    def values(self, dtype: str, components: int, count: int, reduction: str) -> HostArray:
         """Random values; integers whose products are exact for "multiply"."""
         if reduction == "multiply":
             return self.own.choice([1, 2, -1], (components, count)).astype(dtype)
         scale = 2**20 * (dtype.startswith("int")) + 1
         return (self.own.standard_normal((components, count)) * scale).astype(dtype)
 
-    def run(self, sharing: Sharing, kind: str, reduction: str, old: Values, new: Values) -> Values:
+    def run(
+        self, sharing: Sharing, kind: str, reduction: str, old: HostArray, new: HostArray
+    ) -> HostArray:
         """The operation, twice in the same arrays, then in others; what was stored."""
         in_place = kind in ("gather-scatter", "halo")
         source = self.backend.to_device(old)
@@ -130,7 +131,7 @@ class Case:
         )
         self.compare(copies, np.where(ids == NO_ID, POISON, spread(whole, ids, local)), True, 0)
 
-    def compare(self, found: Values, expected: Values, exact: bool, bound: float) -> None:
+    def compare(self, found: HostArray, expected: HostArray, exact: bool, bound: float) -> None:
         """To rounding, or bit for bit."""
         if exact:
             assert np.array_equal(found, expected), (self.job.rank, found, expected)
@@ -138,9 +139,9 @@ class Case:
             assert np.allclose(found, expected, rtol=bound, atol=bound * 20), (found, expected)
 
 
-def assembled(everyone: list[tuple[Values, Values]], reduce: Any) -> dict[int, Values]:
+def assembled(everyone: list[tuple[HostArray, HostArray]], reduce: Any) -> dict[int, HostArray]:
     """The reduction of all copies by id, one after another."""
-    whole: dict[int, Values] = {}
+    whole: dict[int, HostArray] = {}
     with np.errstate(over="ignore"):
         for ids, values in everyone:
             for id_, value in zip(ids.tolist(), values.T, strict=True):
@@ -148,13 +149,13 @@ def assembled(everyone: list[tuple[Values, Values]], reduce: Any) -> dict[int, V
     return whole
 
 
-def spread(whole: dict[int, Values], ids: Values, like: Values) -> Values:
+def spread(whole: dict[int, HostArray], ids: HostArray, like: HostArray) -> HostArray:
     """The same for each of these ids."""
     columns = [whole[id_] for id_ in ids.tolist()]
     return np.stack(columns, axis=1) if columns else np.empty_like(like)
 
 
-def alike(everyone: list[tuple[Values, Values]]) -> None:
+def alike(everyone: list[tuple[HostArray, HostArray]]) -> None:
     """All copies of an id are the same bits."""
     seen: dict[int, bytes] = {}
     for ids, values in everyone:
@@ -163,7 +164,7 @@ def alike(everyone: list[tuple[Values, Values]]) -> None:
                 assert seen.setdefault(id_, value.tobytes()) == value.tobytes(), "copies differ"
 
 
-def check_sharing(sharing: Sharing, ids: Values, everyone: list[Any], rank: int) -> None:
+def check_sharing(sharing: Sharing, ids: HostArray, everyone: list[Any], rank: int) -> None:
     """Every id has one owner, which all agree on, and `indices` lead to it."""
     used = ids != NO_ID
     assert np.array_equal(sharing.ids[sharing.indices[used]], ids[used])

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Complexes
 from groundswell.seismology.attenuation import Relaxation
-
-Matrix = NDArray[np.complex128]
 
 CELLS = 8
 VS, RHO = 1732.0, 2500.0
@@ -84,7 +82,7 @@ def _root(function, guess: complex, tolerance: float) -> complex:  # type: ignor
 
 def _equations(
     relaxation: Relaxation, axis: int, k: complex, h: float, omega: float, qp: float, qs: float
-) -> Matrix:
+) -> Complexes:
     """The matrix that takes velocities (3 components of 8 cells) to omega^2 times them."""
     release = 1 / (1 + 1j * omega * relaxation.tau)
     loss_p, loss_s = (relaxation.weights(1 / q) * release for q in (qp, qs))
@@ -107,7 +105,7 @@ def _equations(
     return -np.concatenate(force) / RHO
 
 
-def _differences(axis: int, k: complex, h: float) -> tuple[list[Matrix], list[Matrix]]:
+def _differences(axis: int, k: complex, h: float) -> tuple[list[Complexes], list[Complexes]]:
     """Fourth-order differences along each axis between the eight parities."""
     parity, one = np.arange(CELLS), np.eye(CELLS)
     forward, backward = [], []
@@ -119,7 +117,7 @@ def _differences(axis: int, k: complex, h: float) -> tuple[list[Matrix], list[Ma
     return forward, backward
 
 
-def _place(block: Matrix, component: int) -> Matrix:
+def _place(block: Complexes, component: int) -> Complexes:
     """An (8, 24) matrix that acts on one component alone."""
     whole = np.zeros((CELLS, 3 * CELLS), complex)
     whole[:, CELLS * component : CELLS * (component + 1)] = block

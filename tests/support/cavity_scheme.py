@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.solvers.cavity.level_grid import LevelGrid
 
-Floats = NDArray[np.float64]
 NAMES = ("p", "u", "v", "w", "T")
 
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.interpolate import CubicSpline
 from scipy.sparse.linalg import spsolve
 
-Floats = NDArray[np.float64]
+from groundswell.arrays import Floats
 
 
 def extremes(reynolds: float, cells: int) -> Floats:

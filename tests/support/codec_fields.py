@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Field = NDArray[np.floating[Any]]
+from groundswell.arrays import Reals
 
 KINDS = (
     "normal",
@@ -24,7 +21,7 @@ KINDS = (
 )
 
 
-def field_of(kind: str, shape: tuple[int, ...], dtype: str, seed: int = 0) -> Field:
+def field_of(kind: str, shape: tuple[int, ...], dtype: str, seed: int = 0) -> Reals:
     """An array of a kind; "bits" and "strange" have values that are no numbers."""
     rng = np.random.default_rng(seed)
     info, normal = np.finfo(dtype), rng.normal(size=shape)

@@ -1,4 +1,4 @@
-"""`groundswell`, whose runs measure the bandwidth of memory on a megabyte.
+"""`groundswell`, whose commands measure the bandwidth of memory on a megabyte.
 
     python command_program.py run case.toml
 
@@ -13,7 +13,7 @@ from groundswell.cli import main
 
 
 def measure_little() -> None:
-    """Replace the measurement; only runs load backends."""
+    """Replace the measurement; other commands load no backend."""
     from groundswell.backends import Backend
 
     measure = Backend.measure_bandwidth
@@ -23,6 +23,6 @@ def measure_little() -> None:
 
 
 if __name__ == "__main__":
-    if "run" in sys.argv[1:2]:
+    if {"run", "info"} & set(sys.argv[1:2]):
         measure_little()
     sys.exit(main())

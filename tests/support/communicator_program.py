@@ -22,7 +22,7 @@ import numpy as np
 
 from groundswell import processes
 from groundswell.errors import CaseError, CaseProblem, GroundswellError, InputError
-from groundswell.exchange import Domain, mpi_communicator
+from groundswell.exchange import Domain, mpi_communicator, rank_progress
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.mpi_communicator import MpiCommunicator, duplicate, get_communicator
 from groundswell.exchange.waiting import Deadline
@@ -311,6 +311,7 @@ def absent() -> None:
     """Rank 1 waits for rank 0, which needs it for a duplicate."""
     from mpi4py import MPI
 
+    rank_progress.LAST_SECONDS = 0.5
     if MPI.COMM_WORLD.rank == 0:
         duplicate(MPI.COMM_WORLD)
     MPI.COMM_WORLD.Barrier()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.exchange.communicator import SerialCommunicator
 from groundswell.meshes.box import Box
@@ -20,8 +21,6 @@ from groundswell.solvers.poisson.equation import Equation, zero
 from groundswell.solvers.poisson.linear_system import LinearSystem
 from groundswell.solvers.poisson.multigrid import Cycle
 from groundswell.spectral_elements.space import FunctionSpace
-
-Floats = NDArray[np.float64]
 
 
 def space_on(mesh: Hexahedra, degree: int) -> FunctionSpace:

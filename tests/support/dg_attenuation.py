@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from dg_scheme import SHEARS, Scheme
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from groundswell.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

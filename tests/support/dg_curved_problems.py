@@ -13,15 +13,13 @@ from dg_problems import CLOSED, TORUS, Problem, Variant
 from dg_scheme import Scheme, step_limit
 from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.exchange.communicator import Communicator
 from groundswell.meshes.leaves import Leaves
 from groundswell.meshes.mesh import Mesh
 from groundswell.solvers.dgwave.discretisation import Discretisation
 from groundswell.solvers.dgwave.mesh.curved import metric_terms
 from groundswell.spectral_elements.curl_form import curl_form
-
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from dg_scheme import Scheme
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from groundswell.arrays import Floats
 
 
 def energy(scheme: Scheme, u: Floats) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 from dg_scheme import Scheme
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from groundswell.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from dg_bricks import Bricks, lattice, refined
 from dg_scheme import Scheme
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
 PERIODIC = (None,) * 6
 CLOSED = (1.0, -1.0, -1.0, 1.0, 1.0, -1.0)
 

@@ -13,6 +13,7 @@ from dg_scheme import Scheme, advanced, step_limit
 from dg_sources import delta, injection
 from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.backends.base import Backend, in_order
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.meshes.mesh import Mesh
@@ -29,7 +30,6 @@ from groundswell.solvers.dgwave.mesh.elements import OUTSIDE, WHOLE, RankElement
 from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.solvers.dgwave.terms import ElementSource, SourceHistory, Terms
 
-Floats = NDArray[np.float64]
 Periodic = tuple[bool, bool, bool]
 CLOSED, TORUS = (False,) * 3, (True,) * 3
 

@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 from dg_bricks import Boundary, Bricks, Coarser, Finer
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from groundswell.arrays import Floats
 from groundswell.meshes.gll import gll
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY
-
-Floats = NDArray[np.float64]
 
 STRESS_ROWS = ((0, 5, 4), (5, 1, 3), (4, 3, 2))  # fields of the stress tensor
 SHEARS = ((1, 2), (0, 2), (0, 1))  # syz, sxz, sxy

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 from dg_scheme import Scheme
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import eval_legendre
 
+from groundswell.arrays import Floats
 from groundswell.meshes.gll import gll
-
-Floats = NDArray[np.float64]
 
 
 def delta(scheme: Scheme, element: int, place: ArrayLike, below: ArrayLike = 1) -> Floats:

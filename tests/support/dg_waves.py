@@ -7,9 +7,9 @@ from math import pi, sqrt
 import numpy as np
 from dg_energy import energy
 from dg_scheme import Scheme, advanced, step_limit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from groundswell.arrays import Floats
 
 
 def fields_of(stress: Floats, v: Floats) -> Floats:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Fields = dict[str, Array]
+from groundswell.arrays import Floats
+
+Fields = dict[str, Floats]
 
 AXES = "xyz"
 GHOSTS = 2
@@ -26,7 +26,7 @@ ON_FACES = {
 SHEARS = ("xy", "xz", "yz")
 
 
-def shifted(f: Array, **steps: int) -> Array:
+def shifted(f: Floats, **steps: int) -> Floats:
     """The interior of a padded array, seen from `steps` cells further along x, y, z."""
     offsets = (steps.get(axis, 0) for axis in reversed(AXES))
     return f[
@@ -54,21 +54,21 @@ class Layer:
     uniform_shift: float
     factor: float = 1.0
 
-    def depth(self, cells: int, on_face: bool) -> Array:
+    def depth(self, cells: int, on_face: bool) -> Floats:
         """Depth into the layer over its width: 0 inside the region, 1 at the outer edge."""
         place = np.arange(cells) + (0.0 if on_face else 0.5)
         low = (self.before - place) / max(self.before, 1)
         high = (place - (cells - self.after)) / max(self.after, 1)
         return np.clip(np.maximum(low, high), 0, None)
 
-    def damping(self, depth: Array) -> Array:
+    def damping(self, depth: Floats) -> Floats:
         """A cubic profile; a cell takes 0.6 decades times the factor off a reflection."""
         decades = 0.6 * self.factor
         return 2 * decades * np.log(10) * self.speed / self.spacing * depth**3
 
     def stretch(
-        self, derivative: Array, memory: Array, axis: str, on_face: bool, dt: float
-    ) -> tuple[Array, Array]:
+        self, derivative: Floats, memory: Floats, axis: str, on_face: bool, dt: float
+    ) -> tuple[Floats, Floats]:
         """D - A, and the new A, by the trapezoidal rule for A' = d D - (alpha + d) A."""
         dim = 2 - AXES.index(axis)
         cells = derivative.shape[dim]
@@ -86,20 +86,20 @@ class Layer:
 class Relaxing:
     """What memory variables need: relaxation times and weights by parity, 1/Qp and 1/Qs."""
 
-    tau: Array  # (8,)
-    coefficients: Array  # (8, 2)
-    inverse_qp: Array  # padded
-    inverse_qs: Array
+    tau: Floats  # (8,)
+    coefficients: Floats  # (8, 2)
+    inverse_qp: Floats  # padded
+    inverse_qs: Floats
 
-    def by_cell(self, values: Array, shape: tuple[int, ...]) -> Array:
+    def by_cell(self, values: Floats, shape: tuple[int, ...]) -> Floats:
         k, j, i = np.indices(shape) % 2
         return values[i + 2 * j + 4 * k]
 
-    def weight(self, inverse_q: Array) -> Array:
+    def weight(self, inverse_q: Floats) -> Floats:
         linear, quadratic = (self.by_cell(c, inverse_q.shape) for c in self.coefficients.T)
         return linear * inverse_q + quadratic * inverse_q**2
 
-    def move(self, r: Array, drive: Array, dt: float) -> Array:
+    def move(self, r: Floats, drive: Floats, dt: float) -> Floats:
         """tau zeta' + zeta = -drive by the trapezoidal rule, for r = zeta / 2."""
         tau = self.by_cell(self.tau, r.shape)
         return ((tau / dt - 0.5) * r - drive / 2) / (tau / dt + 0.5)
@@ -121,22 +121,22 @@ class Scheme:
     spacing: Mapping[str, float]
     dt: float
     layers: Mapping[str, Layer]
-    keep: Array | float = 1.0
+    keep: Floats | float = 1.0
     surface: bool = True
-    corrections: Array | None = None
+    corrections: Floats | None = None
 
-    def correction(self, column: int) -> Array:
+    def correction(self, column: int) -> Floats:
         """A column of the corrections, (nz, 1, 1)."""
         assert self.corrections is not None
         return self.corrections[:, column, None, None]
 
-    def derivative(self, name: str, f: Array, axis: str) -> Array:
+    def derivative(self, name: str, f: Floats, axis: str) -> Floats:
         """Fourth-order difference: on faces if the values sit between them, else between."""
         first = 0 if axis in ON_FACES[name] else -1
         far_low, low, high, far_high = (shifted(f, **{axis: first + n}) for n in (-1, 0, 1, 2))
         return (9 / 8 * (high - low) - (far_high - far_low) / 24) / self.spacing[axis]
 
-    def absorbed(self, name: str, f: Array, axis: str, memory: Mapping[str, Array], row: int):
+    def absorbed(self, name: str, f: Floats, axis: str, memory: Mapping[str, Floats], row: int):
         """The derivative as the layers stretch it, and the memory variable's new value."""
         plain = self.derivative(name, f, axis)
         if axis not in self.layers:
@@ -144,7 +144,7 @@ class Scheme:
         on_face = axis not in ON_FACES[name]
         return self.layers[axis].stretch(plain, memory[axis][row], axis, on_face, self.dt)
 
-    def velocities(self, v: Fields, s: Fields, rho: Array, memory: Mapping[str, Array]) -> Any:
+    def velocities(self, v: Fields, s: Fields, rho: Floats, memory: Mapping[str, Floats]) -> Any:
         """New velocities (interior) and layer memory; memory[axis] is (3, nz, ny, nx)."""
         new, kept = {}, {axis: np.empty_like(m) for axis, m in memory.items()}
         for row, c in enumerate(AXES):
@@ -164,13 +164,13 @@ class Scheme:
         s: Fields,
         r: Fields,
         v: Fields,
-        lam: Array,
-        compliance: Array,
-        memory: Mapping[str, Array],
+        lam: Floats,
+        compliance: Floats,
+        memory: Mapping[str, Floats],
         relaxing: Relaxing | None,
     ) -> Any:
         """New stresses, memory variables and layer memory (interiors)."""
-        e: dict[str, Array] = {}
+        e: dict[str, Floats] = {}
         kept = {axis: np.empty_like(m) for axis, m in memory.items()}
         for row, c in enumerate(AXES):
             for axis in AXES:
@@ -187,7 +187,7 @@ class Scheme:
             new["sxz"][0] = new["syz"][0] = 0
         return new, new_r, kept
 
-    def _elastic(self, e: Fields, lam: Array, compliance: Array) -> Fields:
+    def _elastic(self, e: Fields, lam: Floats, compliance: Floats) -> Fields:
         mu = 1 / shifted(compliance)
         spreading = e["xx"] + e["yy"] + e["zz"]
         normal = {c + c: lam * spreading + 2 * mu * e[c + c] for c in AXES}
@@ -202,7 +202,7 @@ class Scheme:
         return normal | shear
 
     def _drives(
-        self, e: Fields, rates: Fields, lam: Array, compliance: Array, relaxing: Relaxing
+        self, e: Fields, rates: Fields, lam: Floats, compliance: Floats, relaxing: Relaxing
     ) -> Fields:
         """What each memory variable relaxes from: weight times unrelaxed stress rate."""
         mu = 1 / shifted(compliance)
@@ -217,7 +217,7 @@ class Scheme:
         return normal | shear
 
 
-def on_edges(f: Array, a: str, b: str) -> Array:
+def on_edges(f: Floats, a: str, b: str) -> Floats:
     """Arithmetic mean of the four cells that meet at the edge normal to axes a and b.
 
     Of compliances: the inverse of the harmonic mean of moduli.

@@ -15,6 +15,7 @@ import os
 import re
 import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -38,6 +39,11 @@ UPDATES = 3e7  # points times steps; more takes too long to tell a hang from wor
 BYTES = 3e8
 SECONDS = 60
 TOO_LARGE = 77
+IMPORTED = (
+    *("groundswell.cli.app", "groundswell.cli.results", "groundswell.cli.text_tables"),
+    *("groundswell.backends.cpu", "groundswell.simulation.run", "groundswell.simulation.solve"),
+    *("h5netcdf", "humanize", "obspy", "pint", "scipy.interpolate", "typer.rich_utils"),
+)
 
 Content = dict[str, Any]
 
@@ -123,7 +129,9 @@ def fuzz(name: str, seed: int, count: int) -> dict[str, Any]:
 
 
 def import_once(name: str) -> None:
-    """Import what the case needs, so that the forks need not."""
+    """Import what commands and the case need, so that the forks need not."""
+    for module in IMPORTED:
+        import_module(module)
     with TemporaryDirectory() as scratch:
         content = small_case(name) if name in CASES else FORMATS[name](Path(scratch))[1]
         prepare(write_case(Path(scratch), content))

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.errors import InputError
 from groundswell.exchange.decomposition import Decomposition, decompose
 from groundswell.exchange.ghosts import Ghosts
 
-Values = NDArray[Any]
-
 EMPTY = 99  # what points hold that no exchange may touch; no value of `numbered`
 
 
-def numbered(shape: Sequence[int], dtype: str, number: int = 0) -> Values:
+def numbered(shape: Sequence[int], dtype: str, number: int = 0) -> HostArray:
     """A whole array of values that tell their places, as far as the type can tell them apart."""
     places = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(tuple(shape))
     values = (places + 100 + number) % 250 if np.dtype(dtype).itemsize == 1 else 100 + places
@@ -43,7 +42,7 @@ def random_ghosts(rng: np.random.Generator, axes: int, widest: int = 3) -> Ghost
     return Ghosts(low, high, bool(rng.integers(2)))
 
 
-def around(whole: Values, cut: Decomposition, rank: int, margin: int, outside: Any) -> Values:
+def around(whole: HostArray, cut: Decomposition, rank: int, margin: int, outside: Any) -> HostArray:
     """A block and `margin` points around it, wrapped on periodic axes, else `outside`."""
     for axis, wraps in enumerate(cut.periodic):
         ends = [(margin, margin) if n == axis else (0, 0) for n in range(whole.ndim)]
@@ -68,7 +67,7 @@ def needed(cut: Decomposition, rank: int, ghosts: Ghosts, margin: int) -> NDArra
     return inside & (steps <= (len(cut.shape) if ghosts.corners else 1))
 
 
-def before(whole: Values, cut: Decomposition, rank: int, margin: int) -> Values:
+def before(whole: HostArray, cut: Decomposition, rank: int, margin: int) -> HostArray:
     """A rank's array before the exchange: its own points, and nothing around them."""
     block = cut.block(rank)
     result = np.full(tuple(n + 2 * margin for n in block.shape), EMPTY, whole.dtype)
@@ -77,13 +76,13 @@ def before(whole: Values, cut: Decomposition, rank: int, margin: int) -> Values:
 
 
 def after(
-    whole: Values,
+    whole: HostArray,
     cut: Decomposition,
     rank: int,
     ghosts: Ghosts,
     margin: int,
-    sent: Values | None = None,
-) -> Values:
+    sent: HostArray | None = None,
+) -> HostArray:
     """The same after the exchange.
 
     Args:

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from groundswell.arrays import Floats
 
 
 @dataclass
@@ -52,15 +51,15 @@ class KSpaceScheme:
         self.size = np.sqrt(sum(k**2 for k in self.k))
         self.kappa = np.sinc(self.c_ref * self.size * self.dt / 2 / np.pi)
 
-    def spectral(self, values: Array, factors: Any) -> Array:
+    def spectral(self, values: Floats, factors: Any) -> Floats:
         """Multiply the spectrum by factors."""
         return np.fft.ifftn(factors * np.fft.fftn(values)).real
 
-    def slope(self, values: Array, axis: int, shift: int) -> Array:
+    def slope(self, values: Floats, axis: int, shift: int) -> Floats:
         k = self.k[axis]
         return self.spectral(values, 1j * k * np.exp(shift * 0.5j * k * self.d[axis]) * self.kappa)
 
-    def layer(self, axis: int, half: float) -> Array:
+    def layer(self, axis: int, half: float) -> Floats:
         """Factor of the layers at points (half = 0) or half a cell further (0.5)."""
         n, width = self.shape[2 - axis], self.layers[axis]
         factor = np.ones(n)
@@ -70,13 +69,13 @@ class KSpaceScheme:
             factor[n - width + j] = np.exp(-rate * ((j + 1 + half) / width) ** 4)
         return factor.reshape([-1 if dim == 2 - axis else 1 for dim in range(3)])
 
-    def staggered(self, axis: int) -> Array:
+    def staggered(self, axis: int) -> Floats:
         """Density half a cell further; after the last point comes the first."""
         dim = 2 - axis
         after = np.arange(1, self.density.shape[dim] + 1) % self.density.shape[dim]
         return (self.density + self.density.take(after, dim)) / 2
 
-    def start(self, pressure: Array) -> None:
+    def start(self, pressure: Floats) -> None:
         self.p = np.array(pressure, float)
         for axis in self.axes:
             self.rho[axis] = self.p / (len(self.axes) * np.square(self.speed))
@@ -119,7 +118,7 @@ class KSpaceScheme:
         self.p = np.square(self.speed) * total
         self.done += 1
 
-    def powers(self, exponent: float) -> Array:
+    def powers(self, exponent: float) -> Floats:
         if exponent == 0:
             return np.ones_like(self.size)
         return np.power(self.size, exponent, out=np.zeros_like(self.size), where=self.size > 0)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Words = NDArray[Any]
+from groundswell.arrays import HostArray, Reals
 
 CHUNK = 1024
 SIGNATURES = {32: 0x63706D00, 64: 0x43504D00}
 
 
-def stream_of(values: NDArray[np.floating[Any]]) -> Words:
+def stream_of(values: Reals) -> HostArray:
     """The stream of an array: header, bitmaps, nonzero words."""
     width = 8 * values.itemsize
     words = values.view(f"u{values.itemsize}")
@@ -25,7 +22,7 @@ def stream_of(values: NDArray[np.floating[Any]]) -> Words:
     return np.concatenate([np.array(header, words.dtype), maps, coded[coded != 0]])
 
 
-def _coded(words: Words, width: int) -> Words:
+def _coded(words: HostArray, width: int) -> HostArray:
     """The words before the elimination of zeros: whole chunks, the last one padded."""
     chunks = np.zeros((-(-len(words) // CHUNK), CHUNK), words.dtype)
     chunks.ravel()[: len(words)] = words
@@ -38,7 +35,7 @@ def _coded(words: Words, width: int) -> Words:
     return turned.ravel()
 
 
-def _transposed(groups: Words) -> Words:
+def _transposed(groups: HostArray) -> HostArray:
     """Bit m of word l of a group is bit l of its word m before."""
     count, width = groups.shape
     bits = np.unpackbits(groups.view(np.uint8).reshape(count, width, -1), axis=2, bitorder="little")

@@ -11,10 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Complex = NDArray[np.complex128]
-Real = NDArray[np.float64]
+from groundswell.arrays import Complexes, Floats
 
 REACH = 3  # rows that an equation of motion reaches, up and down
 EDGE = 2 * REACH  # rows at either end that move as waves of a half-space
@@ -38,7 +36,7 @@ class Solid:
             found.append((s, sign * s * self.vs / omega, -sign * k * self.vs / omega))
         return found
 
-    def traction(self, omega: float, k: float, wave: tuple[complex, complex, complex]) -> Complex:
+    def traction(self, omega: float, k: float, wave: tuple[complex, complex, complex]) -> Complexes:
         """(sxz, szz) of a wave."""
         q, vx, vz = wave
         mu, p_modulus = self.rho * self.vs**2, self.rho * self.vp**2
@@ -50,11 +48,11 @@ def _vertical(total: float, k: float) -> complex:
     return complex(np.sqrt(complex(total**2 - k**2)))
 
 
-def exact_coefficients(above: Solid, below: Solid, omega: float, k: float, wave: int) -> Complex:
+def exact_coefficients(above: Solid, below: Solid, omega: float, k: float, wave: int) -> Complexes:
     """Amplitudes of reflected P, SV and transmitted P, SV for a unit P (0) or SV (1) wave."""
     scale = 1 / (above.rho * above.vp)
 
-    def column(solid: Solid, moving: tuple[complex, complex, complex]) -> Complex:
+    def column(solid: Solid, moving: tuple[complex, complex, complex]) -> Complexes:
         return np.array([*moving[1:], *(scale * solid.traction(omega, k, moving))])
 
     incoming = column(above, above.waves(omega, k, True)[wave])
@@ -76,9 +74,9 @@ class GridInterface:
     above: Solid
     below: Solid
     place: float
-    parameters: dict[str, Real]
+    parameters: dict[str, Floats]
 
-    def coefficients(self, omega: float, k: float, wave: int) -> Complex:
+    def coefficients(self, omega: float, k: float, wave: int) -> Complexes:
         """As `exact_coefficients`, with phases relative to the interface."""
         n = len(self.parameters["rho"])
         motion = self._motion(omega, k)
@@ -94,7 +92,7 @@ class GridInterface:
         found = np.linalg.lstsq(np.hstack(columns), -motion[:, top] @ incoming[top], rcond=None)[0]
         return found[middle.sum() :]
 
-    def _motion(self, omega: float, k: float) -> Complex:
+    def _motion(self, omega: float, k: float) -> Complexes:
         """omega^2 rho v + div sigma of all rows but those at the ends, of (vx, vz)."""
         p = self.parameters
         n = len(p["rho"])
@@ -109,7 +107,7 @@ class GridInterface:
         inner = np.tile((np.arange(n) >= REACH) & (np.arange(n) < n - REACH), 2)
         return force[inner] / inertia.max()
 
-    def _field(self, wave: tuple[complex, complex, complex], n: int) -> Complex:
+    def _field(self, wave: tuple[complex, complex, complex], n: int) -> Complexes:
         q, vx, vz = wave
         phase = 1j * _wavenumber(q) * (np.arange(n) - self.place)
         return np.concatenate([vx * np.exp(phase + 0.5j * _wavenumber(q)), vz * np.exp(phase)])

@@ -15,8 +15,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
-Vector = NDArray[np.complex128]
-Profile = Callable[[float], tuple[Vector, Vector]]  # frequency to 1/s on faces and at centres
+from groundswell.arrays import Complexes
+
+Profile = Callable[[float], tuple[Complexes, Complexes]]  # frequency to 1/s on faces and at centres
 
 FREE = 30  # cells between the absorbers at the line's ends
 
@@ -51,7 +52,7 @@ class PlaneWaveReflection:
         return float(norms[0] / norms[1])
 
     def _motion(
-        self, omega: float, k: float, wave: str, faces: Vector, centres: Vector
+        self, omega: float, k: float, wave: str, faces: Complexes, centres: Complexes
     ) -> NDArray[np.complex128]:
         """Velocity along and across the layer, (2, cells), with density 1."""
         n = len(faces)
@@ -76,7 +77,7 @@ class PlaneWaveReflection:
         return solution.reshape(n, 2).T
 
 
-def absorber(offset: float, cells: int) -> Vector:
+def absorber(offset: float, cells: int) -> Complexes:
     """1/s of a long layer whose damping, over omega, grows to 12 as the cube of depth."""
     depth = (np.arange(cells) + offset) / cells
     return 1 / (1 - 12j * depth**3)

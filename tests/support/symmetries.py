@@ -8,9 +8,9 @@ from itertools import permutations, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from groundswell.arrays import Floats
+
 NAMES = "xyz"
 
 

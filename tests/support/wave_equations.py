@@ -9,11 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.seismology.reference.medium import HomogeneousMedium
 
-Floats = NDArray[np.float64]
 STENCIL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}
 TENSOR = [[0, 5, 4], [5, 1, 3], [4, 3, 2]]  # of the order xx, yy, zz, yz, xz, xy
 STEP = 2 * np.pi / 300

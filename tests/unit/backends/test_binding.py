@@ -9,19 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats, Integers
 from groundswell.backends.links import BANDWIDTH, NVLINK_BANDWIDTH, bind
 
-Times = NDArray[np.float64]
-Traffic = NDArray[np.int64]
 Place = tuple[int, int, int]
 
 SHUFFLED = np.array([0, 4, 1, 5, 2, 6, 3, 7])
 LEVELS = ("system", "multiple", "single")
 
 
-def neighbours(shape: tuple[int, ...], sizes: dict[int, int], torus: bool = True) -> Traffic:
+def neighbours(shape: tuple[int, ...], sizes: dict[int, int], torus: bool = True) -> Integers:
     """Bytes between blocks of a grid; `sizes` by how many axes an offset takes a step along."""
     count = int(np.prod(shape))
     sent = np.zeros((count, count), np.int64)
@@ -39,7 +37,7 @@ RING = neighbours((8,), {1: 1000})
 # --- hosts ----------------------------------------------------------------------------------------
 
 
-def host(places: Sequence[Place], nvlinks: dict[tuple[int, int], int] | None = None) -> Times:
+def host(places: Sequence[Place], nvlinks: dict[tuple[int, int], int] | None = None) -> Floats:
     """Seconds per byte between GPUs.
 
     Args:
@@ -61,20 +59,20 @@ PLACES = [(n // 4, n // 2, n) for n in range(8)]
 TWO_SOCKETS = host(PLACES)
 
 
-def cost(times: Times, sent: Traffic, binding: Sequence[int]) -> float:
+def cost(times: Floats, sent: Integers, binding: Sequence[int]) -> float:
     """Seconds of all messages, one by one."""
     ends = zip(*np.nonzero(sent), strict=True)
     return sum(float(sent[a, b] * times[binding[a], binding[b]]) for a, b in ends)
 
 
-def crossings(sent: Traffic, binding: Sequence[int]) -> int:
+def crossings(sent: Integers, binding: Sequence[int]) -> int:
     """Messages that cross the link between the sockets of TWO_SOCKETS."""
     node = np.array(binding) // 4
     return int(np.sum((sent > 0) & (node[:, None] != node)))
 
 
 @st.composite
-def cases(draw: st.DrawFn, most: int) -> tuple[Times, Traffic]:
+def cases(draw: st.DrawFn, most: int) -> tuple[Floats, Integers]:
     """A host of up to `most` GPUs, some with NVLink; traffic of no more ranks."""
     gpus = draw(st.integers(2, most))
     part, some = st.integers(0, 1), st.sampled_from([0, 0, 1, 4])
@@ -91,7 +89,7 @@ def cases(draw: st.DrawFn, most: int) -> tuple[Times, Traffic]:
 
 @settings(max_examples=100, deadline=None)
 @given(case=cases(most=5))
-def test_no_binding_is_better(case: tuple[Times, Traffic]) -> None:
+def test_no_binding_is_better(case: tuple[Floats, Integers]) -> None:
     """Of those that are as good, the first is taken."""
     times, sent = case
     costs = {b: cost(times, sent, b) for b in permutations(range(len(times)), len(sent))}

@@ -10,7 +10,7 @@ from typing import Any
 
 import plugin
 import pytest
-from ranks import run_on_ranks
+from ranks import COMMAND, run_on_ranks
 from small_cases import write_small_case
 from ultrasound_cases import build
 
@@ -159,7 +159,7 @@ def test_info_prints_a_step(earthquake: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_ranks_print_the_step_of_the_first(earthquake: Path) -> None:
-    done = run_on_ranks(2, "-m", "groundswell", "info", "--step", earthquake, timeout=200)
+    done = run_on_ranks(2, COMMAND, "info", "--step", earthquake, timeout=200)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.count("launches of 1 step:") == 1
     assert "update_velocity" in done.stdout and "_call" not in done.stdout

@@ -27,14 +27,13 @@ NUMBERS = [kind for kind in KINDS if kind not in ("bits", "strange")]
 RATES = {"float32": (4, 8, 12, 16, 24, 32), "float64": (4, 8, 16, 24, 48, 64)}
 CASES = [(dtype, rate) for dtype in RATES for rate in RATES[dtype]]
 LONG = [("float32", 12), ("float32", 24), ("float64", 4), ("float64", 24)]
-Bytes = NDArray[np.uint8]
 
 
 def codec_of(values: NDArray[Any], rate: int) -> Zfp:
     return Zfp(BACKEND, str(values.dtype), sizes_of(whole(values)), rate)
 
 
-def encoded(values: NDArray[Any], rate: int) -> Bytes:
+def encoded(values: NDArray[Any], rate: int) -> NDArray[np.uint8]:
     """The stream of values, in poisoned memory that ends where it does."""
     code, values = codec_of(values, rate), guarded(values)
     stream = guarded(np.full(code.capacity // 8, 2**63 + 12345, np.uint64))
@@ -42,7 +41,7 @@ def encoded(values: NDArray[Any], rate: int) -> Bytes:
     return stream.view(np.uint8)
 
 
-def decoded(like: NDArray[Any], rate: int, stream: Bytes) -> NDArray[Any]:
+def decoded(like: NDArray[Any], rate: int, stream: NDArray[np.uint8]) -> NDArray[Any]:
     """As many values as another array has, of a stream; both end at guard pages."""
     values = guarded(np.full_like(like, np.nan))
     given = guarded(stream.view(np.uint64))

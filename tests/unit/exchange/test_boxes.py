@@ -7,13 +7,13 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from halo_oracle import rounded_to_bfloat16, widened_from_bfloat16
 from numpy.typing import NDArray
 
+from groundswell.arrays import HostArray
 from groundswell.backends import Backend, open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.boxes import RAW, Copies, Copy, CopyLaunch, StridedBox
@@ -21,16 +21,13 @@ from groundswell.exchange.boxes import RAW, Copies, Copy, CopyLaunch, StridedBox
 SOURCE = Path(__file__).parents[3] / "src"
 BY_SIZE = {1: "int8", 2: "float16", 4: "float32", 8: "complex64", 16: "complex128"}
 
-Memory = NDArray[np.uint8]
-View = NDArray[Any]
-
 
 @pytest.fixture(scope="module")
 def backend() -> Backend:
     return open_backend("cpu")
 
 
-def memory(rng: np.random.Generator, size: int) -> Memory:
+def memory(rng: np.random.Generator, size: int) -> NDArray[np.uint8]:
     """Random bytes that begin at a multiple of 64."""
     raw = rng.integers(0, 256, size + 64, np.uint8)
     return raw[-raw.ctypes.data % 64 :][:size]
@@ -38,7 +35,7 @@ def memory(rng: np.random.Generator, size: int) -> Memory:
 
 def view(
     rng: np.random.Generator, shape: Sequence[int], dtype: str, plain: bool
-) -> tuple[Memory, View]:
+) -> tuple[NDArray[np.uint8], HostArray]:
     """A random array in random memory.
 
     Args:
@@ -57,7 +54,7 @@ def view(
     return held, np.ndarray(tuple(shape), dtype, held.data, begin, tuple(strides))
 
 
-def same_view(of: View, held: Memory, there: Memory) -> View:
+def same_view(of: HostArray, held: NDArray[np.uint8], there: NDArray[np.uint8]) -> HostArray:
     """The array that lies in other memory as `of` lies in its own."""
     offset = of.ctypes.data - held.ctypes.data
     return np.ndarray(of.shape, of.dtype, there.data, offset, of.strides)
@@ -68,11 +65,11 @@ def run(backend: Backend, copies: Sequence[Copy]) -> None:
         launch()
 
 
-def at(array: View) -> StridedBox:
+def at(array: HostArray) -> StridedBox:
     return StridedBox(array.ctypes.data, array.strides)
 
 
-def whole(source: View, target: View) -> Copy:
+def whole(source: HostArray, target: HostArray) -> Copy:
     """All of an array into all of another one."""
     return Copy(source.shape, at(source), at(target), str(source.dtype), str(target.dtype))
 
@@ -224,7 +221,9 @@ def test_boxes_beyond_what_the_kernel_counts_are_refused(backend: Backend) -> No
 # --- narrower numbers -----------------------------------------------------------------------------
 
 
-def narrowed(backend: Backend, values: View, dtype: str, as_type: str, target: str) -> View:
+def narrowed(
+    backend: Backend, values: HostArray, dtype: str, as_type: str, target: str
+) -> HostArray:
     """Values converted by the kernel; bfloat16, which NumPy does not know, comes as its bits."""
     result = np.zeros(values.shape, target)
     run(backend, [Copy(values.shape, at(values), at(result), dtype, as_type)])

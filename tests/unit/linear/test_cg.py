@@ -71,7 +71,7 @@ def layout(
 @pytest.mark.parametrize("size", [1, 7, 300, 700])
 @pytest.mark.parametrize("jacobi", [False, True])
 def test_iterates_are_the_textbooks(backend: Backend, size: int, jacobi: bool) -> None:
-    rng = np.random.default_rng()
+    rng = np.random.default_rng(1)
     matrix, b = random_matrix(rng, size, 50.0), rng.standard_normal(size)
     inverse = np.diag(1 / np.diag(matrix)) if jacobi else np.eye(size)
     times = min(size, 25)
@@ -93,7 +93,7 @@ def test_iterates_are_the_textbooks(backend: Backend, size: int, jacobi: bool) -
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-10), ("float32", 1e-4)])
 def test_to_a_tolerance(backend: Backend, dtype: str, tolerance: float) -> None:
-    rng = np.random.default_rng()
+    rng = np.random.default_rng(2)
     matrix, b = random_matrix(rng, 200, 100.0), rng.standard_normal(200)
     operator = Matrix(matrix.astype(dtype))
     solver = ConjugateGradients(layout(backend, 200, dtype=dtype), operator)
@@ -109,7 +109,7 @@ def test_to_a_tolerance(backend: Backend, dtype: str, tolerance: float) -> None:
 def test_what_others_own_does_not_count(backend: Backend) -> None:
     """Values behind those that are this rank's are neither summed up nor changed."""
     matrix = np.zeros((12, 12))
-    matrix[:9, :9] = random_matrix(np.random.default_rng(), 9, 10.0)
+    matrix[:9, :9] = random_matrix(np.random.default_rng(3), 9, 10.0)
     solver = ConjugateGradients(layout(backend, 12, 9), Matrix(matrix), max_iterations=9)
     solver.b[:9], solver.b[9:] = 1.0, 1e30
     outcome = solver.solve(1e-12)
@@ -124,7 +124,7 @@ def test_nothing_to_be_done(backend: Backend) -> None:
 
 
 def test_when_time_is_up(backend: Backend) -> None:
-    matrix = random_matrix(np.random.default_rng(), 100, 1e6)
+    matrix = random_matrix(np.random.default_rng(4), 100, 1e6)
     solver = ConjugateGradients(layout(backend, 100), Matrix(matrix), max_iterations=13)
     solver.b[:] = 1.0
     outcome = solver.solve(1e-12)

@@ -12,11 +12,10 @@ from dg_bricks import Bricks, equal, lattice, refined
 from dg_energy import Coordinates, energy, random_state
 from dg_meshes import CLOSED, PERIODIC, interface, random_medium
 from dg_scheme import Scheme, Trace
-from numpy.typing import NDArray
+
+from groundswell.arrays import Floats
 
 pytestmark = pytest.mark.each_value
-
-Floats = NDArray[np.float64]
 
 
 def test_energy_in_coordinates() -> None:

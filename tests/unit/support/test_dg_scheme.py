@@ -13,11 +13,11 @@ from dg_energy import Coordinates, energy, random_state
 from dg_meshes import homogeneous, interface, random_medium
 from dg_scheme import ON_FACE, Scheme, Trace, advanced, corrections, step_limit
 from dg_sources import force_source, moment_source, pressure_source
-from numpy.typing import NDArray
+
+from groundswell.arrays import Floats
 
 pytestmark = pytest.mark.each_value
 
-Floats = NDArray[np.float64]
 
 SMALL = equal((2, 1, 1))
 

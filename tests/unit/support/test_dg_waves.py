@@ -12,11 +12,11 @@ from dg_energy import energy
 from dg_meshes import PERIODIC, halves, homogeneous, layered
 from dg_scheme import Scheme
 from dg_waves import acoustic, plane_wave, relative_error, run, standing_wave, wave_at
-from numpy.typing import NDArray
+
+from groundswell.arrays import Floats
 
 pytestmark = pytest.mark.each_value
 
-Floats = NDArray[np.float64]
 
 SOLID = (1.2, 0.9, 1.1)
 WATER = (1.0, 1.0, 0.0)

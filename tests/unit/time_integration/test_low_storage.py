@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from groundswell.arrays import Floats
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY, LowStorageScheme
-
-Floats = NDArray[np.float64]
 
 
 def step(rate: Callable[[Any, float], Any], u: Any, t: float, dt: float) -> Any:

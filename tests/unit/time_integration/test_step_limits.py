@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.linalg import eigvalsh
 
+from groundswell.arrays import Floats
 from groundswell.solvers.earthquake.interpolation import SHEAR_REACH
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
-Vector = NDArray[np.float64]
 ROWS = 10  # of a half-space; its fastest modes hug the surface
 
 
@@ -40,7 +40,7 @@ class HalfSpace:
             self.row(2, 1) - 2 * deep * self.lam * spreading,
         )
 
-    def row(self, component: int, k: int) -> Vector:
+    def row(self, component: int, k: int) -> Floats:
         """The value in row k as a combination of all that move."""
         if k == -1:
             return self.above[component]
@@ -48,7 +48,7 @@ class HalfSpace:
         found[component, k : k + 1] = 1  # nothing moves below the last row
         return found.ravel()
 
-    def along_z(self, component: int, k: int) -> Vector:
+    def along_z(self, component: int, k: int) -> Floats:
         """Derivative between rows k - 1 and k."""
         far, low, high, beyond = (self.row(component, k + n) for n in (-2, -1, 0, 1))
         return (9 / 8 * (high - low) - 1 / 24 * (beyond - far)) / self.deep
@@ -79,7 +79,7 @@ class HalfSpace:
         return sqrt(eigvalsh(self.stiffness() * np.outer(weights, weights))[-1])
 
 
-def square(v: Vector) -> NDArray[np.float64]:
+def square(v: Floats) -> Floats:
     return np.outer(v, v)
 
 

@@ -53,7 +53,7 @@ def test_the_order_of_ids() -> None:
 @pytest.mark.parametrize("nobody", [0, 1])
 def test_ids_that_lie_far_apart(nobody: int) -> None:
     """They are sorted instead of looked up in a table, which is not to be seen."""
-    rng = np.random.default_rng()
+    rng = np.random.default_rng(1)
     parts = [rng.integers(-nobody, 300, 500) for _ in range(3)]
     near = sharings([part.tolist() for part in parts])
     far = sharings([np.where(part < 0, NO_ID, 3 * 10**6 * part).tolist() for part in parts])

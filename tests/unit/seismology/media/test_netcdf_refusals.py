@@ -122,15 +122,15 @@ def test_files_that_are_no_models_are_refused(tmp_path, model):
 
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 def test_damage_is_reported_in_one_line_and_without_a_traceback(tmp_path, model):
-    path = save(tmp_path, model)
-    whole = path.read_bytes()
+    whole = save(tmp_path, model).read_bytes()
     for at in range(200, len(whole), len(whole) // 12):
+        path = tmp_path / f"{at}.nc"
         path.write_bytes(whole[:at] + b"garbage" * 20 + whole[at:])
         try:
             netcdf_medium(path, CELLS, SPACING)
         except InputError as error:
             assert "\n" not in str(error)
-        gc.collect()  # h5netcdf's traceback comes from a destructor
+    gc.collect()  # h5netcdf's traceback comes from destructors
 
 
 def test_a_row_of_a_huge_model_reads_its_own_slabs_only(tmp_path):

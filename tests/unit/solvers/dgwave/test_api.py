@@ -93,6 +93,10 @@ def test_water_alone_is_acoustic() -> None:
 
 
 def test_the_example_in_the_documentation_runs() -> None:
+    """For a fifth of its duration."""
     [example] = doctest.DocTestFinder(recurse=False).find(api.simulate, "simulate", globs={})
+    for step in example.examples:
+        step.source = step.source.replace('"0.6 s"', '"0.12 s"')
+    assert "0.12 s" in example.examples[-3].source
     result = doctest.DocTestRunner().run(example)
     assert result.attempted and not result.failed

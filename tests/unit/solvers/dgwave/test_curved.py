@@ -12,9 +12,9 @@ from dg_curved_problems import CurvedProblem, CurvedVariant
 from dg_energy import Coordinates, random_state
 from dg_problems import CLOSED, TORUS
 from dg_scheme import apply
-from numpy.typing import NDArray
 from variants import long_variants
 
+from groundswell.arrays import Floats
 from groundswell.errors import InputError
 from groundswell.meshes.box import Box
 from groundswell.meshes.gll import gll
@@ -33,8 +33,6 @@ from groundswell.spectral_elements.geometry import MetricTerms
 from groundswell.time_integration.step_limits import dg_step
 
 pytestmark = pytest.mark.each_value
-
-Floats = NDArray[np.float64]
 
 
 def problem(degree: int, **changes: Any) -> CurvedProblem:

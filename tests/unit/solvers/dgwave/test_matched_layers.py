@@ -12,9 +12,9 @@ from dg_problems import CLOSED, TORUS, Problem, Variant, error, poison
 from dg_scheme import advanced
 from emulated_backend import EmulatedBackend
 from guard_page import GuardedBackend
-from numpy.typing import NDArray
 from variants import long_variants
 
+from groundswell.arrays import Floats
 from groundswell.backends import Backend
 from groundswell.backends.base import in_order
 from groundswell.exchange.communicator import SerialCommunicator
@@ -24,7 +24,6 @@ from groundswell.solvers.dgwave.propagation import Propagation
 
 pytestmark = pytest.mark.each_value
 
-Floats = NDArray[np.float64]
 TOLERANCE = {"float64": 1e-13, "float32": 4e-6}
 STEPS = 3
 VARIANTS = [

@@ -11,10 +11,10 @@ import pytest
 import xarray as xr
 from checked import cost, warnings_of
 from dgwave_cases import EXPLOSION, build, setup
-from numpy.typing import NDArray
 from variants import long_variants
 
 import groundswell as gs
+from groundswell.arrays import Floats
 from groundswell.backends import open_backend
 from groundswell.errors import CaseError, InputError
 from groundswell.meshes.gll import gll
@@ -24,7 +24,6 @@ from groundswell.solvers.dgwave.mesh.elements import face_nodes
 
 pytestmark = pytest.mark.each_value
 
-Floats = NDArray[np.float64]
 
 NODES = {"degree": 3, "material": "node"}
 TOP = {"top": 0, "vp": 2000, "vs": 1000, "rho": 2000}

@@ -181,7 +181,7 @@ EMULATED_PROBLEMS = [
 @pytest.mark.parametrize("name", EMULATED_PROBLEMS)
 def test_steps_on_an_emulated_gpu_are_the_schemes(name: str) -> None:
     dtype = "float32" if name == "lossless" else "float64"
-    check(EmulatedBackend(), SMALL[name], dtype, steps=3)
+    check(EmulatedBackend(), SMALL[name], dtype, steps=2)
 
 
 @pytest.mark.full
