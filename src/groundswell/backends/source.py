@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -121,6 +122,7 @@ def _inline(path: Path, seen: set[Path]) -> list[str]:
     return lines
 
 
+@cache  # every module asks for the same headers, and each question costs several system calls
 def _find(name: str, folder: Path) -> Path:
     """Path of a header: in the includer's folder, in INCLUDE, or relative to the package."""
     for root in (folder, INCLUDE, PACKAGE):
