@@ -148,10 +148,11 @@ class SlicedEllpack:
         """
         in_place = target is source and source.indices is not None
         padded = padded_size(source.sizes)
-        order = sort_in_windows(padded)
-        padded = take(padded, order)
+        sides = [source] if in_place else [source, target]
+        if not _is_sorted_in_windows(padded):
+            order = sort_in_windows(padded)
+            padded, sides = take(padded, order), [rows.take(order) for rows in sides]
         first, count = _cut_slices(padded, threads, in_flight)
-        sides = [rows.take(order) for rows in ((source,) if in_place else (source, target))]
         columns, size = list[Integers](), 0
         for n, rows in enumerate(sides):
             widths = np.zeros_like(first)
@@ -211,6 +212,12 @@ def sort_in_windows(sizes: Integers) -> Integers:
 
     for_each(sort, [slice(n, n + WINDOWS) for n in range(0, count, WINDOWS)])
     return order.ravel()[: len(sizes)]
+
+
+def _is_sorted_in_windows(sizes: Integers) -> bool:
+    """Whether no row of a WINDOW is smaller than the one before it."""
+    falls = np.flatnonzero(sizes[1:] < sizes[:-1]) + 1
+    return not (falls % WINDOW).any()
 
 
 def index_type(largest: int) -> type[np.signedinteger]:

@@ -210,9 +210,13 @@ def chunks(count: int, nodes: int) -> Iterator[slice]:
 
 def shares(count: int, nodes: int) -> list[slice]:
     """Slices of `count` elements with `nodes` nodes each, for threads; the same for any number."""
-    wanted = min(max(count * nodes // SHARES, LEAST_SHARE), LARGEST_SHARE)
-    step = max(1, wanted // nodes)
+    step = max(1, nodes_of_share(count * nodes) // nodes)
     return [slice(first, first + step) for first in range(0, count, step)]
+
+
+def nodes_of_share(nodes: int) -> int:
+    """How many of all nodes a thread processes at a time."""
+    return min(max(nodes // SHARES, LEAST_SHARE), LARGEST_SHARE)
 
 
 def _largest(vectors: Floats) -> Floats:

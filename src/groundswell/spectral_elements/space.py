@@ -153,8 +153,8 @@ class FunctionSpace:
         return StoredShapes.of(self.mesh, self.elements)
 
     def nodes_of(self, flags: Mask) -> Integers:
-        """The elements' nodes with the flagged assembled values, among all, from 0 on."""
-        return self.sharing.copies.take(np.flatnonzero(flags)).all_indices
+        """The elements' nodes with the flagged assembled values, among all, in rising order."""
+        return np.sort(self.sharing.copies.take(np.flatnonzero(flags)).all_indices)
 
     def on_boundary(self, tags: Collection[int]) -> Mask:
         """Whether assembled values lie on tagged faces of elements of any rank; collective."""

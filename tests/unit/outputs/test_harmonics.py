@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from groundswell.backends import Backend, open_backend, workers
+from groundswell.backends import Backend, host_threads, open_backend
 from groundswell.case.recording import RecordSection
 from groundswell.errors import CaseError, InputError
 from groundswell.exchange.communicator import SerialCommunicator
@@ -50,7 +50,7 @@ def test_a_fit_has_the_precision_of_its_sums(monkeypatch: pytest.MonkeyPatch) ->
     sums = (basis.T @ rng.standard_normal((STEPS, 30))).astype("float32").reshape(5, 2, 3, 5)
     late = [0.0, 170.0]
     exact, turned = fit(sums.astype("float64"), basis, late)
-    monkeypatch.setattr(workers, "CHUNK", 7)
+    monkeypatch.setattr(host_threads, "CHUNK", 7)
     amplitudes, phases = fit(list(sums), basis, late)
     assert amplitudes.dtype == phases.dtype == np.float32
     assert_array_equal(amplitudes, exact.astype("float32"))

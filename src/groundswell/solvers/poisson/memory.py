@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from groundswell.backends.threads import default_threads
 from groundswell.solvers.poisson.roofline import CYCLE, INDEX
+from groundswell.spectral_elements.geometry import nodes_of_share
 
 # Vectors of the fused iteration: the operator's two, residuals, x, s, p and Jacobi's factors; and
 # of the iteration that multigrid preconditions.
@@ -20,6 +22,7 @@ LEVEL_LAUNCHES = 4  # with a list of elements
 # Host bytes per node: ids and indices, positions, mass, functions; geometry of levels; what exists
 # of these while the coarsest matrix is assembled.
 HOST_NODE, HOST_LEVELS, HOST_BEFORE = 180, 30, 100
+HOST_SHARE = 85  # host bytes per node on which a thread works
 # Host bytes per element of the coarsest matrix: each rank's part, the whole while rank 0 assembles
 # it, and what remains of it.
 COARSEST_PART, COARSEST_WHOLE, COARSEST_KEPT = 1800, 1770, 700
@@ -69,8 +72,14 @@ class MemoryEstimate:
     def host(self) -> int:
         """Peak bytes on the host, of the set-up or of the evaluation of u."""
         if not self.multigrid:
-            return self.nodes[0] * HOST_NODE
+            return self.nodes[0] * HOST_NODE + self._of_threads
         part, whole = self.elements * COARSEST_PART, self.coarsest * COARSEST_WHOLE
         early = self.nodes[0] * HOST_BEFORE + part + whole
         later = self.nodes[0] * (HOST_NODE + HOST_LEVELS) + self.coarsest * COARSEST_KEPT
-        return max(early, later) + self.coarsest_factors
+        return max(early, later) + self.coarsest_factors + self._of_threads
+
+    @property
+    def _of_threads(self) -> int:
+        """What threads beyond the first need while they compute."""
+        share = nodes_of_share(self.nodes[0])
+        return HOST_SHARE * share * (min(default_threads(), -(-self.nodes[0] // share)) - 1)

@@ -64,7 +64,11 @@ def setup_of(folder: Path, backend: str, *case: Any) -> Setup:
 
 @pytest.mark.parametrize("case", [*CASES, *long_variants((case,) for case in LONG)])
 @pytest.mark.parametrize("curved", [False, True])
-def test_it_is_what_a_run_asks_for(tmp_path: Path, case: Any, curved: bool) -> None:
+def test_it_is_what_a_run_asks_for(
+    tmp_path: Path, case: Any, curved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With one thread: how much several need at the same time is up to chance."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     if curved and (case[2] or case[0] == 1):
         pytest.skip("is bent otherwise")
     setup, backend = setup_of(tmp_path, "cpu", *case), Counted()
@@ -86,6 +90,17 @@ def test_it_is_what_a_run_asks_for(tmp_path: Path, case: Any, curved: bool) -> N
     if not case[2] and not curved:  # else a GPU stores less
         device = cost(setup_of(tmp_path, "cuda", *case)).memory
         assert 0.65 * device <= backend.most <= 1.05 * device
+
+
+def test_each_thread_needs_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If it has work: there are 32 shares of 128,000 nodes."""
+
+    def of(threads: str) -> int:
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        return cost(setup_of(tmp_path, "cpu", 7, 20, BENT, "jacobi", "double")).memory
+
+    one, two, many, more = map(of, ("1", "2", "32", "1000"))
+    assert two > one and many - one == 31 * (two - one) and more == many
 
 
 def test_gpus_store_nothing_of_straight_elements(tmp_path: Path) -> None:

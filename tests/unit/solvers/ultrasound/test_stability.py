@@ -12,7 +12,7 @@ import pytest
 import ultrasound_cases
 from kspace_scheme import KSpaceScheme
 
-from groundswell.backends import open_backend, workers
+from groundswell.backends import host_threads, open_backend
 from groundswell.errors import InputError, NotFinite
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound import density_contrast as density_contrast_module
@@ -171,7 +171,7 @@ def test_critical_points_are_those_of_the_largest_diagonal_elements(
     """
     for name, value in {"TILES": {2: 7, 3: 7}, "PARTS": {2: 25, 3: 40}}.items():
         monkeypatch.setattr(density_contrast_module, name, value)
-    monkeypatch.setattr(workers, "default_threads", lambda: 4)
+    monkeypatch.setattr(host_threads, "default_threads", lambda: 4)
     grid = Grid(shape[::-1], (H, 1.2 * H, 0.9 * H))
     rng = np.random.default_rng(12)
     density = np.where(with_inclusion(0.0, 1.0, shape) > 0, rng.uniform(5, 50, shape), 1000.0)
