@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from typing import TypeVar
@@ -34,7 +34,8 @@ def in_threads(work: Callable[[Item], Found], items: Iterable[Item]) -> Iterator
         work: the function, which threads call at the same time.
     """
     is_inner = threading.current_thread().name.startswith(NAME)  # would wait for its own thread
-    if is_inner or (threads := default_threads()) == 1:
+    is_one = isinstance(items, Sequence) and len(items) < 2
+    if is_one or is_inner or (threads := default_threads()) == 1:
         yield from map(work, items)
         return
     waiting: deque[Future[Found]] = deque()
