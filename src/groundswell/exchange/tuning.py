@@ -141,12 +141,12 @@ def _transports(backend: Backend, comm: Communicator) -> list[str]:
 
 
 def _usable(backend: Backend, comm: Communicator, choices: Sequence[Choice]) -> Sequence[Choice]:
-    """The choices with transports that work between all ranks; all choices if none works."""
+    """The choices with transports that work between all ranks; collective."""
     # With two transports, only the one between hosts can be tested between all ranks.
     names = [choice.transport.split("+")[-1] for choice in choices]
     obstacles = find_obstacles(backend, comm, sorted(set(names)))
     pairs = zip(choices, names, strict=True)
-    return [choice for choice, name in pairs if not obstacles[name]] or choices
+    return [choice for choice, name in pairs if not obstacles[name]]
 
 
 # --- measurements ---------------------------------------------------------------------------------
@@ -167,8 +167,7 @@ def tune(
     Raises:
         GroundswellError: the error of the first choice, if none works.
     """
-    cached: Tuning | None = comm.bcast(_load(cache) if cache and comm.first else None)
-    if cached and cached.best in choices:
+    if cached := _measured_earlier(comm, choices, cache):
         return cached
     found, best = list[Measurement](), inf
     for choice in choices:
@@ -234,7 +233,10 @@ def fastest(
         return lambda count: backend.measure_seconds(lambda: graph.replay(count))
 
     cache = cache_file(comm, backend, problem)
-    tuning = tune(comm, _usable(backend, comm, choices), timer_of, cache)
+    earlier = _measured_earlier(comm, choices, cache)
+    if earlier and _usable(backend, comm, [earlier.best]):
+        return earlier  # which saves the start of all other transports
+    tuning = tune(comm, _usable(backend, comm, choices) or choices, timer_of, cache)
     for operation in made:
         operation.close()
     return tuning
@@ -249,6 +251,14 @@ def cache_file(comm: Communicator, backend: Backend, problem: Iterable[object]) 
     library = mpi_version() if comm.size > 1 else ""
     key = digest(__version__, *devices, library, *map(repr, problem))
     return default_folder() / f"tuning-{key}.json"
+
+
+def _measured_earlier(
+    comm: Communicator, choices: Sequence[Choice], cache: Path | None
+) -> Tuning | None:
+    """The cached tuning if its best choice is one of these; collective."""
+    found: Tuning | None = comm.bcast(_load(cache) if cache and comm.first else None)
+    return found if found and found.best in choices else None
 
 
 def _load(path: Path) -> Tuning | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from time import sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +19,7 @@ from groundswell.exchange.tuning import (
     Choice,
     Timer,
     cache_file,
+    fastest,
     for_any_arrays,
     halo_candidates,
     tune,
@@ -132,6 +134,41 @@ def test_keys_tell_problems_machines_and_libraries_apart(
 
     keys = [key(), key(device="B"), key(library="MPI 2"), key(problem=2)]
     assert len(set(keys)) == 4 and key() == keys[0] and key().parent == tmp_path
+
+
+def test_later_runs_start_the_fastest_transport_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Unless it does not work any more: then all others are measured again."""
+    monkeypatch.setenv("GROUNDSWELL_CACHE", str(tmp_path))
+    started, broken = list[list[str]](), set[str]()
+
+    def find(backend: Any, comm: Any, names: list[str]) -> dict[str, str | None]:
+        started.append(names)
+        return {name: "broken" if name in broken else None for name in names}
+
+    monkeypatch.setattr(module, "find_obstacles", find)
+    launches: dict[str, int] = dict.fromkeys(("mpi", "peer", "direct"), 0)
+
+    def make(choice: Choice) -> list[Any]:
+        def launch() -> None:
+            launches[choice.transport] += 1
+            sleep({"mpi": 2e-3, "peer": 1e-4, "direct": 1e-3}[choice.transport])
+
+        close = lambda: None  # noqa: E731
+        return [SimpleNamespace(launches=[launch], in_graph=False, close=close)]
+
+    def best() -> str:
+        started.clear()
+        found = fastest(open_backend("cpu"), SerialCommunicator(), ["p"], [SLOW, FAST, FAR], make)
+        return found.best.transport
+
+    assert best() == "peer" and started == [["direct", "mpi", "peer"]]
+    launches = dict.fromkeys(launches, 0)
+    assert best() == "peer" and started == [["peer"]] and not any(launches.values())
+    broken.add("peer")
+    assert best() == "direct" and started == [["peer"], ["direct", "mpi", "peer"]]
+    assert not launches["peer"] and launches["direct"]
 
 
 def test_candidates_on_a_cpu() -> None:
