@@ -136,9 +136,9 @@ def _small_triads() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _threads(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Tests of accuracy and of failures take one thread: a second one mostly spins for the first.
+    """Run tests of accuracy and of failures on one thread: a second one would mostly spin.
 
-    All other tests find out whether threads are right.
+    All other tests check that threads compute correctly.
     """
     folder = request.path.relative_to(Path(__file__).parent).parts[0]
     alone = {"OMP_NUM_THREADS": "1"} if folder in ("physics", "robustness") else {}

@@ -1,4 +1,4 @@
-"""Examples can run as they are, and numbers in their texts are those that the programs give.
+"""Examples can run as they are, and the numbers in their texts are those that programs print.
 
 What `check` shows is compared on every run; the long variants run the examples as they are and
 compare what their texts say of the results, to the last digit that they print.
@@ -104,7 +104,7 @@ def test_the_list_of_examples_has_their_costs() -> None:
 
 @pytest.mark.parametrize("number", short_and_long(range(1, 7), {4, 5}))
 def test_transcranial_cases_can_run_as_they_are(number: int) -> None:
-    """The long variants have layers of case 6 that are flat, or the bone alone."""
+    """The long variants are cases whose layers are like those of case 6, but flat or bone alone."""
     found = checked(EXAMPLES / "transcranial" / f"bm{number}.toml")
     assert found["problems"] == [] and found["warnings"] == []
     assert found["memory"] < 1e9

@@ -70,7 +70,7 @@ def test_a_kernel_cache_that_cannot_be_written(
 
 
 def test_processes_that_start_together_with_an_empty_cache(tmp_path: Path, start: Start) -> None:
-    """Poisson's kernels are many and small, so that the processes often meet at one."""
+    """Poisson has many small kernels, so the processes often compile the same one at once."""
     case, cache = write_small_case(tmp_path, "poisson"), tmp_path / "cache"
     quiet = ("-q", "--no-pictures")
     running = [

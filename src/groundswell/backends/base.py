@@ -23,7 +23,7 @@ from groundswell.backends.source import INCLUDE, Source
 from groundswell.backends.transforms import RealTransform
 from groundswell.errors import BackendError
 
-MemoryHandle = Any  # of shared memory; can be pickled and hashed, its type is the backend's own
+MemoryHandle = Any  # identifies shared memory; hashable and picklable, of the backend's own type
 
 ROW_ALIGNMENT = 128  # bytes: one cache line of a GPU, two of a CPU
 

@@ -11,9 +11,8 @@ from threading import Lock
 
 from groundswell.backends.threads import available_cores
 
-CompilationReport = Callable[
-    [int, int], None
-]  # called with the numbers of finished and started compilations
+# Called with the numbers of finished and started compilations.
+CompilationReport = Callable[[int, int], None]
 
 
 class Compilations:

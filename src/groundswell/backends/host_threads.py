@@ -1,4 +1,4 @@
-"""Threads for work on host arrays, during which NumPy and HDF5 release Python's global lock."""
+"""Threads for work on host arrays; NumPy and HDF5 release Python's global lock meanwhile."""
 
 from __future__ import annotations
 
@@ -21,25 +21,27 @@ Found = TypeVar("Found")
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 NAME = "groundswell-host"
-CHUNK = 2**18  # values that a thread processes at a time: temporaries stay in its cache
+CHUNK = 2**18  # values that a thread processes at a time, so that temporaries stay in its cache
 
 
 def in_threads(work: Callable[[Item], Found], items: Iterable[Item]) -> Iterator[Found]:
-    """Results of a function for each item, in the order of the items.
+    """Call a function for each item in threads; yield the results in the order of the items.
 
-    There are as many threads as kernels have. At most three results a thread wait, so that large
-    ones do not fill the memory.
+    There are as many threads as for kernels. At most three results per thread wait for the caller,
+    so that large ones do not fill the memory. A single item and calls by `work` itself run in the
+    calling thread.
 
     Args:
-        work: the function, which threads call at the same time.
+        work: the function, which several threads call at the same time.
+        items: its arguments.
     """
-    is_inner = threading.current_thread().name.startswith(NAME)  # would wait for its own thread
+    is_inner = threading.current_thread().name.startswith(NAME)  # it would wait for itself
     is_one = isinstance(items, Sequence) and len(items) < 2
     if is_one or is_inner or (threads := default_threads()) == 1:
         yield from map(work, items)
         return
     waiting: deque[Future[Found]] = deque()
-    # Each thread multiplies matrices alone: threads of threads would wait for each other.
+    # BLAS must not start threads of its own: they would compete with these for the cores.
     with threadpool_limits(1, "blas"):
         try:
             for item in items:
@@ -48,7 +50,7 @@ def in_threads(work: Callable[[Item], Found], items: Iterable[Item]) -> Iterator
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
-        finally:  # after a failure no thread may touch arrays or files any more
+        finally:  # after a failure, no thread may still write to arrays or files
             wait([each for each in waiting if not each.cancel()])
 
 
@@ -58,13 +60,13 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 def for_each(work: Callable[[Item], object], items: Iterable[Item]) -> None:
-    """Call a function for each item; see `in_threads`."""
+    """Call a function for each item in threads; see `in_threads`."""
     for _ in in_threads(work, items):
         pass
 
 
 def chunks(count: int, size: int) -> list[slice]:
-    """Slices of the rows of an array that together have about CHUNK values, or of one row.
+    """Divide the rows of an array into slices of at most CHUNK values, or of one row.
 
     Args:
         count: number of rows.
@@ -77,7 +79,12 @@ def chunks(count: int, size: int) -> list[slice]:
 def mapped(
     function: Callable[[HostArray], HostArray], values: HostArray, dtype: DTypeLike
 ) -> HostArray:
-    """The results of a function of single values, in an array of the same shape."""
+    """Apply a function to all values of an array, in threads.
+
+    Args:
+        function: takes and returns arrays (values,); each result depends on one value only.
+        dtype: type of the results.
+    """
     found = np.empty(values.shape, dtype)
     source, target = values.reshape(-1), found.reshape(-1)
 
@@ -89,7 +96,7 @@ def mapped(
 
 
 def take(table: NDArray[Scalar], indices: Integers) -> NDArray[Scalar]:
-    """The table's rows at indices, (indices, ...); negative ones count from its end."""
+    """Copy `table[indices]`, (indices, ...), in threads; negative indices count from the end."""
     found = np.empty((len(indices), *table.shape[1:]), table.dtype)
 
     def copy(part: slice) -> None:

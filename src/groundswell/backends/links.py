@@ -100,7 +100,7 @@ class DeviceLink:
 
 @dataclass(frozen=True)
 class DeviceTopology:
-    """The visible devices, in the order of CUDA_VISIBLE_DEVICES or PCI bus ids, and all pairs."""
+    """The visible devices, in the order of CUDA_VISIBLE_DEVICES or PCI bus ids, and their links."""
 
     devices: tuple[Device, ...]
     pairs: tuple[DeviceLink, ...]

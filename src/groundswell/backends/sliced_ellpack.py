@@ -18,7 +18,7 @@ from groundswell.backends.host_threads import for_each, take
 THREADS = 256
 MAX_IN_FLIGHT = 8  # largest number of concurrent loads of a thread
 WINDOW = 8192  # rows that are sorted by size together
-WINDOWS = 64  # that a thread sorts at a time
+WINDOWS = 64  # number of windows that a thread sorts at a time
 SLICES_PER_BATCH = 512  # slices that are filled together; larger batches exceed the caches
 PADDING = -1  # index in rows that are shorter than the width of their slice
 
@@ -32,7 +32,7 @@ class SparseRows:
         offsets: offset of each row in `indices`, and the end, (count + 1,); None if all rows have
             one index.
         indices: indices of all rows; None if row r has the single index first + r.
-        on_devices: what `reduce_rows` keeps of them on devices, for the next time.
+        on_devices: slices that `reduce_rows` has copied to devices and can use again.
     """
 
     count: int
@@ -82,7 +82,7 @@ class SparseRows:
 
     @property
     def firsts(self) -> Integers:
-        """The first index of each row, none of which is empty."""
+        """The first index of each row, (count,); no row may be empty."""
         every = self.all_indices
         return every if self.offsets is None else every[self.offsets[:-1]]
 
@@ -129,7 +129,7 @@ class SlicedEllpack:
     in_place: bool
 
     def on(self, backend: Backend, dtype: str) -> SlicesOnDevice:
-        """The same on a device, with indices of a type."""
+        """Copy the slices to a device, with indices of type `dtype`."""
         indices = backend.to_device(self.indices.astype(dtype))
         return SlicesOnDevice(backend.to_device(self.table), indices, self.first, self.in_place)
 
@@ -215,7 +215,7 @@ def sort_in_windows(sizes: Integers) -> Integers:
 
 
 def _is_sorted_in_windows(sizes: Integers) -> bool:
-    """Whether no row of a WINDOW is smaller than the one before it."""
+    """Whether sizes never decrease within a window of WINDOW rows."""
     falls = np.flatnonzero(sizes[1:] < sizes[:-1]) + 1
     return not (falls % WINDOW).any()
 

@@ -122,7 +122,7 @@ def _inline(path: Path, seen: set[Path]) -> list[str]:
     return lines
 
 
-@cache  # every module asks for the same headers, and each question costs several system calls
+@cache  # all modules include the same headers, and each search costs several system calls
 def _find(name: str, folder: Path) -> Path:
     """Path of a header: in the includer's folder, in INCLUDE, or relative to the package."""
     for root in (folder, INCLUDE, PACKAGE):

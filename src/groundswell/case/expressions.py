@@ -56,7 +56,7 @@ OPERATORS: dict[type[ast.AST], Callable[..., object]] = {
 }
 NODES = (ast.Constant, ast.Name, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Call)
 MAX_CHARACTERS = 2000
-CHUNK = 1 << 19  # positions at which a thread evaluates at a time
+CHUNK = 1 << 19  # positions that a thread processes at a time
 TRIAL = np.array([0.3, 0.7])  # positions at which a new expression is evaluated
 
 

@@ -41,7 +41,7 @@ class Zfp(Coder):
     def _arguments(
         self, strips: DeviceArray, stream: DeviceArray | int
     ) -> dict[str, DeviceArray | int]:
-        """The arguments of both kernels."""
+        """The arguments that both kernels take, by name."""
         sizes = {"count": self._strips, "blocks": self._blocks, "words": self.capacity // 8}
         return {"table": strips, "stream": stream, **sizes}
 

@@ -234,7 +234,7 @@ class Copies:
         self.boxes = AddressTable(backend, boxes, (FROM, TO), arrays)
 
     def arguments(self, name: str, blocks: int) -> KernelArguments:
-        """The arguments LOAD_ARGUMENTS(name) of kernels with this number of blocks of threads."""
+        """The kernel arguments LOAD_ARGUMENTS(name) for a launch with this number of blocks."""
         chunks, shares = in_turns(self._chunks, blocks, self._messages)
         to_device = self._backend.to_device
         return {

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import xarray
 
 _CONVENTIONS = "CF-1.11"
-_LARGE = 2**24  # bytes of values from which threads write them, past HDF5
+_LARGE = 2**24  # bytes; threads write variables of this size or more without HDF5
 _SIGNATURES = {b"\x89HDF\r\n\x1a\n": "h5netcdf", b"CDF": "scipy"}
 
 
@@ -150,7 +150,7 @@ def _attribute(value: object) -> object:
 
 
 def _create_variable(file: Any, name: str, variable: Variable) -> None:
-    """Create a variable, and write its values unless there are many."""
+    """Create a variable, and write its values unless it is large."""
     import h5py
 
     values, dtype, more = variable.values, variable.dtype, {}
@@ -168,17 +168,17 @@ def _create_variable(file: Any, name: str, variable: Variable) -> None:
         added.attrs[key] = value
 
 
-# --- many values ----------------------------------------------------------------------------------
+# --- large variables ------------------------------------------------------------------------------
 
 
 def _is_large(variable: Variable) -> bool:
-    """Whether threads write the values, which then lie in the file in one piece."""
+    """Whether threads write the values, which are then contiguous in the file."""
     values = variable.values
     return isinstance(values, np.ndarray) and values.nbytes >= _LARGE and variable.chunks is None
 
 
 def _allocated_at_once() -> Any:
-    """Properties of a dataset whose place in the file is known, and that nothing fills."""
+    """Properties of a dataset that HDF5 allocates on creation and does not fill."""
     import h5py
 
     found = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -188,7 +188,7 @@ def _allocated_at_once() -> Any:
 
 
 def _write_values(path: Path, name: str, values: HostArray) -> None:
-    """Write the values of a large variable to their place in the file."""
+    """Write the values of a large variable to the bytes that HDF5 has allocated for them."""
     import h5py
 
     with h5py.File(path, locking=False) as file:

@@ -160,11 +160,13 @@ class RecordedIteration(Composite):
         return ConvergenceHistory(np.sqrt(squares), converged, seconds)
 
     def find_steps(self, count: int, tolerance: float) -> Floats:
-        """Iterate; the lengths alpha of the steps, and beta of the directions, (iterations, 2).
+        """Iterate, and return alpha and beta of each iteration, (iterations, 2).
+
+        alpha is the length of a step, and beta the factor of the previous direction.
 
         Args:
             count: limit on the number of iterations, a multiple of STEPS.
-            tolerance: of the residual, at which the iteration ends.
+            tolerance: reduction of the residual at which the iteration ends.
 
         Raises:
             RunFailed: see `solve`.
@@ -180,7 +182,7 @@ class RecordedIteration(Composite):
         return steps[: np.append(steps[:, 0], 0.0).tolist().index(0.0)]
 
     def _begin(self, tolerance: float) -> float:
-        """Prepare for the first iteration; returns the square of the tolerance, for r.r."""
+        """Prepare the first iteration; return the square of the tolerance, which limits r.r."""
         for array in self._reset:
             self._backend.assign(array, np.zeros((), array.dtype))
         square = tolerance * tolerance  # the device stops by itself once it is reached

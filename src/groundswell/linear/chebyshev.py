@@ -49,7 +49,7 @@ class Chebyshev:
         start: this rank's part, (own,), of a vector to start the eigenvalue estimate from. It
             should not depend on the number of ranks.
         order: number of steps, 1 to 16. Each applies S, and all but the last one A.
-        transport: of sums over ranks, a name in connect.TRANSPORTS, or "auto".
+        transport: how ranks add up sums, a name in connect.TRANSPORTS, or "auto".
 
     Attributes:
         vectors: the layout.
@@ -130,10 +130,10 @@ class Chebyshev:
 
 
 class Borrowed(Composite):
-    """Somebody else's operator between other arrays.
+    """An operator that belongs to another object, applied to other arrays.
 
     Args:
-        before, after: arrays that are copied, source and target, before and after it.
+        before, after: source and target of the copies before and after the operator.
     """
 
     def __init__(
@@ -148,17 +148,17 @@ class Borrowed(Composite):
         self.launches = [*first, *operator.launches, *last]
 
     def close(self) -> None:
-        """Leave the operator to its owner."""
+        """Do nothing: the owner closes the operator."""
 
 
 def largest_of_steps(steps: Floats) -> float:
     """The largest eigenvalue of the Lanczos matrix of conjugate gradients; 1 without steps.
 
-    It is tridiagonal, and its eigenvalues approximate those of S A (Saad 2003, Iterative methods
-    for sparse linear systems, section 6.7.3).
+    The matrix is tridiagonal, and its eigenvalues approximate those of S A (Saad 2003, Iterative
+    methods for sparse linear systems, section 6.7.3).
 
     Args:
-        steps: alpha and beta of each, (steps, 2).
+        steps: alpha and beta of each iteration, (iterations, 2).
     """
     if not len(steps):
         return 1.0

@@ -75,7 +75,7 @@ class Gll:
 
 @cache
 def interpolation_between(lower: int, degree: int) -> Floats:
-    """The matrix from values at the points of one degree to those of another."""
+    """Interpolation matrix from points of degree `lower` to `degree`, (degree + 1, lower + 1)."""
     matrix = gll(lower).interpolation(gll(degree).points)
     matrix.setflags(write=False)
     return matrix

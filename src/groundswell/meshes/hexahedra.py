@@ -51,11 +51,11 @@ class Hexahedra(Shapes, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class StoredShapes:
-    """The shapes of some elements of a mesh, which are computed once.
+    """The shapes of some elements of a mesh, computed once and kept in memory.
 
     Args:
         order: see `Shapes`.
-        nodes: the geometry nodes of all, (elements, (order + 1)^3, 3).
+        nodes: positions of the geometry nodes, (elements, (order + 1)^3, 3).
     """
 
     order: int
@@ -63,11 +63,11 @@ class StoredShapes:
 
     @classmethod
     def of(cls, mesh: Shapes, elements: ArrayLike) -> StoredShapes:
-        """Those of elements of a mesh, numbered from 0 on."""
+        """Store the shapes of these elements, which then have the numbers 0, 1, ..."""
         return cls(mesh.order, mesh.geometry_nodes(elements))
 
     def geometry_nodes(self, elements: ArrayLike) -> Floats:
-        """See `Shapes`."""
+        """Positions of the nodes of degree `order`, (elements, (order + 1)^3, 3)."""
         return np.asarray(self.nodes[np.asarray(elements)])
 
 
@@ -104,7 +104,7 @@ def mapped_tangents(
 ) -> tuple[Floats, Floats, Floats]:
     """Derivatives of positions along r, s and t at nodes of a degree, each (elements, 3, nodes).
 
-    Elements of a higher order are those through their nodes of this degree.
+    Elements of a higher order are replaced by polynomials of this degree through their nodes.
     """
     order = min(mesh.order, degree)
     x = _by_component(refine(mesh.geometry_nodes(elements), mesh.order, order))

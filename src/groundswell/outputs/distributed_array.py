@@ -98,7 +98,7 @@ class DistributedArray:
 
 
 def _is_whole(there: ArrayIndex, values: HostArray, shape: tuple[int, ...]) -> bool:
-    """Whether the values at an index are an array of this shape, in its order."""
+    """Whether the values at index `there` are the whole array of this shape."""
     return values.shape == shape and all(isinstance(entry, slice) for entry in there)
 
 

@@ -48,15 +48,15 @@ def fit(
 ) -> tuple[Reals, Reals]:
     """Amplitudes and phases (degrees) of the least-squares fit, (frequencies, ...).
 
-    Threads find them in double precision; they have that of the sums.
+    Threads compute in double precision; the results have the precision of the sums.
 
     Args:
         sums: sums of samples times basis functions, (1 + 2 frequencies, ...).
         basis: the basis functions, (samples, 1 + 2 frequencies).
-        late: for each frequency, degrees by which the phases of the samples are late.
+        late: delay of the samples in phase for each frequency, degrees; 0 by default.
     """
     flat, count = [np.ravel(term) for term in sums], len(sums) // 2
-    inverse = np.linalg.inv(basis.T @ basis)  # its condition is at most MOST^2
+    inverse = np.linalg.inv(basis.T @ basis)  # the condition number is at most MOST^2
     shift = np.reshape(late or [0.0] * count, (count, 1))
     amplitudes, phases = (np.empty((count, flat[0].size), flat[0].dtype) for _ in range(2))
 

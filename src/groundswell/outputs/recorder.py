@@ -134,7 +134,7 @@ class Recorder:
         Args:
             steps: number of steps made.
             states: number of states from which samples were taken.
-            writer: writes the file while other values are gathered.
+            writer: writes the file while ranks gather other values.
         """
         wanted = self.section.statistics
         if not wanted:

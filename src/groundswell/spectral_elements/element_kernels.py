@@ -88,7 +88,7 @@ def launch_on_elements(
     Args:
         degree: of the larger space; blocks have `elements_per_block(degree)` elements.
         chosen: local numbers of the elements.
-        arrays: the kernel's arguments, but for the numbers and their count.
+        arrays: the kernel's arguments, except for the numbers and their count.
     """
     if not len(chosen):
         return []

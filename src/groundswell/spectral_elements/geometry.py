@@ -37,8 +37,9 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 ROUNDING = 1e-13
 CHUNK_NODES = 1 << 15  # nodes processed at a time, so that intermediate arrays stay in cache
-# Nodes that a thread processes at a time: many, because threads wait for each other after each
-# operation of Python, but not so many that few threads have work.
+# Number of shares of a rank's nodes, and limits on the nodes of a share. Threads process one share
+# at a time. With smaller ones, they would wait for Python's global lock; with larger ones, some
+# would have no work.
 SHARES, LEAST_SHARE, LARGEST_SHARE = 32, 1 << 16, 1 << 18
 # Face 2 a + 1 has its outward normal along +grad of axis a, face 2 a along -grad.
 FACE_SIGNS = (-1.0, 1.0) * AXES
@@ -58,7 +59,7 @@ class MetricTerms:
 
     @classmethod
     def of(cls, mesh: Shapes, degree: int, elements: ArrayLike) -> MetricTerms:
-        """At the nodes of a degree."""
+        """Metric terms at the nodes of a degree."""
         r, s, t = mapped_tangents(mesh, degree, elements)
         normals = (_cross(s, t), _cross(t, r), _cross(r, s))
         return cls(normals, _dot(r, normals[0]))
@@ -67,11 +68,12 @@ class MetricTerms:
 def tabulate(
     compute: Callable[[Integers], tuple[NDArray[Scalar], ...]], count: int, nodes: int
 ) -> tuple[NDArray[Scalar], ...]:
-    """Arrays over `count` elements that are computed for some of these at a time, in threads.
+    """Compute arrays over all elements, (count, ...), in threads, some elements at a time.
 
     Args:
-        compute: arrays, (elements, ...), of the elements with these numbers, from 0 on.
-        nodes: of an element.
+        compute: returns arrays, (elements, ...), given the numbers of the elements, from 0 on.
+        count: number of elements.
+        nodes: number of nodes of an element.
     """
     whole: list[NDArray[Scalar]] = []
     lock = Lock()
@@ -106,7 +108,7 @@ def compute_mass(mesh: Hexahedra, degree: int, elements: ArrayLike) -> Floats:
 
 
 def mass_of_few(mesh: Shapes, degree: int, elements: ArrayLike) -> Floats:
-    """The same for elements that fit a cache, which may be inverted."""
+    """The same for a few elements, whose arrays fit in the cache; they may be inverted."""
     lower = min(degree, 3 * mesh.order - 1)  # |J| has this degree along each axis
     r, s, t = mapped_tangents(mesh, lower, elements)
     determinant = refine(_dot(r, _cross(s, t))[..., None], lower, degree)[..., 0]
@@ -209,13 +211,13 @@ def chunks(count: int, nodes: int) -> Iterator[slice]:
 
 
 def shares(count: int, nodes: int) -> list[slice]:
-    """Slices of `count` elements with `nodes` nodes each, for threads; the same for any number."""
+    """Slices of `count` elements with `nodes` nodes each, for any number of threads."""
     step = max(1, nodes_of_share(count * nodes) // nodes)
     return [slice(first, first + step) for first in range(0, count, step)]
 
 
 def nodes_of_share(nodes: int) -> int:
-    """How many of all nodes a thread processes at a time."""
+    """Number of nodes, out of `nodes` in all, that a thread processes at a time."""
     return min(max(nodes // SHARES, LEAST_SHARE), LARGEST_SHARE)
 
 

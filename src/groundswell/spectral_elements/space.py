@@ -153,11 +153,15 @@ class FunctionSpace:
         return StoredShapes.of(self.mesh, self.elements)
 
     def nodes_of(self, flags: Mask) -> Integers:
-        """The elements' nodes with the flagged assembled values, among all, in rising order."""
+        """Ascending indices of flagged nodes among those of all elements, (flagged,).
+
+        Args:
+            flags: which assembled values are flagged, (values,).
+        """
         return np.sort(self.sharing.copies.take(np.flatnonzero(flags)).all_indices)
 
     def on_boundary(self, tags: Collection[int]) -> Mask:
-        """Whether assembled values lie on tagged faces of elements of any rank; collective."""
+        """Whether assembled values, (values,), lie on tagged faces of any rank; collective."""
         flags = np.zeros(self.size, bool)
         tagged = np.isin(self.mesh.tags(self.elements), list(tags))
         for face in range(2 * AXES):

@@ -185,7 +185,7 @@ def to_equidistant(values: Floats, degree: int, lower: int) -> Floats:
 def _to_equidistant(
     values: Callable[[Integers], Floats], count: int, degree: int, lower: int
 ) -> Floats:
-    """The same of values that are a function of the elements' numbers, from 0 to `count` - 1."""
+    """The same for values that a function returns, given elements' numbers below `count`."""
     matrix = gll(degree).interpolation(np.linspace(-1, 1, lower + 1))
 
     def compute(some: Integers) -> tuple[Floats]:

@@ -52,7 +52,7 @@ def test_errors_of_threads_are_raised(threads: int) -> None:
 
 
 def test_work_may_ask_for_threads(threads: int) -> None:
-    """Which would wait for its own."""
+    """An inner call must not wait for the thread that makes it."""
 
     def squares(n: int) -> list[int]:
         return [*in_threads(lambda m: n * m * m, range(4))]

@@ -143,7 +143,7 @@ def test_the_largest_eigenvalue(backend: Backend, condition: float) -> None:
 
 
 def test_lanczos_matrices_of_few_steps(backend: Backend) -> None:
-    """With two different eigenvalues the estimate is exact after two steps; 1 without any."""
+    """With two distinct eigenvalues, two steps give the exact one; without steps, it is 1."""
     one, nothing = np.eye(SIZE), np.zeros((SIZE, SIZE))
     two = np.diag(np.where(np.arange(SIZE) % 2, 7.0, 3.0))
     assert smoother(backend, 7 * one, one).largest == pytest.approx(7 * SAFETY)

@@ -180,7 +180,7 @@ def parameters(function: ast.FunctionDef) -> list[str]:
 
 
 def functions(path: Path) -> list[tuple[str, int]]:
-    """Names and numbers of parameters; the tree is not kept, for all nodes are half a million."""
+    """Names and numbers of parameters. Keeping all syntax trees would take half a million nodes."""
     nodes = ast.walk(ast.parse(path.read_text()))
     return [(n.name, len(parameters(n))) for n in nodes if isinstance(n, ast.FunctionDef)]
 

@@ -62,7 +62,7 @@ class Operand:
         return int(self.array.shape[-1])
 
     def arguments(self, name: str, first: int) -> KernelArguments:
-        """The arguments of a kernel that begin with this name; `first` is the index of row 0."""
+        """The kernel arguments whose names begin with `name`; `first` is the index of row 0."""
         return {name: self.array, f"{name}_pitch": self.pitch, f"{name}_first": first}
 
 
@@ -101,7 +101,7 @@ def reduce_rows(
 def _on_device(
     backend: Backend, source: SparseRows, target: SparseRows, dtype: str
 ) -> SlicesOnDevice:
-    """Their slices, which several operations share if the target rows are contiguous."""
+    """Slices of these rows on a device; operations share them if the targets are contiguous."""
     if target.indices is not None:
         return SlicedEllpack.of(source, target).on(backend, dtype)
     key = backend, target.first, dtype

@@ -66,7 +66,7 @@ class Sharing:
 
     @cached_property
     def unshared_copies(self) -> SparseRows:
-        """The same for the ids that no other rank has."""
+        """The copies of each id that no other rank has."""
         return self.copies.take(np.arange(self.unshared))
 
     def any_rank(self, flags: Mask) -> Mask:
@@ -74,7 +74,7 @@ class Sharing:
         found, sent = flags.copy(), {}
         for rank, shared in self.shared_with.items():
             if len(flagged := np.flatnonzero(flags[shared])):
-                sent[rank] = flagged  # places in a list that both ranks have in the same order
+                sent[rank] = flagged  # positions in a list that is the same on both ranks
         for rank, flagged in self.comm.alltoallv(sent).items():
             found[self.shared_with[rank][flagged]] = True
         return found
@@ -134,20 +134,21 @@ def number_by_first_use(ids: Integers) -> tuple[Integers, Integers]:
     """Number the distinct ids in order of first occurrence.
 
     Returns:
-        Each value's number, NO_ID for NO_ID; where each number occurs first.
+        The number of each value, (values,), or NO_ID; the index of the first value with each
+        number, (numbers,).
     """
     numbers, firsts, _ = _number_in_table(ids)
     return numbers, firsts
 
 
 def _number(ids: Integers) -> tuple[Integers, Integers, Integers]:
-    """Each value's number as by first use; the distinct ids; the order that sorts these."""
+    """Each value's number by first use; the distinct ids; the order that sorts these."""
     numbers, firsts, table = _number_in_table(ids)
     return numbers, ids[firsts], table[(table >= 0) & (table < len(ids))]
 
 
 def _number_in_table(ids: Integers) -> tuple[Integers, Integers, Integers]:
-    """Numbers by first use, where each occurs first, and the numbers of all keys of a table."""
+    """Each value's number by first use; the first index of each number; the number of each key."""
     keys, count = _keys(ids), len(ids)
     places = np.arange(count, dtype=index_type(count))
     table = np.full(keys.max(initial=-1) + 1, count, places.dtype)

@@ -218,7 +218,7 @@ class PeerRows(Operation):
         return Blocks(max(1, min(len(slices.table), self._memory.blocks_at_once)), THREADS)
 
     def _row_arguments(self, slices: SlicedEllpack) -> KernelArguments:
-        """The arguments ROW_ARGUMENTS of kernels, see peer_rows.h."""
+        """The kernel arguments ROW_ARGUMENTS, see peer_rows.h."""
         table, indices = map(self._backend.to_device, (slices.table, slices.indices))
         first = dict(zip(("from_first", "to_first"), slices.first, strict=True))
         flip = self._memory.flip // self._itemsize

@@ -43,7 +43,7 @@ class _OwnCommunicator(Operation):
         self._backend, self._comm = request.backend, request.comm
         self._peers = peers_of(request.messages)
         self._persistent: list[MPI.Request] = []  # to be freed
-        # By rank, if there are messages from each.
+        # Ranks and receive requests; none if one request receives from all ranks.
         self._expected: list[tuple[int, MPI.Request]] = []
         self._mpi_comm = duplicate(request.comm.mpi_comm, request.comm)
         opened(self)

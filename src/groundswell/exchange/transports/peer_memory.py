@@ -160,7 +160,7 @@ class PeerMemory:
     # --- signals ----------------------------------------------------------------------------------
 
     def signals(self, chunks: Sequence[int], blocks: int) -> KernelArguments:
-        """The arguments SIGNAL_ARGUMENTS of kernels, see signals.h.
+        """The kernel arguments SIGNAL_ARGUMENTS, see signals.h.
 
         Args:
             chunks: number of chunks in which this rank stores each message.

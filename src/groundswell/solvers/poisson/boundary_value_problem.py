@@ -123,7 +123,7 @@ class BoundaryValueProblem:
         return np.asarray(at_nodes)
 
     def measure_errors(self, values: Floats, exact: Function) -> tuple[float, float]:
-        """The largest error, and its L2 norm, m^(3/2) times the unit of u.
+        """The largest error, and the L2 norm of the error, m^(3/2) times the unit of u.
 
         The quadrature has a higher degree, because u is far more accurate at its
         own nodes than elsewhere.

@@ -61,7 +61,7 @@ class GeometricFactors:
 
     @classmethod
     def of_few(cls, mesh: Shapes, degree: int, elements: Integers) -> GeometricFactors:
-        """The same for elements that fit a cache, which may be inverted."""
+        """The same for a few elements, whose arrays fit in the cache; they may be inverted."""
         terms = MetricTerms.of(mesh, degree, elements)
         normals, weights = terms.contravariant, gll(degree).cube_weights
         with np.errstate(divide="ignore", invalid="ignore"):  # flat elements are refused later

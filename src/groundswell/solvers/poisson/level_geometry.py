@@ -1,4 +1,4 @@
-"""What multigrid needs to know of the shapes of a rank's elements."""
+"""Geometric data of a rank's elements for multigrid."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from groundswell.spectral_elements.space import FunctionSpace
 
 @dataclass(frozen=True, eq=False)
 class LevelGeometry:
-    """What the smoothing on a level needs.
+    """Geometric data for the smoother of a level.
 
     Args:
-        diagonals: of the elements' operators, (elements, (N + 1)^3).
+        diagonals: diagonals of the elements' operators, (elements, (N + 1)^3).
         stretches: see `compute_stretches`.
     """
 
@@ -31,7 +31,7 @@ class LevelGeometry:
 
     @classmethod
     def of(cls, space: FunctionSpace, screening: float) -> LevelGeometry:
-        """On the level with this space; all ranks must call it.
+        """The data of the level with this space; all ranks must call it.
 
         Raises:
             InputError: elements are inverted as polynomials of this degree.
@@ -60,7 +60,12 @@ class LevelGeometry:
 
 
 def coarsest_matrices(space: FunctionSpace, screening: float) -> Floats:
-    """Matrices of this rank's elements for degree 1, from the highest one, (elements, 8, 8)."""
+    """Galerkin matrices of this rank's elements for degree 1, (elements, 8, 8).
+
+    Args:
+        space: the space of the highest degree.
+        screening: the coefficient lambda, 1/m^2.
+    """
 
     def compute(some: Integers) -> tuple[Floats]:
         geometry = GeometricFactors.of_few(space.shapes, space.degree, some)
@@ -80,7 +85,7 @@ def galerkin_matrices(geometry: GeometricFactors, screening: float) -> Floats:
 
 @cache
 def _galerkin_tables(degree: int) -> list[Floats]:
-    """What each factor of PAIRS, and the mass, at a node adds to P' A P, ((N + 1)^3, 64) each."""
+    """Contributions to P' A P of each factor of PAIRS, and of the mass, ((N + 1)^3, 64) each."""
     up, d = gll(1).interpolation(gll(degree).points), gll(degree).derivative
     along = [
         np.einsum("tc,sb,ra->tsrcba", *factors).reshape(-1, 8)

@@ -22,7 +22,7 @@ from groundswell.solvers.poisson.operator import Operator
 from groundswell.spectral_elements.geometry import compute_mass
 from groundswell.spectral_elements.space import FunctionSpace
 
-NEAR_ONE = 40  # powers of two, whose products are in the range of single precision, too
+NEAR_ONE = 40  # values of 2^-40 to 2^40 need no scaling: single precision holds their products
 
 
 class LinearSystem(Composite):
@@ -173,10 +173,10 @@ class LinearSystem(Composite):
         return _scaled(x, power), replace(history, residuals=_scaled(history.residuals, power))
 
     def _exponent(self, values: Floats) -> int:
-        """The power of two by which to divide values, so that devices can work on them.
+        """The power of two by which to divide values before devices process them.
 
-        Multigrid's single precision has neither 1e-40 nor 1e40. It is that of the largest value of
-        all ranks, or 0 if values are near 1 already.
+        It is that of the largest value of all ranks, or 0 if this value is near 1. Without scaling,
+        values such as 1e-40 or 1e40 would exceed the range of single precision in multigrid.
         """
         mine = max(abs(float(bound(initial=0.0))) for bound in (values.max, values.min))
         power = int(np.frexp(max(self.space.comm.allgather(mine)))[1])

@@ -22,7 +22,7 @@ LEVEL_LAUNCHES = 4  # with a list of elements
 # Host bytes per node: ids and indices, positions, mass, functions; geometry of levels; what exists
 # of these while the coarsest matrix is assembled.
 HOST_NODE, HOST_LEVELS, HOST_BEFORE = 180, 30, 100
-HOST_SHARE = 85  # host bytes per node on which a thread works
+HOST_SHARE = 85  # host bytes per node that a thread processes
 # Host bytes per element of the coarsest matrix: each rank's part, the whole while rank 0 assembles
 # it, and what remains of it.
 COARSEST_PART, COARSEST_WHOLE, COARSEST_KEPT = 1800, 1770, 700
@@ -80,6 +80,6 @@ class MemoryEstimate:
 
     @property
     def _of_threads(self) -> int:
-        """What threads beyond the first need while they compute."""
+        """Bytes that threads beyond the first need while they compute."""
         share = nodes_of_share(self.nodes[0])
         return HOST_SHARE * share * (min(default_threads(), -(-self.nodes[0] // share)) - 1)

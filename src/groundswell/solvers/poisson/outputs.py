@@ -35,7 +35,7 @@ class Solution:
         values: u at their nodes, (elements, (N + 1)^3); 0 before the solution.
         history: how the iteration converged.
         exact: the exact solution at the nodes, if it is known.
-        unmeasured: why the error could not be measured.
+        unmeasured: why the error could not be measured; empty if it could.
     """
 
     elements: Integers
@@ -105,7 +105,7 @@ class Outputs:
             return found
         try:
             largest, norm = self._problem.measure_errors(values, exact)
-        except InputError as error:  # of no concern to the solution
+        except InputError as error:  # the solution is valid all the same
             self._solution.unmeasured = str(error)
             return found
         return found | {"error_max": largest, "error_l2": norm}

@@ -122,7 +122,7 @@ def box_diagonal(stretches: Floats, degree: int) -> Floats:
 
 
 def box_scales(space: FunctionSpace, stretches: Floats, diagonal: Floats) -> Floats:
-    """Factors of r and z by which the boxes get the diagonal of A, (elements, (N + 1)^3)."""
+    """Factors of r and z that give the boxes the diagonal of A, (elements, (N + 1)^3)."""
 
     def compute(some: Integers) -> tuple[Floats]:
         target = diagonal[space.dofs[some]]

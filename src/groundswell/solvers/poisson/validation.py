@@ -17,9 +17,8 @@ from groundswell.spectral_elements.boundary import Function
 from groundswell.spectral_elements.space import FunctionSpace
 
 FunctionLike = Function | float | str  # of x, y, z in m; text as `Expression` parses it
-ConditionTable = Mapping[
-    str, Any
-]  # of a boundary condition: kind and value, which may be a function
+# A boundary condition: its kind and its value, which may be a function.
+ConditionTable = Mapping[str, Any]
 
 KINDS = ("fixed", "flux")
 

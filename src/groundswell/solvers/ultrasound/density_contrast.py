@@ -39,7 +39,7 @@ PARTS = {2: 12, 3: 4}
 TILES = {2: 64, 3: 40}  # points along each axis whose diagonal elements are computed at once
 REACH = 3  # points on either side that the derivative in a diagonal element takes into account
 SQUARES = [(4 / np.pi / (2 * n + 1) ** 2) ** 2 for n in range(REACH)]  # of its weights, by distance
-ROUNDING = 1e-12  # of bounds of these elements, relative
+ROUNDING = 1e-12  # relative error of bounds of these elements
 TOLERANCE = 5e-3  # of the eigenvalue, relative
 
 Element = tuple[float, Triple]  # a diagonal element of A (1/s^2), and its point (x, y, z)
@@ -105,13 +105,13 @@ def smallest_wavenumber(grid: Grid) -> float:
 def critical_parts(
     medium_in: Callable[[Window], AcousticMedium], grid: Grid
 ) -> list[tuple[Window, AcousticMedium]]:
-    """The parts of a grid around the largest diagonal elements of A; a small grid is one part.
+    """The parts of a grid around the largest diagonal elements of A, and the medium in each.
 
-    Elements of equal neighbourhoods are equal, but eigenvalues also depend on the points around
-    them. Several parts are therefore better than one.
+    A small grid is one part. Elements of equal neighbourhoods are equal, but eigenvalues also
+    depend on the points around them. Several parts are therefore better than one.
 
     Args:
-        medium_in: the medium in a window.
+        medium_in: returns the medium in a window.
         grid: the grid.
     """
     parts = [Window.whole_of(grid.cells)]
@@ -141,13 +141,13 @@ def _largest_diagonals(medium_in: Callable[[Window], AcousticMedium], grid: Grid
 
 
 def _add_elements(found: list[Element], medium: AcousticMedium, slab: Window, grid: Grid) -> None:
-    """Add the largest elements in the tiles of a slab, as far as they may be among those wanted."""
+    """Add the largest element of each tile of a slab, unless it is certainly too small."""
 
     def add(tile: Window) -> None:
         part, largest = medium_of(medium, _within(slab, tile)), _largest(found, grid)
         least = largest[-1][0] if len(largest) == PARTS[_axes(grid)] else 0.0
         if _diagonal_bound(part, grid) * (1 + ROUNDING) >= least:
-            if _is_uniform(part):  # one element is as good as all
+            if _is_uniform(part):  # all elements are equal
                 tile = replace(tile, cells=(1, 1, 1))
                 part = medium_of(medium, _within(slab, tile))
             found.append(_largest_element(part, tile, grid))

@@ -40,9 +40,12 @@ class DeviceCoefficients:
         return self.by_planes(lambda planes: [everywhere[planes]])[0]
 
     def by_planes(self, find: Callable[[slice], Sequence[Values]]) -> list[DeviceArray]:
-        """Copies of arrays (nz, ...) of which a function finds some planes, and of numbers.
+        """Device copies of numbers and of arrays (nz, ...), computed some planes at a time.
 
-        Threads call the function. There are no arrays of all points in double precision.
+        Intermediate arrays in double precision therefore cover a few planes only.
+
+        Args:
+            find: returns the numbers, and the given planes z of the arrays; threads call it.
         """
         first = find(slice(0, 1))
         arrays = [self._for_all_planes(values) for values in first]
@@ -72,7 +75,7 @@ class DeviceCoefficients:
                 assign(part, found)
 
     def _for_all_planes(self, values: Values) -> DeviceArray:
-        """An array for all planes, given the values of one; a copy of a number."""
+        """An empty array for all planes, given the values of one; for a number, its copy."""
         if np.ndim(values) == 0:
             return self(np.atleast_1d(values))
         return self._backend.zeros((self._shape[0], *np.shape(values)[1:]), self.dtype)

@@ -86,7 +86,7 @@ def absorbing_distance(absorption: Callable[[int], Values], largest: float, grid
     Absorption is strong at points with at least half of the largest absorption.
 
     Args:
-        absorption: the absorption in a plane of the region, a number or an array (ny, nx).
+        absorption: returns the absorption in plane k of the region, a number or (ny, nx).
         largest: the largest absorption.
         grid: the grid.
     """

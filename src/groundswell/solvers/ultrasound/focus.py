@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import xarray
 
 HALF = 10 ** (-6 / 20)  # -6 dB: pressure relative to that at the focus
-SLAB = 2  # widths of the means in a slab of planes, of which threads find one each
+SLAB = 2  # planes that a thread processes at a time, in widths of the means
 BONE = 1800.0  # m/s, threshold between the sound speeds of soft tissue and of bone
 
 

@@ -77,7 +77,7 @@ class FusedStep:
         self._coefficients = FusedCoefficients(backend, operators, medium, self._plan, self._dtype)
         found = self._coefficients
         self._passes = LinePasses(backend, self._plan, self._rows, found, self._constants)
-        _ = found.state, found.density  # all threads find them while kernels compile
+        _ = found.state, found.density  # threads compute them while kernels compile
         count = self._plan.spectrum_values
         self._spectra = [backend.zeros((count,), spectrum_dtype(self._dtype)) for _ in AXES]
         self._sources = FusedSources(

@@ -90,7 +90,7 @@ class AcousticMedium:
         )
 
     def state_coefficients_in(self, planes: slice) -> tuple[Values, Values, Values, Values]:
-        """The same in some planes z."""
+        """`state_coefficients` in some planes z."""
         part = replace(
             self,
             speed=_planes_of(self.speed, planes),
@@ -108,7 +108,7 @@ class AcousticMedium:
         one lies between the last and the first pressure point.
 
         Args:
-            planes: the planes z.
+            planes: the planes z to return; all by default.
         """
         if self.staggered is not None:
             return _planes_of(self.staggered[axis], planes)
@@ -137,10 +137,9 @@ def take(values: Any, window: Window) -> Any:
 
 
 def select(values: Reals, runs: Sequence[Sequence[slice]]) -> Reals:
-    """Values at slices along each axis; a view if there is one slice along each."""
-    for axis in sorted(
-        range(values.ndim), key=lambda n: len(runs[n])
-    ):  # what shortens arrays first
+    """Values at the slices along each axis, joined; a view if there is one slice along each."""
+    # Single slices first: they need no copies, and later copies are then smaller.
+    for axis in sorted(range(values.ndim), key=lambda n: len(runs[n])):
         before = (slice(None),) * axis
         parts = [values[(*before, part)] for part in runs[axis]]
         values = parts[0] if len(parts) == 1 else np.concatenate(parts, axis)

@@ -62,7 +62,7 @@ def focus(folder: Path) -> Focus:
 
 @lru_cache(maxsize=1)
 def _focus(folder: Path, written: int) -> Focus:
-    """The same for a file that was written at some time; several pictures show it."""
+    """The same, cached for several pictures until the file is written again (time in ns)."""
     properties = medium(folder) if (folder / MEDIUM_FILE).exists() else {}
     per_wavelength = read_summary(folder)["case"].get("points_per_wavelength")
     return find_focus(fields(folder)["p_max"], properties.get("speed"), per_wavelength)

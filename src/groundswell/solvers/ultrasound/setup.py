@@ -319,7 +319,7 @@ def prepare(case: UltrasoundCase, comm: Communicator | None = None) -> Setup:
     """
     job = comm or SerialCommunicator()
     setup = Setup(case, job)
-    if job.size > 1:  # the first rank may examine all points of the medium
+    if job.size > 1:  # one rank suffices to examine all points of the medium
         limit = job.collective_try(lambda: setup.stability_limit if job.first else inf)
         vars(setup)["stability_limit"] = job.bcast(limit)
     return validated(setup)

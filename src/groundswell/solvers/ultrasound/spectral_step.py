@@ -293,5 +293,5 @@ class SpectralStep:
         return self._table(self.operators.source_kappa)
 
     def _table(self, find: Callable[[slice], Floats]) -> DeviceArray:
-        """A table of all wavenumbers, of which a function finds some planes."""
+        """A table over all wavenumbers, which a function computes some planes at a time."""
         return self._to_device.by_planes(lambda planes: [find(planes)])[0]

@@ -150,7 +150,7 @@ def stable_step(
         grid: the grid.
         reference_speed: sound speed of the k-space correction, m/s.
         wanted: the time step that should be stable, s.
-        medium_in: the medium in a window, for eigenvalues; by default a part of `medium`.
+        medium_in: returns the medium in a window, for eigenvalues; by default, that of `medium`.
     """
     found, bound = Coefficients.of(medium), contrast_bound(medium)
     step = longest_step(found, largest_wavenumber(grid), reference_speed, bound)
@@ -163,7 +163,7 @@ def stable_step(
 
 
 class _VaryingDensity:
-    """The stable steps of a medium of varying density, of which some parts matter."""
+    """The stable steps of a medium of varying density, from the critical parts of its grid."""
 
     def __init__(
         self,

@@ -64,7 +64,7 @@ class Window:
         return points % self.whole[axis]
 
     def runs(self, axis: int) -> list[slice]:
-        """The same points as slices; there are several if the window wraps around the grid."""
+        """The same points as slices: several if the window wraps around the grid."""
         cells, left = self.whole[axis], self.extended[axis]
         first, found = (self.start[axis] - self.overlap[axis]) % cells, []
         while left:

@@ -137,7 +137,7 @@ import sys
 from groundswell.backends import Backend
 from groundswell.bench import exchange, rig, run_bench
 from groundswell_rivals.exchange import MORE
-Backend.measure_bandwidth = lambda self: 1e10  # it takes a second
+Backend.measure_bandwidth = lambda self: 1e10  # the measurement takes a second
 rig.REPEATS, rig.REPEAT_SECONDS = 2, 1e-4
 MORE["cpu"] = {"cavity": 8, "cube": 8, "overlaps": (2, 4)}
 exchange.SIZES["cpu"] = exchange.Sizes(

@@ -93,7 +93,7 @@ def test_water_alone_is_acoustic() -> None:
 
 
 def test_the_example_in_the_documentation_runs() -> None:
-    """For a fifth of its duration."""
+    """It runs for a fifth of its duration, to save time."""
     [example] = doctest.DocTestFinder(recurse=False).find(api.simulate, "simulate", globs={})
     for step in example.examples:
         step.source = step.source.replace('"0.6 s"', '"0.12 s"')

@@ -125,7 +125,7 @@ def test_runs_that_cannot_tell_their_error_hold_nothing(
 
 
 def test_solutions_do_not_depend_on_their_error(tmp_path: Path) -> None:
-    """An exact solution that is finite at the nodes, but not between them."""
+    """The exact solution is finite at the nodes, but not between them."""
     path = tmp_path / "case.toml"
     path.write_text(CASE.replace('"1 / x"', '"sqrt(abs(x - 0.2209) - 0.005)"'))
     found = json.loads((gs.run(path, folder=tmp_path / "out").folder / "solution.json").read_text())

@@ -67,7 +67,7 @@ def setup_of(folder: Path, backend: str, *case: Any) -> Setup:
 def test_it_is_what_a_run_asks_for(
     tmp_path: Path, case: Any, curved: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With one thread: how much several need at the same time is up to chance."""
+    """The test uses one thread: how much several need at the same time depends on chance."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     if curved and (case[2] or case[0] == 1):
         pytest.skip("is bent otherwise")
@@ -93,7 +93,7 @@ def test_it_is_what_a_run_asks_for(
 
 
 def test_each_thread_needs_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If it has work: there are 32 shares of 128,000 nodes."""
+    """Only threads with work need memory: there are 32 shares of 128,000 nodes."""
 
     def of(threads: str) -> int:
         monkeypatch.setenv("OMP_NUM_THREADS", threads)

@@ -165,9 +165,9 @@ def test_parts_of_a_grid_have_nearly_its_contrast(shape: tuple[int, int, int]) -
 def test_critical_points_are_those_of_the_largest_diagonal_elements(
     shape: tuple[int, int, int], speeds: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One in each tile, whatever the order in which threads find them; compared with the matrix.
+    """There is one point in each tile, whatever the order in which threads find them.
 
-    So many are wanted that some lie in tiles of a uniform medium, if the sound speed is uniform.
+    So many are wanted that some lie in tiles of a uniform medium if the sound speed is uniform.
     """
     for name, value in {"TILES": {2: 7, 3: 7}, "PARTS": {2: 25, 3: 40}}.items():
         monkeypatch.setattr(density_contrast_module, name, value)

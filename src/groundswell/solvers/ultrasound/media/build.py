@@ -77,7 +77,7 @@ class MediumDescription:
         )
 
     def lossless_in(self, window: Window) -> AcousticMedium:
-        """The sound speed and the density at the points of a window; see `medium_in`."""
+        """The medium in a window, without absorption and nonlinearity; see `medium_in`."""
         return replace(
             self._at_points(window, ("speed", "density")), absorption=0.0, nonlinearity=0.0
         )

@@ -20,7 +20,7 @@ from groundswell.solvers.ultrasound.media.case import FileSection
 from groundswell.solvers.ultrasound.media.formats import open_grid_file, open_nifti
 from groundswell.solvers.ultrasound.media.points import AXES, GridPoints
 
-SLAB = 2**23  # values of a variable that are read at a time; two slabs are in memory
+SLAB = 2**23  # values of a variable that are read at a time; up to two slabs are in memory
 ABSORPTION = "dB/(MHz^y cm)"  # the exponent y is that of the case
 
 
@@ -95,7 +95,7 @@ class GridFile:
         self._axes = [axis[-1] for axis in section.axes]
         self._reversed: dict[str, slice] = {}
         self._slabs: dict[str, list[_Slab]] = {}
-        self._reading = Lock()  # threads ask for planes, in about the order of the planes
+        self._reading = Lock()  # threads request planes in roughly ascending order
         self._positions = [
             self._locate(n, -1.0 if axis[0] == "-" else 1.0, offset)
             for n, (axis, offset) in enumerate(zip(section.axes, section.offset, strict=True))
@@ -136,7 +136,7 @@ class GridFile:
         return z, y, x
 
     def _slab(self, name: str, first: int, last: int) -> _Slab:
-        """Planes of samples that include those from `first` to `last`, the next one at most."""
+        """Planes of samples that include `first` and `last`, which is at most `first` + 1."""
         nz, ny, nx = self._shape
         count = max(SLAB // (ny * nx), 1)
         start = first - first % count

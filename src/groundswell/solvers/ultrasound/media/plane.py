@@ -95,5 +95,5 @@ class Plane:
             return base
         missing = np.nan if np.ndim(base) > 0 else base
         of_class = np.array([found.get(name, missing) for found in self.classes], self._dtype)
-        values = of_class.take(numbers)  # faster than an index
+        values = of_class.take(numbers)  # faster than indexing
         return values if np.ndim(base) == 0 else np.where(changed.take(numbers), values, base)

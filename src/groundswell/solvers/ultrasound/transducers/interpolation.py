@@ -234,7 +234,7 @@ def _slab(
 
 
 def _tiles(cells: Floats) -> Integers:
-    """The numbers of the tiles along each axis that contain fractional indices."""
+    """Numbers along each axis of the tiles that contain points, given their fractional indices."""
     return np.floor(cells / TILE).astype(np.int64)
 
 

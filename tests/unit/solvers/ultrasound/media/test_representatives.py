@@ -137,7 +137,7 @@ def test_parts_of_ranks_have_the_bits_of_the_whole(
 
 
 def test_threads_change_no_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads find planes at the same time, also of files of which few planes are read at once."""
+    """Threads find planes at the same time, also in files that are read a few planes at a time."""
     points = np.random.default_rng(9).integers(0, np.prod([len(at) for at in AXES]), 80)
     for keys in media(tmp_path, 8):
         section, found = MediumSection(**{**WATER, **keys}), []
