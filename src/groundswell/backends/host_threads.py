@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -57,6 +58,9 @@ def in_threads(work: Callable[[Item], Found], items: Iterable[Item]) -> Iterator
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, NAME)
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
 def for_each(work: Callable[[Item], object], items: Iterable[Item]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from threading import Barrier, get_ident
-from time import sleep
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -73,6 +75,20 @@ def test_nothing_runs_after_an_error(threads: int) -> None:
     with pytest.raises(ValueError):
         for_each(work, range(200))
     assert not running
+
+
+def test_children_have_threads_of_their_own(threads: int) -> None:
+    """Without them they would wait for ever for those of their parent."""
+    for_each(abs, range(9))
+    if (child := os.fork()) == 0:
+        os._exit(sum(in_threads(abs, range(9))))
+    until = monotonic() + 30
+    while (found := os.waitpid(child, os.WNOHANG))[0] == 0 and monotonic() < until:
+        sleep(0.01)
+    if found[0] == 0:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert found[0] == child and os.waitstatus_to_exitcode(found[1]) == 36
 
 
 def test_rows_are_taken(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
