@@ -49,6 +49,8 @@ def open_grid_file(path: Path, names: Iterable[str]) -> xarray.Dataset:
 def _plain_dataset(path: Path, file: h5py.File, names: Iterable[str]) -> xarray.Dataset:
     import xarray
 
+    from groundswell.solvers.ultrasound.media.stored_array import stored_array
+
     axes = {axis: file[axis][:] for axis in AXES if axis in file}
     units = {name: _units(file[name]) for name in file}
     data = xarray.Dataset(coords={axis: (axis, at, units[axis]) for axis, at in axes.items()})
@@ -60,7 +62,7 @@ def _plain_dataset(path: Path, file: h5py.File, names: Iterable[str]) -> xarray.
                 f"{path}: variable {name} has the shape {file[name].shape}, but its coordinates "
                 f"{', '.join(dims)} have {expected} values; store arrays with the axes (z, y, x)"
             )
-        data[name] = dims, file[name][:], units[name]
+        data[name] = dims, stored_array(path, file[name]), units[name]
     return data
 
 

@@ -30,6 +30,8 @@ from ultrasound_media import (
 from groundswell.errors import CaseError
 from groundswell.solvers.ultrasound.media import MediumSection, build_medium
 from groundswell.solvers.ultrasound.media.files import locate, unit_factor
+from groundswell.solvers.ultrasound.media.formats import open_grid_file
+from groundswell.solvers.ultrasound.media.stored_array import StoredArray
 
 
 @pytest.mark.parametrize("dims", ["xyz", "zyx", "yzx"])
@@ -65,6 +67,29 @@ def test_plain_hdf5_files_are_read(tmp_path: Path, text: Any) -> None:
             file[name] = data[name].values
         file["comment"] = "not a grid"
     assert_matches(build(speed=None, density=None, file=properties_file(path)), data)
+
+
+def test_parts_of_plain_hdf5_files_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What nobody asks for stays in the file, also if an axis is reversed."""
+    values, read = np.random.default_rng(3).standard_normal((6, 5, 4)), list[int]()
+    with h5py.File(tmp_path / "model.h5", "w") as file:
+        file["c"] = values
+        for axis, count in zip("zyx", values.shape, strict=True):
+            file[axis] = np.arange(count)
+
+    def counting(array: StoredArray, key: Any, whole: Any = StoredArray._read) -> Any:
+        found = whole(array, key)
+        read.append(found.size)
+        return found
+
+    monkeypatch.setattr(StoredArray, "_read", counting)
+    data = open_grid_file(tmp_path / "model.h5", ["c"])["c"]
+    assert not read
+    part = data.isel(z=slice(2, 4), y=slice(None, None, -1)).isel(x=[0, 3])
+    assert (part.values == values[2:4, ::-1][:, :, [0, 3]]).all() and sum(read) == 2 * 5 * 2
+    assert (data.values == values).all()
 
 
 def test_netcdf_files_may_end_in_h5(tmp_path: Path) -> None:
