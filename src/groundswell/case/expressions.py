@@ -16,7 +16,7 @@ import simpleeval
 from pydantic import PlainValidator
 
 from groundswell.arrays import Floats
-from groundswell.backends.host_threads import in_threads
+from groundswell.backends.host_threads import CHUNK, chunks, in_threads
 from groundswell.case.problems import reject
 from groundswell.case.units import Unit
 from groundswell.errors import did_you_mean
@@ -56,7 +56,6 @@ OPERATORS: dict[type[ast.AST], Callable[..., object]] = {
 }
 NODES = (ast.Constant, ast.Name, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Call)
 MAX_CHARACTERS = 2000
-CHUNK = 1 << 19  # positions that a thread processes at a time
 TRIAL = np.array([0.3, 0.7])  # positions at which a new expression is evaluated
 
 
@@ -74,10 +73,9 @@ class Expression:
 
     def __call__(self, x: Floats, y: Floats, z: Floats) -> Floats:
         """Values at positions, in the shape of `x`; not finite where the function is undefined."""
-        if np.size(x) <= CHUNK or len(x) == 1:
+        if np.size(x) <= CHUNK:
             return self._evaluate(x, y, z)
-        step = max(1, CHUNK * len(x) // np.size(x))
-        parts = [slice(first, first + step) for first in range(0, len(x), step)]
+        parts = chunks(len(x), np.size(x) // len(x))
         return np.concatenate([*in_threads(lambda p: self._evaluate(x[p], y[p], z[p]), parts)])
 
     def _evaluate(self, x: Floats, y: Floats, z: Floats) -> Floats:

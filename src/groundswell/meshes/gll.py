@@ -43,7 +43,9 @@ class Gll:
     def cube_weights(self) -> Floats:
         """Quadrature weights on [-1, 1]^3, ((N + 1)^3,)."""
         w = self.weights
-        return np.asarray(w[:, None, None] * w[:, None] * w).ravel()
+        cube = np.asarray(w[:, None, None] * w[:, None] * w).ravel()
+        cube.setflags(write=False)
+        return cube
 
     @cached_property
     def derivative(self) -> Floats:

@@ -87,3 +87,11 @@ def test_functions_leave_what_they_are_given(name: str) -> None:
         except ValueError:
             continue
     assert (x == X).all()
+
+
+@pytest.mark.parametrize("shape", [(400, 700), (1, 280_000), (280_000,)])
+def test_many_positions_have_the_values_of_few(shape: tuple[int, ...]) -> None:
+    """Threads evaluate some of them at a time."""
+    x, y, z = np.random.default_rng(5).random((3, *shape))
+    found = Expression("sin(pi * x) * y + z")(x, y, z)
+    np.testing.assert_allclose(found, np.sin(np.pi * x) * y + z, rtol=1e-14)
