@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundswell.arrays import Floats
 from groundswell.errors import InputError, install
@@ -49,7 +48,7 @@ def open_grid_file(path: Path, names: Iterable[str]) -> xarray.Dataset:
 def _plain_dataset(path: Path, file: h5py.File, names: Iterable[str]) -> xarray.Dataset:
     import xarray
 
-    from groundswell.solvers.ultrasound.media.stored_array import stored_array
+    from groundswell.solvers.ultrasound.media.stored_array import StoredDataset
 
     axes = {axis: file[axis][:] for axis in AXES if axis in file}
     units = {name: _units(file[name]) for name in file}
@@ -62,7 +61,7 @@ def _plain_dataset(path: Path, file: h5py.File, names: Iterable[str]) -> xarray.
                 f"{path}: variable {name} has the shape {file[name].shape}, but its coordinates "
                 f"{', '.join(dims)} have {expected} values; store arrays with the axes (z, y, x)"
             )
-        data[name] = dims, stored_array(path, file[name]), units[name]
+        data[name] = dims, StoredDataset(path, file[name]).variable, units[name]
     return data
 
 
@@ -76,7 +75,7 @@ def _units(dataset: h5py.Dataset) -> dict[str, str]:
 
 
 def open_nifti(path: Path, name: str) -> xarray.Dataset:
-    """Read the image of a NIfTI file as the variable `name`.
+    """The image of a NIfTI file as the variable `name`; compressed images are read at once.
 
     The coordinates x, y, z are those of the header's affine transform. For images of patients, they
     point to the right, to the front and upwards.
@@ -90,32 +89,57 @@ def open_nifti(path: Path, name: str) -> xarray.Dataset:
         import nibabel  # type: ignore[import-not-found]
     except ImportError:
         raise InputError(f"{path}: reading NIfTI needs nibabel; {install('ultrasound')}") from None
+    from groundswell.solvers.ultrasound.media.stored_array import StoredImage
+
     with read_errors_reported(path, "NIfTI"):
-        image: Any = nibabel.as_closest_canonical(nibabel.load(path))
-        values = image.get_fdata(dtype=np.float32, caching="unchanged")
+        image: Any = nibabel.load(path)
         unit = _NIFTI_UNITS[image.header.get_xyzt_units()[0]]
-    values = _three_dimensional(path, values)
-    coordinates = _coordinates(path, image.affine, values.shape)
-    coords = {axis: (axis, at, {"units": unit}) for axis, at in coordinates.items()}
-    return xarray.Dataset({name: (tuple(AXES), values)}, coords=coords)
+        order = nibabel.io_orientation(image.affine)[:, 0]
+        stored = StoredImage(_three_dimensional(path, image))
+        values = stored.variable if path.suffix == ".nii" else stored.get_duck_array()
+    along = _coordinates(path, image.affine, order, values.shape)
+    coords = {axis: (axis, at, {"units": unit}) for axis, at in along.items()}
+    return xarray.Dataset({name: (tuple(along), values)}, coords=coords)
 
 
-def _three_dimensional(path: Path, values: NDArray[np.float32]) -> NDArray[np.float32]:
-    shape = values.shape + (1,) * (3 - values.ndim)
+def _three_dimensional(path: Path, image: Any) -> Any:
+    """The values of an image, which must be real and have at most three axes."""
+    shape, dtype = image.shape, image.get_data_dtype()
+    if dtype.kind not in "iuf":
+        raise InputError(f"{path} has an image of type {dtype}; give an image of real numbers")
     if np.prod(shape[3:]) != 1:
         raise InputError(
             f"{path} has an image of shape {shape}; give a file with one three-dimensional image"
         )
-    return values.reshape(shape[:3])
+    _ = image.dataobj[(-1,) * len(shape)]  # fails if the file ends early
+    return image.dataobj
 
 
-def _coordinates(path: Path, affine: Floats, shape: tuple[int, ...]) -> dict[str, Floats]:
-    """Coordinates of the voxels' centres; a rotation may move no voxel by more than 0.1 voxels."""
-    spacing = np.diag(affine)[:3]
-    skew = (affine[:3, :3] - np.diag(spacing)) * (np.array(shape) - 1)
-    if not np.isfinite(affine).all() or np.abs(skew).max() > 0.1 * np.abs(spacing).min():
+def _coordinates(
+    path: Path, affine: Floats, order: Floats, shape: tuple[int, ...]
+) -> dict[str, Floats]:
+    """Coordinates of the voxels' centres along each axis of an image, by the name of the axis.
+
+    Args:
+        path: the file.
+        affine: the affine transform from indices to coordinates, (4, 4).
+        order: number of the coordinate, 0, 1 or 2, that changes most along each axis; NaN if none.
+        shape: number of voxels along each axis.
+
+    Raises:
+        InputError: the image is rotated; a rotation may move no voxel by more than 0.1 voxels.
+    """
+    rows = np.nan_to_num(order).astype(int)
+    spacing = affine[rows, range(3)]
+    skew = affine[:3, :3].copy()
+    skew[rows, range(3)] = 0
+    moved = np.abs(skew * (np.array(shape) - 1))
+    if not np.isfinite(affine).all() or moved.max() >= 0.1 * np.abs(spacing).min():
         raise InputError(
             f"{path}: the image is rotated relative to the axes x, y, z of its affine; resample it "
             "on a grid along these axes"
         )
-    return {axis: affine[n, 3] + spacing[n] * np.arange(shape[n]) for n, axis in enumerate(AXES)}
+    return {
+        AXES[row]: affine[row, 3] + step * np.arange(count)
+        for row, step, count in zip(rows, spacing, shape, strict=True)
+    }

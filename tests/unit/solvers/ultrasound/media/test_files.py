@@ -31,7 +31,7 @@ from groundswell.errors import CaseError
 from groundswell.solvers.ultrasound.media import MediumSection, build_medium
 from groundswell.solvers.ultrasound.media.files import locate, unit_factor
 from groundswell.solvers.ultrasound.media.formats import open_grid_file
-from groundswell.solvers.ultrasound.media.stored_array import StoredArray
+from groundswell.solvers.ultrasound.media.stored_array import StoredDataset
 
 
 @pytest.mark.parametrize("dims", ["xyz", "zyx", "yzx"])
@@ -79,12 +79,12 @@ def test_parts_of_plain_hdf5_files_are_read(
         for axis, count in zip("zyx", values.shape, strict=True):
             file[axis] = np.arange(count)
 
-    def counting(array: StoredArray, key: Any, whole: Any = StoredArray._read) -> Any:
+    def counting(array: StoredDataset, key: Any, whole: Any = StoredDataset._read) -> Any:
         found = whole(array, key)
         read.append(found.size)
         return found
 
-    monkeypatch.setattr(StoredArray, "_read", counting)
+    monkeypatch.setattr(StoredDataset, "_read", counting)
     data = open_grid_file(tmp_path / "model.h5", ["c"])["c"]
     assert not read
     part = data.isel(z=slice(2, 4), y=slice(None, None, -1)).isel(x=[0, 3])

@@ -28,7 +28,9 @@ from ultrasound_media import (
 )
 
 from groundswell.solvers.ultrasound.media import MediumSection, build_medium
+from groundswell.solvers.ultrasound.media.formats import open_nifti
 from groundswell.solvers.ultrasound.media.skull import bone_properties
+from groundswell.solvers.ultrasound.media.stored_array import StoredImage
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 
 # --- skull ----------------------------------------------------------------------------------------
@@ -153,6 +155,38 @@ def test_ct_numbers_in_nifti_are_scaled_and_interpolated(tmp_path: Path) -> None
     data = xr.Dataset({"ct": (("x", "y", "z"), ct)}, coords)
     psi = np.clip(1 - interpolated(data, "ct") / BONE, 0, 1)
     assert_allclose(medium.speed, psi * 1500 + (1 - psi) * 2900, atol=0.1)
+
+
+@pytest.mark.parametrize("shape", [(6, 5, 4), (6, 5, 4, 1), (6, 5)])
+def test_parts_of_nifti_files_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...]
+) -> None:
+    """What nobody asks for stays in the file, also if an axis is reversed; values are scaled."""
+    nibabel, read = pytest.importorskip("nibabel"), list[int]()
+    values = np.random.default_rng(4).integers(-90, 90, shape).astype(np.int16)
+    image = nibabel.Nifti1Image(values, np.eye(4))
+    image.header.set_slope_inter(2.0, 5.0)  # nibabel applies them when it reads
+    nibabel.save(image, tmp_path / "ct.nii")
+
+    def counting(array: StoredImage, key: Any, whole: Any = StoredImage._read) -> Any:
+        found = whole(array, key)
+        read.append(found.size)
+        return found
+
+    monkeypatch.setattr(StoredImage, "_read", counting)
+    data = open_nifti(tmp_path / "ct.nii", "ct")["ct"]
+    assert not read
+    part = data.isel(y=slice(None, None, -1), x=slice(2, 4)).isel(z=[0, data.sizes["z"] - 1])
+    expected = 2 * values.reshape((*shape, 1)[:3]) + 5
+    assert_array_equal(part.values, expected[2:4, ::-1][:, :, [0, -1]])
+    assert sum(read) == 2 * 5 * expected.shape[2]
+    assert_array_equal(data.values, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, [("R", "u1"), ("G", "u1"), ("B", "u1")]])
+def test_images_of_other_than_real_numbers_are_refused(tmp_path: Path, dtype: Any) -> None:
+    path = save_nifti(tmp_path, np.zeros(CELLS, dtype))
+    assert "give an image of real numbers" in refusal(file=labels_file(path))
 
 
 def test_labels_without_material_are_refused(tmp_path: Path) -> None:
