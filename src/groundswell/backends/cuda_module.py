@@ -21,7 +21,7 @@ from groundswell.errors import BackendError, RunFailed
 if TYPE_CHECKING:
     import cupy
 
-CELL_BLOCK = (32, 4, 2)  # threads of a block along x, y and z
+CELL_BLOCK = (32, 2, 2)  # threads of a block along x, y and z
 PLANE_BLOCK = (64, 4, 1)  # the same for a single plane
 ITEM_BLOCK = 128  # threads of a block for FOR_ITEMS
 DEFAULT_SHARED_BYTES = 48 * 1024  # a kernel that uses more has to request it
@@ -112,9 +112,11 @@ def geometry(extent: Extent) -> tuple[tuple[int, ...], tuple[int, ...]]:
         BackendError: the extent needs more blocks than a launch can have.
     """
     match extent:
-        case Cells(nx, ny, nz):
+        case Cells(nx, ny, nz, band):
             block: tuple[int, ...] = CELL_BLOCK if nz > 1 else PLANE_BLOCK
-            grid = tuple(-(-n // b) for n, b in zip((nx, ny, nz), block, strict=True))
+            x, y, z = (-(-n // b) for n, b in zip((nx, ny, nz), block, strict=True))
+            high = _blocks_of_a_band(band, block[1], y, z)
+            grid: tuple[int, ...] = (x, high, z * -(-y // high))
         case Blocks(count, threads, _):
             grid, block = (max(count, 1),), (threads,)
         case _:
@@ -122,3 +124,15 @@ def geometry(extent: Extent) -> tuple[tuple[int, ...], tuple[int, ...]]:
     if any(n > limit for n, limit in zip(grid, GRID_LIMIT, strict=False)):
         raise BackendError(f"a launch of {grid} blocks exceeds the device's limit {GRID_LIMIT}")
     return grid, block
+
+
+def _blocks_of_a_band(rows: int, block: int, y: int, z: int) -> int:
+    """Blocks of a band along y: all without bands, and enough for the limit of a grid.
+
+    Args:
+        rows: wanted number of rows; 0 without bands.
+        block: rows of a block.
+        y, z: blocks of all bands along y and z.
+    """
+    least = -(-y // max(GRID_LIMIT[2] // z, 1))
+    return min(max(-(-rows // block), least), y) if rows else y

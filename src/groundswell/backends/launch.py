@@ -25,11 +25,16 @@ KernelArguments = dict[str, KernelArgument]  # by the names of the kernel's para
 
 @dataclass(frozen=True)
 class Cells:
-    """Extent of a FOR_CELLS kernel: (nx, ny, nz) points."""
+    """Extent of a FOR_CELLS kernel: (nx, ny, nz) points.
+
+    Args:
+        band: rows of a band, for kernels that include bands.h.
+    """
 
     nx: int
     ny: int
     nz: int
+    band: int = 0
 
     def __str__(self) -> str:
         return f"{self.nx} x {self.ny} x {self.nz} cells"

@@ -41,7 +41,7 @@ from groundswell.solvers.earthquake.sea_floor import CorrectionTerms, find_diffe
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.source_injection import injection_tables
 from groundswell.solvers.earthquake.state import layer_arrays, surface_array
-from groundswell.solvers.earthquake.step_source import step_source
+from groundswell.solvers.earthquake.step_source import cells_in_bands, step_source
 
 STRESSES = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
 MEMORIES = ("rxx", "ryy", "rzz", "rxy", "rxz", "ryz")
@@ -253,7 +253,8 @@ class Earthquake(ExplicitSolver):
     def _in_box(self, kernel: str, box: Block, arguments: Mapping[str, Any]) -> Launch:
         names = ("first_k", "first_j", "first_i", "count_k", "count_j", "count_i")
         where = dict(zip(names, (*box.start, *box.shape), strict=True))
-        return self.module.launch(kernel, Cells(*box.shape[::-1]), **arguments, **where)
+        cells = cells_in_bands(box.shape, self.layout.itemsize)
+        return self.module.launch(kernel, cells, **arguments, **where)
 
     def _on_surface(self, kernel: str, fields: Mapping[str, DeviceArray]) -> list[Launch]:
         if not self.has_surface:

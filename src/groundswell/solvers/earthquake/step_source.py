@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from groundswell.backends import Constant, Exact, Parameter, Source
+from groundswell.backends import Cells, Constant, Exact, Parameter, Source
 from groundswell.backends.source import precision
 from groundswell.grids.cartesian import Layout, Part
 from groundswell.solvers.earthquake.absorbing_layers import AbsorbingLayers
@@ -13,6 +14,7 @@ from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.setup import Setup
 
 KERNELS = Path(__file__).parent / "kernels"
+BAND_BYTES = 100_000  # of a plane of a field in a band; see bands.h
 
 
 def step_source(
@@ -29,11 +31,19 @@ def step_source(
         "WET_SURFACE": has_surface and ground.phases is not None,
         "SHEAR_REACH": SHEAR_REACH,
         "ABOVE": float(surface_weights(ground.free_surface)[0]),
+        "BAND_BYTES": BAND_BYTES,
     }
     parameters = {**layout.parameters(), **layers.parameters(), **_differences(part)}
     parameters |= {"DT": setup.dt, "DT_EXACT": Exact(setup.dt)}
     generic = layout.is_short_run(setup.steps)
     return Source(KERNELS / "step.h", constants, parameters, generic=generic)
+
+
+def cells_in_bands(shape: Sequence[int], itemsize: int) -> Cells:
+    """The cells of a box (nz, ny, nx), in bands of equally many rows of about BAND_BYTES."""
+    nz, ny, nx = shape
+    bands = max(1, round(nx * ny * itemsize / BAND_BYTES))
+    return Cells(nx, ny, nz, band=-(-ny // bands))
 
 
 def _differences(part: Part) -> dict[str, Parameter]:

@@ -39,12 +39,15 @@ class Variant:
 
 def variants(backend: Backend) -> list[Variant]:
     """The problem of the reference on a GPU; on a CPU the same physics on fewer points."""
-    full = (160, 160, 2048) if backend.name == "cuda" else (160, 160, 128)
+    full, cube = (160, 160, 128), list[Variant]()
+    if backend.name == "cuda":
+        full, cube = (160, 160, 2048), [Variant("anelastic, 512 x 512 x 512", (512, 512, 512))]
     return [
         Variant("anelastic", full),
         Variant("elastic", full, attenuated=False),
         Variant("anelastic, sponge", full, sides="sponge"),
         Variant("anelastic, double precision", full, precision="double"),
+        *cube,
         Variant("anelastic, 64 x 64 x 64", (64, 64, 64)),
     ]
 

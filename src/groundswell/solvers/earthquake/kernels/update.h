@@ -32,6 +32,7 @@
   }
 
 struct VelocityUpdate {
+  static constexpr int BYTES_AHEAD = 400000;  // of a field, to prefetch on a GPU
   VelocityField v;
   const real *sxx, *syy, *szz, *sxy, *sxz, *syz, *rho, *rows, *sponge;
   Layers layers;
@@ -77,6 +78,7 @@ KERNEL update_velocity(VELOCITY_ARGUMENTS) {
 }
 
 struct StressUpdate {
+  static constexpr int BYTES_AHEAD = 100000;
   StressFields fields;
   const real *vx, *vy, *vz, *lam, *compliance, *inverse_qp, *inverse_qs, *rows;
   const real *mechanisms, *sponge;
