@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from groundswell.arrays import HostArray
+from groundswell.backends.host_threads import in_threads
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.netcdf import Variable
 from groundswell.formats.text import write_table
@@ -47,17 +48,18 @@ class Flow:
     @classmethod
     def of(cls, grid: LevelGrid, inside: Mapping[str, HostArray]) -> Flow:
         """Add values on walls to the fields inside, (nz, ny, nx); pressure is 0 at the centre."""
-        pressure = inside["p"] - inside["p"][grid.centre[::-1]]
-        fields = {name: inside[name] for name in FIELDS} | {"p": pressure}
-        for axis in _slowest_first(grid):
-            fields = {name: _between_walls(grid, axis, name, f) for name, f in fields.items()}
+        centre = inside["p"][grid.centre[::-1]]
+        values = {name: inside[name] for name in FIELDS} | {"p": inside["p"] - centre}
+        with_walls = in_threads(lambda name: _with_walls(grid, name, values[name]), FIELDS)
+        fields = dict(zip(FIELDS, with_walls, strict=True))
         x, y, z = (grid.positions(axis) for axis in range(3))
         return cls(grid, fields, (x, y, z))
 
     def wall_flux(self, axis: int, high: bool) -> HostArray:
         """Heat flux along an axis through one of its walls, over k dT / L; axes as in `fields`."""
-        t = np.moveaxis(self.fields["T"], 2 - axis, 0).astype(float)
-        near, sign = (t[::-1], -1.0) if high else (t, 1.0)
+        t = np.moveaxis(self.fields["T"], 2 - axis, 0)
+        near, sign = (t[:-4:-1], -1.0) if high else (t[:3], 1.0)
+        near = near.astype(float)
         slope = sign * (4 * near[1] - 3 * near[0] - near[2]) / (2 * self.grid.grid.spacing[axis])
         return np.asarray(
             -slope * self.grid.scales.length / self.grid.scales.temperature_difference
@@ -109,7 +111,7 @@ class Flow:
 
     def centre_line(self, name: str, axis: int) -> HostArray:
         """A field on the line along an axis through the centre of the box, (n,)."""
-        values = self.fields[name].astype(float)
+        values = self.fields[name]
         for other in range(3):
             if other != axis:
                 values = _at_middle(values, self.axes[other], 2 - other)
@@ -183,14 +185,27 @@ def _slowest_first(grid: LevelGrid) -> list[int]:
     return sorted(range(3), key=speeds.__getitem__)
 
 
-def _between_walls(grid: LevelGrid, axis: int, name: str, inside: HostArray) -> HostArray:
-    """A field with the values at both ends of an axis added."""
-    f = np.moveaxis(inside, 2 - axis, 0)
+def _with_walls(grid: LevelGrid, name: str, inside: HostArray) -> HostArray:
+    """A field with the values at both ends of all axes added."""
+    before = [0 if grid.periodic[axis] else 1 for axis in (2, 1, 0)]
+    whole = np.empty([b + n + 1 for b, n in zip(before, inside.shape, strict=True)], inside.dtype)
+    within = [slice(b, b + n) for b, n in zip(before, inside.shape, strict=True)]
+    whole[tuple(within)] = inside
+    for axis in _slowest_first(grid):
+        f = np.moveaxis(whole[tuple(within)], 2 - axis, 0)
+        within[2 - axis] = slice(None)
+        _set_ends(grid, axis, name, f, np.moveaxis(whole[tuple(within)], 2 - axis, 0))
+    return whole
+
+
+def _set_ends(grid: LevelGrid, axis: int, name: str, f: HostArray, whole: HostArray) -> None:
+    """Set the ends of `whole` along its first axis, given the values `f` between them."""
     if grid.periodic[axis]:
-        return np.moveaxis(np.concatenate([f, f[:1]]), 0, 2 - axis)
+        whole[-1] = f[0]
+        return
     low, high = grid.case.walls.pair(axis)
-    ends = [_at_side(grid, axis, low, name, f), _at_side(grid, axis, high, name, f[::-1])]
-    return np.moveaxis(np.concatenate([ends[0][None], f, ends[1][None]]), 0, 2 - axis)
+    whole[0] = _at_side(grid, axis, low, name, f)
+    whole[-1] = _at_side(grid, axis, high, name, f[::-1])
 
 
 def _at_side(grid: LevelGrid, axis: int, side: object, name: str, f: HostArray) -> HostArray:
@@ -234,7 +249,7 @@ def _at_middle(values: HostArray, positions: HostArray, dim: int) -> HostArray:
     fraction = (
         0.0 if low == high else (middle - positions[low]) / (positions[high] - positions[low])
     )
-    a, b = (np.take(values, [m], dim) for m in (low, high))
+    a, b = (np.take(values, [m], dim).astype(float) for m in (low, high))
     return np.asarray((1 - fraction) * a + fraction * b)
 
 
