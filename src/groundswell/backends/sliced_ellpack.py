@@ -5,7 +5,7 @@ Kreutzer et al. 2014, SIAM J. Sci. Comput. 36:C401, describe the format.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -86,6 +86,13 @@ class SparseRows:
         every = self.all_indices
         return every if self.offsets is None else every[self.offsets[:-1]]
 
+    def head(self, count: int) -> SparseRows:
+        """The first rows, which share the indices without a copy."""
+        if self.indices is None or self.offsets is None:
+            return replace(self, count=count, on_devices={})
+        indices = self.indices[: self.offsets[count]]
+        return SparseRows(count, self.offsets[: count + 1], indices)
+
     def take(self, rows: Integers) -> SparseRows:
         """The chosen rows; contiguous rows share the indices without a copy."""
         if self.indices is None or self.offsets is None:
@@ -149,7 +156,7 @@ class SlicedEllpack:
         in_place = target is source and source.indices is not None
         padded = padded_size(source.sizes)
         sides = [source] if in_place else [source, target]
-        if not _is_sorted_in_windows(padded):
+        if not _is_nearly_sorted(padded):
             order = sort_in_windows(padded)
             padded, sides = take(padded, order), [rows.take(order) for rows in sides]
         first, count = _cut_slices(padded, threads, in_flight)
@@ -199,25 +206,25 @@ def padded_size(sizes: Integers) -> Integers:
     return take(np.where(possible <= 8, powers, -(-possible // 8) * 8), sizes)
 
 
-def sort_in_windows(sizes: Integers) -> Integers:
-    """The order that sorts rows by size within each WINDOW, stably."""
-    count = -(-len(sizes) // WINDOW)
-    table = np.full(count * WINDOW, np.iinfo(np.uint16).max, np.uint16)
+def sort_in_windows(sizes: Integers, window: int = WINDOW) -> Integers:
+    """The order that sorts rows by size within each window of so many rows, stably."""
+    count, together = -(-len(sizes) // window), max(1, WINDOWS * WINDOW // window)
+    table = np.full(count * window, np.iinfo(np.uint16).max, np.uint16)
     table[: len(sizes)] = np.minimum(sizes, 60_000)
-    windows, order = table.reshape(count, WINDOW), np.empty((count, WINDOW), np.int64)
+    windows, order = table.reshape(count, window), np.empty((count, window), np.int64)
 
     def sort(part: slice) -> None:
         order[part] = np.argsort(windows[part], axis=1, kind="stable")
-        order[part] += WINDOW * np.arange(count)[part, None]
+        order[part] += window * np.arange(count)[part, None]
 
-    for_each(sort, [slice(n, n + WINDOWS) for n in range(0, count, WINDOWS)])
+    for_each(sort, [slice(n, n + together) for n in range(0, count, together)])
     return order.ravel()[: len(sizes)]
 
 
-def _is_sorted_in_windows(sizes: Integers) -> bool:
-    """Whether sizes never decrease within a window of WINDOW rows."""
-    falls = np.flatnonzero(sizes[1:] < sizes[:-1]) + 1
-    return not (falls % WINDOW).any()
+def _is_nearly_sorted(sizes: Integers) -> bool:
+    """Whether sizes decrease as seldom as if rows were sorted in windows of half the usual size."""
+    falls = np.count_nonzero(sizes[1:] < sizes[:-1])
+    return bool(falls <= 2 * len(sizes) // WINDOW)
 
 
 def index_type(largest: int) -> type[np.signedinteger]:

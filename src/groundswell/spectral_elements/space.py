@@ -14,12 +14,13 @@ from groundswell.backends import Backend
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter import GatherScatter
-from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
+from groundswell.exchange.gather_scatter.sharing import Sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.tuning import Choice, Tuning, fastest, gather_scatter_candidates
 from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.hexahedra import AXES, Hexahedra, StoredShapes, face_nodes, positions
 from groundswell.spectral_elements.geometry import tabulate
+from groundswell.spectral_elements.node_numbering import EntitySharing, NodeSharing
 
 AUTOMATIC = Choice("auto")
 MAX_VALUES = 2**31  # per rank: kernels use 32-bit indices
@@ -35,6 +36,7 @@ class FunctionSpace:
     Args:
         elements: numbers of this rank's elements in the mesh.
         sharing: which ranks share the values at this rank's nodes.
+        entities: which ranks share the entities on which the nodes lie.
         exchange: how ranks exchange values.
         tuning: how that was chosen; None if there was nothing to choose.
     """
@@ -43,7 +45,8 @@ class FunctionSpace:
     mesh: Hexahedra
     degree: int
     elements: Integers
-    sharing: Sharing
+    sharing: NodeSharing
+    entities: EntitySharing
     exchange: Choice = AUTOMATIC
     tuning: Tuning | None = None
 
@@ -56,11 +59,13 @@ class FunctionSpace:
         Raises:
             InputError: a rank has more values than 32-bit indices can address.
         """
-        chosen = np.asarray(elements, np.int64)
-        ids = comm.collective_try(lambda: _ids_of(mesh, degree, chosen))
-        sharing = find_sharing(comm, ids)
+        return cls._of(comm, EntitySharing.on(comm, mesh, elements), degree)
+
+    @classmethod
+    def _of(cls, comm: Communicator, entities: EntitySharing, degree: int) -> FunctionSpace:
+        sharing = entities.of_nodes(degree)
         comm.collective_try(lambda: require_addressable(len(sharing.ids)))
-        return cls(comm, mesh, degree, chosen, sharing)
+        return cls(comm, entities.mesh, degree, entities.elements, sharing, entities)
 
     def with_exchange(self, exchange: Choice) -> FunctionSpace:
         """The same space with another exchange."""
@@ -99,7 +104,7 @@ class FunctionSpace:
 
     def coarsen(self, degree: int) -> FunctionSpace:
         """The space of a lower degree on the same elements; all ranks must call it."""
-        coarse = FunctionSpace.on(self.comm, self.mesh, degree, self.elements)
+        coarse = FunctionSpace._of(self.comm, self.entities, degree)
         return coarse.with_exchange(self.exchange)
 
     def operation(
@@ -167,15 +172,6 @@ class FunctionSpace:
         for face in range(2 * AXES):
             flags[self.dofs[np.ix_(tagged[:, face], face_nodes(self.degree, face))]] = True
         return self.sharing.any_rank(flags)
-
-
-def _ids_of(mesh: Hexahedra, degree: int, elements: Integers) -> Integers:
-    """Global ids of the elements' nodes, one element after another."""
-
-    def compute(some: Integers) -> tuple[Integers]:
-        return (mesh.ids(degree, elements[some]),)
-
-    return tabulate(compute, len(elements), (degree + 1) ** AXES)[0].ravel()
 
 
 def require_addressable(values: int) -> None:

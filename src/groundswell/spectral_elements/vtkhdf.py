@@ -19,7 +19,6 @@ import numpy as np
 
 from groundswell.arrays import HostArray, Integers
 from groundswell.backends.host_threads import take
-from groundswell.exchange.gather_scatter.sharing import number_by_first_use
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import netcdf_attributes
@@ -35,6 +34,7 @@ from groundswell.meshes.hexahedra import (
 )
 from groundswell.spectral_elements.fields import as_dataset
 from groundswell.spectral_elements.geometry import tabulate
+from groundswell.spectral_elements.node_numbering import NodeNumbering
 
 if TYPE_CHECKING:
     import xarray
@@ -84,11 +84,11 @@ class LagrangeElements:
         mesh = replace(mesh, periodic=(False, False, False)) if isinstance(mesh, Box) else mesh
         everyone, lower = np.arange(mesh.count), min(degree, MAX_DEGREE)
         # Numbered by first use, so that neighbours are close in the file.
-        numbers, first = number_by_first_use(mesh.ids(lower, everyone).ravel())
+        numbering = NodeNumbering.by_first_use(mesh, lower)
 
         def at_points(values: Callable[[Integers], Floats]) -> Floats:
             found = _to_equidistant(values, mesh.count, degree, lower)
-            return take(found.reshape(-1, found.shape[-1]), first)
+            return take(found.reshape(-1, found.shape[-1]), numbering.firsts)
 
         def field(values: Floats) -> Floats:
             return at_points(lambda some: values[some][..., None])[:, 0]
@@ -96,7 +96,8 @@ class LagrangeElements:
         shapes = StoredShapes.of(mesh, everyone)
         points = at_points(lambda some: positions(shapes, degree, some))
         chosen = {name: field(values) for name, values in fields.items()}
-        return cls(points, numbers.reshape(mesh.count, -1), chosen, dict(attrs or {}))
+        connectivity = numbering.indices.reshape(mesh.count, -1)
+        return cls(points, connectivity, chosen, dict(attrs or {}))
 
     def write(self, path: Path) -> Path:
         """Write the file.

@@ -192,7 +192,7 @@ class FusedConjugateGradients(RecordedIteration):
         """Rows of this rank alone, gathered in the sweep, and shared rows, gathered before it."""
         backend, sharing = self._backend, self._elements.space.sharing
         first, index_type = sharing.unshared, INDEX_TYPES[self._small]
-        unshared = sharing.copies.take(np.arange(first))
+        unshared = sharing.unshared_copies
         gathered = SparseRows.contiguous(0, sharing.own - first)
         return (
             RowSet.of(backend, 0, self._local, unshared, index_type),

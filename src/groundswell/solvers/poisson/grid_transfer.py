@@ -86,10 +86,14 @@ def choose_dofs(space: FunctionSpace, mask: Floats) -> Integers:
 
     NOWHERE except in the first element of a node that is free and owned by this rank.
     """
-    chosen, copies = np.full(space.dofs.size, NOWHERE), space.sharing.copies
-    free = np.flatnonzero(mask[: space.own] > 0)
-    chosen[copies.firsts[free]] = free
-    return chosen.reshape(space.dofs.shape)
+    numbering, is_free = space.sharing.numbering, mask > 0
+    is_free[space.own :] = False
+
+    def choose(some: slice) -> Integers:
+        dofs = numbering.indices_of(some)
+        return np.where(is_free[dofs] & numbering.is_first(some), dofs, NOWHERE)
+
+    return numbering.tabulate(choose).reshape(space.dofs.shape)
 
 
 def transfer_source(dtype: DTypeLike, fine: int, coarse: int) -> Source:
