@@ -7,16 +7,25 @@ sorted, of which an element has 27, and never nodes, of which it has (N + 1)^3.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from groundswell.arrays import Integers, Mask
 from groundswell.backends.host_threads import chunks, for_each
-from groundswell.backends.sliced_ellpack import WINDOW, SparseRows, index_type
+from groundswell.backends.sliced_ellpack import (
+    WINDOW,
+    IndexRows,
+    Runs,
+    Slices,
+    SlicesOnDevice,
+    SparseRows,
+    index_type,
+    padded_size,
+)
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import (
     RankIds,
@@ -26,6 +35,8 @@ from groundswell.exchange.gather_scatter.sharing import (
 )
 from groundswell.meshes.entities import AXES, ENTITIES, EntityNodes, Turns, entity_nodes
 from groundswell.meshes.hexahedra import Hexahedra
+
+ROWS_OF_SLICE = 1024  # rows of a slice, roughly
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +90,8 @@ class NodeNumbering:
         places = np.empty(self.values, index_type(self.values))
 
         def store(some: slice) -> None:
-            index = np.arange(some.start * self.per_element, some.stop * self.per_element)
             where = self._number(some, first[some], strides[self.entities[some]])
-            places[where.ravel()] = index
+            places[where] = self.values_of(some)
 
         for_each(store, chunks(len(self.entities), self.per_element))
         return SparseRows(int(self.starts[-1]), self._offsets, places)
@@ -100,11 +110,16 @@ class NodeNumbering:
 
     def is_first(self, some: slice) -> Mask:
         """Which nodes of some elements are the first copies of theirs, (elements, (N + 1)^3)."""
-        return np.asarray((self._earlier_copies[some] == 0)[:, self.nodes.entity])
+        return np.asarray((self.earlier_copies[some] == 0)[:, self.nodes.entity])
 
     def indices_of(self, some: slice) -> Integers:
         """The number of the nodes of some elements, (elements, (N + 1)^3)."""
         return self.indices.reshape(-1, self.per_element)[some]
+
+    def values_of(self, some: slice) -> Integers:
+        """Indices of the nodes of some elements among those of all, (elements, (N + 1)^3)."""
+        index = np.arange(some.start * self.per_element, some.stop * self.per_element)
+        return index.reshape(-1, self.per_element)
 
     def tabulate(self, compute: Callable[[slice], Integers]) -> Integers:
         """Compute values at the nodes of all elements, (values,), in threads."""
@@ -123,15 +138,15 @@ class NodeNumbering:
     # --- copies -----------------------------------------------------------------------------------
 
     @cached_property
-    def _copies_of_entities(self) -> SparseRows:
+    def copies_of_entities(self) -> SparseRows:
         """For each entity, the indices of its copies among `entities`."""
         entities = self.entities.ravel()
         return SparseRows.from_pairs(len(self.starts) - 1, entities, np.arange(len(entities)))
 
     @cached_property
-    def _earlier_copies(self) -> Integers:
+    def earlier_copies(self) -> Integers:
         """How many copies of its entity come before each of `entities`, (elements, 27)."""
-        copies, found = self._copies_of_entities, np.empty(self.entities.size, np.int64)
+        copies, found = self.copies_of_entities, np.empty(self.entities.size, np.int32)
         assert copies.offsets is not None
         found[copies.all_indices] = np.arange(len(found)) - np.repeat(
             copies.offsets[:-1], copies.sizes
@@ -141,7 +156,7 @@ class NodeNumbering:
     @property
     def _begins(self) -> Integers:
         """Where the copies of each entity's nodes begin, (entities,), and end."""
-        return np.append(0, np.cumsum(np.diff(self.starts) * self._copies_of_entities.sizes))
+        return np.append(0, np.cumsum(np.diff(self.starts) * self.copies_of_entities.sizes))
 
     @property
     def _first_copies(self) -> tuple[Integers, Integers]:
@@ -151,14 +166,14 @@ class NodeNumbering:
             For the first node on each element's entities, (elements, 27); and the distance to that
             of the next node, (entities,).
         """
-        begins, strides = self._begins, self._copies_of_entities.sizes
+        begins, strides = self._begins, self.copies_of_entities.sizes
         kind = index_type(self.values)
-        return (begins[self.entities] + self._earlier_copies).astype(kind), strides.astype(kind)
+        return (begins[self.entities] + self.earlier_copies).astype(kind), strides.astype(kind)
 
     @property
     def _offsets(self) -> Integers:
         """Where the copies of each node begin, and the end, (nodes + 1,)."""
-        begins, sizes, starts = self._begins, self._copies_of_entities.sizes, self.starts
+        begins, sizes, starts = self._begins, self.copies_of_entities.sizes, self.starts
         found = np.empty(starts[-1] + 1, np.int64)
         found[-1] = begins[-1]
 
@@ -175,21 +190,85 @@ class NodeNumbering:
 
 
 @dataclass(frozen=True, eq=False)
+class CopiesOfNodes:
+    """For each of the nodes on the first entities, its copies; see `IndexRows`.
+
+    Args:
+        entities: number of entities.
+    """
+
+    numbering: NodeNumbering
+    entities: int
+    on_devices: dict[tuple[object, ...], SlicesOnDevice] = field(default_factory=dict)
+    first: ClassVar[int] = 0
+    is_contiguous: ClassVar[bool] = False
+
+    @property
+    def count(self) -> int:
+        """Number of nodes."""
+        return int(self.numbering.starts[self.entities])
+
+    @property
+    def runs(self) -> Runs:
+        """Where the padded number of copies changes."""
+        starts = self.numbering.starts[: self.entities + 1]
+        used = np.flatnonzero(np.diff(starts))
+        padded = padded_size(self.numbering.copies_of_entities.sizes[used])
+        changes = np.flatnonzero(np.diff(padded, prepend=-1))
+        return starts[used[changes]], padded[changes]
+
+    def fill(self, table: Integers, slices: Slices) -> None:
+        """Store the indices in their slices."""
+        places, strides = self._places(slices, table.dtype)
+        numbering, whole = self.numbering, len(self.numbering.starts) - 1 == self.entities
+
+        def store(some: slice) -> None:
+            nodes, index = numbering.indices_of(some), numbering.values_of(some)
+            earlier = numbering.earlier_copies[some][:, numbering.nodes.entity]
+            if not whole:
+                here = nodes < self.count
+                nodes, index, earlier = nodes[here], index[here], earlier[here]
+            table[places[nodes] + earlier * strides[nodes]] = index
+
+        for_each(store, chunks(len(numbering.entities), numbering.per_element))
+
+    def _places(self, slices: Slices, dtype: DTypeLike) -> tuple[Integers, Integers]:
+        """Where the first copy of each node is stored, and the distance to the next copy."""
+        places, strides = np.empty((2, self.count), dtype)
+
+        def compute(some: slice) -> None:
+            first, count, begins = (of_slice[some] for of_slice in slices)
+            rows = slice(first[0], first[-1] + count[-1])
+            strides[rows] = np.repeat(count, count)
+            places[rows] = np.repeat(begins - first, count) + np.arange(rows.start, rows.stop)
+
+        for_each(compute, chunks(len(slices[0]), ROWS_OF_SLICE))
+        return places, strides
+
+
+@dataclass(frozen=True, eq=False)
 class NodeSharing(Sharing):
     """The sharing of the nodes of one degree: ids are those of the mesh.
 
     Args:
         numbering: of the nodes, in the order of `ids`.
         shared_elements: which elements share nodes with other ranks, (elements,).
+        unshared_entities: number of entities that no other rank has, the first ones.
     """
 
     numbering: NodeNumbering
     shared_elements: Mask
+    unshared_entities: int
 
     @cached_property
     def copies(self) -> SparseRows:
         """See `Sharing`."""
         return self.numbering.copies
+
+    @cached_property
+    def unshared_copies(self) -> IndexRows:
+        """See `Sharing`."""
+        return CopiesOfNodes(self.numbering, self.unshared_entities)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +316,7 @@ class EntitySharing:
             owner=_repeat_owners(shared, starts),
             numbering=numbering,
             shared_elements=(entities >= shared.unshared).any(axis=1),
+            unshared_entities=shared.unshared,
         )
 
     def _ids(self, numbering: NodeNumbering, degree: int) -> Integers:

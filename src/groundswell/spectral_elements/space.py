@@ -163,7 +163,8 @@ class FunctionSpace:
         Args:
             flags: which assembled values are flagged, (values,).
         """
-        return np.sort(self.sharing.copies.take(np.flatnonzero(flags)).all_indices)
+        numbering = self.sharing.numbering
+        return np.flatnonzero(numbering.tabulate(lambda some: flags[numbering.indices_of(some)]))
 
     def on_boundary(self, tags: Collection[int]) -> Mask:
         """Whether assembled values, (values,), lie on tagged faces of any rank; collective."""

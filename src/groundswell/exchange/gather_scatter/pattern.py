@@ -20,7 +20,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from groundswell.arrays import Integers
-from groundswell.backends.sliced_ellpack import SparseRows
+from groundswell.backends.sliced_ellpack import IndexRows, SparseRows
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import Sharing
 
@@ -202,7 +202,7 @@ def _joined_ranges(order: Iterable[int], ranges: Ranges) -> Integers:
 
 
 # Rows that are reduced, and rows of indices to store the results at.
-RowPair = tuple[SparseRows, SparseRows]
+RowPair = tuple[IndexRows, SparseRows]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from groundswell.arrays import Integers, Mask
 from groundswell.backends.host_threads import take
 from groundswell.backends.sliced_ellpack import (
     WINDOW,
+    IndexRows,
     SparseRows,
     index_type,
     padded_size,
@@ -71,7 +72,7 @@ class Sharing:
         return SparseRows.from_pairs(len(self.ids), rows, used)
 
     @cached_property
-    def unshared_copies(self) -> SparseRows:
+    def unshared_copies(self) -> IndexRows:
         """The copies of each id that no other rank has."""
         return self.copies.head(self.unshared)
 
