@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends.base import Backend
-from groundswell.backends.host_threads import for_each, take
+from groundswell.backends.host_threads import filled, for_each, take
 
 THREADS = 256
 MAX_IN_FLIGHT = 8  # largest number of concurrent loads of a thread
@@ -210,7 +210,7 @@ class SlicedEllpack:
                 widths = padded if rows is sides[0] else _widths(rows, first)
             columns += [widths, size + np.cumsum(widths * count) - widths * count]
             size += int(widths @ count)
-        indices = np.full(max(size, 1), PADDING, dtype)
+        indices = filled(max(size, 1), PADDING, dtype)
         for rows, begins in zip(sides, columns[1::2], strict=True):
             rows.fill(indices, (first, count, begins))
         table = np.stack([first, count, *columns * (2 if in_place else 1)], axis=1)

@@ -20,7 +20,7 @@ CORNERS = 8
 # The two corners of each edge, edges along r first, then s, then t.
 EDGES = np.array([(c, c + (1 << a)) for a in range(AXES) for c in range(8) if not c >> a & 1])
 FACES = np.array([face_nodes(1, face) for face in range(2 * AXES)])
-# Which of an element's entities are its corners, edges and faces, in these orders, and its interior.
+# Which of an element's entities are its corners, edges, faces, in these orders, and its interior.
 _CORNER_PLACES = 2 * np.stack(np.unravel_index(np.arange(CORNERS), (2,) * AXES)).T @ (9, 3, 1)
 _PLACES = [
     _CORNER_PLACES,

@@ -177,7 +177,7 @@ class TrilinearMaps:
     affine: Mask
 
     @classmethod
-    def of(cls, mesh: Hexahedra, elements: ArrayLike) -> TrilinearMaps:
+    def of(cls, mesh: Shapes, elements: ArrayLike) -> TrilinearMaps:
         """The maps of these elements of a mesh of order 1."""
         chosen = np.asarray(elements)
         r, s, t = (np.array([1 if c >> a & 1 else -1 for c in range(8)]) for a in range(AXES))

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from groundswell.arrays import Integers, Mask
-from groundswell.backends.host_threads import chunks, for_each
+from groundswell.arrays import DeviceArray, Integers, Mask
+from groundswell.backends import Backend
+from groundswell.backends.host_threads import chunks, converted, for_each
 from groundswell.backends.sliced_ellpack import (
     WINDOW,
     IndexRows,
@@ -34,7 +35,10 @@ from groundswell.exchange.gather_scatter.sharing import (
     number_by_first_use,
 )
 from groundswell.meshes.entities import AXES, ENTITIES, EntityNodes, Turns, entity_nodes
-from groundswell.meshes.hexahedra import Hexahedra
+from groundswell.meshes.hexahedra import Hexahedra, StoredShapes
+from groundswell.spectral_elements.geometry import TrilinearMaps
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 ROWS_OF_SLICE = 1024  # rows of a slice, roughly
 
@@ -121,7 +125,7 @@ class NodeNumbering:
         index = np.arange(some.start * self.per_element, some.stop * self.per_element)
         return index.reshape(-1, self.per_element)
 
-    def tabulate(self, compute: Callable[[slice], Integers]) -> Integers:
+    def tabulate(self, compute: Callable[[slice], NDArray[Scalar]]) -> NDArray[Scalar]:
         """Compute values at the nodes of all elements, (values,), in threads."""
         found = np.empty((len(self.entities), self.per_element), compute(slice(0, 0)).dtype)
 
@@ -144,14 +148,14 @@ class NodeNumbering:
         return SparseRows.from_pairs(len(self.starts) - 1, entities, np.arange(len(entities)))
 
     @cached_property
-    def earlier_copies(self) -> Integers:
+    def earlier_copies(self) -> NDArray[np.int32]:
         """How many copies of its entity come before each of `entities`, (elements, 27)."""
-        copies, found = self.copies_of_entities, np.empty(self.entities.size, np.int32)
+        copies, found = self.copies_of_entities, np.empty(self.entities.shape, np.int32)
         assert copies.offsets is not None
-        found[copies.all_indices] = np.arange(len(found)) - np.repeat(
+        found.reshape(-1)[copies.all_indices] = np.arange(found.size) - np.repeat(
             copies.offsets[:-1], copies.sizes
         )
-        return found.reshape(self.entities.shape)
+        return found
 
     @property
     def _begins(self) -> Integers:
@@ -265,6 +269,16 @@ class NodeSharing(Sharing):
         """See `Sharing`."""
         return self.numbering.copies
 
+    def indices_on(self, backend: Backend) -> DeviceArray:
+        """The indices on a device, in 32 bits; all calls return the same array."""
+        if backend not in self._on_devices:
+            self._on_devices[backend] = backend.to_device(converted(self.indices, "i4"))
+        return self._on_devices[backend]
+
+    @cached_property
+    def _on_devices(self) -> dict[Backend, DeviceArray]:
+        return {}
+
     @cached_property
     def unshared_copies(self) -> IndexRows:
         """See `Sharing`."""
@@ -272,17 +286,17 @@ class NodeSharing(Sharing):
 
 
 @dataclass(frozen=True, eq=False)
-class EntitySharing:
-    """The ranks that share the entities of a rank's elements, and thereby nodes of any degree.
+class RankElements:
+    """A rank's elements, and the ranks that share their entities.
 
     Args:
-        elements: numbers of the elements in the mesh.
+        numbers: of the elements in the mesh.
         turns: see `Entities`.
         ranked: the ids of the entities.
     """
 
     mesh: Hexahedra
-    elements: Integers
+    numbers: Integers
     turns: Turns | None
     ranked: RankIds
 
@@ -293,7 +307,17 @@ class EntitySharing:
         ids, turns = comm.collective_try(lambda: mesh.entities(chosen))
         return cls(mesh, chosen, turns, look_up(comm, ids.ravel()))
 
-    def of_nodes(self, degree: int) -> NodeSharing:
+    @cached_property
+    def shapes(self) -> StoredShapes:
+        """The shapes of the elements, numbered from 0 on."""
+        return StoredShapes.of(self.mesh, self.numbers)
+
+    @cached_property
+    def maps(self) -> TrilinearMaps:
+        """The maps of the elements, which must have straight edges."""
+        return TrilinearMaps.of(self.shapes, np.arange(len(self.numbers)))
+
+    def share_nodes(self, degree: int) -> NodeSharing:
         """The sharing of the nodes of a degree; collective."""
         # An element has 8 entities and N^3 nodes more than those that came before it.
         of_entities = self.ranked.arrange(max(1, 8 * WINDOW // degree**AXES))
@@ -315,7 +339,7 @@ class EntitySharing:
             shared_with={r: _expand_rows(starts, of) for r, of in shared.shared_with.items()},
             owner=_repeat_owners(shared, starts),
             numbering=numbering,
-            shared_elements=(entities >= shared.unshared).any(axis=1),
+            shared_elements=np.any(entities >= shared.unshared, axis=1),
             unshared_entities=shared.unshared,
         )
 
@@ -324,9 +348,9 @@ class EntitySharing:
         ids = np.empty(numbering.starts[-1], np.int64)
 
         def store(some: slice) -> None:
-            ids[numbering.indices_of(some)] = self.mesh.ids(degree, self.elements[some])
+            ids[numbering.indices_of(some)] = self.mesh.ids(degree, self.numbers[some])
 
-        for_each(store, chunks(len(self.elements), numbering.per_element))
+        for_each(store, chunks(len(self.numbers), numbering.per_element))
         return ids
 
 

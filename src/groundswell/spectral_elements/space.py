@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -20,7 +19,7 @@ from groundswell.exchange.tuning import Choice, Tuning, fastest, gather_scatter_
 from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.hexahedra import AXES, Hexahedra, StoredShapes, face_nodes, positions
 from groundswell.spectral_elements.geometry import tabulate
-from groundswell.spectral_elements.node_numbering import EntitySharing, NodeSharing
+from groundswell.spectral_elements.node_numbering import NodeSharing, RankElements
 
 AUTOMATIC = Choice("auto")
 MAX_VALUES = 2**31  # per rank: kernels use 32-bit indices
@@ -36,7 +35,7 @@ class FunctionSpace:
     Args:
         elements: numbers of this rank's elements in the mesh.
         sharing: which ranks share the values at this rank's nodes.
-        entities: which ranks share the entities on which the nodes lie.
+        rank_elements: the elements with what spaces of all degrees share.
         exchange: how ranks exchange values.
         tuning: how that was chosen; None if there was nothing to choose.
     """
@@ -46,7 +45,7 @@ class FunctionSpace:
     degree: int
     elements: Integers
     sharing: NodeSharing
-    entities: EntitySharing
+    rank_elements: RankElements
     exchange: Choice = AUTOMATIC
     tuning: Tuning | None = None
 
@@ -59,13 +58,13 @@ class FunctionSpace:
         Raises:
             InputError: a rank has more values than 32-bit indices can address.
         """
-        return cls._of(comm, EntitySharing.on(comm, mesh, elements), degree)
+        return cls._of(comm, RankElements.on(comm, mesh, elements), degree)
 
     @classmethod
-    def _of(cls, comm: Communicator, entities: EntitySharing, degree: int) -> FunctionSpace:
-        sharing = entities.of_nodes(degree)
+    def _of(cls, comm: Communicator, of_rank: RankElements, degree: int) -> FunctionSpace:
+        sharing = of_rank.share_nodes(degree)
         comm.collective_try(lambda: require_addressable(len(sharing.ids)))
-        return cls(comm, entities.mesh, degree, entities.elements, sharing, entities)
+        return cls(comm, of_rank.mesh, degree, of_rank.numbers, sharing, of_rank)
 
     def with_exchange(self, exchange: Choice) -> FunctionSpace:
         """The same space with another exchange."""
@@ -104,7 +103,7 @@ class FunctionSpace:
 
     def coarsen(self, degree: int) -> FunctionSpace:
         """The space of a lower degree on the same elements; all ranks must call it."""
-        coarse = FunctionSpace._of(self.comm, self.entities, degree)
+        coarse = FunctionSpace._of(self.comm, self.rank_elements, degree)
         return coarse.with_exchange(self.exchange)
 
     def operation(
@@ -142,6 +141,10 @@ class FunctionSpace:
         """Index of each element's nodes among the assembled values, (elements, (N + 1)^3)."""
         return self.sharing.indices.reshape(len(self.elements), (self.degree + 1) ** AXES)
 
+    def dofs_on(self, backend: Backend) -> DeviceArray:
+        """The same on a device, in 32 bits; operators share the array."""
+        return self.sharing.indices_on(backend)
+
     @property
     def nodes(self) -> Floats:
         """Positions of the elements' nodes, (elements, (N + 1)^3, 3), m."""
@@ -152,10 +155,10 @@ class FunctionSpace:
 
         return tabulate(compute, len(self.elements), (degree + 1) ** AXES)[0]
 
-    @cached_property
+    @property
     def shapes(self) -> StoredShapes:
         """The shapes of this rank's elements, numbered from 0 on."""
-        return StoredShapes.of(self.mesh, self.elements)
+        return self.rank_elements.shapes
 
     def nodes_of(self, flags: Mask) -> Integers:
         """Ascending indices of flagged nodes among those of all elements, (flagged,).
@@ -164,7 +167,8 @@ class FunctionSpace:
             flags: which assembled values are flagged, (values,).
         """
         numbering = self.sharing.numbering
-        return np.flatnonzero(numbering.tabulate(lambda some: flags[numbering.indices_of(some)]))
+        found = numbering.tabulate(lambda some: flags[numbering.indices_of(some)])
+        return np.flatnonzero(found)
 
     def on_boundary(self, tags: Collection[int]) -> Mask:
         """Whether assembled values, (values,), lie on tagged faces of any rank; collective."""

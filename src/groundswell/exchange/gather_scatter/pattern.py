@@ -202,7 +202,7 @@ def _joined_ranges(order: Iterable[int], ranges: Ranges) -> Integers:
 
 
 # Rows that are reduced, and rows of indices to store the results at.
-RowPair = tuple[IndexRows, SparseRows]
+RowPair = tuple[SparseRows, SparseRows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +210,7 @@ class ReductionPhases:
     """The rows to reduce before messages are sent, during communication, and afterwards."""
 
     pack: RowPair
-    local: RowPair
+    local: tuple[IndexRows, SparseRows]
     unpack: RowPair
 
 

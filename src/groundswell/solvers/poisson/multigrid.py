@@ -18,9 +18,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from groundswell.arrays import DeviceArray, Integers, Mask
+from groundswell.arrays import DeviceArray, Floats, Integers, Mask
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
+from groundswell.backends.host_threads import mapped
 from groundswell.backends.launch import Replay
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import hash_ids
@@ -193,18 +194,27 @@ class Level:
 
         def precondition(r: DeviceArray, z: DeviceArray) -> LinearOperator:
             diagonal = self.operator.assemble(geometry.diagonals)
-            diagonal = np.where(self.operator.mask > 0, diagonal, 0.0)
-            copies = self.operator.assemble(np.ones(space.dofs.shape))
-            return Schwarz(backend, space, geometry.stretches, diagonal * copies, r, z)
+            copies = self.operator.assemble(np.ones(1))
+            scaled = mapped(
+                lambda mask, d, n: np.where(mask > 0, d * n, 0.0),
+                *(self.operator.mask, diagonal, copies),
+                dtype=float,
+            )
+            return Schwarz(backend, space, geometry.stretches, scaled, r, z)
 
         self.smoother = Chebyshev(
             space.vectors(backend, dtype),
             apply,
             precondition,
-            hash_ids(space.sharing.ids[: space.own]) / 2.0**64 - 0.5,
+            mapped(_noise, space.sharing.ids[: space.own], dtype=float),
             order=order,
             transport=space.exchange.transport,
         )
+
+
+def _noise(ids: Integers) -> Floats:
+    """Numbers between -0.5 and 0.5 that look random, but follow from ids."""
+    return np.asarray(hash_ids(ids) / 2.0**64 - 0.5)
 
 
 def level_degrees(degree: int) -> tuple[int, ...]:
