@@ -19,7 +19,7 @@ from groundswell.exchange.tuning import Choice, Tuning, fastest, gather_scatter_
 from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.hexahedra import AXES, Hexahedra, StoredShapes, face_nodes, positions
 from groundswell.spectral_elements.geometry import tabulate
-from groundswell.spectral_elements.node_numbering import NodeSharing, RankElements
+from groundswell.spectral_elements.rank_elements import NodeSharing, RankElements
 
 AUTOMATIC = Choice("auto")
 MAX_VALUES = 2**31  # per rank: kernels use 32-bit indices
@@ -142,7 +142,7 @@ class FunctionSpace:
         return self.sharing.indices.reshape(len(self.elements), (self.degree + 1) ** AXES)
 
     def dofs_on(self, backend: Backend) -> DeviceArray:
-        """The same on a device, in 32 bits; operators share the array."""
+        """The same on a device, (elements (N + 1)^3,), in 32 bits; operators share the array."""
         return self.sharing.indices_on(backend)
 
     @property
@@ -166,9 +166,7 @@ class FunctionSpace:
         Args:
             flags: which assembled values are flagged, (values,).
         """
-        numbering = self.sharing.numbering
-        found = numbering.tabulate(lambda some: flags[numbering.indices_of(some)])
-        return np.flatnonzero(found)
+        return self.sharing.numbering.flagged(flags)
 
     def on_boundary(self, tags: Collection[int]) -> Mask:
         """Whether assembled values, (values,), lie on tagged faces of any rank; collective."""

@@ -12,7 +12,7 @@ import numpy as np
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
-from groundswell.backends.host_threads import converted
+from groundswell.backends.host_threads import converted, mapped
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.equation import Equation
@@ -59,7 +59,7 @@ class Operator(NodalExchange):
             space.operation(backend, "gather", self.local, y),
         )
         self.unmasked = self.overlap(backend, space, self._apply)
-        self.mask = np.where(space.on_boundary(equation.fixed), 0.0, 1.0)
+        self.mask = mapped(np.logical_not, space.on_boundary(equation.fixed), dtype=float)
         self.launches = [*self.unmasked, *self._apply_mask()]
 
     def assemble(self, local: Floats) -> Floats:
