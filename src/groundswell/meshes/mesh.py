@@ -167,8 +167,24 @@ def reverse_r(values: Any, order: int) -> Any:
 
 def _unique_entities(keys: Integers) -> tuple[Integers, Integers]:
     """The distinct keys, and for each of (elements, entities, corners) its number among them."""
-    unique, number = np.unique(keys.reshape(-1, keys.shape[-1]), axis=0, return_inverse=True)
-    return unique, number.reshape(keys.shape[:-1])
+    rows = keys.reshape(-1, keys.shape[-1])
+    _, first, number = np.unique(pack(rows), return_index=True, return_inverse=True)
+    return rows[first], number.reshape(keys.shape[:-1])
+
+
+def pack(rows: Integers) -> Integers:
+    """A number for each row, (rows,), in their lexicographic order, which is faster to sort."""
+    if rows.shape[1] == 1 or not len(rows):
+        return rows[:, 0]
+    middle = rows.shape[1] // 2
+    first, second = (pack(part) for part in (rows[:, :middle], rows[:, middle:]))
+    if _spread(first) * _spread(second) >= 2**63:
+        first, second = (np.unique(n, return_inverse=True)[1] for n in (first, second))
+    return (first - first.min()) * _spread(second) + second - second.min()
+
+
+def _spread(numbers: Integers) -> int:
+    return int(numbers.max()) - int(numbers.min()) + 1
 
 
 def _starts(counts: Integers) -> Integers:
