@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from groundswell.arrays import HostArray, Integers
+from groundswell.arrays import HostArray
 from groundswell.backends.threads import default_threads
 
 Item = TypeVar("Item")
@@ -119,7 +119,7 @@ def filled(count: int, value: float, dtype: DTypeLike) -> HostArray:
     return found
 
 
-def take(table: NDArray[Scalar], indices: Integers) -> NDArray[Scalar]:
+def take(table: NDArray[Scalar], indices: NDArray[np.integer]) -> NDArray[Scalar]:
     """Copy `table[indices]`, (indices, ...), in threads; negative indices count from the end."""
     found = np.empty((len(indices), *table.shape[1:]), table.dtype)
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends.base import Backend
@@ -238,7 +238,7 @@ def fill(table: Integers, rows: SparseRows, slices: Slices) -> None:
     for_each(fill_batch, range(0, len(first), SLICES_PER_BATCH))
 
 
-def padded_size(sizes: Integers) -> Integers:
+def padded_size(sizes: NDArray[np.integer]) -> Integers:
     """The next power of two up to 8; above 8, the next multiple of 8."""
     possible = np.arange(sizes.max(initial=0) + 1)
     powers = 1 << np.ceil(np.log2(np.maximum(possible, 1))).astype(np.int64)

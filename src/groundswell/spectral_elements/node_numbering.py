@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.arrays import Floats, Integers, Mask
-from groundswell.backends.host_threads import chunks, for_each
+from groundswell.backends.host_threads import chunks, for_each, take
 from groundswell.backends.sliced_ellpack import (
     Runs,
     Slices,
@@ -48,8 +48,8 @@ class NodeNumbering:
     nodes: EntityNodes
 
     @classmethod
-    def by_first_use(cls, mesh: Hexahedra, degree: int) -> Self:
-        """Of a whole mesh, in the order in which entities occur first."""
+    def on(cls, mesh: Hexahedra, degree: int) -> Self:
+        """The nodes of a whole mesh, in the order in which entities occur first."""
         ids, turns = mesh.entities(np.arange(mesh.count))
         numbers, _ = number_by_first_use(ids.ravel())
         return cls(numbers.reshape(-1, ENTITIES), turns, entity_nodes(degree))
@@ -90,21 +90,40 @@ class NodeNumbering:
         for_each(store, chunks(len(self.entities), self.per_element))
         return SparseRows(int(self.starts[-1]), self._offsets, places)
 
+    # --- in order of first use --------------------------------------------------------------------
+
+    @cached_property
+    def _new_before(self) -> Integers:
+        """Number of nodes that occur in the elements before each one, and in all."""
+        return np.append(0, np.cumsum((self.earlier_copies == 0) @ self.nodes.counts))
+
+    def number_by_use(self) -> Integers:
+        """The number of each element's nodes in order of first occurrence, (values,)."""
+        numbers, before = np.empty(self.starts[-1], self.indices.dtype), self._new_before
+
+        def store(some: slice) -> None:
+            new = self.indices_of(some)[self.is_first(some)]
+            numbers[new] = np.arange(before[some.start], before[some.stop])
+
+        for_each(store, chunks(len(self.entities), self.per_element))
+        return take(numbers, self.indices)
+
     def collect(self, compute: Callable[[slice], Floats]) -> Floats:
-        """Values at all nodes, (nodes, components), of the first element that has each.
+        """Values at all nodes in order of first occurrence, there, (nodes, components).
 
         Args:
             compute: returns values at nodes of some elements, (elements, (N + 1)^3, components).
         """
-        nothing = slice(0, 0)
-        found = np.empty((self.starts[-1], compute(nothing)[self.is_first(nothing)].shape[-1]))
+        before = self._new_before
+        found = np.empty((before[-1], compute(slice(0, 0)).shape[-1]))
 
         def store(some: slice) -> None:
-            new = self.is_first(some)
-            found[self.indices_of(some)[new]] = compute(some)[new]
+            found[before[some.start] : before[some.stop]] = compute(some)[self.is_first(some)]
 
         for_each(store, chunks(len(self.entities), self.per_element))
         return found
+
+    # --- copies -----------------------------------------------------------------------------------
 
     def flagged(self, flags: Mask) -> Integers:
         """Ascending indices of the copies of flagged nodes among the nodes of all elements.
@@ -146,28 +165,29 @@ class NodeNumbering:
         turns = None if self.turns is None else self.turns[some]
         return self.nodes.number(first, turns, strides)
 
-    # --- copies -----------------------------------------------------------------------------------
+    @property
+    def copies_of_entities(self) -> NDArray[np.int32]:
+        """Number of copies of each entity, (entities,)."""
+        return self._entity_copies[0]
 
-    @cached_property
-    def copies_of_entities(self) -> SparseRows:
-        """For each entity, the indices of its copies among `entities`."""
-        entities = self.entities.ravel()
-        return SparseRows.from_pairs(len(self.starts) - 1, entities, np.arange(len(entities)))
-
-    @cached_property
+    @property
     def earlier_copies(self) -> NDArray[np.int32]:
         """How many copies of its entity come before each of `entities`, (elements, 27)."""
-        copies, found = self.copies_of_entities, np.empty(self.entities.shape, np.int32)
-        assert copies.offsets is not None
-        found.reshape(-1)[copies.all_indices] = np.arange(found.size) - np.repeat(
-            copies.offsets[:-1], copies.sizes
-        )
-        return found
+        return self._entity_copies[1]
+
+    @cached_property
+    def _entity_copies(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        places = np.arange(self.entities.size, dtype=index_type(self.entities.size))
+        rows = SparseRows.from_pairs(len(self.starts) - 1, self.entities.ravel(), places)
+        assert rows.offsets is not None
+        earlier = np.empty(self.entities.size, np.int32)
+        earlier[rows.all_indices] = places - np.repeat(rows.offsets[:-1], rows.sizes)
+        return rows.sizes.astype(np.int32), earlier.reshape(self.entities.shape)
 
     @property
     def _begins(self) -> Integers:
         """Where the copies of each entity's nodes begin, (entities,), and end."""
-        return np.append(0, np.cumsum(np.diff(self.starts) * self.copies_of_entities.sizes))
+        return np.append(0, np.cumsum(np.diff(self.starts) * self.copies_of_entities))
 
     @property
     def _first_copies(self) -> tuple[Integers, Integers]:
@@ -177,14 +197,14 @@ class NodeNumbering:
             For the first node on each element's entities, (elements, 27); and the distance to that
             of the next node, (entities,).
         """
-        begins, strides = self._begins, self.copies_of_entities.sizes
+        begins, strides = self._begins, self.copies_of_entities
         kind = index_type(self.values)
         return (begins[self.entities] + self.earlier_copies).astype(kind), strides.astype(kind)
 
     @property
     def _offsets(self) -> Integers:
         """Where the copies of each node begin, and the end, (nodes + 1,)."""
-        begins, sizes, starts = self._begins, self.copies_of_entities.sizes, self.starts
+        begins, sizes, starts = self._begins, self.copies_of_entities, self.starts
         found = np.empty(starts[-1] + 1, np.int64)
         found[-1] = begins[-1]
 
@@ -224,7 +244,7 @@ class CopiesOfNodes:
         """Where the padded number of copies changes."""
         starts = self.numbering.starts[: self.entities + 1]
         used = np.flatnonzero(np.diff(starts))
-        padded = padded_size(self.numbering.copies_of_entities.sizes[used])
+        padded = padded_size(self.numbering.copies_of_entities[used])
         changes = np.flatnonzero(np.diff(padded, prepend=-1))
         return starts[used[changes]], padded[changes]
 

@@ -82,8 +82,7 @@ class LagrangeElements:
         """
         mesh = replace(mesh, periodic=(False, False, False)) if isinstance(mesh, Box) else mesh
         everyone, lower = np.arange(mesh.count), min(degree, MAX_DEGREE)
-        # Numbered by first use, so that neighbours are close in the file.
-        numbering = NodeNumbering.by_first_use(mesh, lower)
+        numbering = NodeNumbering.on(mesh, lower)
 
         matrix = _equidistant_matrix(degree, lower)
 
@@ -97,7 +96,8 @@ class LagrangeElements:
             lambda some: interpolate(positions(shapes, degree, everyone[some]), matrix)
         )
         chosen = {name: field(values) for name, values in fields.items()}
-        connectivity = numbering.indices.reshape(mesh.count, -1)
+        # Numbered by first use, so that neighbours are close in the file.
+        connectivity = numbering.number_by_use().reshape(mesh.count, -1)
         return cls(points, connectivity, chosen, dict(attrs or {}))
 
     def write(self, path: Path) -> Path:

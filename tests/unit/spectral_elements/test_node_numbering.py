@@ -15,6 +15,7 @@ from groundswell.arrays import Floats, Integers
 from groundswell.backends import open_backend
 from groundswell.backends.sliced_ellpack import WINDOW, SlicedEllpack, SparseRows
 from groundswell.exchange.communicator import Communicator
+from groundswell.exchange.gather_scatter.sharing import number_by_first_use
 from groundswell.meshes.box import Box
 from groundswell.meshes.hexahedra import Hexahedra, positions
 from groundswell.meshes.separate import SeparateElements
@@ -98,16 +99,17 @@ def test_slices_are_those_of_the_copies(mesh: Hexahedra, degree: int) -> None:
 @few
 @given(mesh=meshes(), degree=degrees, seed=st.integers(0, 2**32))
 def test_values_of_the_first_copies(mesh: Hexahedra, degree: int, seed: int) -> None:
-    numbering, values = NodeNumbering.by_first_use(mesh, degree), np.random.default_rng(seed)
+    """Files have the nodes in the order of their first use."""
+    numbering, values = NodeNumbering.on(mesh, degree), np.random.default_rng(seed)
     of_elements = values.standard_normal((mesh.count, (degree + 1) ** 3, 2))
 
     def compute(some: slice) -> Floats:
         return np.asarray(of_elements[some])
 
-    firsts = [copies[0] for _, copies in sorted(copies_of(numbering.indices).items())]
+    ids = mesh.ids(degree, np.arange(mesh.count)).ravel()
+    numbers, firsts = number_by_first_use(ids)
+    assert np.array_equal(numbering.number_by_use(), numbers)
     assert np.array_equal(numbering.collect(compute), of_elements.reshape(-1, 2)[firsts])
-    new = [numbering.is_first(slice(n, n + 1)).ravel() for n in range(mesh.count)]
-    assert np.flatnonzero(np.concatenate(new)).tolist() == sorted(firsts)
 
 
 @few
@@ -116,13 +118,6 @@ def test_copies_of_flagged_nodes(mesh: Hexahedra, degree: int, seed: int, share:
     space = space_on(mesh, degree)
     flags = np.random.default_rng(seed).random(space.size) < share
     assert np.array_equal(space.nodes_of(flags), np.flatnonzero(flags[space.sharing.indices]))
-
-
-def test_entities_occur_first_in_rising_order() -> None:
-    """So neighbours are close in files."""
-    numbering = NodeNumbering.by_first_use(Box((3, 2, 2)), 3)
-    entities = numbering.entities.ravel()
-    assert np.array_equal(np.unique(entities, return_index=True)[1].argsort(), np.arange(7 * 5 * 5))
 
 
 def test_elements_that_share_nothing() -> None:
