@@ -226,9 +226,9 @@ def _gather_scatter(pattern: ExchangePattern) -> ReductionPhases:
 
 
 def _gather(pattern: ExchangePattern) -> ReductionPhases:
-    copies, sharing = pattern.sharing.copies, pattern.sharing
+    sharing = pattern.sharing
     return ReductionPhases(
-        pack=(copies.take(sharing.shared), pattern.own_and_sent(sharing.shared, sharing.owned)),
+        pack=(sharing.shared_copies, pattern.own_and_sent(sharing.shared, sharing.owned)),
         local=(sharing.unshared_copies, SparseRows.contiguous(0, sharing.unshared)),
         unpack=(pattern.by_rank(sharing.owned), SparseRows.single(sharing.owned)),
     )

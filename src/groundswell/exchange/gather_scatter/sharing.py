@@ -76,6 +76,13 @@ class Sharing:
         """The copies of each id that no other rank has."""
         return self.copies.head(self.unshared)
 
+    @cached_property
+    def shared_copies(self) -> SparseRows:
+        """The copies of each id that this rank shares."""
+        count = len(self.ids) - self.unshared
+        used = np.flatnonzero(self.indices >= self.unshared) if count else np.empty(0, np.int64)
+        return SparseRows.from_pairs(count, self.indices[used] - self.unshared, used)
+
     def any_rank(self, flags: Mask) -> Mask:
         """Which ids any rank has flagged, (ids,); collective."""
         found, sent = flags.copy(), {}
