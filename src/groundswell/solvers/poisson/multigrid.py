@@ -30,7 +30,7 @@ from groundswell.linear.coarse import CoarseSolver
 from groundswell.linear.operators import Composite, LinearOperator, VectorLayout, convert
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.grid_transfer import GridTransfer
-from groundswell.solvers.poisson.level_geometry import LevelGeometry, coarsest_matrices
+from groundswell.solvers.poisson.level_geometry import LevelGeometry
 from groundswell.solvers.poisson.lines import LineCorrection, correct_lines, shortest_axes
 from groundswell.solvers.poisson.operator import Operator
 from groundswell.solvers.poisson.schwarz import Schwarz
@@ -95,7 +95,8 @@ class Multigrid(Composite):
         degrees = cycle.levels(space.degree)
         spaces = [space, *(space.coarsen(degree) for degree in degrees[1:])]
         geometries = [
-            LevelGeometry.of(each, equation.screening) for each in spaces[: max(1, len(spaces) - 1)]
+            LevelGeometry.of(each, equation.screening, has_coarsest=each is space)
+            for each in spaces[: max(1, len(spaces) - 1)]
         ]
         shortest = shortest_axes(geometries[0].stretches)
         has_flat = any(space.comm.allgather(bool((shortest >= 0).any())))
@@ -105,7 +106,8 @@ class Multigrid(Composite):
             for n, of_level in enumerate(zip(spaces[:-1], geometries, strict=False))
         ]
         lowest = spaces[-1].vectors(backend, dtype)
-        self._coarse = _make_coarse_solver(lowest, spaces, equation, cycle.coarse)
+        matrices = geometries[0].coarsest
+        self._coarse = _make_coarse_solver(lowest, spaces[-1], matrices, equation, cycle.coarse)
         self._transfers = self._connect(backend, spaces)
         smoothing = [part for level in self.levels for part in level.smoother.parts]
         lines = [
@@ -227,12 +229,11 @@ def level_degrees(degree: int) -> tuple[int, ...]:
 
 def _make_coarse_solver(
     vectors: VectorLayout,
-    spaces: Sequence[FunctionSpace],
+    lowest: FunctionSpace,
+    matrices: Floats,
     equation: Equation,
     method: str,
 ) -> CoarseSolver:
-    lowest = spaces[-1]
-    matrices = coarsest_matrices(spaces[0], equation.screening)
     fixed = lowest.on_boundary(equation.fixed)
     comm, ids = lowest.comm, lowest.sharing.ids
     if not equation.screening and not any(comm.allgather(bool(fixed.any()))):
