@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from groundswell.arrays import HostArray, Integers
+from groundswell.arrays import HostArray
 from groundswell.backends.threads import default_threads
 
 Item = TypeVar("Item")
@@ -80,26 +80,46 @@ def chunks(count: int, size: int) -> list[slice]:
     return [slice(first, min(first + rows, count)) for first in range(0, count, rows)]
 
 
-def mapped(
-    function: Callable[[HostArray], HostArray], values: HostArray, dtype: DTypeLike
-) -> HostArray:
-    """Apply a function to all values of an array, in threads.
+def mapped(function: Callable[..., HostArray], *arrays: HostArray, dtype: DTypeLike) -> HostArray:
+    """Apply a function to all values of arrays of one shape, in threads.
 
     Args:
-        function: takes and returns arrays (values,); each result depends on one value only.
+        function: takes parts of the arrays and returns one; each result depends only on the values
+            at its own place.
+        arrays: at least one. Contiguous ones are processed as if they had one axis, others in
+            slices along the first axis.
         dtype: type of the results.
     """
-    found = np.empty(values.shape, dtype)
-    source, target = values.reshape(-1), found.reshape(-1)
+    found = np.empty(arrays[0].shape, dtype)
+    target: HostArray = found
+    sources = list(arrays)
+    if all(array.flags.c_contiguous for array in arrays):
+        target, sources = found.reshape(-1), [array.reshape(-1) for array in arrays]
 
     def apply(part: slice) -> None:
-        target[part] = function(source[part])
+        target[part] = function(*(source[part] for source in sources))
 
-    for_each(apply, chunks(source.size, 1))
+    for_each(apply, chunks(len(target), target.size // max(len(target), 1)))
     return found
 
 
-def take(table: NDArray[Scalar], indices: Integers) -> NDArray[Scalar]:
+def converted(values: HostArray, dtype: DTypeLike) -> HostArray:
+    """Values in another type, in threads; the same array if it has this type."""
+    return values if values.dtype == dtype else mapped(lambda part: part, values, dtype=dtype)
+
+
+def filled(count: int, value: float, dtype: DTypeLike) -> HostArray:
+    """An array of equal values, (count,), filled in threads."""
+    found = np.empty(count, dtype)
+
+    def fill(part: slice) -> None:
+        found[part] = value
+
+    for_each(fill, chunks(count, 1))
+    return found
+
+
+def take(table: NDArray[Scalar], indices: NDArray[np.integer]) -> NDArray[Scalar]:
     """Copy `table[indices]`, (indices, ...), in threads; negative indices count from the end."""
     found = np.empty((len(indices), *table.shape[1:]), table.dtype)
 

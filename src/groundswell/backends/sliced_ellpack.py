@@ -5,15 +5,16 @@ Kreutzer et al. 2014, SIAM J. Sci. Comput. 36:C401, describe the format.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends.base import Backend
-from groundswell.backends.host_threads import for_each, take
+from groundswell.backends.host_threads import filled, for_each, take
 
 THREADS = 256
 MAX_IN_FLIGHT = 8  # largest number of concurrent loads of a thread
@@ -21,6 +22,36 @@ WINDOW = 8192  # rows that are sorted by size together
 WINDOWS = 64  # number of windows that a thread sorts at a time
 SLICES_PER_BATCH = 512  # slices that are filled together; larger batches exceed the caches
 PADDING = -1  # index in rows that are shorter than the width of their slice
+
+Slices = tuple[Integers, Integers, Integers]  # first row, number of rows, start of the indices
+Runs = tuple[Integers, Integers]  # first row, and padded size, of consecutive rows of equal size
+
+
+class IndexRows(Protocol):
+    """Rows of indices that can be stored in slices, in the order of their sizes within windows."""
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+
+    @property
+    def first(self) -> int:
+        """See `SparseRows`."""
+
+    @property
+    def on_devices(self) -> dict[tuple[object, ...], SlicesOnDevice]:
+        """Slices that `reduce_rows` has copied to devices and can use again."""
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether row r has the single index first + r."""
+
+    @property
+    def runs(self) -> Runs:
+        """Where the padded size changes."""
+
+    def fill(self, table: Integers, slices: Slices) -> None:
+        """Store the indices in their slices."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +112,29 @@ class SparseRows:
         return self.first + np.arange(self.count) if self.indices is None else self.indices
 
     @property
-    def firsts(self) -> Integers:
-        """The first index of each row, (count,); no row may be empty."""
-        every = self.all_indices
-        return every if self.offsets is None else every[self.offsets[:-1]]
+    def is_contiguous(self) -> bool:
+        """Whether row r has the single index first + r."""
+        return self.indices is None
+
+    @property
+    def runs(self) -> Runs:
+        """Where the padded size changes."""
+        if self.offsets is None:
+            return np.zeros(min(self.count, 1), np.int64), np.ones(min(self.count, 1), np.int64)
+        padded = padded_size(self.sizes)
+        begins = np.flatnonzero(np.diff(padded, prepend=-1))
+        return begins, padded[begins]
+
+    def fill(self, table: Integers, slices: Slices) -> None:
+        """Store the indices in their slices."""
+        fill(table, self, slices)
+
+    def head(self, count: int) -> SparseRows:
+        """The first rows, which share the indices without a copy."""
+        if self.indices is None or self.offsets is None:
+            return replace(self, count=count, on_devices={})
+        indices = self.indices[: self.offsets[count]]
+        return SparseRows(count, self.offsets[: count + 1], indices)
 
     def take(self, rows: Integers) -> SparseRows:
         """The chosen rows; contiguous rows share the indices without a copy."""
@@ -130,49 +180,45 @@ class SlicedEllpack:
 
     def on(self, backend: Backend, dtype: str) -> SlicesOnDevice:
         """Copy the slices to a device, with indices of type `dtype`."""
-        indices = backend.to_device(self.indices.astype(dtype))
+        indices = backend.to_device(self.indices.astype(dtype, copy=False))
         return SlicesOnDevice(backend.to_device(self.table), indices, self.first, self.in_place)
 
     @classmethod
     def of(
         cls,
-        source: SparseRows,
+        source: IndexRows,
         target: SparseRows,
         threads: int = THREADS,
         in_flight: int = MAX_IN_FLIGHT,
+        dtype: DTypeLike = np.int64,
     ) -> SlicedEllpack:
         """Sort rows by size, within windows only, so that they stay near their neighbours.
 
         Args:
             threads: number of threads that process a slice, each with `in_flight` loads.
+            dtype: of indices.
         """
-        in_place = target is source and source.indices is not None
-        padded = padded_size(source.sizes)
+        in_place = target is source and not source.is_contiguous
         sides = [source] if in_place else [source, target]
-        if not _is_sorted_in_windows(padded):
-            order = sort_in_windows(padded)
-            padded, sides = take(padded, order), [rows.take(order) for rows in sides]
-        first, count = _cut_slices(padded, threads, in_flight)
+        if isinstance(source, SparseRows):
+            sides = _sort(source, *[target] * (not in_place))
+        first, count, padded = _cut_slices(sides[0], threads, in_flight)
         columns, size = list[Integers](), 0
-        for n, rows in enumerate(sides):
+        for rows in sides:
             widths = np.zeros_like(first)
-            if rows.indices is not None:
-                widths = np.maximum.reduceat(padded if n == 0 else padded_size(rows.sizes), first)
+            if not rows.is_contiguous:
+                widths = padded if rows is sides[0] else _widths(rows, first)
             columns += [widths, size + np.cumsum(widths * count) - widths * count]
             size += int(widths @ count)
-        indices = np.full(max(size, 1), PADDING)
+        indices = filled(max(size, 1), PADDING, dtype)
         for rows, begins in zip(sides, columns[1::2], strict=True):
-            fill(indices, rows, (first, count, begins))
+            rows.fill(indices, (first, count, begins))
         table = np.stack([first, count, *columns * (2 if in_place else 1)], axis=1)
         return cls(table, indices, (sides[0].first, sides[-1].first), in_place)
 
 
-def fill(table: Integers, rows: SparseRows, slices: tuple[Integers, Integers, Integers]) -> None:
-    """Store indices of rows in their slices, in batches: temporary arrays are large.
-
-    Args:
-        slices: first row, number of rows, and start of the indices of each slice.
-    """
+def fill(table: Integers, rows: SparseRows, slices: Slices) -> None:
+    """Store indices of rows in their slices, in batches: temporary arrays are large."""
     first, count, begins = slices
     if (indices := rows.indices) is None:
         return
@@ -192,32 +238,32 @@ def fill(table: Integers, rows: SparseRows, slices: tuple[Integers, Integers, In
     for_each(fill_batch, range(0, len(first), SLICES_PER_BATCH))
 
 
-def padded_size(sizes: Integers) -> Integers:
+def padded_size(sizes: NDArray[np.integer]) -> Integers:
     """The next power of two up to 8; above 8, the next multiple of 8."""
     possible = np.arange(sizes.max(initial=0) + 1)
     powers = 1 << np.ceil(np.log2(np.maximum(possible, 1))).astype(np.int64)
     return take(np.where(possible <= 8, powers, -(-possible // 8) * 8), sizes)
 
 
-def sort_in_windows(sizes: Integers) -> Integers:
-    """The order that sorts rows by size within each WINDOW, stably."""
-    count = -(-len(sizes) // WINDOW)
-    table = np.full(count * WINDOW, np.iinfo(np.uint16).max, np.uint16)
+def sort_in_windows(sizes: Integers, window: int = WINDOW) -> Integers:
+    """The order that sorts rows by size within each window of so many rows, stably."""
+    count, together = -(-len(sizes) // window), max(1, WINDOWS * WINDOW // window)
+    table = np.full(count * window, np.iinfo(np.uint16).max, np.uint16)
     table[: len(sizes)] = np.minimum(sizes, 60_000)
-    windows, order = table.reshape(count, WINDOW), np.empty((count, WINDOW), np.int64)
+    windows, order = table.reshape(count, window), np.empty((count, window), np.int64)
 
     def sort(part: slice) -> None:
         order[part] = np.argsort(windows[part], axis=1, kind="stable")
-        order[part] += WINDOW * np.arange(count)[part, None]
+        order[part] += window * np.arange(count)[part, None]
 
-    for_each(sort, [slice(n, n + WINDOWS) for n in range(0, count, WINDOWS)])
+    for_each(sort, [slice(n, n + together) for n in range(0, count, together)])
     return order.ravel()[: len(sizes)]
 
 
-def _is_sorted_in_windows(sizes: Integers) -> bool:
-    """Whether sizes never decrease within a window of WINDOW rows."""
-    falls = np.flatnonzero(sizes[1:] < sizes[:-1]) + 1
-    return not (falls % WINDOW).any()
+def _is_nearly_sorted(sizes: Integers) -> bool:
+    """Whether sizes decrease as seldom as if rows were sorted in windows of half the usual size."""
+    falls = np.count_nonzero(sizes[1:] < sizes[:-1])
+    return bool(falls <= 2 * len(sizes) // WINDOW)
 
 
 def index_type(largest: int) -> type[np.signedinteger]:
@@ -225,15 +271,32 @@ def index_type(largest: int) -> type[np.signedinteger]:
     return np.int32 if largest < 2**31 else np.int64
 
 
-def _cut_slices(widths: Integers, threads: int, in_flight: int) -> tuple[Integers, Integers]:
-    """First row and number of rows of each slice: rows have one width and fit in flight."""
-    begins = np.flatnonzero(np.diff(widths, prepend=-1))
-    lengths = np.diff(begins, append=len(widths))
-    limit = threads * np.maximum(1, in_flight // np.maximum(widths[begins], 1))
+def _cut_slices(
+    rows: IndexRows, threads: int, in_flight: int
+) -> tuple[Integers, Integers, Integers]:
+    """First row, number of rows and width of each slice: rows fit in flight."""
+    begins, widths = rows.runs
+    lengths = np.diff(begins, append=rows.count)
+    limit = threads * np.maximum(1, in_flight // np.maximum(widths, 1))
     pieces = -(-lengths // limit)
     run = np.repeat(np.arange(len(begins)), pieces)
     done = (np.arange(len(run)) - (np.cumsum(pieces) - pieces)[run]) * limit[run]
-    return begins[run] + done, np.minimum(limit[run], lengths[run] - done)
+    return begins[run] + done, np.minimum(limit[run], lengths[run] - done), widths[run]
+
+
+def _widths(rows: IndexRows, first: Integers) -> Integers:
+    """The width of each slice of rows in any order."""
+    padded = np.repeat(rows.runs[1], np.diff(rows.runs[0], append=rows.count))
+    return np.asarray(np.maximum.reduceat(padded, first))
+
+
+def _sort(source: SparseRows, *others: SparseRows) -> list[IndexRows]:
+    """Rows in the order of the source's sizes within windows."""
+    padded = padded_size(source.sizes)
+    if _is_nearly_sorted(padded):
+        return [source, *others]
+    order = sort_in_windows(padded)
+    return [rows.take(order) for rows in (source, *others)]
 
 
 def _is_contiguous(numbers: Integers) -> bool:

@@ -16,7 +16,7 @@ import simpleeval
 from pydantic import PlainValidator
 
 from groundswell.arrays import Floats
-from groundswell.backends.host_threads import CHUNK, chunks, in_threads
+from groundswell.backends.host_threads import CHUNK, mapped
 from groundswell.case.problems import reject
 from groundswell.case.units import Unit
 from groundswell.errors import did_you_mean
@@ -75,8 +75,7 @@ class Expression:
         """Values at positions, in the shape of `x`; not finite where the function is undefined."""
         if np.size(x) <= CHUNK:
             return self._evaluate(x, y, z)
-        parts = chunks(len(x), np.size(x) // len(x))
-        return np.concatenate([*in_threads(lambda p: self._evaluate(x[p], y[p], z[p]), parts)])
+        return mapped(self._evaluate, x, y, z, dtype=float)
 
     def _evaluate(self, x: Floats, y: Floats, z: Floats) -> Floats:
         evaluator = simpleeval.SimpleEval(

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from groundswell.arguments import flags, real_numbers, whole_number, whole_numbers
 from groundswell.arrays import Integers
 from groundswell.errors import InputError
+from groundswell.meshes.entities import Entities
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, INSIDE, Floats
 
@@ -93,6 +94,10 @@ class Box:
         x, y, z = ((degree * n[:, None] + steps) % m for n, m in places)
         planes = z[:, :, None, None] * lattice[1] + y[:, None, :, None]
         return (planes * lattice[0] + x[:, None, None, :]).reshape(len(x), (degree + 1) ** AXES)
+
+    def entities(self, elements: ArrayLike) -> Entities:
+        """See `Hexahedra`: no entity is turned."""
+        return Entities(self.ids(2, elements))
 
     def count_nodes(self, degree: int) -> int:
         """Number of distinct nodes of a degree in the whole mesh."""

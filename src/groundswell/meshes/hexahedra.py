@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arrays import Floats, Integers
+from groundswell.meshes.entities import AXES, Entities
 from groundswell.meshes.gll import gll, interpolation_between
 
-AXES = 3
 INSIDE = 0  # tag of an interior face
 
 
@@ -41,6 +41,9 @@ class Hexahedra(Shapes, Protocol):
 
     def ids(self, degree: int, elements: ArrayLike) -> Integers:
         """Global ids of nodes, (elements, (degree + 1)^3); elements share nodes with equal ids."""
+
+    def entities(self, elements: ArrayLike) -> Entities:
+        """Vertices, edges, faces and interiors, which elements share like the nodes on them."""
 
     def count_nodes(self, degree: int) -> int:
         """Number of distinct nodes of a degree in the whole mesh."""

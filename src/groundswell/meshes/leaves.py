@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from groundswell.arrays import Integers
 from groundswell.meshes.box import Deformation
+from groundswell.meshes.entities import Entities
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, INSIDE, Floats
 from groundswell.meshes.octree import Forest
@@ -94,6 +95,10 @@ class Leaves:
         """See `Hexahedra`: every element has nodes of its own."""
         nodes = (degree + 1) ** AXES
         return np.asarray(elements, np.int64)[:, None] * nodes + np.arange(nodes)
+
+    def entities(self, elements: ArrayLike) -> Entities:
+        """See `Hexahedra`: elements share none."""
+        return Entities.of_separate(np.asarray(elements, np.int64))
 
     def count_nodes(self, degree: int) -> int:
         """Number of distinct nodes of a degree in the whole mesh."""

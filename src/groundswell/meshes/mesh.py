@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from groundswell.arguments import whole_number
 from groundswell.arrays import HostArray, Integers
 from groundswell.errors import InputError, counted
+from groundswell.meshes.entities import DIMENSIONS, ENTITIES, SWAPPED, Entities, Turns, entity_nodes
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, face_nodes, tangents
 
@@ -19,6 +20,14 @@ CORNERS = 8
 # The two corners of each edge, edges along r first, then s, then t.
 EDGES = np.array([(c, c + (1 << a)) for a in range(AXES) for c in range(8) if not c >> a & 1])
 FACES = np.array([face_nodes(1, face) for face in range(2 * AXES)])
+# Which of an element's entities are its corners, edges, faces, in these orders, and its interior.
+_CORNER_PLACES = 2 * np.stack(np.unravel_index(np.arange(CORNERS), (2,) * AXES)).T @ (9, 3, 1)
+_PLACES = [
+    _CORNER_PLACES,
+    _CORNER_PLACES[EDGES].sum(axis=1) // 2,
+    _CORNER_PLACES[FACES].sum(axis=1) // 4,
+    _CORNER_PLACES.sum(keepdims=True) // CORNERS,
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,27 +91,29 @@ class Mesh:
 
     def ids(self, degree: int, elements: ArrayLike) -> Integers:
         """See `Hexahedra`: corners first, then the interior of edges, faces, and elements."""
-        chosen, inner = np.asarray(elements), degree - 1
-        corners, cube = self.corners[chosen], np.arange((degree + 1) ** AXES)
-        ids = np.empty((len(chosen), len(cube)), np.int64)
-        lattice = cube.reshape((degree + 1,) * AXES)
-        ids[:, lattice[::degree, ::degree, ::degree].ravel()] = corners
-        first = int(self.corners.max()) + 1
-        for n, (begin, end) in enumerate(EDGES):
-            inside = _edge_nodes(lattice, n)
-            along = np.arange(inner)
-            reversed_ = corners[:, begin] > corners[:, end]
-            steps = np.where(reversed_[:, None], along[::-1], along)
-            ids[:, inside] = first + inner * self._edges[1][chosen, n, None] + steps
-        first += inner * len(self._edges[0])
-        for n, of_face in enumerate(FACES):
-            inside = face_nodes(degree, n).reshape(degree + 1, degree + 1)[1:-1, 1:-1].ravel()
-            steps = _face_steps(corners[:, of_face], inner)
-            ids[:, inside] = first + inner**2 * self.faces[1][chosen, n, None] + steps
-        first += inner**2 * len(self.faces[0])
-        inside = np.arange(inner**AXES)
-        ids[:, lattice[1:-1, 1:-1, 1:-1].ravel()] = first + inner**AXES * chosen[:, None] + inside
-        return ids
+        entities, nodes = self.entities(elements), (degree - 1) ** np.arange(AXES + 1)
+        first, first_node = (_starts(self._counts * each)[DIMENSIONS] for each in (1, nodes))
+        numbers = first_node + nodes[DIMENSIONS] * (entities.ids - first)
+        return entity_nodes(degree).number(numbers, entities.turns)
+
+    def entities(self, elements: ArrayLike) -> Entities:
+        """See `Hexahedra`: edges and faces are turned according to the numbers of their corners."""
+        chosen = np.asarray(elements, np.int64)
+        corners = self.corners[chosen]
+        ids = np.empty((len(chosen), ENTITIES), np.int64)
+        numbers = corners, self._edges[1][chosen], self.faces[1][chosen], chosen[:, None]
+        for places, first, of_kind in zip(_PLACES, _starts(self._counts), numbers, strict=True):
+            ids[:, places] = first + of_kind
+        turns = np.zeros(ids.shape, np.int8)
+        turns[:, _PLACES[1]] = corners[:, EDGES[:, 0]] > corners[:, EDGES[:, 1]]
+        turns[:, _PLACES[2]] = _face_turns(corners[:, FACES])
+        return Entities(ids, turns)
+
+    @cached_property
+    def _counts(self) -> Integers:
+        """Numbers of vertices, edges, faces and elements."""
+        vertices = int(self.corners.max(initial=-1)) + 1
+        return np.array([vertices, len(self._edges[0]), len(self.faces[0]), self.count])
 
     def count_nodes(self, degree: int) -> int:
         """Number of distinct nodes of a degree in the whole mesh."""
@@ -156,36 +167,44 @@ def reverse_r(values: Any, order: int) -> Any:
 
 def _unique_entities(keys: Integers) -> tuple[Integers, Integers]:
     """The distinct keys, and for each of (elements, entities, corners) its number among them."""
-    unique, number = np.unique(keys.reshape(-1, keys.shape[-1]), axis=0, return_inverse=True)
-    return unique, number.reshape(keys.shape[:-1])
+    rows = keys.reshape(-1, keys.shape[-1])
+    _, first, number = np.unique(pack(rows), return_index=True, return_inverse=True)
+    return rows[first], number.reshape(keys.shape[:-1])
 
 
-def _edge_nodes(lattice: Integers, edge: int) -> Integers:
-    """Indices of the interior nodes of an edge, in the order of its axis."""
-    axis, begin = edge // 4, int(EDGES[edge][0])
-    where = [slice(1, -1) if a == axis else (-1 if begin >> a & 1 else 0) for a in range(AXES)]
-    return np.asarray(lattice[tuple(where[::-1])])
+def pack(rows: Integers) -> Integers:
+    """A number for each row, (rows,), in their lexicographic order, which is faster to sort."""
+    if rows.shape[1] == 1 or not len(rows):
+        return rows[:, 0]
+    middle = rows.shape[1] // 2
+    first, second = (pack(part) for part in (rows[:, :middle], rows[:, middle:]))
+    if _spread(first) * _spread(second) >= 2**63:
+        first, second = (np.unique(n, return_inverse=True)[1] for n in (first, second))
+    return (first - first.min()) * _spread(second) + second - second.min()
 
 
-def _face_steps(corners: Integers, inner: int) -> Integers:
-    """Numbers of the interior nodes of a face, the same from both of its elements.
+def _spread(numbers: Integers) -> int:
+    return int(numbers.max()) - int(numbers.min()) + 1
 
-    Numbering starts at the lowest vertex and runs first towards the lower of its two neighbours.
+
+def _starts(counts: Integers) -> Integers:
+    """Where each of these many numbers begin."""
+    return np.cumsum(counts) - counts
+
+
+def _face_turns(corners: Integers) -> Turns:
+    """How elements are turned against their faces.
+
+    A face's axes start at its lowest vertex; the first one runs to the lower of its two neighbours.
 
     Args:
-        corners: vertices at (0, 0), (1, 0), (0, 1) and (1, 1) of the face's axes, (elements, 4).
-
-    Returns:
-        (elements, inner^2).
+        corners: vertices at (0, 0), (1, 0), (0, 1) and (1, 1) of the elements' axes, (.., 4).
     """
-    lowest = corners.argmin(axis=1)
-    at_end = [lowest & 1, lowest >> 1]  # whether the lowest vertex is at the end of each axis
-    adjacent = [corners[np.arange(len(corners)), lowest ^ step] for step in (1, 2)]
-    steps = np.arange(inner)
-    first, second = (np.where(end[:, None], steps[::-1], steps) for end in at_end)
-    fast = (adjacent[0] < adjacent[1])[:, None, None]
-    u, v = first[:, None, :], second[:, :, None]
-    return np.where(fast, u + inner * v, v + inner * u).reshape(len(corners), inner**2)
+    lowest = corners.argmin(axis=-1)  # its bits say at which end of each axis it is
+    first, second = (
+        np.take_along_axis(corners, (lowest ^ step)[..., None], -1)[..., 0] for step in (1, 2)
+    )
+    return np.where(first < second, lowest, lowest + SWAPPED).astype(np.int8)
 
 
 def _volumes(nodes: Floats, order: int) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundswell.arrays import Integers
+from groundswell.meshes.entities import Entities
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra
 
 
@@ -35,6 +36,10 @@ class SeparateElements:
         """Global ids of nodes, (elements, (degree + 1)^3); elements share nodes with equal ids."""
         nodes = (degree + 1) ** AXES
         return np.asarray(elements, np.int64)[:, None] * nodes + np.arange(nodes)
+
+    def entities(self, elements: ArrayLike) -> Entities:
+        """See `Hexahedra`: elements share none."""
+        return Entities.of_separate(np.asarray(elements, np.int64))
 
     def count_nodes(self, degree: int) -> int:
         """Number of distinct nodes of a degree in the whole mesh."""

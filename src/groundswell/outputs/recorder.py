@@ -237,8 +237,10 @@ def _finished(what: str, values: HostArray, samples: int, dtype: str) -> HostArr
     if what != "final" and not samples:
         return np.full_like(values, np.nan, dtype)
     if what == "mean":
-        return mapped(lambda sums: sums / samples, values, dtype)
-    return mapped(lambda sums: np.sqrt(sums / samples), values, dtype) if what == "rms" else values
+        return mapped(lambda sums: sums / samples, values, dtype=dtype)
+    if what != "rms":
+        return values
+    return mapped(lambda sums: np.sqrt(sums / samples), values, dtype=dtype)
 
 
 class Recorders:

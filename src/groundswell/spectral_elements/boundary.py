@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundswell.backends.host_threads import mapped
 from groundswell.errors import InputError
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES, Floats, Hexahedra, face_nodes, positions
@@ -62,7 +63,7 @@ def evaluate(function: Function, nodes: Floats, name: str) -> Floats:
     with np.errstate(all="ignore"):  # reported below
         result = function(x, y, z)
     values = _require_real(result, x.shape, name)
-    if not (finite := np.isfinite(values)).all():
+    if not (finite := mapped(np.isfinite, values, dtype=bool)).all():
         at = ", ".join(f"{axis[~finite][0]:.6g}" for axis in (x, y, z))
         bad = values[~finite][0]
         raise InputError(f"{name} is {bad} at ({at}); give a function that is finite there")
@@ -76,6 +77,7 @@ def _require_real(result: Any, shape: tuple[int, ...], name: str) -> Floats:
         values = np.asarray(result)
         if values.dtype.kind not in "biuf":
             raise InputError(f"{name} is {result!r:.60}; {cure}")
-        return np.array(np.broadcast_to(np.asarray(values, float), shape))
+        # A copy, since functions may return what they own.
+        return mapped(np.asarray, np.broadcast_to(values, shape), dtype=float)
     except ValueError:
         raise InputError(f"{name} has shape {np.shape(result)}; {cure}") from None

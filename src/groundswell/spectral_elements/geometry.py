@@ -39,8 +39,8 @@ ROUNDING = 1e-13
 CHUNK_NODES = 1 << 15  # nodes processed at a time, so that intermediate arrays stay in cache
 # Number of shares of a rank's nodes, and limits on the nodes of a share. Threads process one share
 # at a time. With smaller ones, they would wait for Python's global lock; with larger ones, some
-# would have no work.
-SHARES, LEAST_SHARE, LARGEST_SHARE = 32, 1 << 16, 1 << 18
+# would have no work, and the system would provide new memory for each temporary array.
+SHARES, LEAST_SHARE, LARGEST_SHARE = 32, 1 << 16, 1 << 17
 # Face 2 a + 1 has its outward normal along +grad of axis a, face 2 a along -grad.
 FACE_SIGNS = (-1.0, 1.0) * AXES
 
@@ -177,7 +177,7 @@ class TrilinearMaps:
     affine: Mask
 
     @classmethod
-    def of(cls, mesh: Hexahedra, elements: ArrayLike) -> TrilinearMaps:
+    def of(cls, mesh: Shapes, elements: ArrayLike) -> TrilinearMaps:
         """The maps of these elements of a mesh of order 1."""
         chosen = np.asarray(elements)
         r, s, t = (np.array([1 if c >> a & 1 else -1 for c in range(8)]) for a in range(AXES))

@@ -15,7 +15,7 @@ from groundswell.spectral_elements.space import FunctionSpace
 
 def split_elements(space: FunctionSpace) -> tuple[Integers, Integers]:
     """Local numbers of elements that share nodes with other ranks, and of interior elements."""
-    is_shared = space.dofs.max(axis=1) >= space.sharing.unshared
+    is_shared = space.sharing.shared_elements
     return np.flatnonzero(is_shared), np.flatnonzero(~is_shared)
 
 

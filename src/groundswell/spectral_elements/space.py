@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -14,12 +13,13 @@ from groundswell.backends import Backend
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter import GatherScatter
-from groundswell.exchange.gather_scatter.sharing import Sharing, find_sharing
+from groundswell.exchange.gather_scatter.sharing import Sharing
 from groundswell.exchange.gather_scatter.transfers import Connection
 from groundswell.exchange.tuning import Choice, Tuning, fastest, gather_scatter_candidates
 from groundswell.linear.operators import VectorLayout
 from groundswell.meshes.hexahedra import AXES, Hexahedra, StoredShapes, face_nodes, positions
 from groundswell.spectral_elements.geometry import tabulate
+from groundswell.spectral_elements.rank_elements import NodeSharing, RankElements
 
 AUTOMATIC = Choice("auto")
 MAX_VALUES = 2**31  # per rank: kernels use 32-bit indices
@@ -35,6 +35,7 @@ class FunctionSpace:
     Args:
         elements: numbers of this rank's elements in the mesh.
         sharing: which ranks share the values at this rank's nodes.
+        rank_elements: the elements with what spaces of all degrees share.
         exchange: how ranks exchange values.
         tuning: how that was chosen; None if there was nothing to choose.
     """
@@ -43,7 +44,8 @@ class FunctionSpace:
     mesh: Hexahedra
     degree: int
     elements: Integers
-    sharing: Sharing
+    sharing: NodeSharing
+    rank_elements: RankElements
     exchange: Choice = AUTOMATIC
     tuning: Tuning | None = None
 
@@ -56,11 +58,13 @@ class FunctionSpace:
         Raises:
             InputError: a rank has more values than 32-bit indices can address.
         """
-        chosen = np.asarray(elements, np.int64)
-        ids = comm.collective_try(lambda: _ids_of(mesh, degree, chosen))
-        sharing = find_sharing(comm, ids)
+        return cls._of(comm, RankElements.on(comm, mesh, elements), degree)
+
+    @classmethod
+    def _of(cls, comm: Communicator, of_rank: RankElements, degree: int) -> FunctionSpace:
+        sharing = of_rank.share_nodes(degree)
         comm.collective_try(lambda: require_addressable(len(sharing.ids)))
-        return cls(comm, mesh, degree, chosen, sharing)
+        return cls(comm, of_rank.mesh, degree, of_rank.numbers, sharing, of_rank)
 
     def with_exchange(self, exchange: Choice) -> FunctionSpace:
         """The same space with another exchange."""
@@ -99,7 +103,7 @@ class FunctionSpace:
 
     def coarsen(self, degree: int) -> FunctionSpace:
         """The space of a lower degree on the same elements; all ranks must call it."""
-        coarse = FunctionSpace.on(self.comm, self.mesh, degree, self.elements)
+        coarse = FunctionSpace._of(self.comm, self.rank_elements, degree)
         return coarse.with_exchange(self.exchange)
 
     def operation(
@@ -137,6 +141,10 @@ class FunctionSpace:
         """Index of each element's nodes among the assembled values, (elements, (N + 1)^3)."""
         return self.sharing.indices.reshape(len(self.elements), (self.degree + 1) ** AXES)
 
+    def dofs_on(self, backend: Backend) -> DeviceArray:
+        """The same on a device, (elements (N + 1)^3,), in 32 bits; operators share the array."""
+        return self.sharing.indices_on(backend)
+
     @property
     def nodes(self) -> Floats:
         """Positions of the elements' nodes, (elements, (N + 1)^3, 3), m."""
@@ -147,10 +155,10 @@ class FunctionSpace:
 
         return tabulate(compute, len(self.elements), (degree + 1) ** AXES)[0]
 
-    @cached_property
+    @property
     def shapes(self) -> StoredShapes:
         """The shapes of this rank's elements, numbered from 0 on."""
-        return StoredShapes.of(self.mesh, self.elements)
+        return self.rank_elements.shapes
 
     def nodes_of(self, flags: Mask) -> Integers:
         """Ascending indices of flagged nodes among those of all elements, (flagged,).
@@ -158,7 +166,7 @@ class FunctionSpace:
         Args:
             flags: which assembled values are flagged, (values,).
         """
-        return np.sort(self.sharing.copies.take(np.flatnonzero(flags)).all_indices)
+        return self.sharing.numbering.flagged(flags)
 
     def on_boundary(self, tags: Collection[int]) -> Mask:
         """Whether assembled values, (values,), lie on tagged faces of any rank; collective."""
@@ -167,15 +175,6 @@ class FunctionSpace:
         for face in range(2 * AXES):
             flags[self.dofs[np.ix_(tagged[:, face], face_nodes(self.degree, face))]] = True
         return self.sharing.any_rank(flags)
-
-
-def _ids_of(mesh: Hexahedra, degree: int, elements: Integers) -> Integers:
-    """Global ids of the elements' nodes, one element after another."""
-
-    def compute(some: Integers) -> tuple[Integers]:
-        return (mesh.ids(degree, elements[some]),)
-
-    return tabulate(compute, len(elements), (degree + 1) ** AXES)[0].ravel()
 
 
 def require_addressable(values: int) -> None:

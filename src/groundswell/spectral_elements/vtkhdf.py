@@ -9,7 +9,7 @@ on).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from groundswell.arrays import HostArray, Integers
-from groundswell.backends.host_threads import take
-from groundswell.exchange.gather_scatter.sharing import number_by_first_use
 from groundswell.formats.atomic import atomic_write
 from groundswell.formats.damage import read_errors_reported
 from groundswell.formats.netcdf import netcdf_attributes
@@ -35,6 +33,7 @@ from groundswell.meshes.hexahedra import (
 )
 from groundswell.spectral_elements.fields import as_dataset
 from groundswell.spectral_elements.geometry import tabulate
+from groundswell.spectral_elements.node_numbering import NodeNumbering
 
 if TYPE_CHECKING:
     import xarray
@@ -83,20 +82,23 @@ class LagrangeElements:
         """
         mesh = replace(mesh, periodic=(False, False, False)) if isinstance(mesh, Box) else mesh
         everyone, lower = np.arange(mesh.count), min(degree, MAX_DEGREE)
-        # Numbered by first use, so that neighbours are close in the file.
-        numbers, first = number_by_first_use(mesh.ids(lower, everyone).ravel())
+        numbering = NodeNumbering.on(mesh, lower)
 
-        def at_points(values: Callable[[Integers], Floats]) -> Floats:
-            found = _to_equidistant(values, mesh.count, degree, lower)
-            return take(found.reshape(-1, found.shape[-1]), first)
+        matrix = _equidistant_matrix(degree, lower)
 
         def field(values: Floats) -> Floats:
-            return at_points(lambda some: values[some][..., None])[:, 0]
+            return numbering.collect(lambda some: interpolate(values[some][..., None], matrix))[
+                :, 0
+            ]
 
         shapes = StoredShapes.of(mesh, everyone)
-        points = at_points(lambda some: positions(shapes, degree, some))
+        points = numbering.collect(
+            lambda some: interpolate(positions(shapes, degree, everyone[some]), matrix)
+        )
         chosen = {name: field(values) for name, values in fields.items()}
-        return cls(points, numbers.reshape(mesh.count, -1), chosen, dict(attrs or {}))
+        # Numbered by first use, so that neighbours are close in the file.
+        connectivity = numbering.number_by_use().reshape(mesh.count, -1)
+        return cls(points, connectivity, chosen, dict(attrs or {}))
 
     def write(self, path: Path) -> Path:
         """Write the file.
@@ -179,19 +181,17 @@ class LagrangeElements:
 
 def to_equidistant(values: Floats, degree: int, lower: int) -> Floats:
     """Interpolate values (elements, (degree + 1)^3, components) to (lower + 1)^3 nodes."""
-    return _to_equidistant(lambda some: values[some], len(values), degree, lower)
-
-
-def _to_equidistant(
-    values: Callable[[Integers], Floats], count: int, degree: int, lower: int
-) -> Floats:
-    """The same for values that a function returns, given elements' numbers below `count`."""
-    matrix = gll(degree).interpolation(np.linspace(-1, 1, lower + 1))
+    matrix = _equidistant_matrix(degree, lower)
 
     def compute(some: Integers) -> tuple[Floats]:
-        return (np.ascontiguousarray(interpolate(values(some), matrix)),)
+        return (np.ascontiguousarray(interpolate(values[some], matrix)),)
 
-    return tabulate(compute, count, len(matrix) ** AXES)[0]
+    return tabulate(compute, len(values), len(matrix) ** AXES)[0]
+
+
+def _equidistant_matrix(degree: int, lower: int) -> Floats:
+    """Interpolation from GLL nodes to equidistant ones along an axis, (lower + 1, degree + 1)."""
+    return gll(degree).interpolation(np.linspace(-1, 1, lower + 1))
 
 
 def lagrange_order(degree: int) -> Integers:

@@ -13,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundswell.backends import host_threads
-from groundswell.backends.host_threads import chunks, for_each, in_threads, mapped, take
+from groundswell.backends.host_threads import (
+    chunks,
+    converted,
+    filled,
+    for_each,
+    in_threads,
+    mapped,
+    take,
+)
 
 
 @pytest.fixture(params=[1, 3])
@@ -115,6 +123,26 @@ def test_a_mapped_function_has_its_own_values(
 ) -> None:
     monkeypatch.setattr(host_threads, "CHUNK", 7)
     values = np.random.default_rng(1).uniform(1, 2, (3, 4, 5))
-    found = mapped(np.sqrt, values, "float32")
+    found = mapped(np.sqrt, values, dtype="float32")
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, np.sqrt(values).astype("float32"))
+
+
+def test_a_function_of_several_arrays(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Contiguous or not."""
+    monkeypatch.setattr(host_threads, "CHUNK", 7)
+    a, b = np.random.default_rng(2).uniform(1, 2, (2, 3, 4, 5))
+    for first, second in ((a, b), (a.T, b.T), (a, np.broadcast_to(b[0], a.shape))):
+        found = mapped(lambda x, y: x - 2 * y, first, second, dtype=float)
+        np.testing.assert_array_equal(found, first - 2 * second)
+    assert mapped(np.sqrt, np.empty((0, 3)), dtype=float).shape == (0, 3)
+
+
+def test_arrays_of_another_type_or_one_value(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_threads, "CHUNK", 7)
+    values = np.random.default_rng(3).uniform(1, 2, (9, 5))
+    assert converted(values, "float64") is values
+    single = converted(values, "float32")
+    assert single.dtype == np.float32
+    np.testing.assert_array_equal(single, values.astype("float32"))
+    np.testing.assert_array_equal(filled(30, -1, np.int32), np.full(30, -1, np.int32))

@@ -16,11 +16,13 @@ from groundswell.errors import InputError
 from groundswell.meshes.box import Box, kershaw
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import INSIDE, Hexahedra, face_nodes, positions, refine
-from groundswell.meshes.mesh import Mesh
+from groundswell.meshes.mesh import Mesh, pack
 
 CUBE = Box((1, 1, 1)).geometry_nodes([0])
 
 COUNTS = st.tuples(*[st.integers(1, 4)] * 3)
+# Near each other, so that rows are alike, or so far apart that products of spreads overflow.
+VERTICES = st.integers(0, 3) | st.integers(0, 2**62)
 few = settings(max_examples=25)
 
 
@@ -59,6 +61,20 @@ def test_there_are_as_many_rotations_as_a_cube_has() -> None:
 def test_nodes_of_a_mesh_whose_elements_are_turned(counts: Any, degree: int, seed: int) -> None:
     mesh = shuffled(Box(counts, high=(1.0, 2.0, 3.0)), np.random.default_rng(seed))
     require_same_places(mesh, degree, int(np.prod([degree * n + 1 for n in counts])))
+
+
+@few
+@given(
+    rows=st.integers(1, 4).flatmap(
+        lambda m: st.lists(st.tuples(*[VERTICES] * m), min_size=1, max_size=30)
+    )
+)
+def test_packed_rows_have_the_order_of_rows(rows: Any) -> None:
+    table = np.array(rows, np.int64)
+    unique, number = np.unique(table, axis=0, return_inverse=True)
+    packed = pack(table)
+    assert np.array_equal(np.unique(packed, return_inverse=True)[1], number.ravel())
+    assert len(np.unique(packed)) == len(unique)
 
 
 def test_some_elements_know_what_all_do() -> None:

@@ -20,7 +20,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from groundswell.arrays import Integers
-from groundswell.backends.sliced_ellpack import SparseRows
+from groundswell.backends.sliced_ellpack import IndexRows, SparseRows
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import Sharing
 
@@ -210,7 +210,7 @@ class ReductionPhases:
     """The rows to reduce before messages are sent, during communication, and afterwards."""
 
     pack: RowPair
-    local: RowPair
+    local: tuple[IndexRows, SparseRows]
     unpack: RowPair
 
 
@@ -226,9 +226,9 @@ def _gather_scatter(pattern: ExchangePattern) -> ReductionPhases:
 
 
 def _gather(pattern: ExchangePattern) -> ReductionPhases:
-    copies, sharing = pattern.sharing.copies, pattern.sharing
+    sharing = pattern.sharing
     return ReductionPhases(
-        pack=(copies.take(sharing.shared), pattern.own_and_sent(sharing.shared, sharing.owned)),
+        pack=(sharing.shared_copies, pattern.own_and_sent(sharing.shared, sharing.owned)),
         local=(sharing.unshared_copies, SparseRows.contiguous(0, sharing.unshared)),
         unpack=(pattern.by_rank(sharing.owned), SparseRows.single(sharing.owned)),
     )

@@ -15,6 +15,7 @@ from groundswell.backends.launch import KernelArguments
 from groundswell.backends.sliced_ellpack import (
     MAX_IN_FLIGHT,
     THREADS,
+    IndexRows,
     SlicedEllpack,
     SlicesOnDevice,
     SparseRows,
@@ -69,7 +70,7 @@ class Operand:
 def reduce_rows(
     backend: Backend,
     operation: str,
-    source: tuple[Operand, SparseRows],
+    source: tuple[Operand, IndexRows],
     target: tuple[Operand, SparseRows],
 ) -> list[Launch]:
     """The launch that reduces source rows into target rows; none without rows."""
@@ -99,14 +100,14 @@ def reduce_rows(
 
 
 def _on_device(
-    backend: Backend, source: SparseRows, target: SparseRows, dtype: str
+    backend: Backend, source: IndexRows, target: SparseRows, dtype: str
 ) -> SlicesOnDevice:
     """Slices of these rows on a device; operations share them if the targets are contiguous."""
     if target.indices is not None:
-        return SlicedEllpack.of(source, target).on(backend, dtype)
+        return SlicedEllpack.of(source, target, dtype=dtype).on(backend, dtype)
     key = backend, target.first, dtype
     if key not in source.on_devices:
-        source.on_devices[key] = SlicedEllpack.of(source, target).on(backend, dtype)
+        source.on_devices[key] = SlicedEllpack.of(source, target, dtype=dtype).on(backend, dtype)
     return source.on_devices[key]
 
 

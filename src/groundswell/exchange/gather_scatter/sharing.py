@@ -7,7 +7,7 @@ Trilinos).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from groundswell.arrays import Integers, Mask
 from groundswell.backends.host_threads import take
-from groundswell.backends.sliced_ellpack import SparseRows, index_type, padded_size, sort_in_windows
+from groundswell.backends.sliced_ellpack import (
+    WINDOW,
+    IndexRows,
+    SparseRows,
+    index_type,
+    padded_size,
+    sort_in_windows,
+)
 from groundswell.errors import InputError
 from groundswell.exchange.communicator import Communicator
 
@@ -65,9 +72,16 @@ class Sharing:
         return SparseRows.from_pairs(len(self.ids), rows, used)
 
     @cached_property
-    def unshared_copies(self) -> SparseRows:
+    def unshared_copies(self) -> IndexRows:
         """The copies of each id that no other rank has."""
-        return self.copies.take(np.arange(self.unshared))
+        return self.copies.head(self.unshared)
+
+    @cached_property
+    def shared_copies(self) -> SparseRows:
+        """The copies of each id that this rank shares."""
+        count = len(self.ids) - self.unshared
+        used = np.flatnonzero(self.indices >= self.unshared) if count else np.empty(0, np.int64)
+        return SparseRows.from_pairs(count, self.indices[used] - self.unshared, used)
 
     def any_rank(self, flags: Mask) -> Mask:
         """Which ids any rank has flagged, (ids,); collective."""
@@ -83,8 +97,8 @@ class Sharing:
     def shared_part(self) -> Sharing:
         """The same for shared ids only; other values are ignored."""
         first, indices = self.unshared, self.indices - self.unshared
-        return replace(
-            self,
+        return Sharing(
+            self.comm,
             ids=self.ids[first:],
             own=self.own - first,
             unshared=0,
@@ -105,9 +119,40 @@ def find_sharing(comm: Communicator, ids: ArrayLike) -> Sharing:
     Raises:
         InputError: the ids are invalid.
     """
-    numbers, distinct, by_id = comm.collective_try(lambda: _number(_checked(ids)))
-    answers = _query_directory(comm, distinct, by_id)
-    return comm.collective_try(lambda: _arrange(comm, numbers, distinct, by_id, answers))
+    return look_up(comm, ids).arrange()
+
+
+@dataclass(frozen=True, eq=False)
+class RankIds:
+    """The ids of one rank, and the ranks that share them; made by `look_up`.
+
+    Args:
+        numbers: of each value's id among the distinct ones, (values,); NO_ID if it has none.
+        distinct: the distinct ids, in order of first occurrence.
+        by_id: the order that sorts them.
+        answers: of the directory, see `_answer_queries`.
+    """
+
+    comm: Communicator
+    numbers: Integers
+    distinct: Integers
+    by_id: Integers
+    answers: dict[int, Integers]
+
+    def arrange(self, window: int = WINDOW) -> Sharing:
+        """Arrange the ids in the order of `Sharing.ids`; collective.
+
+        Args:
+            window: number of ids that are sorted by number of copies together.
+        """
+        arranged: Sharing = self.comm.collective_try(lambda: _arrange(self, window))
+        return arranged
+
+
+def look_up(comm: Communicator, ids: ArrayLike) -> RankIds:
+    """Look up the ranks that share this rank's ids; collective. See `find_sharing`."""
+    found = comm.collective_try(lambda: _number(_checked(ids)))
+    return RankIds(comm, *found, _query_directory(comm, *found[1:]))
 
 
 def _checked(ids: ArrayLike) -> Integers:
@@ -168,15 +213,9 @@ def _keys(ids: Integers) -> Integers:
     return np.unique(ids, return_inverse=True)[1]
 
 
-def _arrange(
-    comm: Communicator,
-    numbers: Integers,
-    distinct: Integers,
-    by_id: Integers,
-    answers: dict[int, Integers],
-) -> Sharing:
-    """Put the distinct ids in the order of `Sharing.ids`."""
-    table = np.concatenate([np.empty(0, np.int64), *answers.values()]).reshape(-1, 3)
+def _arrange(given: RankIds, window: int) -> Sharing:
+    comm, numbers, distinct, by_id = given.comm, given.numbers, given.distinct, given.by_id
+    table = np.concatenate([np.empty(0, np.int64), *given.answers.values()]).reshape(-1, 3)
     ids, rank, owners = table[np.lexsort((table[:, 0], table[:, 1]))].T
     shared = by_id[np.searchsorted(distinct, ids, sorter=by_id)]
     owner = np.full(len(distinct), comm.rank, np.int32)
@@ -184,7 +223,7 @@ def _arrange(
     group = np.full(len(distinct), UNSHARED, np.int8)
     group[shared] = np.where(owners == comm.rank, OWNED, GHOST)
     used = numbers if numbers.min(initial=0) >= 0 else numbers[numbers >= 0]
-    order = _order(group, np.bincount(used, minlength=len(group)))
+    order = _order(group, np.bincount(used, minlength=len(group)), window)
     index = np.empty(len(order) + 1, index_type(len(order)))
     index[order] = np.arange(len(order))
     index[-1] = NO_ID  # the last element is the one that number NO_ID selects
@@ -199,11 +238,11 @@ def _arrange(
     )
 
 
-def _order(group: NDArray[np.int8], copies: Integers) -> Integers:
+def _order(group: NDArray[np.int8], copies: Integers, window: int) -> Integers:
     """The order of ids by group and, within windows, by number of copies."""
     sizes = padded_size(copies)
     parts = [np.flatnonzero(group == which) for which in (UNSHARED, OWNED, GHOST)]
-    return np.concatenate([part[sort_in_windows(sizes[part])] for part in parts])
+    return np.concatenate([part[sort_in_windows(sizes[part], window)] for part in parts])
 
 
 # --- the directory --------------------------------------------------------------------------------

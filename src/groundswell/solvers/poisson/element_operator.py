@@ -60,7 +60,7 @@ class ElementOperator:
         self.variant = self._fit(variant or self._choose_variant())
         if space.mesh.order == 1:
             require_positive(self._maps.least_determinants(space.degree), space.elements)
-        self._dofs = backend.to_device(space.dofs.astype("i4"))
+        self._dofs = space.dofs_on(backend)
         self._geometry = self._store_geometry()
 
     def launches(
@@ -112,9 +112,9 @@ class ElementOperator:
 
     # --- choices ----------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def _maps(self) -> TrilinearMaps:
-        return TrilinearMaps.of(self.space.mesh, self.space.elements)
+        return self.space.rank_elements.maps
 
     @cached_property
     def _unit(self) -> float:

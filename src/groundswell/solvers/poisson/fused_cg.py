@@ -20,7 +20,7 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Blocks, Constant, Launch, Source
-from groundswell.backends.sliced_ellpack import SlicedEllpack, SparseRows
+from groundswell.backends.sliced_ellpack import IndexRows, SlicedEllpack, SparseRows
 from groundswell.backends.source import precision
 from groundswell.linear.cg import MAX_ITERATIONS, SUMS, RecordedIteration
 from groundswell.linear.operators import GraphPart
@@ -90,13 +90,14 @@ class RowSet:
 
     @classmethod
     def of(
-        cls, backend: Backend, first: int, values: DeviceArray, rows: SparseRows, index_type: str
+        cls, backend: Backend, first: int, values: DeviceArray, rows: IndexRows, index_type: str
     ) -> RowSet:
         """The rows from number `first` on."""
-        slices = SlicedEllpack.of(rows, SparseRows.contiguous(0, rows.count), WARP, MAX_IN_FLIGHT)
-        indices, strips = slices.indices.astype(index_type), slices.table[:, :4].astype(index_type)
+        target = SparseRows.contiguous(0, rows.count)
+        slices = SlicedEllpack.of(rows, target, WARP, MAX_IN_FLIGHT, index_type)
+        indices, strips = slices.indices, slices.table[:, :4].astype(index_type)
         # Strips of a block then read values near each other, whatever their widths are.
-        begins = strips[:, 0] if rows.indices is None else indices[strips[:, 3]]
+        begins = strips[:, 0] if rows.is_contiguous else indices[strips[:, 3]]
         strips = strips[np.argsort(begins, kind="stable")]
         return cls(
             *(first, values[..., slices.first[0] :], int(values.shape[-1]), len(strips)),
@@ -192,7 +193,7 @@ class FusedConjugateGradients(RecordedIteration):
         """Rows of this rank alone, gathered in the sweep, and shared rows, gathered before it."""
         backend, sharing = self._backend, self._elements.space.sharing
         first, index_type = sharing.unshared, INDEX_TYPES[self._small]
-        unshared = sharing.copies.take(np.arange(first))
+        unshared = sharing.unshared_copies
         gathered = SparseRows.contiguous(0, sharing.own - first)
         return (
             RowSet.of(backend, 0, self._local, unshared, index_type),

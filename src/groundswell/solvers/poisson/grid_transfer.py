@@ -61,8 +61,8 @@ class GridTransfer(NodalExchange):
             gather=coarse.operation(backend, "gather", local, b),
         )
         module = backend.compile(transfer_source(r.dtype, fine.degree, coarse.degree))
-        fine_dofs = backend.to_device(choose_dofs(fine, mask).astype("i4"))
-        dofs = backend.to_device(coarse.dofs.astype("i4"))
+        fine_dofs = backend.to_device(choose_dofs(fine, mask))
+        dofs = coarse.dofs_on(backend)
 
         def launch(name: str, chosen: Integers, **arrays: DeviceArray) -> list[Launch]:
             return launch_on_elements(backend, module, name, fine.degree, chosen, **arrays)
@@ -86,10 +86,14 @@ def choose_dofs(space: FunctionSpace, mask: Floats) -> Integers:
 
     NOWHERE except in the first element of a node that is free and owned by this rank.
     """
-    chosen, copies = np.full(space.dofs.size, NOWHERE), space.sharing.copies
-    free = np.flatnonzero(mask[: space.own] > 0)
-    chosen[copies.firsts[free]] = free
-    return chosen.reshape(space.dofs.shape)
+    numbering, is_free = space.sharing.numbering, mask > 0
+    is_free[space.own :] = False
+
+    def choose(some: slice) -> Integers:
+        dofs = numbering.indices_of(some)
+        return np.where(is_free[dofs] & numbering.is_first(some), dofs, np.int32(NOWHERE))
+
+    return numbering.tabulate(choose).reshape(space.dofs.shape)
 
 
 def transfer_source(dtype: DTypeLike, fine: int, coarse: int) -> Source:

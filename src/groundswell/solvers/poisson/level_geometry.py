@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -19,36 +20,52 @@ from groundswell.spectral_elements.space import FunctionSpace
 
 @dataclass(frozen=True, eq=False)
 class LevelGeometry:
-    """Geometric data for the smoother of a level.
+    """Geometric data for the smoother of a level, and of the highest one for degree 1.
 
     Args:
         diagonals: diagonals of the elements' operators, (elements, (N + 1)^3).
         stretches: see `compute_stretches`.
+        coarsest: Galerkin matrices of the elements for degree 1, (elements, 8, 8); (elements, 0)
+            without them.
     """
 
     diagonals: Floats
     stretches: Floats
+    coarsest: Floats
 
     @classmethod
-    def of(cls, space: FunctionSpace, screening: float) -> LevelGeometry:
+    def of(
+        cls, space: FunctionSpace, screening: float, *, has_coarsest: bool = False
+    ) -> LevelGeometry:
         """The data of the level with this space; all ranks must call it.
+
+        Args:
+            screening: the coefficient lambda, 1/m^2.
+            has_coarsest: whether to compute the Galerkin matrices for degree 1, too.
 
         Raises:
             InputError: elements are inverted as polynomials of this degree.
         """
-        found: LevelGeometry = space.comm.collective_try(lambda: cls._of(space, screening))
-        return found
 
-    @classmethod
-    def _of(cls, space: FunctionSpace, screening: float) -> LevelGeometry:
-        def compute(some: Integers) -> tuple[Floats, Floats, Floats]:
+        def compute(some: Integers) -> tuple[Floats, ...]:
             geometry = GeometricFactors.of_few(space.shapes, space.degree, some)
             with np.errstate(all="ignore"):  # inverted elements are refused below
                 stretches = compute_stretches(geometry, screening)
-            return geometry.diagonal(screening), stretches, geometry.mass.min(axis=1)
+                coarsest = np.empty((len(some), 0))
+                if has_coarsest:
+                    coarsest = galerkin_matrices(geometry, screening)
+            diagonals, least_masses = geometry.diagonal(screening), geometry.mass.min(axis=1)
+            return diagonals, stretches, coarsest, least_masses
 
+        found: LevelGeometry = space.comm.collective_try(lambda: cls._tabulate(space, compute))
+        return found
+
+    @classmethod
+    def _tabulate(
+        cls, space: FunctionSpace, compute: Callable[[Integers], tuple[Floats, ...]]
+    ) -> LevelGeometry:
         nodes = (space.degree + 1) ** AXES
-        diagonals, stretches, least_masses = tabulate(compute, len(space.elements), nodes)
+        *data, least_masses = tabulate(compute, len(space.elements), nodes)
         try:
             require_positive(least_masses, space.elements)
         except InputError as error:
@@ -56,22 +73,7 @@ class LevelGeometry:
                 f"as polynomials of degree {space.degree}, a level of multigrid, {error}; or "
                 "choose another preconditioner"
             ) from error
-        return cls(diagonals, stretches)
-
-
-def coarsest_matrices(space: FunctionSpace, screening: float) -> Floats:
-    """Galerkin matrices of this rank's elements for degree 1, (elements, 8, 8).
-
-    Args:
-        space: the space of the highest degree.
-        screening: the coefficient lambda, 1/m^2.
-    """
-
-    def compute(some: Integers) -> tuple[Floats]:
-        geometry = GeometricFactors.of_few(space.shapes, space.degree, some)
-        return (galerkin_matrices(geometry, screening),)
-
-    return tabulate(compute, len(space.elements), (space.degree + 1) ** AXES)[0]
+        return cls(*data)
 
 
 def galerkin_matrices(geometry: GeometricFactors, screening: float) -> Floats:

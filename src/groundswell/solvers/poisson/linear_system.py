@@ -9,7 +9,7 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Backend, Listing
-from groundswell.backends.host_threads import take
+from groundswell.backends.host_threads import chunks, converted, in_threads, mapped, take
 from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory, RecordedIteration
 from groundswell.linear.operators import Composite, LinearOperator
 from groundswell.meshes.hexahedra import Floats
@@ -122,8 +122,8 @@ class LinearSystem(Composite):
         load = self._normalised(operator.assemble, self._integrate(source, loads))
         known = np.zeros(self.space.size)
         if prescribed is not None:
-            known[dofs] = prescribed
-            known *= operator.mask == 0
+            fixed = self.space.nodes_of(operator.mask == 0)
+            known[dofs.ravel()[fixed]] = prescribed.ravel()[fixed]
         residual = self._residual(load, known)
         if start is not None:
             guess = np.zeros_like(known)
@@ -132,7 +132,8 @@ class LinearSystem(Composite):
             target, residual = tolerance * self._norm(residual), self._residual(load, known)
             tolerance = target / (self._norm(residual) or 1.0)
         correction, history = self._solve_residual(residual, tolerance)
-        assembled = self._normalised(operator.spread, correction) + known
+        spread = self._normalised(operator.spread, correction)
+        assembled = mapped(np.add, spread, known, dtype=float)
         values = take(assembled, self.space.sharing.indices).reshape(dofs.shape)
         return values if self._mean is None else self._mean.shift(values), history
 
@@ -142,17 +143,18 @@ class LinearSystem(Composite):
 
     def _integrate(self, source: Floats, loads: Floats | None) -> Floats:
         """Integrals of the source times each node's basis function, plus loads."""
-        local = source * self._mass
+        local = mapped(np.multiply, source, self._mass, dtype=float)
         if self._mean is not None:
             local, self.imbalance = self._mean.balance(local, loads)
         elif loads is not None:
-            local += loads
+            local = mapped(np.add, local, loads, dtype=float)
         return local
 
     def _residual(self, load: Floats, u: Floats) -> Floats:
         """This rank's own values of an assembled load less A u, where u is free."""
-        own, operator = self.space.own, self.operator
-        residual = (load - self._normalised(operator.apply_unmasked, u)) * operator.mask
+        own, mask = self.space.own, self.operator.mask
+        product = self._normalised(self.operator.apply_unmasked, u)
+        residual = mapped(lambda b, a, m: (b - a) * m, load, product, mask, dtype=float)
         residual[own:] = 0
         return residual if self._mean is None else self._mean.remove_rounding(residual, own)
 
@@ -169,7 +171,7 @@ class LinearSystem(Composite):
         power = self._exponent(b)
         self._backend.assign(self._iteration.b, _scaled(b, -power))
         history = self._iteration.solve(tolerance)
-        x = np.asarray(self._backend.to_host(self._iteration.x), float)
+        x = converted(self._backend.to_host(self._iteration.x), float)
         return _scaled(x, power), replace(history, residuals=_scaled(history.residuals, power))
 
     def _exponent(self, values: Floats) -> int:
@@ -178,7 +180,10 @@ class LinearSystem(Composite):
         It is that of the largest value of all ranks, or 0 if this value is near 1. Without scaling,
         values such as 1e-40 or 1e40 would exceed the range of single precision in multigrid.
         """
-        mine = max(abs(float(bound(initial=0.0))) for bound in (values.max, values.min))
+        flat = values.reshape(-1)
+        parts = chunks(len(flat), 1)
+        bounds = in_threads(lambda part: (flat[part].max(), -flat[part].min()), parts)
+        mine = max((float(max(pair)) for pair in bounds), default=0.0)
         power = int(np.frexp(max(self.space.comm.allgather(mine)))[1])
         return power if abs(power) > NEAR_ONE else 0
 

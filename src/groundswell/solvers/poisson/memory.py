@@ -16,12 +16,14 @@ COEFFICIENTS = 21  # numbers of an element with straight edges
 
 # A level of multigrid: bytes of a value, in double precision if elements are flat; bytes per node
 # without stored factors; and vectors.
-SINGLE, DOUBLE, LEVEL_NODE, LEVEL_VECTORS = 4, 8, 24, 11
+SINGLE, DOUBLE, LEVEL_NODE, LEVEL_VECTORS = 4, 8, 20, 11
 LEVEL_LAUNCHES = 4  # with a list of elements
 
 # Host bytes per node: ids and indices, positions, mass, functions; geometry of levels; what exists
 # of these while the coarsest matrix is assembled.
-HOST_NODE, HOST_LEVELS, HOST_BEFORE = 180, 30, 100
+HOST_NODE, HOST_LEVELS, HOST_BEFORE = 165, 5, 100
+HOST_FACTOR = 4  # host bytes per node for each factor that is stored while multigrid is set up
+HOST_ENTITIES = 620  # host bytes per element for the numbers of its vertices, edges and faces
 HOST_SHARE = 85  # host bytes per node that a thread processes
 # Host bytes per element of the coarsest matrix: each rank's part, the whole while rank 0 assembles
 # it, and what remains of it.
@@ -71,12 +73,14 @@ class MemoryEstimate:
     @property
     def host(self) -> int:
         """Peak bytes on the host, of the set-up or of the evaluation of u."""
+        always = self.elements * HOST_ENTITIES + self._of_threads
         if not self.multigrid:
-            return self.nodes[0] * HOST_NODE + self._of_threads
+            return self.nodes[0] * HOST_NODE + always
         part, whole = self.elements * COARSEST_PART, self.coarsest * COARSEST_WHOLE
         early = self.nodes[0] * HOST_BEFORE + part + whole
-        later = self.nodes[0] * (HOST_NODE + HOST_LEVELS) + self.coarsest * COARSEST_KEPT
-        return max(early, later) + self.coarsest_factors + self._of_threads
+        of_node = HOST_NODE + HOST_LEVELS + HOST_FACTOR * self.factors
+        later = self.nodes[0] * of_node + self.coarsest * COARSEST_KEPT
+        return max(early, later) + self.coarsest_factors + always
 
     @property
     def _of_threads(self) -> int:

@@ -18,9 +18,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from groundswell.arrays import DeviceArray, Integers, Mask
+from groundswell.arrays import DeviceArray, Floats, Integers, Mask
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
+from groundswell.backends.host_threads import mapped
 from groundswell.backends.launch import Replay
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.gather_scatter.sharing import hash_ids
@@ -29,7 +30,7 @@ from groundswell.linear.coarse import CoarseSolver
 from groundswell.linear.operators import Composite, LinearOperator, VectorLayout, convert
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.grid_transfer import GridTransfer
-from groundswell.solvers.poisson.level_geometry import LevelGeometry, coarsest_matrices
+from groundswell.solvers.poisson.level_geometry import LevelGeometry
 from groundswell.solvers.poisson.lines import LineCorrection, correct_lines, shortest_axes
 from groundswell.solvers.poisson.operator import Operator
 from groundswell.solvers.poisson.schwarz import Schwarz
@@ -94,7 +95,8 @@ class Multigrid(Composite):
         degrees = cycle.levels(space.degree)
         spaces = [space, *(space.coarsen(degree) for degree in degrees[1:])]
         geometries = [
-            LevelGeometry.of(each, equation.screening) for each in spaces[: max(1, len(spaces) - 1)]
+            LevelGeometry.of(each, equation.screening, has_coarsest=each is space)
+            for each in spaces[: max(1, len(spaces) - 1)]
         ]
         shortest = shortest_axes(geometries[0].stretches)
         has_flat = any(space.comm.allgather(bool((shortest >= 0).any())))
@@ -104,7 +106,8 @@ class Multigrid(Composite):
             for n, of_level in enumerate(zip(spaces[:-1], geometries, strict=False))
         ]
         lowest = spaces[-1].vectors(backend, dtype)
-        self._coarse = _make_coarse_solver(lowest, spaces, equation, cycle.coarse)
+        matrices = geometries[0].coarsest
+        self._coarse = _make_coarse_solver(lowest, spaces[-1], matrices, equation, cycle.coarse)
         self._transfers = self._connect(backend, spaces)
         smoothing = [part for level in self.levels for part in level.smoother.parts]
         lines = [
@@ -193,18 +196,27 @@ class Level:
 
         def precondition(r: DeviceArray, z: DeviceArray) -> LinearOperator:
             diagonal = self.operator.assemble(geometry.diagonals)
-            diagonal = np.where(self.operator.mask > 0, diagonal, 0.0)
-            copies = self.operator.assemble(np.ones(space.dofs.shape))
-            return Schwarz(backend, space, geometry.stretches, diagonal * copies, r, z)
+            copies = self.operator.assemble(np.ones(1))
+            scaled = mapped(
+                lambda mask, d, n: np.where(mask > 0, d * n, 0.0),
+                *(self.operator.mask, diagonal, copies),
+                dtype=float,
+            )
+            return Schwarz(backend, space, geometry.stretches, scaled, r, z)
 
         self.smoother = Chebyshev(
             space.vectors(backend, dtype),
             apply,
             precondition,
-            hash_ids(space.sharing.ids[: space.own]) / 2.0**64 - 0.5,
+            mapped(_noise, space.sharing.ids[: space.own], dtype=float),
             order=order,
             transport=space.exchange.transport,
         )
+
+
+def _noise(ids: Integers) -> Floats:
+    """Numbers between -0.5 and 0.5 that look random, but follow from ids."""
+    return np.asarray(hash_ids(ids) / 2.0**64 - 0.5)
 
 
 def level_degrees(degree: int) -> tuple[int, ...]:
@@ -217,12 +229,11 @@ def level_degrees(degree: int) -> tuple[int, ...]:
 
 def _make_coarse_solver(
     vectors: VectorLayout,
-    spaces: Sequence[FunctionSpace],
+    lowest: FunctionSpace,
+    matrices: Floats,
     equation: Equation,
     method: str,
 ) -> CoarseSolver:
-    lowest = spaces[-1]
-    matrices = coarsest_matrices(spaces[0], equation.screening)
     fixed = lowest.on_boundary(equation.fixed)
     comm, ids = lowest.comm, lowest.sharing.ids
     if not equation.screening and not any(comm.allgather(bool(fixed.any()))):

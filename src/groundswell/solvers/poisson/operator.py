@@ -12,6 +12,7 @@ import numpy as np
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
+from groundswell.backends.host_threads import converted, mapped
 from groundswell.meshes.hexahedra import Floats
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.solvers.poisson.equation import Equation
@@ -58,26 +59,28 @@ class Operator(NodalExchange):
             space.operation(backend, "gather", self.local, y),
         )
         self.unmasked = self.overlap(backend, space, self._apply)
-        self.mask = np.where(space.on_boundary(equation.fixed), 0.0, 1.0)
+        self.mask = mapped(np.logical_not, space.on_boundary(equation.fixed), dtype=float)
         self.launches = [*self.unmasked, *self._apply_mask()]
 
     def assemble(self, local: Floats) -> Floats:
-        """Sum the elements' values, (elements, (N + 1)^3), at shared nodes of all ranks."""
-        self._backend.assign(self.local, local.ravel().astype(self.local.dtype, copy=False))
+        """Sum the elements' values, (elements, (N + 1)^3) or one number, at shared nodes."""
+        self._backend.assign(self.local, converted(np.ravel(local), self.local.dtype))
         in_order(self._gather.launches)()
-        return self.spread(np.asarray(self._backend.to_host(self._y), float))
+        return self.spread(converted(self._backend.to_host(self._y), float))
 
     def spread(self, values: Floats) -> Floats:
         """Assembled values, with copies from the ranks that own them."""
+        if not self._halo.launches:
+            return values
         self._backend.assign(self._x, values)
         in_order(self._halo.launches)()
-        return np.asarray(self._backend.to_host(self._x), float)
+        return converted(self._backend.to_host(self._x), float)
 
     def apply_unmasked(self, values: Floats) -> Floats:
         """A times assembled values, without fixed sides."""
         self._backend.assign(self._x, values)
         in_order(self.unmasked)()
-        return np.asarray(self._backend.to_host(self._y), float)
+        return converted(self._backend.to_host(self._y), float)
 
     def diagonal(self) -> Floats:
         """The diagonal of A, assembled; 1 where values are prescribed."""
@@ -92,5 +95,5 @@ class Operator(NodalExchange):
         own = self._space.own
         if not own or self.mask.all():
             return []
-        mask = self._backend.to_device(self.mask.astype(self._x.dtype))
+        mask = self._backend.to_device(converted(self.mask, self._x.dtype))
         return multiply(self._backend, self._y, mask, self._y, own)

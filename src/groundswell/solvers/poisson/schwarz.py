@@ -21,6 +21,7 @@ from scipy import linalg
 
 from groundswell.arrays import DeviceArray, Integers
 from groundswell.backends import Backend, Constant, Launch, Source
+from groundswell.backends.host_threads import converted
 from groundswell.backends.source import precision
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import Floats
@@ -65,11 +66,11 @@ class Schwarz(NodalExchange):
             space.operation(backend, "halo", r, r), space.operation(backend, "gather", local, z)
         )
         module = backend.compile(schwarz_source(r.dtype, space.degree))
-        scale = box_scales(space, stretches, diagonal)
+        scale = converted(box_scales(space, stretches, diagonal), r.dtype)
         arrays = {
             "r": r,
-            "dofs": backend.to_device(space.dofs.astype("i4")),
-            "scale": backend.to_device(np.asarray(scale, r.dtype)),
+            "dofs": space.dofs_on(backend),
+            "scale": backend.to_device(scale),
             "stretches": backend.to_device(np.asarray(stretches, r.dtype)),
             "z": local,
         }

@@ -15,13 +15,14 @@ from dense_spectral_elements import space_on
 from variants import long_variants
 
 import groundswell as gs
-from groundswell.backends import Backend, open_backend
+from groundswell.backends import open_backend
 from groundswell.errors import InputError
 from groundswell.exchange.gather_scatter import GatherScatter
 from groundswell.meshes.box import Box
 from groundswell.solvers.poisson import multigrid
 from groundswell.solvers.poisson.element_operator import ElementOperator
 from groundswell.spectral_elements import space as space_module
+from groundswell.spectral_elements.space import FunctionSpace
 
 pytestmark = pytest.mark.each_value
 
@@ -105,8 +106,8 @@ def test_what_fails_holds_nothing(wrong: Any, operations: list[GatherScatter]) -
 def test_half_a_cycle_holds_nothing(
     operations: list[GatherScatter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(backend: Backend, spaces: Any, *given: Any) -> None:
-        spaces[0].comm.fail_together(InputError("no lowest level"))
+    def refuse(vectors: Any, lowest: FunctionSpace, *given: Any) -> None:
+        lowest.comm.fail_together(InputError("no lowest level"))
 
     monkeypatch.setattr(multigrid, "_make_coarse_solver", refuse)
     with pytest.raises(InputError, match="no lowest level"):
