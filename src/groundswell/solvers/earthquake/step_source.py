@@ -13,6 +13,7 @@ from groundswell.solvers.earthquake.materials import Materials
 from groundswell.solvers.earthquake.setup import Setup
 
 KERNELS = Path(__file__).parent / "kernels"
+BLOCKS = 4  # that share a GPU's multiprocessor if a thread has 64 registers
 
 
 def step_source(
@@ -25,15 +26,28 @@ def step_source(
         **layers.constants(),
         "CORRECTED_ROWS": materials.are_corrected,
         "ATTENUATION": ground.relaxation is not None,
+        "HALF_MEMORY": setup.has_half_memory,
+        "CLASSES": materials.record > 0,
+        "MODULI": materials.record,
         "FREE_SURFACE": has_surface,
         "WET_SURFACE": has_surface and ground.phases is not None,
         "SHEAR_REACH": SHEAR_REACH,
         "ABOVE": float(surface_weights(ground.free_surface)[0]),
     }
+    if _is_crowded(setup, materials):
+        constants["MIN_BLOCKS_PER_SM"] = BLOCKS
     parameters = {**layout.parameters(), **layers.parameters(), **_differences(part)}
     parameters |= {"DT": setup.dt, "DT_EXACT": Exact(setup.dt)}
+    if setup.has_half_memory:
+        parameters["MEMORY_UNIT"] = setup.memory_unit
     generic = layout.is_short_run(setup.steps)
     return Source(KERNELS / "step.h", constants, parameters, generic=generic)
+
+
+def _is_crowded(setup: Setup, materials: Materials) -> bool:
+    """Whether the stress update would take a few registers more than BLOCKS leave a thread."""
+    in_single = setup.dtype == "float32" and setup.case.boundary.sides == "pml"
+    return in_single and materials.record > 0 and not setup.has_half_memory
 
 
 def _differences(part: Part) -> dict[str, Parameter]:
