@@ -22,14 +22,22 @@ def main() -> None:
     parser.add_argument("--sides", default="pml", choices=["pml", "sponge", "periodic"])
     parser.add_argument("--width", type=int, default=10)
     parser.add_argument("--elastic", action="store_true")
+    parser.add_argument("--memory", default="full", choices=["full", "half"])
+    parser.add_argument("--materials", default="cells", choices=["cells", "classes"])
     parser.add_argument("--blocks", nargs="*", help="blocks of GPU threads to try: 32x4x2 ...")
     parser.add_argument("--times", type=int, help="launches in one timed run")
     args = parser.parse_args()
     backend = open_backend(args.backend)
     bandwidth = backend.measure_bandwidth()
-    print(f"{backend.device}: {bandwidth / 1e9:.0f} GB/s, {args.cells}, {args.precision}")
+    storage = f"memory {args.memory}, materials {args.materials}"
+    print(
+        f"{backend.device}: {bandwidth / 1e9:.0f} GB/s, {args.cells}, {args.precision}, {storage}"
+    )
     nx, ny, nz = args.cells
-    variant = Variant("", (nx, ny, nz), not args.elastic, args.precision, args.sides, args.width)
+    variant = Variant(
+        *("", (nx, ny, nz), not args.elastic, args.precision, args.sides, args.width),
+        *(args.memory, args.materials),
+    )
     for block in args.blocks or ["x".join(map(str, cuda_module.CELL_BLOCK))]:
         bx, by, bz = map(int, block.split("x"))
         cuda_module.CELL_BLOCK = (bx, by, bz)

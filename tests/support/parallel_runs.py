@@ -52,6 +52,7 @@ class Variant:
     precision: str
     single_receiver: bool = False  # inside a block, so that only maps read across sides
     sea: bool = False
+    compact: bool = False  # memory variables in 16 bits, materials in a table
 
     @property
     def places(self) -> list[tuple[float, float, float]]:
@@ -61,6 +62,7 @@ class Variant:
         receivers = [
             {"name": f"R{n}", "x": x, "y": y, "depth": z} for n, (x, y, z) in enumerate(self.places)
         ]
+        storage = {"memory": "half", "materials": "classes"} if self.compact else {}
         return {
             "solver": "earthquake",
             "title": "ranks",
@@ -77,7 +79,7 @@ class Variant:
                 "volumes": {"interval": 0.1, "stride": 3, "fields": ["vx", "szz"]},
                 "shaking_map": True,
             },
-            "run": {"precision": self.precision, **run},
+            "run": {"precision": self.precision, **storage, **run},
         }
 
 
@@ -98,6 +100,7 @@ class ParallelRun:
         words = [variant.sides, variant.top, variant.precision, shared, self.transport]
         words += (
             ["sea"] * variant.sea
+            + ["compact"] * variant.compact
             + ["after"] * (not self.overlap)
             + ["few"] * variant.single_receiver
         )
@@ -120,11 +123,13 @@ DEEP_PERIODIC = Variant("periodic", "absorbing", "single")
 # Runs that share a number of ranks share a start of MPI; those that share a variant, their kernels.
 PARALLEL_RUNS = [
     ParallelRun(2, replace(DEEP, sea=True), (1, 1, 2), "peer", True),
+    ParallelRun(2, replace(DEEP_SPONGE, sea=True, compact=True), (2, 1, 1), "peer", True),
     ParallelRun(4, ROCK, (2, 2, 1), "mpi", False),
     ParallelRun(4, PERIODIC, (1, 2, 2), "mpi-thread", True, "mpc"),
 ]
 MORE_PARALLEL_RUNS = [
     ParallelRun(2, ROCK, (1, 1, 2), "peer", True),
+    ParallelRun(4, replace(ROCK, compact=True), (1, 2, 2), "mpi", True),
     ParallelRun(4, replace(PERIODIC, sea=True), (2, 1, 2), "mpi", True),
     ParallelRun(4, replace(PERIODIC, single_receiver=True), (2, 2, 1), "peer", True),
     ParallelRun(4, PERIODIC, None, "auto", True),

@@ -66,8 +66,12 @@ class CollectedModule:
         return lambda: None
 
 
-def solver_sources(precision: str, sides: str, top: str, q: bool) -> list[Source]:
-    """Everything that one variant of the earthquake solver compiles."""
+def solver_sources(precision: str, sides: str, top: str, q: bool, **storage: str) -> list[Source]:
+    """Everything that one variant of the earthquake solver compiles.
+
+    Args:
+        storage: `memory` and `materials` of `[run]`.
+    """
     matter = {"vp": 6000.0, "vs": 3464.0, "rho": 2700.0} | ({"qp": 155.9, "qs": 69.3} if q else {})
     case = EarthquakeCase(
         time={"duration": 1.0},
@@ -83,7 +87,7 @@ def solver_sources(precision: str, sides: str, top: str, q: bool) -> list[Source
                 "time_function": {"kind": "gaussian", "sigma": 0.1},
             }
         ],
-        run={"precision": precision},
+        run={"precision": precision, **storage},
     )
     backend = SourceCollector()
     Earthquake(prepare(case), backend)

@@ -114,9 +114,11 @@ class RunSection(Section):
 
     Attributes:
         unsupported: keys that the solver does not have; they must have their defaults.
+        decisive: keys that results depend on, besides `codec`.
     """
 
     unsupported: ClassVar[tuple[str, ...]] = ()
+    decisive: ClassVar[tuple[str, ...]] = ("backend", "precision", "narrow", "lossy")
 
     backend: Literal["cpu", "cuda"] = "cpu"
     precision: Literal["single", "double"] = "single"

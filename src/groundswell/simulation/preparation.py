@@ -13,7 +13,6 @@ from typing import Any
 from groundswell import registry
 from groundswell.backends import Backend
 from groundswell.case import Case, as_case
-from groundswell.case.common import RunSection
 from groundswell.case.quantities import as_values
 from groundswell.errors import InputError, counted, now_known
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
@@ -131,15 +130,10 @@ def _sharing(setup: Setup, ranks: int, hosts: int) -> dict[str, Any]:
 def case_digest(case: Case) -> str:
     """Digest of everything that determines a run's results and state."""
     run = case.run
-    deciding = {
-        "backend": run.backend,
-        "precision": run.precision,
-        "narrow": run.narrow,
-        "codec": run.codec if run.codec.startswith("zfp") else "auto",  # others lose nothing
-        "lossy": run.lossy,
-    }
+    codec = run.codec if run.codec.startswith("zfp") else "auto"  # others lose nothing
+    deciding = {name: getattr(run, name) for name in run.decisive}
     elsewhere = {
-        "run": RunSection(**deciding),
+        "run": type(run)(**deciding, codec=codec),
         "output": case.output.model_copy(update={"directory": Path()}),
     }
     content = case.model_copy(update=elsewhere)

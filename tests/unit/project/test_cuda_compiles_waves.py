@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 from compiled_kernels import Check
 from dg_register_limits import CURVED_LIMITS, DG_LIMITS, LONG_DG, MORE, NODAL_LIMITS
-from register_limits import FUSED_LIMITS, FUSED_SPILLS, HOT_LIMITS, LIMITS, TERMS_SPILLS
+from register_limits import (
+    FUSED_LIMITS,
+    FUSED_SPILLS,
+    HOT_LIMITS,
+    LIMITS,
+    STORAGE_LIMITS,
+    TERMS_SPILLS,
+)
 from source_collector import (
     cavity_sources,
     dgwave_source,
@@ -32,6 +39,19 @@ VARIANTS = [*product(("pml", "sponge", "periodic"), ("free-surface", "absorbing"
 def test_the_solvers_kernels(check: Check, precision: str, sides: str, top: str, q: bool) -> None:
     for source in solver_sources(precision, sides, top, q):
         check(source, precision, LIMITS | HOT_LIMITS[sides])
+
+
+@pytest.mark.parametrize(
+    ("memory", "materials"), [("half", "cells"), ("full", "classes"), ("half", "classes")]
+)
+@pytest.mark.parametrize("sides", ["pml", "sponge", "periodic"])
+def test_kernels_with_fewer_bytes(check: Check, sides: str, memory: str, materials: str) -> None:
+    limits, storage = LIMITS | STORAGE_LIMITS[sides], {"memory": memory, "materials": materials}
+    for precision in ("single", "double") if memory == "full" else ("single",):
+        for source in solver_sources(precision, sides, "free-surface", q=True, **storage):
+            if "MIN_BLOCKS_PER_SM" in source.constants:  # all kernels may take 64 registers
+                limits = {name: (max(64, single), most) for name, (single, most) in limits.items()}
+            check(source, precision, limits)
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from groundswell.case.common import NotEmpty, Section, repeated
+from groundswell.case.common import NotEmpty, RunSection, Section, repeated
 from groundswell.case.problems import Violation
 from groundswell.case.recording import Recordable
 from groundswell.case.units import Flag
@@ -54,6 +54,28 @@ class EarthquakeOutput(SeismicOutput):
     volumes: VolumeOutput | None = None
 
 
+# --- run ------------------------------------------------------------------------------------------
+
+
+class EarthquakeRun(RunSection):
+    """`[run]`: how memory variables and materials are stored.
+
+    `memory` is "half" for memory variables in 16 bits. With `materials = "classes"` each cell has a
+    16-bit number of a record in a table, which changes no result.
+    """
+
+    decisive: ClassVar[tuple[str, ...]] = (*RunSection.decisive, "memory")
+
+    memory: Literal["full", "half"] = "full"
+    materials: Literal["cells", "classes"] = "cells"
+
+    def violations(self) -> Iterator[Violation]:
+        """Memory variables in 16 bits in double precision."""
+        yield from super().violations()
+        if self.memory == "half" and self.precision == "double":
+            yield ("memory",), 'must be "full" where precision = "double"'
+
+
 # --- the case -------------------------------------------------------------------------------------
 
 
@@ -70,3 +92,4 @@ class EarthquakeCase(SeismicCase):
     solver: Literal["earthquake"] = "earthquake"
     output: EarthquakeOutput = Field(default_factory=dict, validate_default=True)  # type: ignore
     boundary: BoundarySection = BoundarySection()
+    run: EarthquakeRun = EarthquakeRun()

@@ -14,6 +14,7 @@ from groundswell.seismology.survey import Survey
 from groundswell.simulation.solver import Cost
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
+from groundswell.solvers.earthquake.memory_unit import HALF_MEMORY_ERROR
 from groundswell.solvers.earthquake.setup import Setup
 from groundswell.solvers.earthquake.stability import POINTS_PER_WAVELENGTH, speed_error
 from groundswell.solvers.earthquake.warnings import warnings as warnings
@@ -40,7 +41,7 @@ def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     region = f"{format_extent(grid.region)} cells, {format_extent(size)} km"
     yield Quantity("region", grid.region, "region", "cells", region, GRID)
     yield Quantity("spacing", grid.spacing, unit="m", group=GRID)
-    yield Quantity("precision", setup.case.run.precision, "precision", group=GRID)
+    yield from _storage(setup)
     limit = f"{dt:.4g} s; stable up to {setup.stable.limit:.4g} s"
     yield Quantity("dt", dt, "time step", "s", limit, GRID)
     yield Quantity("stability_limit", setup.stable.limit, unit="s", group=GRID)
@@ -49,6 +50,18 @@ def _grid(setup: Setup, cost: Cost) -> Iterator[Quantity]:
     label = "output" if sampling else ""
     yield Quantity("sampling", setup.sampling, label, "s", sampling, GRID)
     yield cost.memory_quantity(GRID)
+
+
+def _storage(setup: Setup) -> Iterator[Quantity]:
+    """Yield the precision, and how memory variables and materials are stored."""
+    run, half = setup.case.run, setup.has_half_memory
+    yield Quantity("precision", run.precision, "precision", group=GRID)
+    text = f"16 bits; they change the motion by about {HALF_MEMORY_ERROR:g} of its peak"
+    label = "memory variables" * half
+    yield Quantity("memory_variables", run.memory, label, "", text * half, GRID)
+    text = "a table, with 16-bit classes of cells; the results remain the same"
+    in_table = run.materials == "classes"
+    yield Quantity("materials", run.materials, "materials" * in_table, "", text * in_table, GRID)
 
 
 def _waves(ground: Ground) -> Iterator[Quantity]:

@@ -10,24 +10,24 @@ from groundswell.exchange.pattern import traffic
 from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.simulation.exchanging import part_of
 from groundswell.simulation.solver import Cost, DecompositionSummary
+from groundswell.solvers.earthquake.field_bytes import (
+    field_bytes,
+    stress_bytes,
+    velocity_bytes,
+    word,
+)
 from groundswell.solvers.earthquake.halo import decompose_grid, stress_halo, velocity_halo
 from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.sampling import recorded
-from groundswell.solvers.earthquake.setup import FIELDS, Setup
+from groundswell.solvers.earthquake.setup import Setup
 
-# Compulsory memory traffic of an update, in words per point: each input read once, each output
-# written once. Velocity: reads 6 stresses, 3 velocities and the density, writes 3 velocities.
-# Stress: reads 3 velocities, 6 stresses and 2 moduli, writes 6 stresses; with Q it also reads and
-# writes 6 memory variables and reads 2 quality factors. In an absorbing layer each update also
-# reads and writes three memory variables per axis.
-VELOCITY_WORDS = 13
-STRESS_WORDS = {False: 17, True: 31}
+# In an absorbing layer each update reads and writes three memory variables per axis.
 LAYER_WORDS = 6
 
 
 def estimate(setup: Setup) -> Cost:
     """The cost on one rank; an update is a step of a grid point, absorbing layers included."""
-    moved = sum(bytes_moved(setup.absorption, setup.dtype).values())
+    moved = sum(bytes_moved(setup).values())
     memory = device_bytes(setup, Part.whole(setup.grid))
     return Cost(setup.grid.count, moved, memory, _output_bytes(setup))
 
@@ -47,23 +47,25 @@ def decompose(setup: Setup, ranks: int) -> DecompositionSummary:
     return DecompositionSummary.of_blocks(decomposition, memory, sent)
 
 
-def bytes_moved(absorption: Absorption, dtype: str) -> dict[str, float]:
+def bytes_moved(setup: Setup) -> dict[str, float]:
     """Compulsory memory traffic per point of each update, averaged over the grid, bytes."""
-    ground, size = absorption.ground, np.dtype(dtype).itemsize
-    stress = STRESS_WORDS[ground.relaxation is not None]
-    layers = LAYER_WORDS * _layers_per_point(absorption, ground.grid)
-    return {"velocity": (VELOCITY_WORDS + layers) * size, "stress": (stress + layers) * size}
+    case, layers = setup.case, LAYER_WORDS * _layers_per_point(setup.absorption, setup.grid)
+    bytes_of_layers = layers * word(case)
+    return {
+        "velocity": velocity_bytes(case) + bytes_of_layers,
+        "stress": stress_bytes(case) + bytes_of_layers,
+    }
 
 
 def device_bytes(setup: Setup, part: Part) -> int:
     """Device memory of the rank that has `part` of the grid, bytes, to within a few per cent."""
     layout = Layout(part.cells, np.dtype(setup.dtype).itemsize)
     layers = LAYER_WORDS * _layers_per_point(setup.absorption, part) * prod(part.cells)
-    words = round(layout.size * FIELDS[setup.ground.relaxation is not None] + layers)
+    cells = layout.size * field_bytes(setup.case) + round(layers) * layout.itemsize
     own = recorded(setup, part)
     rings = sum(samples.slots * own[name].size for name, samples in recorded(setup).items())
     records = setup.recording(part).device_bytes(setup.case.output.record)
-    return words * layout.itemsize + rings + records
+    return cells + rings + records
 
 
 def _output_bytes(setup: Setup) -> int:

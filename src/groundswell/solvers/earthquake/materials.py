@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Reals
@@ -14,6 +16,8 @@ from groundswell.solvers.earthquake.moduli import PROPERTIES
 
 PLANES_AT_ONCE = 16
 
+Slab = Mapping[str, Reals]  # of some planes with their ghosts, (planes, ny + 4, nx + 4)
+
 
 class Materials:
     """Density (kg/m^3), lambda (Pa), 1/mu (1/Pa, infinite in fluids), 1/Qp and 1/Qs of every cell.
@@ -22,6 +26,7 @@ class Materials:
     at the reference frequency.
 
     Attributes:
+        fields: those that kernels read, by name.
         corrections: corrections of the parameters that follow from the cells, for each depth row,
             (nz, 4); see kernels/rows.h.
         are_corrected: whether the medium has such corrections.
@@ -30,9 +35,9 @@ class Materials:
     def __init__(
         self, ground: Ground, dtype: str, backend: Backend, part: Part, layout: Layout
     ) -> None:
-        names = PROPERTIES if ground.relaxation else PROPERTIES[:3]
-        self._ground, self._backend = ground, backend
-        self.fields = {name: Field(backend, layout, dtype) for name in names}
+        self.names = PROPERTIES if ground.relaxation else PROPERTIES[:3]
+        self._ground, self._backend, self._dtype = ground, backend, dtype
+        self.fields = self._allocate(layout)
         self._placeholder = backend.zeros((1,), dtype)
         self._part = part
         corrections = np.tile(np.array(UNCORRECTED, dtype), (part.cells[2], 1))
@@ -42,12 +47,39 @@ class Materials:
         # The same on all ranks, so that they share a compiled module.
         self.are_corrected = ground.rows is not None and bool(ground.rows.are_corrected.any())
 
+    @property
+    def record(self) -> int:
+        """Values in a record of the table of moduli, 0 without one; see kernels/materials.h."""
+        return 0
+
     def __getitem__(self, name: str) -> DeviceArray:
-        field = self.fields.get(name)
-        return field.interior if field else self._placeholder
+        """A property of the cells, (nz, ny, nx)."""
+        return self.fields[name].interior
+
+    def arguments(self, *names: str) -> dict[str, DeviceArray]:
+        """The arguments of kernels that read these properties."""
+        found = {name: self[name] if name in self.fields else self._placeholder for name in names}
+        return {**found, "classes": self._placeholder}
 
     def load(self) -> None:
-        """Fill every field a few planes at a time, so that the model need not fit into memory."""
+        """Fill every field a few planes at a time, so that the model need not fit into memory.
+
+        Raises:
+            InputError: the medium has more different materials than a table of classes.
+        """
+        for rows, slab in self._slabs():
+            self._assign(rows, slab)
+
+    def _allocate(self, layout: Layout) -> dict[str, Field]:
+        return {name: Field(self._backend, layout, self._dtype) for name in self.names}
+
+    def _assign(self, rows: slice, slab: Slab) -> None:
+        """Store the properties of these planes."""
+        for name, values in slab.items():
+            self._backend.assign(self.fields[name].array[rows], values)
+
+    def _slabs(self) -> Iterator[tuple[slice, Slab]]:
+        """Yield all planes, ghosts included, with their properties in the precision of the run."""
         x, y, z = (
             slice(s, s + n + 2 * GHOSTS)
             for s, n in zip(self._part.start, self._part.cells, strict=True)
@@ -56,11 +88,11 @@ class Materials:
         for start in range(0, depth, PLANES_AT_ONCE):
             rows = range(start, min(start + PLANES_AT_ONCE, depth))
             planes = [self._ground.padded_plane(z.start + k - GHOSTS) for k in rows]
-            for name, field in self.fields.items():
-                slab = np.stack([plane[name][y, x] for plane in planes])
-                self._backend.assign(
-                    field.array[rows.start : rows.stop], slab.astype(field.array.dtype)
-                )
+            slab = {
+                name: np.stack([plane[name][y, x] for plane in planes]).astype(self._dtype)
+                for name in self.names
+            }
+            yield slice(rows.start, rows.stop), slab
 
 
 def mechanism_table(relaxation: Relaxation, part: Part, dt: float) -> Reals:

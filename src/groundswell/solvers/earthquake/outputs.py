@@ -50,7 +50,8 @@ class RankFields:
 
     Args:
         fields: velocities and stresses without ghosts, (nz, ny, nx).
-        compliance: 1 / mu of each cell, with which the surface moves.
+        compliance: 1 / mu of each cell, with which the surface moves, and classes of cells; see
+            kernels/materials.h.
         clock: the number of steps made, on the device, (1,).
         module: the kernels of the solver.
     """
@@ -59,7 +60,7 @@ class RankFields:
     comm: Communicator
     part: Part
     fields: Mapping[str, DeviceArray]
-    compliance: DeviceArray
+    compliance: tuple[DeviceArray, DeviceArray]
     clock: DeviceArray
     module: Module
 
@@ -211,8 +212,8 @@ class Outputs:
         ring = self._ring("surface", (3, ny, nx))
         if not nx * ny:
             return []
+        fields = (ring.buffer, *self._velocities, *self._compliance)
         when = (self._clock, ring.every, ring.slots)
-        fields = (ring.buffer, *self._velocities, self._compliance)
         where = (section.stride, *cells.first[:2], nx, ny)
         return [self._module.launch("record_surface", Items(nx * ny), *fields, *when, *where)]
 
@@ -233,7 +234,7 @@ class Outputs:
             self._backend.zeros((2, ny, nx), self._setup.dtype) for _ in range(2)
         )
         horizontal = self._velocities[:2]
-        arguments = (self._peaks, self._past, *horizontal, self._compliance)
+        arguments = (self._peaks, self._past, *horizontal, *self._compliance)
         return [self._module.launch("record_peaks", Cells(nx, ny, 1), *arguments)]
 
     # --- files ------------------------------------------------------------------------------------

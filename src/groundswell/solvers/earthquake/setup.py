@@ -27,12 +27,13 @@ from groundswell.seismology.survey import Survey
 from groundswell.seismology.time_steps import StableSteps, TimeAxis, TimeStep, whole_steps
 from groundswell.solvers.earthquake import moduli, validation
 from groundswell.solvers.earthquake.case import EarthquakeCase
+from groundswell.solvers.earthquake.field_bytes import field_bytes
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
+from groundswell.solvers.earthquake.memory_unit import memory_unit
 from groundswell.solvers.earthquake.recordable import RECORDABLE, recordable_domain
 from groundswell.time_integration.step_limits import staggered_leapfrog
 
-FIELDS = {False: 12, True: 20}  # arrays of all cells, without and with attenuation
 SAFETY = 0.97  # automatic time step over the stability limit
 
 
@@ -70,6 +71,16 @@ class Setup:
     def dtype(self) -> str:
         """NumPy name of the floating-point type."""
         return "float64" if self.case.run.precision == "double" else "float32"
+
+    @property
+    def has_half_memory(self) -> bool:
+        """Whether there are memory variables and they are stored in 16 bits."""
+        return self.case.run.memory == "half" and self.ground.relaxation is not None
+
+    @cached_property
+    def memory_unit(self) -> float:
+        """The unit of memory variables in 16 bits, Pa/s; see memory_unit.py."""
+        return memory_unit(self.ground, self.survey.sources, self.dt)
 
     @property
     def layout(self) -> Layout:
@@ -144,7 +155,7 @@ def read_ground(case: EarthquakeCase, comm: Communicator | None = None) -> Groun
     """
     grid = build_grid(case)
     layout = Layout(grid.cells, 8 if case.run.precision == "double" else 4)
-    validation.require_feasible_size(layout, FIELDS[case.attenuation.model != "none"])
+    validation.require_feasible_size(layout, field_bytes(case))
     medium = build_medium(case.medium, grid.region, grid.spacing, case.grid.frame)
     statistics = medium_statistics(medium, comm)
     return Ground(
@@ -197,6 +208,8 @@ def _validate(setup: Setup) -> None:
     x, y, z = (n * h for n, h in zip(grid.region, grid.spacing, strict=True))
     require_sources_inside(entries, (x, y, z))
     validation.require_shear_in_solids(entries, setup.ground)
+    if setup.has_half_memory:
+        _ = setup.memory_unit
     setup.recording(Part.whole(grid)).require_samples(case.output.record, setup.steps)
 
 

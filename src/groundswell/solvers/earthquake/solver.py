@@ -35,6 +35,7 @@ from groundswell.solvers.earthquake.halo import (
     stress_halo,
     velocity_halo,
 )
+from groundswell.solvers.earthquake.material_classes import ClassMaterials
 from groundswell.solvers.earthquake.materials import Materials, mechanism_table
 from groundswell.solvers.earthquake.outputs import Outputs, RankFields
 from groundswell.solvers.earthquake.sea_floor import CorrectionTerms, find_differences
@@ -71,12 +72,15 @@ class Earthquake(ExplicitSolver):
         self.has_surface = setup.ground.free_surface and self.part.start[2] == 0
         self.attenuated = setup.ground.relaxation is not None
         self.fields = {
-            name: Field(backend, self.layout, setup.dtype)
-            for name in (*VELOCITIES, *STRESSES, *(MEMORIES if self.attenuated else ()))
+            name: Field(backend, self.layout, setup.dtype) for name in (*VELOCITIES, *STRESSES)
         }
+        if self.attenuated:
+            dtype = np.float16 if setup.has_half_memory else setup.dtype
+            self.fields |= {name: Field(backend, self.layout, dtype) for name in MEMORIES}
         self._placeholder = backend.zeros((1,), setup.dtype)
         self.clock = backend.zeros((1,), np.int64)
-        self.materials = Materials(setup.ground, setup.dtype, backend, self.part, self.layout)
+        stored = ClassMaterials if setup.case.run.materials == "classes" else Materials
+        self.materials = stored(setup.ground, setup.dtype, backend, self.part, self.layout)
         self.materials.load()
         self.layers = AbsorbingLayers(setup.absorption, setup.dtype, backend, self.part)
         self.module = backend.compile(
@@ -84,8 +88,9 @@ class Earthquake(ExplicitSolver):
         )
         fields = {name: field.interior for name, field in self.fields.items()}
         where = (backend, self.comm, self.part)
-        compliance = self.materials["compliance"]
-        own = RankFields(*where, fields, compliance, self.clock, self.module)
+        compliance = self.materials.arguments("compliance")
+        soft = compliance["compliance"], compliance["classes"]
+        own = RankFields(*where, fields, soft, self.clock, self.module)
         self.outputs = Outputs(setup, own)
         self.set_exchange(self.first_choice())
         velocities = {name: self.fields[name].interior for name in VELOCITIES}
@@ -159,7 +164,7 @@ class Earthquake(ExplicitSolver):
         fields = {
             **self._pick(*STRESSES, *VELOCITIES),
             **(self._pick(*MEMORIES) if self.attenuated else none),
-            **{n: self.materials[n] for n in ("lam", "compliance", "inverse_qp", "inverse_qs")},
+            **self.materials.arguments("lam", "compliance", "inverse_qp", "inverse_qs"),
             "rows": self.materials.corrections,
             "mechanisms": self._mechanisms,
         }
@@ -199,7 +204,7 @@ class Earthquake(ExplicitSolver):
 
     @property
     def _densities(self) -> dict[str, DeviceArray]:
-        return {"rho": self.materials["rho"], "rows": self.materials.corrections}
+        return {**self.materials.arguments("rho"), "rows": self.materials.corrections}
 
     @cached_property
     def _forces(self) -> list[Launch]:
@@ -263,7 +268,7 @@ class Earthquake(ExplicitSolver):
         profile_x, profile_y, _ = self.layers.profiles
         arguments = {
             **fields,
-            **{n: self.materials[n] for n in ("lam", "compliance")},
+            **self.materials.arguments("lam", "compliance"),
             "rows": self.materials.corrections,
             "memory": self.layers.surface_memory[kernel],
             "profile_x": profile_x,

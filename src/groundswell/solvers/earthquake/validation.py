@@ -18,16 +18,16 @@ from groundswell.solvers.earthquake.ground import Ground
 MAX_BYTES = 10e12  # no device has more memory
 
 
-def require_feasible_size(layout: Layout, fields: int) -> None:
+def require_feasible_size(layout: Layout, cell_bytes: int) -> None:
     """Check that the fields of the grid fit on a device, before the medium is read.
 
     Args:
-        fields: number of fields over the whole grid.
+        cell_bytes: bytes of all fields in a cell.
 
     Raises:
         InputError: the fields take more than MAX_BYTES.
     """
-    needed = layout.size * layout.itemsize * fields
+    needed = layout.size * cell_bytes
     if needed > MAX_BYTES:
         raise InputError(
             f"the grid of {' x '.join(map(str, layout.cells))} cells takes {needed / 1e12:.3g} TB "

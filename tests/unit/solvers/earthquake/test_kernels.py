@@ -30,8 +30,11 @@ VARIANTS = [
     ("soft", "free-surface", False, "double", WIDE),
     ("sponge", "absorbing", True, "double", SMALL),
     ("periodic", "free-surface", False, "single", WIDE),
+    ("pml", "free-surface", True, "half", WIDE),
 ]
 LONG = [
+    ("sponge", "free-surface", True, "half", SMALL),
+    ("periodic", "absorbing", True, "half", WIDE),
     ("pml", "free-surface", True, "single", WIDE),
     ("pml", "free-surface", False, "single", SMALL),
     ("pml", "absorbing", True, "single", SMALL),

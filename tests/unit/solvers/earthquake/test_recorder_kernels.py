@@ -121,7 +121,7 @@ def test_the_surface_is_sampled_every_stride(
     slots, every, dtype = 3, 5, solver.setup.dtype
     surface = solver.backend.to_device(np.full((slots, 3, ny, nx), np.nan, dtype))
     fields = [solver.fields[name].interior for name in VELOCITIES]
-    fields.append(solver.materials["compliance"])
+    fields += solver.materials.arguments("compliance").values()
     when = (solver.clock, every, slots, stride)
     run = solver.module.launch(
         "record_surface", Items(nx * ny), surface, *fields, *when, *first[:2], nx, ny

@@ -80,7 +80,7 @@ def test_forces_push_the_density_of_their_face(precision: str, step: int) -> Non
     factors[...] = np.random.default_rng(8).uniform(0.5, 2, factors.shape)  # of the density at vz
     tables = Tables(solver, 3, seed=8 + step)
     set_clock(solver, step)  # the velocity update has yet to move it
-    densities = (solver.materials["rho"], solver.materials.corrections)
+    densities = (*solver.materials.arguments("rho").values(), solver.materials.corrections)
     fields = [*(solver.fields[name].interior for name in VELOCITIES), *densities]
     solver.module.launch("inject_forces", Items(40), *fields, *tables.arguments(solver))()
     dt = solver.setup.dt

@@ -18,15 +18,21 @@ KINDS = 8  # of rows: along x, y and z in a layer or not
 
 
 @pytest.mark.parametrize(
-    ("precision", "q"), [("single", True), *long_variants([("double", False)])]
+    ("precision", "q", "storage"),
+    [
+        ("single", True, {}),
+        ("single", True, {"memory": "half", "materials": "classes"}),
+        *long_variants([("double", False, {}), ("double", True, {"materials": "classes"})]),
+    ],
+    ids=str,
 )
 def test_every_row_of_the_hot_kernels_is_vectorised(
-    tmp_path: Path, precision: str, q: bool
+    tmp_path: Path, precision: str, q: bool, storage: dict[str, str]
 ) -> None:
     compiler = cpu._compiler()
     if "clang" in cpu._version(compiler):
         pytest.skip("reads the report of GCC")
-    source = solver_sources(precision, "pml", "free-surface", q)[0]
+    source = solver_sources(precision, "pml", "free-surface", q, **storage)[0]
     made_with = (cpu._version(compiler), *cpu.FLAGS, cpu._processor()["features"])
     key = (source.text(), (KERNELS / "sweep.h").read_text(), *made_with)
     loops = kept_report(lambda: vectorised_loops(compiler, source.text(), tmp_path), *key)

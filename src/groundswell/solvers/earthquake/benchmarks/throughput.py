@@ -35,6 +35,8 @@ class Variant:
     precision: str = "single"
     sides: str = "pml"
     width: int = 10
+    memory: str = "full"
+    materials: str = "cells"
 
 
 def variants(backend: Backend) -> list[Variant]:
@@ -75,7 +77,7 @@ def measure_variant(
         "share": points * traffic / step / bandwidth,
         "kernels": {},
     }
-    moved, kernels = bytes_moved(found.setup.absorption, found.setup.dtype), row["kernels"]
+    moved, kernels = bytes_moved(found.setup), row["kernels"]
     for name, launch in found.hot_kernels().items():
         seconds = _seconds(backend, _repeated(backend, launch, times)) / times
         share = points * moved[name] / seconds / bandwidth
@@ -109,7 +111,11 @@ def make_case(variant: Variant) -> EarthquakeCase:
         boundary={"sides": variant.sides, "width": variant.width},
         source=[{"kind": "explosion", "moment": 1e16, "time_function": pulse, **place}],
         receiver=[{"name": "R", "x": x / 3, "y": y / 3, "depth": 0.0}],
-        run={"precision": variant.precision},
+        run={
+            "precision": variant.precision,
+            "memory": variant.memory,
+            "materials": variant.materials,
+        },
     )
 
 

@@ -1,5 +1,6 @@
 // Outputs of the motion of the surface; for other outputs see outputs/kernels/record.h.
 #pragma once
+#include "materials.h"
 #include "outputs/kernels/schedule.h"
 #include "seismology/kernels/peaks.h"
 #include "stencil.h"
@@ -11,22 +12,24 @@ template <Axis A> INLINE real midway(const real* RESTRICT f) {
   const index_t step = step_along<A>();
   return REAL(0.0625) * (REAL(9) * (f[0] + f[step]) - (f[-step] + f[2 * step]));
 }
-template <Axis A> INLINE real on_top(const real* RESTRICT f, const real* RESTRICT compliance) {
+template <Axis A> INLINE real on_top(const real* RESTRICT f, const Modulus& compliance, index_t c) {
 #if WET_SURFACE
-  if (RECIPROCAL(*compliance) == REAL(0)) return REAL(0);
+  if (RECIPROCAL(compliance[c]) == REAL(0)) return REAL(0);
 #endif
+  f += c;
   return ABOVE * midway<A>(f - STEP_Z) + (REAL(1.25) - ABOVE) * midway<A>(f) -
          REAL(0.3125) * midway<A>(f + STEP_Z) + REAL(0.0625) * midway<A>(f + 2 * STEP_Z);
 }
 
 // Peaks at the surface of the region: peaks [2][REGION_Y][REGION_X], past [2][REGION_Y][REGION_X].
 KERNEL record_peaks(real* peaks, real* past, const real* RESTRICT vx, const real* RESTRICT vy,
-                    const real* RESTRICT compliance) {
+                    const real* RESTRICT compliance, const Class* RESTRICT classes) {
+  const Modulus soft{compliance, classes};
   const Peaks all = {peaks, past, REGION_X * REGION_Y};
   FOR_CELLS(i, REGION_X, j, REGION_Y, k, 1) {
     const index_t c = cell_at(i + REGION_START_X, j + REGION_START_Y, k + REGION_START_Z);
-    all.record(static_cast<index_t>(j) * REGION_X + i, on_top<X>(vx + c, compliance + c),
-               on_top<Y>(vy + c, compliance + c), DT);
+    all.record(static_cast<index_t>(j) * REGION_X + i, on_top<X>(vx, soft, c),
+               on_top<Y>(vy, soft, c), DT);
   }
 }
 
@@ -34,16 +37,18 @@ KERNEL record_peaks(real* peaks, real* past, const real* RESTRICT vx, const real
 // [slots][3][ny][nx].
 KERNEL record_surface(real* ring, const real* RESTRICT vx, const real* RESTRICT vy,
                       const real* RESTRICT vz, const real* RESTRICT compliance,
-                      const long long* RESTRICT clock, index_t every, index_t slots, index_t stride,
-                      index_t first_x, index_t first_y, index_t nx, index_t ny) {
+                      const Class* RESTRICT classes, const long long* RESTRICT clock, index_t every,
+                      index_t slots, index_t stride, index_t first_x, index_t first_y, index_t nx,
+                      index_t ny) {
+  const Modulus soft{compliance, classes};
   FOR_ITEMS(n, nx * ny) {
     if (sample_due(clock, 0, every)) {
       const index_t c =
           cell_at(static_cast<int>(first_x + n % nx * stride) + REGION_START_X,
                   static_cast<int>(first_y + n / nx * stride) + REGION_START_Y, REGION_START_Z);
       real* out = ring + sample_slot(clock, 0, every, slots) * 3 * nx * ny + n;
-      out[0] = on_top<X>(vx + c, compliance + c);
-      out[nx * ny] = on_top<Y>(vy + c, compliance + c);
+      out[0] = on_top<X>(vx, soft, c);
+      out[nx * ny] = on_top<Y>(vy, soft, c);
       out[2 * nx * ny] = vz[c];
     }
   }

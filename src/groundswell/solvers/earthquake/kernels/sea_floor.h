@@ -29,8 +29,9 @@ struct Stencil {
 
 KERNEL correct_velocity(real* vx, real* vy, real* vz, const real* sxx, const real* syy,
                         const real* szz, const real* sxy, const real* sxz, const real* syz,
-                        const real* RESTRICT rho, const real* RESTRICT rows,
-                        const real* RESTRICT sponge, CORRECTIONS) {
+                        const real* RESTRICT rho, const Class* RESTRICT classes,
+                        const real* RESTRICT rows, const real* RESTRICT sponge, CORRECTIONS) {
+  const Density density{rho, classes};
   FOR_ITEMS(n, count) {
     const index_t c = targets[n];
     const Stencil terms{starts + stencils[n] * DERIVATIVES, steps, weights};
@@ -41,18 +42,21 @@ KERNEL correct_velocity(real* vx, real* vy, real* vz, const real* sxx, const rea
     const int k = static_cast<int>(c / PLANE), j = static_cast<int>(c % PLANE / ROW);
     const real keep = sponge_factor(sponge, static_cast<int>(c % ROW), j, k);
     const real thick = correction<DENSITY>(rows, k), twice = REAL(2) * DT;
-    if (x != 0) vx[c] += keep * (twice / (rho[c] + rho[c - STEP_X]) * x);
-    if (y != 0) vy[c] += keep * (twice / (rho[c] + rho[c - STEP_Y]) * y);
-    if (z != 0) vz[c] += keep * (twice / (thick * (rho[c] + rho[c - STEP_Z])) * z);
+    if (x != 0) vx[c] += keep * (twice / (density[c] + density[c - STEP_X]) * x);
+    if (y != 0) vy[c] += keep * (twice / (density[c] + density[c - STEP_Y]) * y);
+    if (z != 0) vz[c] += keep * (twice / (thick * (density[c] + density[c - STEP_Z])) * z);
   }
 }
 
-KERNEL correct_stress(real* sxx, real* syy, real* szz, real* sxy, real* sxz, real* syz, real* rxx,
-                      real* ryy, real* rzz, real* rxy, real* rxz, real* ryz, const real* vx,
-                      const real* vy, const real* vz, const real* RESTRICT lam,
+KERNEL correct_stress(real* sxx, real* syy, real* szz, real* sxy, real* sxz, real* syz, Stored* rxx,
+                      Stored* ryy, Stored* rzz, Stored* rxy, Stored* rxz, Stored* ryz,
+                      const real* vx, const real* vy, const real* vz, const real* RESTRICT lam,
                       const real* RESTRICT compliance, const real* RESTRICT inverse_qp,
-                      const real* RESTRICT inverse_qs, const real* RESTRICT rows,
-                      const real* RESTRICT mechanisms, const real* RESTRICT sponge, CORRECTIONS) {
+                      const real* RESTRICT inverse_qs, const Class* RESTRICT classes,
+                      const real* RESTRICT rows, const real* RESTRICT mechanisms,
+                      const real* RESTRICT sponge, CORRECTIONS) {
+  const Moduli moduli{
+      {lam, classes}, {compliance, classes}, {inverse_qp, classes}, {inverse_qs, classes}};
   FOR_ITEMS(n, count) {
     const index_t c = targets[n];
     const Stencil terms{starts + stencils[n] * DERIVATIVES, steps, weights};
@@ -64,20 +68,15 @@ KERNEL correct_stress(real* sxx, real* syy, real* szz, real* sxy, real* sxz, rea
     terms.add(d.dy_vy, DY_VY, vy + c), terms.add(d.dz_vy, DZ_VY, vy + c);
     terms.add(d.dx_vz, DX_VZ, vz + c), terms.add(d.dy_vz, DY_VZ, vz + c);
     terms.add(d.dz_vz, DZ_VZ, vz + c);
-    const Matter matter{lam[c],
-                        compliance[c],
-                        ATTENUATION ? inverse_qp[c] : REAL(0),
-                        ATTENUATION ? inverse_qs[c] : REAL(0),
-                        sum_over_edges(compliance + c),
-                        ATTENUATION ? sum_over_edges(inverse_qs + c) : EdgeSums{},
-                        correction<ACROSS_Z>(rows, k)};
+    Matter matter = matter_at(moduli, c);
+    matter.across_z = correction<ACROSS_Z>(rows, k);
     Tensor rate = elastic_rate(d, matter, rows, k);
 #if ATTENUATION
     // Memory variables are linear in the rates, so their change is that of variables at rest.
     Tensor r{};
     add_memory(rate, r, d, matter, mechanism_at(mechanisms, i, j, k));
-    rxx[c] += r.xx, ryy[c] += r.yy, rzz[c] += r.zz;
-    rxy[c] += r.xy, rxz[c] += r.xz, ryz[c] += r.yz;
+    add(rxx[c], r.xx, sxx[c]), add(ryy[c], r.yy, syy[c]), add(rzz[c], r.zz, szz[c]);
+    add(rxy[c], r.xy, sxy[c]), add(rxz[c], r.xz, sxz[c]), add(ryz[c], r.yz, syz[c]);
 #endif
     const real step = sponge_factor(sponge, i, j, k) * DT;
     sxx[c] += step * rate.xx, syy[c] += step * rate.yy, szz[c] += step * rate.zz;

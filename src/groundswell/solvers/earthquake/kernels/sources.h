@@ -2,6 +2,7 @@
 // forces are injected the clock counts the old step; the velocity update advances it before
 // moments.
 #pragma once
+#include "materials.h"
 #include "rows.h"
 #include "seismology/kernels/sampled_function.h"
 #include "stencil.h"
@@ -51,11 +52,12 @@ KERNEL inject_moments(real* sxx, real* syy, real* szz, real* sxy, real* sxz, rea
 
 // Body force over the density that the velocity update uses, at the stresses' time.
 KERNEL inject_forces(real* vx, real* vy, real* vz, const real* RESTRICT rho,
-                     const real* RESTRICT rows, const long long* targets,
-                     const long long* components, const long long* starts,
+                     const Class* RESTRICT classes, const real* RESTRICT rows,
+                     const long long* targets, const long long* components, const long long* starts,
                      const long long* source_index, const real* source_weight, const double* times,
                      const long long* firsts, const real* samples, const long long* clock,
                      index_t count) {
+  const Density density{rho, classes};
   const Injection injection{targets,       components, starts, source_index,
                             source_weight, times,      firsts, samples};
   const double when = (static_cast<double>(clock[0]) + 0.5) * DT_EXACT;
@@ -65,7 +67,7 @@ KERNEL inject_forces(real* vx, real* vy, real* vz, const real* RESTRICT rho,
     const index_t step = which == 0 ? STEP_X : which == 1 ? STEP_Y : STEP_Z;
     real* field = which == 0 ? vx : which == 1 ? vy : vz;
     const real factor = which == 2 ? correction<DENSITY>(rows, c / PLANE) : REAL(1);
-    field[c] +=
-        DT * REAL(2) / (factor * (rho[c] + rho[c - step])) * injected_rate(injection, n, when);
+    field[c] += DT * REAL(2) / (factor * (density[c] + density[c - step])) *
+                injected_rate(injection, n, when);
   }
 }

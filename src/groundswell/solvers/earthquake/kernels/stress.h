@@ -2,6 +2,8 @@
 // 12-16).
 #pragma once
 #include "layers.h"
+#include "materials.h"
+#include "memory.h"
 #include "rows.h"
 
 struct VelocityGradient {
@@ -19,17 +21,6 @@ INLINE void absorb(VelocityGradient& d, const Layers& layers, const LayerMemory&
               FACE);
   if (in.y) stretch_y(layers, past.y, i, j, k, d.dy_vx, FACE, d.dy_vy, CENTRE, d.dy_vz, FACE);
   if (in.z) stretch_z(layers, past.z, i, j, k, d.dz_vx, FACE, d.dz_vy, FACE, d.dz_vz, CENTRE);
-}
-
-// Sums over the four cells around the edge of each shear stress.
-struct EdgeSums {
-  real xy, xz, yz;
-};
-
-INLINE EdgeSums sum_over_edges(const real* RESTRICT f) {
-  const real west = f[0] + f[-STEP_X], north = f[-STEP_Y], up = f[-STEP_Z];
-  return {west + (north + f[-STEP_X - STEP_Y]), west + (up + f[-STEP_X - STEP_Z]),
-          (f[0] + north) + (up + f[-STEP_Y - STEP_Z])};
 }
 
 // Compliances of the edges; those on faces between depth rows have the correction of row k.
@@ -67,11 +58,14 @@ struct Tensor {
 struct TensorField {
   real *xx, *yy, *zz, *xy, *xz, *yz;
 };
+struct MemoryField {
+  Stored *xx, *yy, *zz, *xy, *xz, *yz;
+};
 
 INLINE Tensor load(const TensorField& f, index_t c) {
   return {f.xx[c], f.yy[c], f.zz[c], f.xy[c], f.xz[c], f.yz[c]};
 }
-INLINE void prefetch(const TensorField& f, index_t c) {
+template <class Fields> INLINE void prefetch_all(const Fields& f, index_t c) {
   prefetch(f.xx + c, f.yy + c, f.zz + c, f.xy + c, f.xz + c, f.yz + c);
 }
 INLINE void store(const TensorField& f, index_t c, const Tensor& t) {
@@ -82,14 +76,19 @@ INLINE void store(const TensorField& f, index_t c, const Tensor& t) {
   f.xz[c] = t.xz;
   f.yz[c] = t.yz;
 }
-
-// The material around a point: lambda, 1/mu, 1/Qp and 1/Qs of its cell, sums around its edges, and
-// one correction of its depth row. The other corrections are read later, which saves registers.
-struct Matter {
-  real lam, compliance, inverse_qp, inverse_qs;
-  EdgeSums edge_compliance, edge_inverse_qs;
-  real across_z;
-};
+INLINE Tensor load(const MemoryField& f, index_t c) {
+  return {restored(f.xx[c]), restored(f.yy[c]), restored(f.zz[c]),
+          restored(f.xy[c]), restored(f.xz[c]), restored(f.yz[c])};
+}
+// Args: s, the stress before the step.
+INLINE void store(const MemoryField& f, index_t c, const Tensor& r, const Tensor& s) {
+  f.xx[c] = to_store(r.xx, s.xx);
+  f.yy[c] = to_store(r.yy, s.yy);
+  f.zz[c] = to_store(r.zz, s.zz);
+  f.xy[c] = to_store(r.xy, s.xy);
+  f.xz[c] = to_store(r.xz, s.xz);
+  f.yz[c] = to_store(r.yz, s.yz);
+}
 
 // Elastic stress rate. Shear moduli on edges are harmonic means of four cells. Corrected rows are
 // transversely isotropic.
@@ -130,7 +129,8 @@ struct StressState {
   Tensor s, r;
 };
 struct StressFields {
-  TensorField stress, memory;
+  TensorField stress;
+  MemoryField memory;
 };
 
 INLINE StressState load(const StressFields& f, index_t c) {
@@ -148,7 +148,7 @@ INLINE void advance_stress(const StressFields& fields, StressState state, const 
   Tensor rate = elastic_rate(d, matter, rows, k);
 #if ATTENUATION
   add_memory(rate, state.r, d, matter, m);
-  store(fields.memory, c, state.r);
+  store(fields.memory, c, state.r, state.s);
 #endif
   // sxz and syz of row 0 lie on the free surface, where they vanish.
   const real below = FREE_SURFACE && k == 0 ? REAL(0) : keep;

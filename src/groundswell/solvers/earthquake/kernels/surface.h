@@ -13,6 +13,7 @@
 // not 0.66 %.
 #pragma once
 #include "layers.h"
+#include "materials.h"
 #include "rows.h"
 
 // Memory variables of the horizontal derivatives at the surface: planes [4][NY][NX], along x at
@@ -44,16 +45,18 @@ INLINE real surface_dy(const SurfaceLayers& layers, real difference, int i, int 
 // Moduli of the cells below the free surface. `free_share` is the ratio of -dz vz to the horizontal
 // divergence for zero traction on z = 0.
 struct SurfaceModuli {
-  const real *lam, *compliance, *rows;
+  Modulus lam, compliance;
+  const real* rows;
   METHOD real free_share(index_t c) const {
     return lam[c] / (lam[c] + REAL(2) / compliance[c] + correction<ALONG_Z>(rows, 0));
   }
 };
 
 KERNEL mirror_velocity(real* vx, real* vy, real* vz, const real* RESTRICT lam,
-                       const real* RESTRICT compliance, const real* RESTRICT rows, real* memory,
-                       const real* RESTRICT profile_x, const real* RESTRICT profile_y) {
-  const SurfaceModuli moduli{lam, compliance, rows};
+                       const real* RESTRICT compliance, const Class* RESTRICT classes,
+                       const real* RESTRICT rows, real* memory, const real* RESTRICT profile_x,
+                       const real* RESTRICT profile_y) {
+  const SurfaceModuli moduli{{lam, classes}, {compliance, classes}, rows};
   const SurfaceLayers layers{memory, profile_x, profile_y};
   FOR_CELLS(i, NX, j, NY, k, 1) {
     const index_t c = cell_at(i, j, k);
@@ -68,9 +71,10 @@ KERNEL mirror_velocity(real* vx, real* vy, real* vz, const real* RESTRICT lam,
 }
 
 KERNEL mirror_stress(real* szz, real* sxz, real* syz, const real* RESTRICT lam,
-                     const real* RESTRICT compliance, const real* RESTRICT rows, real* memory,
-                     const real* RESTRICT profile_x, const real* RESTRICT profile_y) {
-  const SurfaceModuli moduli{lam, compliance, rows};
+                     const real* RESTRICT compliance, const Class* RESTRICT classes,
+                     const real* RESTRICT rows, real* memory, const real* RESTRICT profile_x,
+                     const real* RESTRICT profile_y) {
+  const SurfaceModuli moduli{{lam, classes}, {compliance, classes}, rows};
   const SurfaceLayers layers{memory, profile_x, profile_y};
   FOR_CELLS(i, NX, j, NY, k, 1) {
     const index_t c = cell_at(i, j, k), b = c + STEP_Z;

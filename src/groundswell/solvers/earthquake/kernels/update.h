@@ -1,5 +1,6 @@
 // The two hot kernels: inputs and update of each cell, and the loop over cells.
 #pragma once
+#include "materials.h"
 #include "rows.h"
 #include "stress.h"
 #include "sweep.h"
@@ -7,6 +8,8 @@
 
 #define IN const real* RESTRICT
 #define INOUT real* RESTRICT
+#define INOUT_STORED Stored* RESTRICT
+#define IN_CLASSES const Class* RESTRICT
 
 #define LAYER_ARGUMENTS \
   INOUT memory_x, INOUT memory_y, INOUT memory_z, IN profile_x, IN profile_y, IN profile_z
@@ -14,27 +17,36 @@
 #define LAYERS \
   Layers { memory_x, memory_y, memory_z, profile_x, profile_y, profile_z }
 
-#define VELOCITY_ARGUMENTS                                                                       \
-  INOUT vx, INOUT vy, INOUT vz, IN sxx, IN syy, IN szz, IN sxy, IN sxz, IN syz, IN rho, IN rows, \
-      LAYER_ARGUMENTS, IN sponge, BOX_ARGUMENTS, long long *clock, index_t ticks
-#define VELOCITY_UPDATE \
-  VelocityUpdate { {vx, vy, vz}, sxx, syy, szz, sxy, sxz, syz, rho, rows, sponge, LAYERS }
+#define VELOCITY_ARGUMENTS                                                                      \
+  INOUT vx, INOUT vy, INOUT vz, IN sxx, IN syy, IN szz, IN sxy, IN sxz, IN syz, IN rho,         \
+      IN_CLASSES classes, IN rows, LAYER_ARGUMENTS, IN sponge, BOX_ARGUMENTS, long long *clock, \
+      index_t ticks
+#define VELOCITY_UPDATE                                                              \
+  VelocityUpdate {                                                                   \
+    {vx, vy, vz}, sxx, syy, szz, sxy, sxz, syz, {rho, classes}, rows, sponge, LAYERS \
+  }
 
-#define STRESS_ARGUMENTS                                                                      \
-  INOUT sxx, INOUT syy, INOUT szz, INOUT sxy, INOUT sxz, INOUT syz, INOUT rxx, INOUT ryy,     \
-      INOUT rzz, INOUT rxy, INOUT rxz, INOUT ryz, IN vx, IN vy, IN vz, IN lam, IN compliance, \
-      IN inverse_qp, IN inverse_qs, IN rows, IN mechanisms, LAYER_ARGUMENTS, IN sponge,       \
-      BOX_ARGUMENTS
+#define STRESS_ARGUMENTS                                                                        \
+  INOUT sxx, INOUT syy, INOUT szz, INOUT sxy, INOUT sxz, INOUT syz, INOUT_STORED rxx,           \
+      INOUT_STORED ryy, INOUT_STORED rzz, INOUT_STORED rxy, INOUT_STORED rxz, INOUT_STORED ryz, \
+      IN vx, IN vy, IN vz, IN lam, IN compliance, IN inverse_qp, IN inverse_qs,                 \
+      IN_CLASSES classes, IN rows, IN mechanisms, LAYER_ARGUMENTS, IN sponge, BOX_ARGUMENTS
+#define MODULI_OF_CELLS                                                                   \
+  Moduli {                                                                                \
+    {lam, classes}, {compliance, classes}, {inverse_qp, classes}, { inverse_qs, classes } \
+  }
 #define STRESS_UPDATE                                                                              \
   StressUpdate {                                                                                   \
-    {{sxx, syy, szz, sxy, sxz, syz}, {rxx, ryy, rzz, rxy, rxz, ryz}}, vx, vy, vz, lam, compliance, \
-        inverse_qp, inverse_qs, rows, mechanisms, sponge, LAYERS                                   \
+    {{sxx, syy, szz, sxy, sxz, syz}, {rxx, ryy, rzz, rxy, rxz, ryz}}, vx, vy, vz, MODULI_OF_CELLS, \
+        rows, mechanisms, sponge, LAYERS                                                           \
   }
 
 struct VelocityUpdate {
   static constexpr int BYTES_AHEAD = 400000;  // of a field, to prefetch on a GPU
   VelocityField v;
-  const real *sxx, *syy, *szz, *sxy, *sxz, *syz, *rho, *rows, *sponge;
+  const real *sxx, *syy, *szz, *sxy, *sxz, *syz;
+  Density rho;
+  const real *rows, *sponge;
   Layers layers;
 
   struct Inputs {
@@ -44,12 +56,12 @@ struct VelocityUpdate {
   };
 
   METHOD void fetch_cell(index_t c) const {
-    prefetch(v.x + c, v.y + c, v.z + c, rho + c);
+    prefetch(v.x + c, v.y + c, v.z + c, rho.address(c));
     prefetch(sxx + c, syy + c, szz + c, sxy + c, sxz + c, syz + c);
   }
   METHOD void fetch_column(index_t c) const {
     fetch_backward_z(szz + c), fetch_forward_z(sxz + c), fetch_forward_z(syz + c);
-    prefetch(rho + c - STEP_Z);
+    prefetch(rho.address(c - STEP_Z));
   }
 
   METHOD Inputs gather(int i, int j, int k) const {
@@ -80,8 +92,9 @@ KERNEL update_velocity(VELOCITY_ARGUMENTS) {
 struct StressUpdate {
   static constexpr int BYTES_AHEAD = 100000;
   StressFields fields;
-  const real *vx, *vy, *vz, *lam, *compliance, *inverse_qp, *inverse_qs, *rows;
-  const real *mechanisms, *sponge;
+  const real *vx, *vy, *vz;
+  Moduli moduli;
+  const real *rows, *mechanisms, *sponge;
   Layers layers;
 
   struct Inputs {
@@ -91,19 +104,16 @@ struct StressUpdate {
   };
 
   METHOD void fetch_cell(index_t c) const {
-    prefetch(vx + c, vy + c, vz + c, lam + c, compliance + c);
-    prefetch(fields.stress, c);
+    prefetch(vx + c, vy + c, vz + c);
+    moduli.fetch(c);
+    prefetch_all(fields.stress, c);
 #if ATTENUATION
-    prefetch(inverse_qp + c, inverse_qs + c);
-    prefetch(fields.memory, c);
+    prefetch_all(fields.memory, c);
 #endif
   }
   METHOD void fetch_column(index_t c) const {
     fetch_backward_z(vx + c), fetch_backward_z(vy + c), fetch_forward_z(vz + c);
-    prefetch(compliance + c - STEP_Z);
-#if ATTENUATION
-    prefetch(inverse_qs + c - STEP_Z);
-#endif
+    moduli.fetch_above(c);
   }
 
   METHOD Inputs gather(int i, int j, int k) const {
@@ -114,9 +124,7 @@ struct StressUpdate {
              backward<Y>(vx + c), backward<X>(vy + c), backward<Z>(vx + c),
              backward<X>(vz + c), backward<Z>(vy + c), backward<Y>(vz + c)},
             // clang-format on
-            {lam[c], compliance[c], ATTENUATION ? inverse_qp[c] : REAL(0),
-             ATTENUATION ? inverse_qs[c] : REAL(0), sum_over_edges(compliance + c),
-             ATTENUATION ? sum_over_edges(inverse_qs + c) : EdgeSums{}}};
+            matter_at(moduli, c)};
   }
 
   template <class Flags>

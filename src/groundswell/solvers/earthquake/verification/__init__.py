@@ -19,6 +19,7 @@ PROBLEMS = [
     "sea:sources_below_water",
     "sea:ice_on_water",
     "attenuation:quality",
+    "half_memory:seismograms",
     "absorption:reflection",
     "absorption:long_waves",
     "absorption:static_offset",

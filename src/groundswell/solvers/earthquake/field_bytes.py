@@ -1,0 +1,54 @@
+"""Bytes of a cell: in the fields of a solver, and moved by its updates."""
+
+from __future__ import annotations
+
+from groundswell.solvers.earthquake.case import EarthquakeCase
+
+STATE = 9  # velocities and stresses
+MEMORY = 6  # memory variables
+CLASS = 2  # bytes
+
+# Compulsory memory traffic of an update, in words: each input is read once, each output written
+# once. Velocity: reads 6 stresses and 3 velocities, writes 3 velocities. Stress: reads 3 velocities
+# and 6 stresses, writes 6 stresses.
+VELOCITY_WORDS, STRESS_WORDS = 12, 15
+
+
+def field_bytes(case: EarthquakeCase) -> int:
+    """Bytes of all fields in a cell."""
+    materials = CLASS if in_classes(case) else (5 if is_lossy(case) else 3) * word(case)
+    return STATE * word(case) + MEMORY * memory_bytes(case) + materials
+
+
+def velocity_bytes(case: EarthquakeCase) -> int:
+    """Bytes of a point that the update of velocities moves; it also reads the density."""
+    return VELOCITY_WORDS * word(case) + (CLASS if in_classes(case) else word(case))
+
+
+def stress_bytes(case: EarthquakeCase) -> int:
+    """Bytes of a point that the update of stresses moves.
+
+    It also reads 2 moduli, with Q 2 quality factors, and reads and writes memory variables.
+    """
+    materials = CLASS if in_classes(case) else (4 if is_lossy(case) else 2) * word(case)
+    return STRESS_WORDS * word(case) + 2 * MEMORY * memory_bytes(case) + materials
+
+
+def word(case: EarthquakeCase) -> int:
+    """Bytes of a number in the precision of the run."""
+    return 8 if case.run.precision == "double" else 4
+
+
+def memory_bytes(case: EarthquakeCase) -> int:
+    """Bytes of a memory variable; 0 without attenuation."""
+    return (2 if case.run.memory == "half" else word(case)) if is_lossy(case) else 0
+
+
+def is_lossy(case: EarthquakeCase) -> bool:
+    """Whether the case has attenuation."""
+    return case.attenuation.model != "none"
+
+
+def in_classes(case: EarthquakeCase) -> bool:
+    """Whether materials are stored as classes."""
+    return case.run.materials == "classes"

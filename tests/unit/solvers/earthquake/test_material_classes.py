@@ -1,0 +1,176 @@
+"""Materials in a table: the classes of cells, and runs that equal those with fields bit by bit."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from groundswell.backends import open_backend
+from groundswell.errors import InputError
+from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake.material_classes import (
+    MOST,
+    ClassMaterials,
+    ClassTable,
+    TooManyClasses,
+)
+from groundswell.solvers.earthquake.setup import prepare
+from groundswell.solvers.earthquake.solver import Earthquake
+
+H, SHAPE = 100.0, (14, 18, 20)  # cells along z, y and x
+rng = np.random.default_rng(41)
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def random_values(count: int, shape: tuple[int, ...], dtype: str) -> list[NDArray[Any]]:
+    """Three properties of random cells of so many materials, some of them infinite."""
+    materials = rng.normal(size=(count, 3)).astype(dtype)
+    materials[::5, 2] = np.inf
+    chosen = np.sort(rng.integers(0, count, shape), axis=-1)  # with runs along x
+    return [materials[chosen, n] for n in range(3)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_record_has_the_bits_of_its_cells(dtype: str) -> None:
+    table = ClassTable(3, dtype)
+    first, second = (random_values(300, (5, 7, 40), dtype) for _ in range(2))
+    for values in (first, second, first):
+        classes = table.classify(values)
+        assert classes.dtype == np.uint16 and classes.shape == values[0].shape
+        for n, column in enumerate(table.records.T):
+            assert column[classes].tobytes() == values[n].tobytes()
+    assert len(np.unique(table.records, axis=0)) == len(table.records)
+
+
+def test_materials_that_were_found_keep_their_classes() -> None:
+    table, values = ClassTable(3, "float32"), random_values(50, (4, 4, 30), "float32")
+    before = table.classify(values)
+    table.classify(random_values(50, (4, 4, 30), "float32"))
+    assert (table.classify(values) == before).all()
+
+
+def test_65536_materials_are_allowed_and_no_more() -> None:
+    table = ClassTable(1, "float32")
+    parts = np.split(rng.permutation(MOST).astype("float32"), 8)
+    assert sorted(np.concatenate([table.classify([part]) for part in parts])) == [*range(MOST)]
+    with pytest.raises(TooManyClasses) as found:
+        table.classify([np.float32([-1, 3, -2])])
+    assert found.value.count == MOST + 2
+
+
+def test_two_materials_with_one_key_are_not_confused(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = "groundswell.solvers.earthquake.material_classes"
+    monkeypatch.setattr(f"{module}._keys", lambda flat: np.zeros(flat[0].size, np.uint64))
+    with pytest.raises(RuntimeError, match="same key"):
+        ClassTable(1, "float32").classify([np.float32([1, 2])])
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+def basin() -> dict[str, Any]:
+    """Arrays of random blocks with a basin, and a sea with a stepped floor."""
+    k, j, i = np.indices(SHAPE)
+    blocks = rng.uniform(1, 1.3, (7, 9, 10))[k // 2, j // 2, i // 2]
+    vs = 2000.0 * blocks
+    is_soft = k < 5 - (np.hypot(j - 9, i - 10) / 3)
+    vs[is_soft] = 600.0
+    vp, rho = 1.8 * vs, 2000 + 0.2 * vs
+    sea = k < 2 + (i > 12)
+    vs[sea], vp[sea], rho[sea] = 0.0, 1500.0, 1000.0
+    quality = np.where(sea, 1e4, 50.0 * blocks)
+    return {"kind": "arrays", "vp": vp, "vs": vs, "rho": rho, "qp": 2 * quality, "qs": quality}
+
+
+LAYERS = [
+    {"top": 0.0, "vp": 1500.0, "vs": 600.0, "rho": 2000.0, "qp": 40, "qs": 20},
+    {"top": 270.0, "vp": 4000.0, "vs": 2300.0, "rho": 2600.0, "qp": 100, "qs": 50},
+]
+SEA = [
+    {"top": 0.0, "vp": 1500.0, "vs": 0.0, "rho": 1000.0, "qp": 1e4, "qs": 1e4},
+    {"top": 330.0, "vp": 4000.0, "vs": 2300.0, "rho": 2600.0, "qp": 100, "qs": 50},
+]
+MEDIA: dict[str, dict[str, Any]] = {
+    "basin": basin(),
+    "layers": {"kind": "layered", "layers": LAYERS},
+    "sea": {"kind": "layered", "layers": SEA},
+}
+SOURCES = [
+    {"kind": "double-couple", "strike": 35, "dip": 80, "rake": 10, "moment": 1e14}
+    | {"x": 1000.0, "y": 900.0, "depth": 1000.0},
+    {"kind": "force", "force": ["1e10 N", "2e10 N", "-1e10 N"]}
+    | {"x": 800.0, "y": 700.0, "depth": 700.0},
+]
+
+
+def make_solver(medium: str, lossy: bool = True, **sections: Any) -> Earthquake:
+    run = {"materials": sections.pop("materials", "cells"), **sections.pop("run", {})}
+    pulse = {"kind": "gaussian", "sigma": 0.03}
+    case = EarthquakeCase(
+        time={"duration": 0.4, "step": 0.008},
+        grid={"size": [n * H for n in SHAPE[::-1]], "spacing": H},
+        medium=MEDIA[medium],
+        attenuation={"model": "constant" if lossy else "none"},
+        boundary={"width": 4, **sections.pop("boundary", {})},
+        source=[{**source, "time_function": pulse} for source in SOURCES],
+        receiver=[{"name": "R", "x": 500.0, "y": 500.0, "depth": 0.0}],
+        output={"shaking_map": True, "surface": {"interval": 0.016, "stride": 2}},
+        run=run,
+    )
+    return Earthquake(prepare(case), open_backend("cpu"))
+
+
+VARIANTS = [
+    ("basin", {}),
+    ("basin", {"boundary": {"top": "absorbing", "sides": "sponge"}, "run": {"memory": "half"}}),
+    ("layers", {"boundary": {"sides": "periodic"}, "run": {"precision": "double"}}),
+    ("layers", {"lossy": False}),
+    ("sea", {}),
+    ("sea", {"lossy": False, "run": {"precision": "double"}}),
+]
+
+
+@pytest.mark.parametrize(("medium", "sections"), VARIANTS, ids=str)
+def test_results_are_those_of_fields_bit_by_bit(medium: str, sections: dict[str, Any]) -> None:
+    found = []
+    for materials in ("cells", "classes"):
+        solver = make_solver(medium, materials=materials, **dict(sections))
+        for _ in range(40):
+            solver.step()
+        arrays = {name: field.interior for name, field in solver.fields.items()}
+        rings = {name: solver.outputs.ring(name).buffer for name in ("seismograms", "surface")}
+        found.append({**arrays, **rings, "peaks": solver.outputs._peaks})
+    assert isinstance(solver.materials, ClassMaterials)
+    for name, values in found[0].items():
+        assert np.isfinite(values).all() and values.tobytes() == found[1][name].tobytes(), name
+    assert found[0]["vx"].any() and found[0]["surface"].any()
+
+
+@pytest.mark.parametrize("medium", MEDIA)
+def test_properties_are_those_of_the_fields(medium: str) -> None:
+    cells, classes = (make_solver(medium, materials=m).materials for m in ("cells", "classes"))
+    for name in cells.names:
+        assert classes[name].tobytes() == cells[name].tobytes()
+    most = {"basin": 1000, "layers": 8, "sea": 8}[medium]
+    assert all(2 <= len(np.unique(classes[name])) <= most for name in ("rho", "lam"))
+
+
+def test_classes_of_slabs_do_not_depend_on_their_height(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for planes in (1, 5, 16):
+        monkeypatch.setattr("groundswell.solvers.earthquake.materials.PLANES_AT_ONCE", planes)
+        found.append(make_solver("basin", materials="classes").materials["lam"])
+    assert all((a == b).all() for a, b in pairwise(found))
+
+
+def test_a_medium_of_too_many_materials_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundswell.solvers.earthquake.material_classes.MOST", 100)
+    pattern = r'has \d+ different materials in 16 of 22 planes.*allows 100; set run.materials = "c'
+    with pytest.raises(InputError, match=pattern):
+        make_solver("basin", materials="classes")
