@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from groundswell.backends import open_backend
-from groundswell.solvers.earthquake import EarthquakeCase
+from groundswell.solvers.earthquake import EarthquakeCase, step_source
 from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import STRESSES, VELOCITIES, Earthquake
 
@@ -16,7 +16,7 @@ STEPS = 500
 TOLERANCE = {"single": 1e-5, "double": 1e-12}
 
 
-def random_case(precision: str, sides: str, seed: int) -> EarthquakeCase:
+def random_case(precision: str, sides: str, seed: int, **run: str) -> EarthquakeCase:
     """A random, strongly heterogeneous medium with everything switched on.
 
     The sources still act at the last step, so that differences are seen against strong motion.
@@ -58,7 +58,7 @@ def random_case(precision: str, sides: str, seed: int) -> EarthquakeCase:
                 "time_function": {"kind": "ricker", "frequency": 0.6},
             },
         ],
-        run={"precision": precision},
+        run={"precision": precision, **run},
     )
 
 
@@ -90,3 +90,35 @@ def test_cpu_and_gpu_agree(gpu: Any, precision: str, sides: str) -> None:
     difference = largest_difference(on_cpu, on_gpu)
     print(f"{precision}, {sides}: {difference:.2e}")
     assert difference < TOLERANCE[precision]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("sides", ["pml", "sponge", "periodic"])
+@pytest.mark.parametrize("materials", ["cells", "classes"])
+def test_memory_variables_in_16_bits_agree(gpu: Any, materials: str, sides: str) -> None:
+    """Fields that differ in the last bit are rounded up or down differently."""
+    case = random_case("single", sides, seed=8, memory="half", materials=materials)
+    difference = largest_difference(advance(case, open_backend("cpu")), advance(case, gpu))
+    print(f"{materials}, {sides}: {difference:.2e}")
+    assert difference < 3e-4
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("sides", ["pml", "sponge", "periodic"])
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_classes_of_materials_change_nothing(gpu: Any, precision: str, sides: str) -> None:
+    cells, classes = (
+        advance(random_case(precision, sides, seed=9, materials=kind), gpu)
+        for kind in ("cells", "classes")
+    )
+    assert largest_difference(cells, classes) == 0
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("rows", [1, 7, 100])
+def test_bands_of_rows_change_nothing(gpu: Any, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    case = random_case("single", "pml", seed=10)
+    whole = advance(case, gpu)
+    row = whole.part.cells[0] * whole.layout.itemsize
+    monkeypatch.setattr(step_source, "BAND_BYTES", rows * row)
+    assert largest_difference(whole, advance(case, gpu)) == 0
