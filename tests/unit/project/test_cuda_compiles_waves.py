@@ -49,8 +49,6 @@ def test_kernels_with_fewer_bytes(check: Check, sides: str, memory: str, materia
     limits, storage = LIMITS | STORAGE_LIMITS[sides], {"memory": memory, "materials": materials}
     for precision in ("single", "double") if memory == "full" else ("single",):
         for source in solver_sources(precision, sides, "free-surface", q=True, **storage):
-            if "MIN_BLOCKS_PER_SM" in source.constants:  # all kernels may take 64 registers
-                limits = {name: (max(64, single), most) for name, (single, most) in limits.items()}
             check(source, precision, limits)
 
 

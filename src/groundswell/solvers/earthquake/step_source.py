@@ -15,7 +15,6 @@ from groundswell.solvers.earthquake.setup import Setup
 
 KERNELS = Path(__file__).parent / "kernels"
 BAND_BYTES = 100_000  # of a plane of a field in a band; see bands.h
-BLOCKS = 4  # that share a GPU's multiprocessor if a thread has 64 registers
 
 
 def step_source(
@@ -37,8 +36,6 @@ def step_source(
         "ABOVE": float(surface_weights(ground.free_surface)[0]),
         "BAND_BYTES": BAND_BYTES,
     }
-    if _is_crowded(setup, materials):
-        constants["MIN_BLOCKS_PER_SM"] = BLOCKS
     parameters = {**layout.parameters(), **layers.parameters(), **_differences(part)}
     parameters |= {"DT": setup.dt, "DT_EXACT": Exact(setup.dt)}
     if setup.has_half_memory:
@@ -52,12 +49,6 @@ def cells_in_bands(shape: Sequence[int], itemsize: int) -> Cells:
     nz, ny, nx = shape
     bands = max(1, round(nx * ny * itemsize / BAND_BYTES))
     return Cells(nx, ny, nz, band=-(-ny // bands))
-
-
-def _is_crowded(setup: Setup, materials: Materials) -> bool:
-    """Whether the stress update would take a few registers more than BLOCKS leave a thread."""
-    in_single = setup.dtype == "float32" and setup.case.boundary.sides == "pml"
-    return in_single and materials.record > 0 and not setup.has_half_memory
 
 
 def _differences(part: Part) -> dict[str, Parameter]:

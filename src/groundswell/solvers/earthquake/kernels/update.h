@@ -90,7 +90,7 @@ KERNEL update_velocity(VELOCITY_ARGUMENTS) {
 }
 
 struct StressUpdate {
-  static constexpr int BYTES_AHEAD = 100000;
+  static constexpr int BYTES_AHEAD = HALF_MEMORY ? 200000 : 100000;
   StressFields fields;
   const real *vx, *vy, *vz;
   Moduli moduli;
