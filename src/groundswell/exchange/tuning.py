@@ -1,16 +1,18 @@
 """Measures the transports and other options of an exchange, and selects the fastest.
 
 The time of a candidate is the maximum over ranks, because the slowest rank determines the time of a
-step; the median over repetitions is taken. Results are cached on disk, by machine and problem.
+step; the median over repetitions is taken. Tuning ends after about a second: when steps take long,
+exchanges matter little. Results are cached on disk, by machine and problem.
 """
 
 from __future__ import annotations
 
 import json
 import statistics
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
 from math import inf
@@ -32,6 +34,9 @@ from groundswell.version import __version__
 REPEATS = 5
 REPEAT_SECONDS = 0.02  # shortest duration of a repeat
 CUTOFF = 1.5  # candidates slower than the best by this factor are not repeated
+CANDIDATE_SECONDS = 0.5  # longest duration of the repeats of a candidate
+TUNING_SECONDS = 1.0  # after which only candidates like the first one are measured
+LATE = "not measured, because the others took long"
 
 Timer = Callable[[int], float]  # exchanges n times; returns this rank's time, s
 
@@ -108,7 +113,7 @@ def halo_candidates(
         codecs = codecs[:1]
     return [
         Choice(name, codec=codec, aggregate=aggregate, overlap=overlapped)
-        for overlapped, name, aggregate, codec in product(overlaps, transports, aggregates, codecs)
+        for aggregate, name, overlapped, codec in product(aggregates, transports, overlaps, codecs)
     ]
 
 
@@ -160,6 +165,9 @@ def tune(
 ) -> Tuning:
     """Measure the choices, unless the result is cached; collective.
 
+    When the time is up, choices with another transport or route than the first one, or other
+    messages, are left out.
+
     Args:
         timer_of: prepares the measurement of a choice; raises GroundswellError if it does not work.
         cache: see `cache_file`.
@@ -169,8 +177,12 @@ def tune(
     """
     if cached := _measured_earlier(comm, choices, cache):
         return cached
-    found, best = list[Measurement](), inf
+    found, best, begun = list[Measurement](), inf, time.monotonic()
     for choice in choices:
+        is_late = comm.bcast(time.monotonic() - begun > TUNING_SECONDS)
+        if is_late and best < inf and not _is_alike(choice, choices[0]):
+            found.append(Measurement(choice, None, LATE))
+            continue
         found.append(_measure(comm, choice, timer_of, best))
         best = min(best, inf if found[-1].seconds is None else found[-1].seconds)
     if best == inf:
@@ -179,6 +191,11 @@ def tune(
     if cache and comm.first:
         _save(cache, tuning)
     return tuning
+
+
+def _is_alike(choice: Choice, other: Choice) -> bool:
+    """Whether two choices send the same messages in the same way, codecs aside."""
+    return replace(choice, overlap=other.overlap, codec=other.codec) == other
 
 
 def _measure(
@@ -200,7 +217,10 @@ def _seconds(comm: Communicator, timer: Timer, best: float) -> float:
     if once > CUTOFF * best:
         return once
     count = max(1, min(1000, int(REPEAT_SECONDS / max(once, 1e-9))))
-    return statistics.median(max(comm.allgather(timer(count))) / count for _ in range(REPEATS))
+    repeats = min(REPEATS, int(CANDIDATE_SECONDS / max(count * once, 1e-9)))
+    if not repeats:
+        return once
+    return statistics.median(max(comm.allgather(timer(count))) / count for _ in range(repeats))
 
 
 def fastest(

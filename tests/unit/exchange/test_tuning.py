@@ -59,6 +59,34 @@ def test_slow_candidates_are_not_repeated() -> None:
     assert [choice for choice, _ in runs].count(FAST) == 2 + module.REPEATS
 
 
+def test_long_steps_are_measured_once_or_twice() -> None:
+    for seconds, times in ((0.3, 3), (0.7, 2)):
+        runs: list[Any] = []
+        found = tune(SerialCommunicator(), [FAST], timers({FAST: seconds}, runs))
+        assert found.measurements[0].seconds == pytest.approx(seconds)
+        assert runs == [(FAST, 1)] * times
+
+
+def test_tuning_ends_when_its_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the first choice differs from in overlap or codec only is measured in any case."""
+    clock = iter(range(100))
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    first, alike = Choice("peer"), [Choice("peer", overlap=False), Choice("peer", codec="zfp")]
+    others = [Choice("mpi"), Choice("peer", aggregate=False), Choice("peer", route="crystal")]
+    seconds = dict.fromkeys([first, *alike, *others], 1e-2) | {alike[0]: 5e-3, first: 0.0}
+
+    def make(choice: Choice) -> Timer:
+        if choice == first:
+            raise BackendError("no such link")
+        return timers(seconds, [])(choice)
+
+    found = tune(SerialCommunicator(), list(seconds), make)
+    assert found.best == alike[0]
+    measured = {m.choice for m in found.measurements if m.seconds is not None}
+    assert measured == {*alike}
+    assert {m.choice for m in found.measurements if m.reason == module.LATE} == {*others}
+
+
 def test_a_time_is_the_median_of_the_slowest_rank() -> None:
     class Pair(SerialCommunicator):
         """Another rank beside this one, which needs twice as long once in a while."""
