@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg, optimize
+from scipy import linalg
 
 from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Items, Launch, Source
@@ -183,6 +183,8 @@ def optimal_weights(order: int) -> Floats:
     They minimise the maximum over (0, 1] of t p(t)^2 / (1 - p(t)^2), where p is the polynomial that
     multiplies the error (Lottes 2023). At the minimum all local maxima equal the value at 0.
     """
+    from scipy import optimize  # takes long to import
+
     angle = np.linspace(0, np.pi, 4001)[1:]
     t, n = np.sin(angle / 2) ** 2, np.arange(order + 1)[:, None]
     plain = np.sin((n + 0.5) * angle) / np.sin(angle / 2) / (2 * n + 1)  # p for weights of 1

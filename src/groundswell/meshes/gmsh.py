@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from groundswell.arrays import Floats, Integers
 from groundswell.errors import InputError, counted
@@ -253,6 +252,8 @@ def _tags_by_name(tags: list[int], names: dict[int, str]) -> dict[str, int]:
 
 def _require_merged(points: Floats) -> None:
     """Refuse coincident boundary vertices (vertices, 3): the elements there are not connected."""
+    from scipy.spatial import cKDTree  # takes long to import
+
     pairs = cKDTree(points).query_pairs(
         _COINCIDENT * np.ptp(points, axis=0).max(), output_type="ndarray"
     )

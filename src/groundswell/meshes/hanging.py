@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from groundswell.arrays import Integers, Mask
 from groundswell.meshes.hexahedra import Floats
@@ -27,6 +26,8 @@ def find_hanging(mesh: Mesh, points: Floats) -> tuple[Integers, Integers]:
     Returns:
         Numbers of faces, see `Mesh.faces`, and of vertices; (pairs,) each.
     """
+    from scipy.spatial import cKDTree  # takes long to import
+
     number = mesh.faces[1]
     element, side = np.nonzero(np.bincount(number.ravel())[number] == 1)
     corners = mesh.corners[element[:, None], FACES[side]]

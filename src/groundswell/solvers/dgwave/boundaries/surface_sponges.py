@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from groundswell.arrays import Floats, Integers
 from groundswell.case.quantities import Quantity
@@ -114,6 +113,8 @@ class SurfaceSponges(Absorption):
         return [self._depths_in(name, width) for name, width in self.widths.items()]
 
     def _depths_in(self, name: str, width: float) -> tuple[Integers, Floats]:
+        from scipy.spatial import cKDTree  # takes long to import
+
         mesh, surface = (
             self.geometry.mesh,
             cKDTree(self._surface_nodes(self.geometry.groups.sides[name])),
