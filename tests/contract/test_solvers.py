@@ -33,7 +33,8 @@ pytestmark = pytest.mark.timeout(300)
 
 SUMMARY = {
     "title", "solver", "started", "case", "warnings", "device", "backend", "ranks", "steps",
-    "resumed_at", "throughput", "bytes_per_update", "bandwidth", "wall", "files", "versions",
+    "resumed_at", "throughput", "bytes_per_update", "bandwidth", "wall", "share_of_steps", "files",
+    "versions",
 }  # fmt: skip
 CHECK = {
     "solver", "precision", "memory", "quantities", "warnings", "backend", "device", "memory_free",
@@ -173,6 +174,8 @@ def test_a_run_leaves_its_summary(finished: Finished, case: Case) -> None:
     assert result.folder == case.resolve(case.output.directory)
     summary = json.loads((result.folder / "summary.json").read_text())
     assert summary == result.summary and summary.keys() >= SUMMARY
+    wall = summary["wall"]
+    assert summary["share_of_steps"] == pytest.approx(wall["time steps"] / sum(wall.values()))
     assert summary["solver"] == case.solver and summary["resumed_at"] == 0
     assert 0 < summary["steps"] <= prepare(case).steps
     assert summary["throughput"]["value"] > 0 and summary["throughput"]["unit"]

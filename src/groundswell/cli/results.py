@@ -8,7 +8,13 @@ from groundswell.case.quantities import duration
 from groundswell.cli.text_tables import pairs, warn
 from groundswell.errors import InputError
 from groundswell.simulation.folder_lock import locked
-from groundswell.simulation.summary import Summary, add_files, describe_bandwidth, read_summary
+from groundswell.simulation.summary import (
+    Summary,
+    add_files,
+    describe_bandwidth,
+    read_summary,
+    share_of_steps,
+)
 
 LISTED = 8  # number of files that are listed by name
 
@@ -39,6 +45,7 @@ def show(folder: Path, summary: Summary) -> None:
             "throughput": f"{throughput['value']:,.4g} {throughput['unit']}",
             "memory traffic": " ".join(describe_bandwidth(summary["bandwidth"])),
             "wall time": f"{duration(sum(wall.values()))} ({phases})",
+            "time steps": f"{100 * share_of_steps(wall):.0f} % of the wall time",
             "results": f"{folder}/",
             "files": _listed(summary["files"]),
         },

@@ -90,6 +90,8 @@ def _figures(summary: Mapping[str, object]) -> Iterator[Row]:
     seconds = [_number(v) for v in _mapping(summary.get("wall")).values()]
     if total := sum(s for s in seconds if s is not None):
         yield duration(total), "wall time"
+    if (share := _number(summary.get("share_of_steps"))) is not None:
+        yield f"{100 * share:.0f} %", "of the wall time for time steps"
 
 
 def _pictures(solver: str, drawn: list[Path]) -> list[dict[str, str]]:

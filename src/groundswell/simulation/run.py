@@ -43,7 +43,7 @@ from groundswell.simulation.run_files import RunFiles
 from groundswell.simulation.signals import StopRequest, stop_request, stopping_at_once
 from groundswell.simulation.solve import Solve
 from groundswell.simulation.solver import Cost, Setup, TimeStepper
-from groundswell.simulation.summary import throughput, versions
+from groundswell.simulation.summary import STEPS, share_of_steps, throughput, versions
 from groundswell.simulation.time_loop import TimeLoop
 
 NOTHING_WRITTEN = "nothing has been written"
@@ -108,7 +108,7 @@ class _Run:
         shown = progress(
             setup.steps, solver.status, solver.unit, quiet=quiet, start=driver.first, ends=ends
         )
-        with self.clock("time steps"), shown as report:
+        with self.clock(STEPS), shown as report:
             if isinstance(driver, TimeLoop):
                 live, interop = LiveRun(self.opened, driver), array_interop(self.opened.backend)
                 driver.run(setup.steps, report, stop, calls_of(callbacks, live, interop))
@@ -158,6 +158,7 @@ class _Run:
             "resumed_at": driver.first,
             **throughput(self.opened, self.cost.bytes_per_update, driver.updates, driver.seconds),
             "wall": self.clock.seconds,
+            "share_of_steps": share_of_steps(self.clock.seconds),
             "files": files,
             "versions": versions(self.opened.backend) | registry.versions_of(setup.case.solver),
             **({"tuning": asdict(tuning)} if tuning else {}),

@@ -18,6 +18,7 @@ from groundswell.simulation.preparation import OpenSolver
 from groundswell.version import __version__
 
 NAME = "summary.json"
+STEPS = "time steps"  # the phase of a run in which it makes them
 _ABOVE_MEASURED = 1.005  # share of the measured bandwidth that would round to more than 100 %
 LIBRARIES = (
     "numpy",
@@ -62,6 +63,12 @@ def describe_bandwidth(bandwidth: Mapping[str, Any]) -> tuple[str, str]:
         return f"{100 * bandwidth['share']:.0f} %", f"of the measured memory bandwidth ({measured})"
     reason = "caches hold part of the data, or other programs slowed the measurement"
     return used, f"of memory traffic, above the {measured} measured before the run: {reason}"
+
+
+def share_of_steps(wall: Mapping[str, float]) -> float:
+    """The share of the wall time, by phase in s, that the run made time steps; 0 without any."""
+    total = sum(wall.values())
+    return wall.get(STEPS, 0.0) / total if total else 0.0
 
 
 def versions(backend: Backend) -> dict[str, str]:

@@ -32,6 +32,7 @@ SUMMARY = {
     "bandwidth": {"share": 0.853, "measured": 4.12e12, "used": 3.51e12},
     "bytes_per_update": 176,
     "wall": {"read": 1.5, "time steps": 75.25},
+    "share_of_steps": 0.98,
     "files": ["seismograms.h5", "shaking_map.nc", "absent.nc", None],
     "versions": {"groundswell": "0.1.0"},
 }
@@ -79,6 +80,8 @@ def test_the_report_holds_everything_on_one_page(tmp_path: Path) -> None:
         "176 B",
         "1 minute and 17 seconds",
         "1 minute and 15 seconds",
+        "98 %",
+        "of the wall time for time steps",
         "0.1.0",
     ):
         assert expected in page.texts
