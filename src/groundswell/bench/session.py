@@ -39,6 +39,15 @@ class Session:
     measured: dict[str, Any] = field(default_factory=dict)
     rig: Rig = field(init=False, repr=False)
 
+    def bandwidth(self) -> float:
+        """The memory bandwidth, which is measured beside each row on one rank, B/s.
+
+        It is the largest so far, because other programs can only reduce it.
+        """
+        now = self.backend.measure_bandwidth() if self.comm.size == 1 else 0.0
+        self.measured["bandwidth"] = max(self.measured["bandwidth"], now)
+        return float(self.measured["bandwidth"])
+
 
 @dataclass(frozen=True)
 class Benchmark:

@@ -11,6 +11,11 @@ from groundswell.bench.rows import Row as Row
 
 KIB, MIB = 1 << 10, 1 << 20
 GAP = "  "  # between columns
+ABOVE = "> 100 %"
+NOTE = (
+    f"{ABOVE}: faster than what it is compared with, because caches hold part of the data or other "
+    "programs disturbed a measurement"
+)
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,7 @@ class Printer:
 
     def __init__(self, table: Table, measured: Measured) -> None:
         self._table, self._measured = table, measured
-        self._empty = True
+        self._empty, self._is_above = True, False
         self._line: tuple[list[str], dict[str, Row]] = ([], {})
 
     def add(self, row: Row) -> None:
@@ -136,6 +141,8 @@ class Printer:
         if not self._empty:
             for row in self._table.others(self._measured):
                 self._print([column.cell(row) for column in self._table.columns])
+        if self._is_above:
+            say(NOTE)
 
     def _begin(self) -> None:
         spread = self._table.spread
@@ -156,6 +163,7 @@ class Printer:
         self._line = ([], {})
 
     def _print(self, cells: Sequence[str]) -> None:
+        self._is_above |= any(ABOVE in cell for cell in cells)
         pairs = zip(cells, self._columns, strict=True)
         say(GAP.join(cell.ljust(column.room) for cell, column in pairs).rstrip())
 
@@ -189,9 +197,14 @@ def _short(value: float) -> str:
     return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
 
 
-def percent(share: float) -> str:
+def percent(share: float, digits: int = 0) -> str:
     """A fraction in per cent."""
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.{digits}f} %"
+
+
+def fraction(share: float, digits: int = 0) -> str:
+    """A fraction of what is possible in per cent; ABOVE if measurements disturb it."""
+    return percent(share, digits) if round(100 * share, digits) <= 100 else ABOVE
 
 
 def yes_or_no(value: bool) -> str:

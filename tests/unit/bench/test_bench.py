@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,12 @@ from groundswell.bench import (
 )
 from groundswell.bench.rivals import find_rivals
 from groundswell.bench.tables import (
+    NOTE,
     Column,
     Row,
     Table,
     field,
+    fraction,
     milliseconds,
     percent,
     show,
@@ -99,6 +102,22 @@ def test_what_was_measured_can_be_shown_again(capsys: pytest.CaptureFixture[str]
     ]
 
 
+@pytest.mark.parametrize("share", [1.0, 18.85])
+def test_impossible_shares_have_a_note(share: float, capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table("rising", "Rising", [Column("of it", "share", fraction)], rising)
+    show([table], {"rising": [{"share": 0.5}, {"share": share}]})
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[-1] == NOTE) == ("> 100 %" in lines) == (share > 1)
+
+
+def test_the_bandwidth_of_rows_is_the_largest_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, rates = session(), iter([2e9, 5e9, 4e9])
+    monkeypatch.setattr(found.backend, "measure_bandwidth", lambda: next(rates))
+    found.measured["bandwidth"] = 3e9
+    assert [found.bandwidth() for _ in range(3)] == [3e9, 5e9, 5e9]
+    assert found.measured["bandwidth"] == 5e9
+
+
 def test_tables_say_how_many_ranks_they_need() -> None:
     with pytest.raises(InputError, match="at least 2; start it with `mpiexec -n 2 groundswell"):
         bench(SEVERAL).tables_of("tides", 1)
@@ -146,6 +165,10 @@ def test_subjects() -> None:
         (Column("", "share", percent), {"share": 0.456}, "46 %"),
         (Column("", "share", percent), {"share": None}, ""),
         (Column("", "share", percent), {}, ""),
+        (Column("", "share", fraction), {"share": 1.004}, "100 %"),
+        (Column("", "share", fraction), {"share": 1.006}, "> 100 %"),
+        (Column("", "share", partial(fraction, digits=1)), {"share": 0.9876}, "98.8 %"),
+        (Column("", "share", partial(fraction, digits=1)), {"share": 1.004}, "> 100 %"),
         (Column("", lambda row: row["a"] / row["b"], "{:.1f}x"), {"a": 3, "b": 2}, "1.5x"),
         (Column("", lambda row: None, "{:.1f}"), {}, ""),
         (milliseconds("a step"), {"seconds": 0.0123456}, "12.35"),

@@ -16,7 +16,7 @@ from groundswell.bench.tables import (
     Spread,
     Table,
     field,
-    percent,
+    fraction,
     size_of,
     time_of,
 )
@@ -43,7 +43,7 @@ def _with_copies(measured: Measured) -> Sequence[str]:
 
 def _of_copies(row: Row) -> str:
     limited = row["share"] is not None and row["transport"] != "copy"
-    return f", {percent(row['share'])}" if limited else ""
+    return f", {fraction(row['share'])}" if limited else ""
 
 
 def _size(head: str) -> Column:
@@ -118,7 +118,7 @@ PROGRESS = between(
         _size("message"),
         field("transport", 10),
         *(Column(name, name, time_of, 8) for name in ("exchange", "work", "both")),
-        Column("hidden", "hidden", percent),
+        Column("hidden", "hidden", fraction),
     ],
     lambda s: measure_progress(s.rig, s.sizes.messages),
     seconds=20,
@@ -136,7 +136,7 @@ ASSEMBLY = between(
         Column("values a rank", "values", "{:.3g} million", unit=1e6),
         Column("set-up", "setup", "{:.3g} s", 8),
         Column("local part", "seconds", time_of),
-        Column("of bandwidth", "share", percent),
+        Column("of bandwidth", "share", fraction),
         REMOTE,
         Column("both at once", "whole", time_of),
     ],

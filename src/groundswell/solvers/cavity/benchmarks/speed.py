@@ -33,8 +33,13 @@ def make_solver(case: CavityCase, backend: Backend, comm: Communicator | None = 
     return Cavity(prepare(case), backend, comm)
 
 
-def measure_sizes(backend: Backend, edges: Sequence[int], bandwidth: float) -> Iterator[Row]:
+def measure_sizes(
+    backend: Backend, edges: Sequence[int], bandwidth: Callable[[], float]
+) -> Iterator[Row]:
     """Cubes of several sizes on one device.
+
+    Args:
+        bandwidth: measures the bandwidth of the memory, B/s.
 
     Yields:
         Rows: `cells`, `precision`, `seconds` per step, `ssspnt`, and `share` of the bandwidth.
@@ -44,7 +49,7 @@ def measure_sizes(backend: Backend, edges: Sequence[int], bandwidth: float) -> I
         solver = make_solver(make_case(cells, precision=precision), backend)
         seconds = alone(backend, solver)
         traffic = solver.updates_per_step * estimate(solver.setup).bytes_per_update / seconds
-        row = {"cells": cells, "precision": precision, "share": traffic / bandwidth}
+        row = {"cells": cells, "precision": precision, "share": traffic / bandwidth()}
         yield row | speed(cells, seconds)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from groundswell.bench.tables import Column, Row, Table, field, milliseconds, percent
+from groundswell.bench.tables import Column, Row, Table, field, fraction, milliseconds
 from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.cavity.benchmarks import published
 from groundswell.solvers.cavity.benchmarks.scaling import (
@@ -31,9 +32,9 @@ SIZES = Table(
         field("precision"),
         milliseconds("ms a step"),
         SPEED,
-        Column("of bandwidth", "share", percent),
+        Column("of bandwidth", "share", fraction),
     ],
-    lambda s: measure_sizes(s.backend, s.sizes.edges, s.measured["bandwidth"]),
+    lambda s: measure_sizes(s.backend, s.sizes.edges, s.bandwidth),
     ranks="one",
 )
 
@@ -74,7 +75,7 @@ def _scaling(name: str, title: str, measure: Any, known: Mapping[Any, Any]) -> T
         field("path", 44, head="transport"),
         milliseconds("ms a step"),
         SPEED,
-        Column("efficiency", "efficiency", "{:.1f} %"),
+        Column("efficiency", "efficiency", partial(fraction, digits=1), unit=100),
     ]
     if known:
         columns += [

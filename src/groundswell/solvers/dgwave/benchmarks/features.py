@@ -38,7 +38,7 @@ def measure_features(session: Session) -> Iterator[Row]:
         rows: list[Row] = []
         for feature, content in features(session.sizes.featured, DEGREE).items():
             row = _measured(session.backend, content, precision)
-            row["share"] = row["GDOFS"] * 1e9 * row["bytes"] / session.measured["bandwidth"]
+            row["share"] = row["GDOFS"] * 1e9 * row["bytes"] / session.bandwidth()
             rows.append({"feature": feature, "precision": precision, **row})
             yield rows[-1] | {"cost": rows[0]["GDOFS"] / rows[-1]["GDOFS"]}
 

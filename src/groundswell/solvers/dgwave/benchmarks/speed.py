@@ -50,7 +50,7 @@ def measure_kernels(session: Session, rivals: Sequence[Version] = ()) -> Iterato
         the bandwidth, `over_base`: speed-up over the first rival, `over_cpu`: speed-up over the
         solver on the CPU, both None if that was not measured, and `blocks`, see `Steps`.
     """
-    here, bandwidth = session.backend, session.measured["bandwidth"]
+    here = session.backend
     mesh, host = cubes(session.sizes.cells), None if here.on_host else _open_host(session)
     host_mesh = cubes(session.sizes.host)
     for configuration in TABLE_2:
@@ -61,7 +61,7 @@ def measure_kernels(session: Session, rivals: Sequence[Version] = ()) -> Iterato
             on_host = _measured_all(host, problem, configuration, (*rivals[:1], SOLVER), rate)
             yield from _compared(on_host, on_host)
         problem = discretise(configuration, DEGREE, mesh)
-        rows = _measured_all(here, problem, configuration, (*rivals, SOLVER), bandwidth)
+        rows = _measured_all(here, problem, configuration, (*rivals, SOLVER), session.bandwidth())
         yield from _compared(rows, rows if here.on_host else on_host)
 
 
@@ -191,7 +191,7 @@ def measure_degrees(session: Session, rivals: Sequence[Version] = ()) -> Iterato
         Rows as in `measure_kernels`, with `over_64`: speed-up over elements of 64 nodes, instead of
         the other comparisons.
     """
-    backend, bandwidth = session.backend, session.measured["bandwidth"]
+    backend = session.backend
     edge = fitting_edge(backend, session.sizes.nodes)
     meshes = {
         degree: cubes((edge * (DEGREE + 1) // (degree + 1),) * 3) for degree in (LOW_DEGREE, DEGREE)
@@ -199,6 +199,7 @@ def measure_degrees(session: Session, rivals: Sequence[Version] = ()) -> Iterato
     for configuration in TABLE_2:
         problems = [discretise(configuration, n, mesh) for n, mesh in meshes.items()]
         for version in (*rivals, SOLVER):
+            bandwidth = session.bandwidth()
             rows = [_measured(backend, p, configuration, version, bandwidth) for p in problems]
             yield from (row | {"over_64": row["GDOFS"] / rows[0]["GDOFS"]} for row in rows)
 

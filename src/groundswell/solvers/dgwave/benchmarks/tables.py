@@ -7,6 +7,7 @@ from groundswell.bench.tables import (
     Row,
     Table,
     field,
+    fraction,
     percent,
     size_of,
     time_of,
@@ -33,7 +34,7 @@ SENT = Column("sent by a rank", "sent_bytes", size_of)
 SPEED = [
     Column("GDOF/s", "GDOFS", "{:.4g}", 7),
     Column("B/DOF", "bytes", "{:.1f}"),
-    Column("of bandwidth", "share", percent),
+    Column("of bandwidth", "share", fraction),
 ]
 
 
@@ -153,7 +154,7 @@ WEAK = Table(
         field("transport", 9),
         STAGE,
         *SPEED,
-        Column("efficiency", "efficiency", percent),
+        Column("efficiency", "efficiency", fraction),
     ],
     measure_weak,
     ranks="several",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from groundswell.bench.tables import Column, Measured, Row, Table, field, percent
+from groundswell.bench.tables import Column, Measured, Row, Table, field, fraction
 from groundswell.case.quantities import byte_size
 from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.earthquake.benchmarks.throughput import measure_throughput
@@ -34,8 +34,8 @@ def _published(measured: Measured) -> Iterator[Row]:
 def _shares(row: Row) -> str | None:
     if "share" not in row:
         return None
-    kernels = [f"{name} {percent(found['share'])}" for name, found in row["kernels"].items()]
-    return ", ".join([percent(row["share"]), *kernels])
+    kernels = [f"{name} {fraction(found['share'])}" for name, found in row["kernels"].items()]
+    return ", ".join([fraction(row["share"]), *kernels])
 
 
 THROUGHPUT = Table(

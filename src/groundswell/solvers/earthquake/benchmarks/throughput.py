@@ -57,7 +57,7 @@ def variants(backend: Backend) -> list[Variant]:
 def measure_throughput(session: Session) -> Iterator[Row]:
     """Throughput of each variant by kernel, with the fraction of the measured bandwidth."""
     for variant in variants(session.backend):
-        yield measure_variant(session.backend, variant, session.measured["bandwidth"])
+        yield measure_variant(session.backend, variant, session.bandwidth())
 
 
 def measure_variant(

@@ -142,7 +142,7 @@ def _applied(backend: Backend, cubes: Cubes, metric: str) -> float:
 
 
 def _iterated(session: Session, cubes: Cubes, metric: str, mask: Floats | None = None) -> Row:
-    backend, bandwidth = session.backend, session.measured["bandwidth"]
+    backend, bandwidth = session.backend, session.bandwidth()
     components, comm = cubes.components, cubes.comm
     variant = choose_variant(
         *("float64", cubes.degree, metric, cubes.screening),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from groundswell.bench import Session
-from groundswell.bench.tables import Column, Measured, Row, Table, field, percent, time_of
+from groundswell.bench.tables import Column, Measured, Row, Table, field, fraction, time_of
 from groundswell.solvers.poisson.benchmarks.problems import METRICS
 from groundswell.solvers.poisson.benchmarks.published import (
     HIPBONE_ON_H200,
@@ -24,7 +25,7 @@ from groundswell.solvers.poisson.benchmarks.speed import (
 DEGREE = Column("N", "degree", width=2)
 METRIC = Column("metric", "metric", METRICS.__getitem__, 22)
 ITERATION = Column("an iteration", "seconds", time_of)
-OF_BANDWIDTH = Column("of bandwidth", "share", percent)
+OF_BANDWIDTH = Column("of bandwidth", "share", fraction)
 RATE = Column("MDOF/s a rank", "throughput", "{:,.1f}", unit=1e6)
 
 
@@ -56,7 +57,7 @@ OPERATOR = Table(
         _gflops("gflops", "GFLOP/s"),
         Column("GB/s", "rate", "{:,.0f}", 6, 1e9),
         _gflops("roofline", "roofline"),
-        Column("of it", "share", percent),
+        Column("of it", "share", fraction),
     ],
     measure_operator,
     ranks="one",
@@ -105,7 +106,7 @@ WEAK = Table(
         METRIC,
         Column("alone", "alone", time_of, 8),
         Column("together", "seconds", time_of),
-        Column("efficiency", "efficiency", "{:.1f} %", unit=0.01),
+        Column("efficiency", "efficiency", partial(fraction, digits=1)),
     ],
     measure_weak,
     ranks="several",
