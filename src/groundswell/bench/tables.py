@@ -217,9 +217,9 @@ def field(name: str, width: int = 0, head: str | None = None) -> Column:
     return Column(name if head is None else head, name, width=width)
 
 
-def times(head: str, key: str) -> Column:
-    """A column with a ratio."""
-    return Column(head, key, "{:.2f}x", 7)
+def times(head: str, key: str, unit: float = 1) -> Column:
+    """A column with a ratio, or with values over another one, `unit`."""
+    return Column(head, key, "{:.2f}x", 7, unit)
 
 
 def milliseconds(head: str, key: str = "seconds", width: int = 0) -> Column:
