@@ -42,14 +42,16 @@ def measure_sizes(
         bandwidth: measures the bandwidth of the memory, B/s.
 
     Yields:
-        Rows: `cells`, `precision`, `seconds` per step, `ssspnt`, and `share` of the bandwidth.
+        Rows: `cells`, `precision`, `seconds` per step, `ssspnt`, and `share` of the
+        `bandwidth`.
     """
     for edge, precision in [(edge, "double") for edge in edges] + [(edges[-2], "single")]:
         cells = (edge,) * 3
         solver = make_solver(make_case(cells, precision=precision), backend)
         seconds = alone(backend, solver)
         traffic = solver.updates_per_step * estimate(solver.setup).bytes_per_update / seconds
-        row = {"cells": cells, "precision": precision, "share": traffic / bandwidth()}
+        rate = bandwidth()
+        row = {"cells": cells, "precision": precision, "bandwidth": rate, "share": traffic / rate}
         yield row | speed(cells, seconds)
 
 

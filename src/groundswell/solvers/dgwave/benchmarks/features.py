@@ -32,13 +32,14 @@ def measure_features(session: Session) -> Iterator[Row]:
     Yields:
         Rows: `feature`, `precision`, number of `elements`, `seconds` per stage, `GDOFS`: billions
         of unknowns per second and stage, `bytes` per unknown and stage, `share`: fraction of the
-        copy bandwidth, and `cost`: time per unknown relative to bricks.
+        `bandwidth`, and `cost`: time per unknown relative to bricks.
     """
     for precision in PRECISIONS:
         rows: list[Row] = []
         for feature, content in features(session.sizes.featured, DEGREE).items():
             row = _measured(session.backend, content, precision)
-            row["share"] = row["GDOFS"] * 1e9 * row["bytes"] / session.bandwidth()
+            row["bandwidth"] = session.bandwidth()
+            row["share"] = row["GDOFS"] * 1e9 * row["bytes"] / row["bandwidth"]
             rows.append({"feature": feature, "precision": precision, **row})
             yield rows[-1] | {"cost": rows[0]["GDOFS"] / rows[-1]["GDOFS"]}
 

@@ -47,7 +47,7 @@ def measure_kernels(session: Session, rivals: Sequence[Version] = ()) -> Iterato
         Rows: `configuration`, `precision`, `degree`, `device` ("cpu" or "cuda"), `version`,
         `elements`, `seconds` per stage, `kernels`: seconds of each kernel per stage, `GDOFS`:
         billion unknowns per second and stage, `bytes` and `flops` per unknown, `share`: fraction of
-        the bandwidth, `over_base`: speed-up over the first rival, `over_cpu`: speed-up over the
+        the `bandwidth`, `over_base`: speed-up over the first rival, `over_cpu`: speed-up over the
         solver on the CPU, both None if that was not measured, and `blocks`, see `Steps`.
     """
     here = session.backend
@@ -124,7 +124,7 @@ def _measured(
 def rates(unknowns: int, seconds: float, cost: KernelCost, bandwidth: float) -> Row:
     """The speed of a stage, its cost per unknown, and the fraction of bandwidth that it reaches."""
     speed = unknowns / seconds
-    counted = {"bytes": cost.bytes, "flops": cost.flops}
+    counted = {"bytes": cost.bytes, "flops": cost.flops, "bandwidth": bandwidth}
     return {"GDOFS": speed / 1e9, **counted, "share": speed * cost.bytes / bandwidth}
 
 

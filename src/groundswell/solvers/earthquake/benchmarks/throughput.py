@@ -74,6 +74,7 @@ def measure_variant(
         "milliseconds": step * 1e3,
         "MLUPS": points / step / 1e6,
         "bytes_per_update": traffic,
+        "bandwidth": bandwidth,
         "share": points * traffic / step / bandwidth,
         "kernels": {},
     }
