@@ -20,14 +20,16 @@ from groundswell.solvers.dgwave.benchmarks.features import BRICKS, CURVED, NODAL
 from groundswell.solvers.dgwave.benchmarks.problems import fill
 from groundswell.solvers.dgwave.discretisation import Discretisation, discretise
 from groundswell.solvers.dgwave.kernel_shapes import KernelShape, kernel_shape
-from groundswell.solvers.dgwave.propagation import Propagation, kernel_source
+from groundswell.solvers.dgwave.kernel_source import kernel_source
+from groundswell.solvers.dgwave.propagation import Propagation
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 KINDS = {"bricks": BRICKS, "nodal": NODAL, "curved": CURVED}
 COLUMNS = list(product((False, True), ("double", "single")))  # fluid or not, and precision
 NODES = 1.7e7  # approximate number of nodes of a problem, which exceeds the cache
 MAX_THREADS = 768  # of a block
-RESIDENT = (0, 384, 512, 768, 1024)  # threads on a multiprocessor; 0 for no minimum
+# Threads on a multiprocessor; 0 for no minimum.
+RESIDENT = (0, 384, 448, 512, 576, 648, 704, 768, 1024)
 REPEATS = 3
 
 

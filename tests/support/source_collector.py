@@ -24,7 +24,7 @@ from groundswell.solvers.cavity.solver import Cavity
 from groundswell.solvers.cavity.tiles import Tile
 from groundswell.solvers.dgwave.equations import ACOUSTIC, ELASTIC
 from groundswell.solvers.dgwave.kernel_shapes import KernelVariant, kernel_shape, mortar_shape
-from groundswell.solvers.dgwave.propagation import kernel_source
+from groundswell.solvers.dgwave.kernel_source import kernel_source
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import Earthquake
@@ -163,7 +163,7 @@ def dgwave_source(
     columns = equations.columns if curved else 0
     variant = KernelVariant(degree, len(equations.fields), jump, size, columns, nodal)
     shape = mortar_shape(variant) if file == "mortars.h" else kernel_shape(h100, variant)
-    return kernel_source(file, problem, shape)
+    return kernel_source(file, problem, shape, absorbing=True)
 
 
 def fused_sources(dtype: str, kind: str) -> list[Source]:

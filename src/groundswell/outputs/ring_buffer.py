@@ -133,8 +133,10 @@ class Output:
 
     def _assembled(self, parts: list[tuple[ArrayIndex, HostArray]], samples: int) -> HostArray:
         """Whole samples from the parts of all ranks."""
-        if len(parts) == 1 and parts[0][1].shape[1:] == self._shape:
-            return parts[0][1]
+        place, block = parts[0]
+        in_order = all(isinstance(along, slice) for along in place)
+        if len(parts) == 1 and in_order and block.shape[1:] == self._shape:
+            return block
         whole = np.zeros((samples, *self._shape), parts[0][1].dtype)
         for place, block in parts:
             whole[(slice(None), *place)] = block

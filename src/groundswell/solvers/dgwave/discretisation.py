@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -78,6 +79,22 @@ class Discretisation:
     def is_nodal(self) -> bool:
         """Whether the material varies inside elements."""
         return self.nodal is not None
+
+    @property
+    def has_absorption(self) -> bool:
+        """Whether elements of any rank are in layers or sponges."""
+        return self.layers is not None or self.terms.has_damping
+
+    @cached_property
+    def absorbing(self) -> range:
+        """The smallest range that contains all elements in layers and sponges."""
+        inside = np.zeros(self.elements.count, bool)
+        if self.layers is not None:
+            inside |= (self.layers.sets >= 0).any(axis=1)
+        if self.terms.damped is not None:
+            inside |= self.terms.damped >= 0
+        found = np.flatnonzero(inside)
+        return range(found[0], found[-1] + 1) if len(found) else range(0)
 
     @property
     def edges(self) -> Floats:

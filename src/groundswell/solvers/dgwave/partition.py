@@ -29,10 +29,12 @@ class Partition:
     Args:
         connectivity: the mesh that defines the neighbours of elements.
         costs: of all elements in their order, see `element_costs`, (elements,).
+        absorbing: the elements that absorb waves, ascending.
     """
 
     connectivity: Forest | Mesh
     costs: Floats
+    absorbing: Integers
 
     def starts(self, ranks: int) -> Integers:
         """The first element of each rank, and the number of elements, (ranks + 1,).
@@ -55,7 +57,10 @@ class Partition:
         """
         if (ranks, rank) not in self._latest:
             self._latest.clear()
-            self._latest[ranks, rank] = RankElements(self.connectivity, self.starts(ranks), rank)
+            starts = self.starts(ranks)
+            self._latest[ranks, rank] = RankElements(
+                self.connectivity, starts, rank, self.absorbing
+            )
         return self._latest[ranks, rank]
 
     @cached_property

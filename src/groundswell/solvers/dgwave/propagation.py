@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Reals
-from groundswell.backends import Backend, Blocks, Constant, Launch, Module, Source
-from groundswell.backends.source import precision
+from groundswell.backends import Backend, Blocks, Launch, Module
 from groundswell.exchange.communicator import Communicator
 from groundswell.exchange.tuning import Choice
 from groundswell.meshes.hexahedra import AXES
@@ -27,14 +25,10 @@ from groundswell.solvers.dgwave.kernel_shapes import (
     mortar_shape,
     pitch,
 )
+from groundswell.solvers.dgwave.kernel_source import kernel_source
 from groundswell.solvers.dgwave.traces import Traces
-from groundswell.spectral_elements.element_kernels import (
-    half_constants,
-    reference_element_constants,
-)
 from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
-KERNELS = Path(__file__).parent / "kernels"
 START = -1  # instead of a stage: before the first one
 VELOCITY = "velocity"
 
@@ -84,7 +78,10 @@ class Propagation:
         self.clock = backend.zeros((1,), np.int64)
         self.traces = Traces(backend, comm, problem.elements, problem.trace)
         self.traces.connect(choice or Choice())
-        self._module = backend.compile(kernel_source("advance.h", problem, self.shape))
+        self._modules = {
+            absorbing: backend.compile(kernel_source("advance.h", problem, self.shape, absorbing))
+            for absorbing in {absorbs for absorbs, _ in self._kinds(range(problem.elements.count))}
+        }
 
     def set_exchange(self, choice: Choice) -> None:
         """Set how ranks exchange traces; collective. Earlier launches must no longer be used."""
@@ -116,7 +113,8 @@ class Propagation:
     def step(self) -> list[Launch]:
         """The launches of a step."""
         stages = [launch for stage in range(SCHEME.stages) for launch in self.stage(stage)]
-        return [*stages, self._module.launch("count_step", Blocks(1, 1), self.clock)]
+        module = next(iter(self._modules.values()))
+        return [*stages, module.launch("count_step", Blocks(1, 1), self.clock)]
 
     def stage(self, stage: int) -> list[Launch]:
         """The launches of a stage of a step."""
@@ -135,13 +133,34 @@ class Propagation:
 
     def advance(self, stage: int, first: int, count: int) -> list[Launch]:
         """Launches that advance `count` elements from element `first` on by one stage."""
-        if not count:
-            return []
-        blocks = -(-count // self.shape.elements)
+        kinds = self._kinds(range(first, first + count))
+        return [self._advance(stage, part, absorbing) for absorbing, part in kinds]
+
+    def _advance(self, stage: int, part: range, absorbing: bool) -> Launch:
+        blocks = -(-len(part) // self.shape.elements)
         extent = Blocks(blocks, self.shape.threads(self._problem.degree), self._shared_bytes)
-        given = {**self._elements, **self._terms, "stages": self._stages, "step": self._dt}
-        where = {"stage": stage, "first": first, "count": count}
-        return [self._module.launch("advance", extent, **given, **where)]
+        given = {**self._elements(absorbing), **self._terms}
+        where = {"stage": stage, "first": part.start, "count": len(part)}
+        return self._modules[absorbing].launch(
+            "advance", extent, **given, stages=self._stages, step=self._dt, **where
+        )
+
+    def _kinds(self, elements: range) -> list[tuple[bool, range]]:
+        """Parts of a range of elements that have kernels of their own: whether they absorb waves.
+
+        The kernel of the others is shorter. This makes no difference on CPUs, where one kernel
+        advances all elements. The choice must not depend on the rank: the kernels add the terms of
+        a divergence in different orders.
+        """
+        first, end, inside = elements.start, elements.stop, self._problem.absorbing
+        if self._backend.on_host:
+            return [(self._problem.has_absorption, elements)] if elements else []
+        parts = [
+            (False, range(first, min(end, inside.start))),
+            (True, range(max(first, inside.start), min(end, inside.stop))),
+            (False, range(max(first, inside.stop), end)),
+        ]
+        return [(absorbs, part) for absorbs, part in parts if part]
 
     @property
     def prepare(self) -> list[Launch]:
@@ -160,9 +179,9 @@ class Propagation:
 
     def _store_traces(self, first: int, count: int) -> list[Launch]:
         extent = Blocks(count, self.shape.threads(self._problem.degree))
-        where = {"first": first, "count": count}
-        launch = self._module.launch("store_traces", extent, **self._elements, **where)
-        return [launch] if count else []
+        absorbing, module = next(iter(self._modules.items()))
+        given = {**self._elements(absorbing), "first": first, "count": count}
+        return [module.launch("store_traces", extent, **given)] if count else []
 
     # --- mortars ----------------------------------------------------------------------------------
 
@@ -178,7 +197,7 @@ class Propagation:
             return []
         extent = Blocks(count, self._mortar_shape.threads(self._problem.degree))
         where = {"stage": stage, "first": first, "count": count}
-        given = {**self._elements, **self._mortars, **where}
+        given = {**self._elements(), **self._mortars, **where}
         return [self._mortar_module.launch("interpolate_traces", extent, **given)]
 
     def _project(self, stage: int) -> list[Launch]:
@@ -187,7 +206,7 @@ class Propagation:
         if not count:
             return []
         extent = Blocks(count, self._mortar_shape.threads(self._problem.degree))
-        given = {**self._elements, **self._mortars, "stage": stage}
+        given = {**self._elements(), **self._mortars, "stage": stage}
         return [self._mortar_module.launch("project_jumps", extent, **given)]
 
     @cached_property
@@ -214,11 +233,14 @@ class Propagation:
 
     # --- tables -----------------------------------------------------------------------------------
 
-    @cached_property
-    def _elements(self) -> dict[str, DeviceArray | int]:
+    def _elements(self, absorbing: bool = False) -> dict[str, DeviceArray | int]:
         """ELEMENT_ARGUMENTS in kernels/elements.h."""
+        return {**self._tables, **self._layers} if absorbing else self._tables
+
+    @cached_property
+    def _tables(self) -> dict[str, DeviceArray | int]:
         problem, traces = self._problem, self.traces
-        variants = {**self._memory, **self._layers, **self._nodal, **self._geometry}
+        variants = {**self._memory, **self._nodal, **self._geometry}
         return {
             "u": self._u,
             "r": self._r,
@@ -296,25 +318,3 @@ class Propagation:
         """Tables in device memory, with the type of the fields."""
         dtype, to_device = self._problem.dtype, self._backend.to_device
         return {name: to_device(table.astype(dtype, copy=False)) for name, table in found.items()}
-
-
-def kernel_source(file: str, problem: Discretisation, shape: KernelShape) -> Source:
-    """The kernels of a stage ("advance.h") or of faces with finer neighbours ("mortars.h")."""
-    degree = problem.degree
-    constants: dict[str, Constant] = {
-        **precision(problem.dtype),
-        **reference_element_constants(degree),
-        **shape.constants(degree),
-        **problem.equations.constants(problem.has_whole_jumps, problem.is_curved),
-        "MORTARS": problem.has_mortars,
-        "CURVED": problem.is_curved,
-        "NODAL": problem.is_nodal,
-        **half_constants(degree),
-        "STAGES": SCHEME.stages,
-        "SOURCES": problem.terms.has_sources,
-        "DAMPING": problem.terms.has_damping,
-        "MECHANISMS": problem.mechanisms,
-        "MATCHED": problem.layers is not None,
-        "LIFT": degree * (degree + 1) / 2,  # 1 / the weight of a node at the end of a line
-    }
-    return Source(KERNELS / file, constants)

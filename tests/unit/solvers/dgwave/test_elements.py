@@ -43,7 +43,9 @@ def partitions(draw: Any) -> list[RankElements]:
         st.sets(st.integers(1, forest.count - 1), max_size=7) if forest.count > 1 else st.just(())
     )
     starts = np.array([0, *sorted(draw(inner)), forest.count])
-    return [RankElements(forest, starts, rank) for rank in range(len(starts) - 1)]
+    leaves = st.sets(st.integers(0, forest.count - 1))
+    absorbing = np.array(sorted(draw(leaves)), np.int64)
+    return [RankElements(forest, starts, rank, absorbing) for rank in range(len(starts) - 1)]
 
 
 def remote(elements: RankElements) -> FaceLinks:
@@ -86,11 +88,16 @@ def test_links_are_the_faces_of_the_forest(ranks: list[RankElements]) -> None:
 
 @given(partitions())
 def test_the_first_elements_share_faces_with_other_ranks(ranks: list[RankElements]) -> None:
+    """Absorbing elements lie next to one another; each kind is in the order of its leaves."""
     for elements in ranks:
         outer = np.unique(remote(elements).element)
         assert outer.tolist() == list(range(elements.outer))
-        for part in (elements.numbers[: elements.outer], elements.numbers[elements.outer :]):
-            assert (np.diff(part) > 0).all()
+        absorbs = np.isin(elements.numbers, elements.absorbing)
+        assert (np.diff(np.flatnonzero(absorbs)) == 1).all()
+        is_outer = np.arange(elements.count) < elements.outer
+        for kind in product((True, False), repeat=2):
+            leaves = elements.numbers[(is_outer == kind[0]) & (absorbs == kind[1])]
+            assert (np.diff(leaves) > 0).all()
         assert (np.diff(elements.mortars[:, 0]) >= 0).all()
 
 

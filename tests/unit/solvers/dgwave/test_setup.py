@@ -125,6 +125,21 @@ def test_updates_and_variables_of_layers() -> None:
     assert cost(found).updates_per_step == found.geometry.count * 9 * 27 * 5
 
 
+@pytest.mark.parametrize("sides", ["pml", "sponge", "absorbing"])
+def test_a_range_of_each_ranks_elements_absorbs_waves(sides: str) -> None:
+    """Exactly the elements outside the region, wherever the ranks are cut."""
+    found = setup(boundary={"sides": sides, "bottom": sides, "width": 2})
+    lower, upper = found.geometry.forest.boxes()
+    middles = (lower + upper) / 2
+    outside = ((middles < 0) | (middles > found.geometry.extent)).any(axis=1)
+    assert outside.any() == (sides != "absorbing")
+    for rank in range(5):
+        problem = discretise(found, found.partition.elements(5, rank))
+        expected = np.flatnonzero(outside[problem.elements.numbers])
+        assert [*problem.absorbing] == expected.tolist()
+        assert problem.has_absorption == outside.any()
+
+
 def test_what_elements_cost() -> None:
     """Elements in a corner are in three layers; one with four finer faces has four mortars."""
     case = {"medium": LAYERS, "source": [EXPLOSION], "refinement": {"frequency": 3.2, "levels": 1}}

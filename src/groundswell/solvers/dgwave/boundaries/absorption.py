@@ -23,6 +23,11 @@ class Absorption(Protocol):
         """The largest rate at which fields or memory variables decay, 1/s."""
         ...
 
+    @property
+    def elements(self) -> Integers:
+        """The elements of all ranks in layers and sponges, ascending."""
+        ...
+
     def damping(self, elements: RankElements) -> tuple[NDArray[np.int32] | None, Floats]:
         """Damping of all fields: rows and rates, see `Terms`; no rows if no rank has any."""
         ...

@@ -24,6 +24,7 @@ from groundswell.solvers.dgwave.boundaries.layers import (
     add_profiles,
     count_sums,
     has_layers,
+    in_layers,
     layer_profiles,
     sponge_damping,
     strongest_decay,
@@ -34,7 +35,6 @@ from groundswell.solvers.dgwave.boundaries.matched_layers import (
     POWER,
     SHIFT,
     MatchedLayers,
-    in_matched_layers,
     strongest_damping,
 )
 from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
@@ -60,6 +60,12 @@ class LayerAbsorption(Absorption):
     geometry: BrickGeometry
     materials: Materials
     duration: float
+
+    @cached_property
+    def elements(self) -> Integers:
+        """See `Absorption`."""
+        inside = self._in_matched_layers | in_layers(self.geometry, SPONGE)
+        return np.flatnonzero(inside.any(axis=1))
 
     # --- soft ground ------------------------------------------------------------------------------
 
@@ -177,15 +183,15 @@ class LayerAbsorption(Absorption):
         """The matched layers of a rank's elements; None if no rank has any."""
         if not has_layers(self.geometry, PML):
             return None
-        found, in_layers = layer_profiles(self.geometry, elements, PML), self._in_matched_layers
-        numbers = np.cumsum(in_layers.ravel()).reshape(in_layers.shape) - 1
+        found, inside = layer_profiles(self.geometry, elements, PML), self._in_matched_layers
+        numbers = np.cumsum(inside.ravel()).reshape(inside.shape) - 1
         is_set = found.rows >= 0
         sets = np.full(found.rows.shape, -1, np.int32)
         sets[is_set] = np.arange(is_set.sum())
         return MatchedLayers(
             sets,
             numbers[elements.numbers][is_set],
-            int(in_layers.sum()),
+            int(inside.sum()),
             found.rows[is_set],
             self._profiles(found),
         )
@@ -197,7 +203,7 @@ class LayerAbsorption(Absorption):
 
     @cached_property
     def _in_matched_layers(self) -> Mask:
-        return in_matched_layers(self.geometry)
+        return in_layers(self.geometry, PML)
 
     def _profiles(self, found: LayerProfiles) -> Floats:
         d, ground = self._strength(found), self.soft_ground

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.arrays import Floats, Integers
+from groundswell.arrays import Floats, Integers, Mask
 from groundswell.grids.axis import Axis
 from groundswell.meshes.gll import gll
 from groundswell.meshes.hexahedra import AXES
@@ -83,6 +83,12 @@ def layer_profiles(geometry: BrickGeometry, elements: RankElements, kind: str) -
     axes, thicknesses = np.array(layers).reshape(-1, 2).T
     shape = (len(depths), geometry.degree + 1)
     return LayerProfiles(rows, np.reshape(depths, shape), axes.astype(np.int64), thicknesses)
+
+
+def in_layers(geometry: BrickGeometry, kind: str) -> Mask:
+    """Whether each element of all ranks is in such a layer along x, y, z, (elements, 3)."""
+    everyone = RankElements(geometry.connectivity, np.array([0, geometry.count]), 0)
+    return layer_profiles(geometry, everyone, kind).rows >= 0
 
 
 def unique_pairs(pairs: Floats) -> tuple[Floats, Integers]:

@@ -20,10 +20,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from groundswell.arrays import Floats, Integers, Mask
-from groundswell.solvers.dgwave.boundaries.layers import PML, layer_profiles
-from groundswell.solvers.dgwave.geometry.bricks import BrickGeometry
-from groundswell.solvers.dgwave.mesh.elements import RankElements
+from groundswell.arrays import Floats, Integers
 
 # The damping d increases with this power of the depth in a layer. A wave at normal incidence
 # returns with this amplitude.
@@ -61,9 +58,3 @@ def strongest_damping(thickness: float | Floats, speed: float) -> Floats:
         speed: of the fastest wave, m/s.
     """
     return np.asarray((POWER + 1) * speed * log(1 / RETURNED) / (2 * np.asarray(thickness)))
-
-
-def in_matched_layers(geometry: BrickGeometry) -> Mask:
-    """Whether each element of all ranks is in a matched layer along x, y, z, (elements, 3)."""
-    everyone = RankElements(geometry.connectivity, np.array([0, geometry.count]), 0)
-    return layer_profiles(geometry, everyone, PML).rows >= 0

@@ -257,6 +257,21 @@ struct Block {
   }
 };
 
+#if MATCHED
+// Prefetches the memory variables of an element, and their register. t: thread of the element.
+INLINE void prefetch_variables(const MatchedLayers& layers, index_t e, int t, bool with_register) {
+  constexpr int COUNT = STRETCHED * CUBE;
+  UNROLL
+  for (int axis = 0; axis < 3; ++axis) {
+    const int set = layers.sets[3 * e + axis];
+    if (set < 0) continue;
+    const index_t first = static_cast<index_t>(set) * COUNT;
+    prefetch_values(layers.psi + first, COUNT, t, THREADS);
+    if (with_register) prefetch_values(layers.r + first, COUNT, t, THREADS);
+  }
+}
+#endif
+
 // The block of elements that a block of threads advances. Odd stages begin with the last elements,
 // which the previous stage has left in the second-level cache.
 INLINE index_t in_turn(index_t b, index_t blocks, index_t stage) {
@@ -271,7 +286,7 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
   const index_t e = first + (mine < count ? mine : 0);  // idle threads only take part in barriers
 #if COLUMNS_IN_SHARED
   // Before all other loads.
-  if (stage.a != 0) prefetch_values(all.r + first * PITCH, count * PITCH);
+  if (stage.a != 0) prefetch_values(all.r + first * PITCH, count * PITCH, threadIdx.x, blockDim.x);
 #endif
   DYNAMIC_SHARED(real, memory);  // IN_SHARED_OF_ELEMENT values of all elements, and their jumps
   real *const from_u = all.u + first * PITCH, *const from_r = all.r + first * PITCH;
@@ -299,6 +314,9 @@ INLINE void advance_block(const Elements& all, const Sources& sources, const Dam
                     u,   r,       columns, jumps, derivative, tables[mine]};
   OtherSide sides[TURNS];
   block.load_other_sides(sides);  // loads overlap with waiting for the elements
+#if MATCHED
+  if (mine < count) prefetch_variables(all.layers, e, t, stage.a != 0);
+#endif
 #if COLUMNS_IN_SHARED
   block.prefetch_tables();
   if (mine < count) block.find_columns();

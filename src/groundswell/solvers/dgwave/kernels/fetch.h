@@ -29,11 +29,14 @@ struct Fetch {
 #endif
 };
 
-// Prefetches values that threads load later. All threads call this.
-INLINE void prefetch_values(const real* from, int count) {
+// Prefetches values that threads load later. Each of `threads` threads calls this with its t.
+INLINE void prefetch_values(const real* from, int count, int t, int threads) {
 #if HAS_BULK_COPY
-  if (threadIdx.x == 0) bulk_prefetch(from, count * sizeof(real));
+  const auto address = reinterpret_cast<unsigned long long>(from);
+  const int skipped = static_cast<int>(address % 16);  // whole vectors only
+  const int bytes = (skipped + count * static_cast<int>(sizeof(real))) / 16 * 16;
+  if (t == 0) bulk_prefetch(reinterpret_cast<const void*>(address - skipped), bytes);
 #else
-  for (int n = threadIdx.x; n < count; n += blockDim.x) prefetch(from + n);
+  for (int n = t; n < count; n += threads) prefetch(from + n);
 #endif
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -114,11 +114,14 @@ class RankElements:
     Args:
         mesh: a forest that is balanced across faces, or an unstructured mesh.
         starts: the first leaf of each rank, and the number of leaves, (ranks + 1,).
+        absorbing: leaves that absorb waves, ascending. Those of a rank lie next to one another,
+            because kernels of their own advance them.
     """
 
     mesh: Forest | Mesh
     starts: Integers
     rank: int
+    absorbing: Integers = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def forest(self) -> Forest:
@@ -133,8 +136,14 @@ class RankElements:
 
     @cached_property
     def numbers(self) -> Integers:
-        """The leaf of each element; elements that share faces with other ranks come first."""
-        return self._first + np.argsort(~self._is_outer, kind="stable")
+        """The leaf of each element.
+
+        Elements that share faces with other ranks come first, the absorbing ones among them last.
+        Of the others, the absorbing ones come first.
+        """
+        leaves = np.arange(self._first, self._first + self.count)
+        absorbs = np.isin(leaves, self.absorbing, assume_unique=True)
+        return leaves[np.argsort(np.where(self._is_outer, absorbs, 3 - absorbs), kind="stable")]
 
     @cached_property
     def outer(self) -> int:

@@ -19,8 +19,8 @@ from groundswell.seismology.formats.shaking_maps import (
 )
 from groundswell.seismology.sources.event import event_attributes
 from groundswell.seismology.time_steps import whole_steps
+from groundswell.solvers.dgwave.equations import KERNELS
 from groundswell.solvers.dgwave.mesh.elements import face_nodes
-from groundswell.solvers.dgwave.propagation import KERNELS
 from groundswell.solvers.dgwave.recording.lattice import (
     PEAKS,
     Lattice,

@@ -63,7 +63,11 @@ def _assemble(case: DgWaveCase, ground: WaveDomain) -> Setup:
         time_step,
         survey,
         TimeAxis.of(survey.sources, time_step.dt, time_step.stride, duration),
-        Partition(geometry.connectivity, element_costs(geometry, absorption.layer_axes)),
+        Partition(
+            geometry.connectivity,
+            element_costs(geometry, absorption.layer_axes),
+            absorption.elements,
+        ),
     )
 
 
