@@ -20,7 +20,15 @@ from groundswell.errors import InputError, did_you_mean, listed, quoted
 GROUP = "groundswell.solvers"
 
 Component = Literal[
-    "case", "prepare", "check", "cost", "solver", "pictures", "problems", "benchmarks"
+    "case",
+    "prepare",
+    "check",
+    "cost",
+    "solver",
+    "kernel_groups",
+    "pictures",
+    "problems",
+    "benchmarks",
 ]
 
 
@@ -41,6 +49,8 @@ class SolverInfo:
         check: module that is a `Check`: what `groundswell check` prints.
         cost: module that is a `CostModel`: memory, traffic and size of the results.
         solver: class or function `(setup, backend, communicator) -> Solver`.
+        kernel_groups: mapping from names of kernels, and of other launches, to groups by which runs
+            report the time of a step.
         pictures: list of `report.Picture`, the plots that it can make of a results folder.
         problems: list of names "module:function" of problems with known answers (see `verify`).
         benchmarks: its `bench.Benchmark`.
@@ -60,6 +70,7 @@ class SolverInfo:
     check: str = ".check"
     cost: str = ".cost"
     solver: str = ".solver:Solver"
+    kernel_groups: str = ""
     pictures: str = ""
     problems: str = ""
     benchmarks: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -25,6 +26,7 @@ from groundswell.errors import InputError, Interrupted
 from groundswell.report.pictures import draw_pictures, pictures_of
 from groundswell.simulation import checkpoint
 from groundswell.simulation import run as running
+from groundswell.simulation.kernel_groups import groups_of
 from groundswell.simulation.preparation import prepare
 from groundswell.simulation.solver import DirectSolver, Setup, TimeStepper
 from groundswell.verify import load_problem, problem_names
@@ -183,6 +185,17 @@ def test_a_run_leaves_its_summary(finished: Finished, case: Case) -> None:
     assert summary["files"] and all((result.folder / name).is_file() for name in summary["files"])
     left = {path.name for path in result.folder.iterdir() if path.suffix != ".png"}
     assert left == {"summary.json", *(name.split("/")[0] for name in summary["files"])}
+
+
+def test_a_run_leaves_shares_of_groups_of_kernels(
+    finished: Finished, info: registry.SolverInfo
+) -> None:
+    found = finished.result.summary["kernel_groups"]
+    assert re.fullmatch(r"(step|iteration) \d+|(step|iteration)s \d+ to \d+", found["timed"])
+    shares = found["shares"]
+    assert sum(shares.values()) == pytest.approx(1) and min(shares.values()) > 0
+    assert list(shares.values()) == sorted(shares.values(), reverse=True)
+    assert set(shares) & set(groups_of(info.name).values()) or info.name == "cavity"
 
 
 def test_its_parts_are_what_they_say(finished: Finished) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -184,6 +185,7 @@ def test_run_tells_what_it_did(write_case: Write, tmp_path: Path, capsys: Captur
     out, error = capsys.readouterr()
     for text in ("tiny", "MLUPS", "memory traffic", "wall time", "time steps", "shaking_map.png"):
         assert text in unwrapped(out)
+    assert re.search(r"kernels +.*stress \d+ %.*\(in steps 50 to 57\)", unwrapped(out))
     assert "step 100 of 100" in error
     assert "warning: the sources have energy up to" in error
     files = {path.name for path in (tmp_path / "out").iterdir()}

@@ -18,6 +18,7 @@ from groundswell.simulation.solver import (
     TimeStepper,
     Tunable,
 )
+from groundswell.simulation.timed_steps import Composed, TimedSolve
 from groundswell.solvers.cavity import check as cavity_check
 from groundswell.solvers.cavity import cost as cavity_cost
 from groundswell.solvers.cavity.outputs import Outputs as CavityOutputs
@@ -100,6 +101,8 @@ outputs: list[type[Outputs]] = [
 steppers: list[type[TimeStepper]] = [Acoustics, Cavity, DgWave, Earthquake, KWaveSolver, Ultrasound]
 timed: list[type[TimeDependent]] = [Acoustics, DgWave, Earthquake, Ultrasound]
 direct: list[type[DirectSolver]] = [Poisson]
+composed: list[type[Composed]] = [Acoustics, Cavity, DgWave, Earthquake, KWaveSolver, Ultrasound]
+solved: list[type[TimedSolve]] = [Poisson]
 converging: list[type[Converging]] = [Cavity]
 checked: list[type[FiniteCheck]] = [DgWave, Earthquake, Ultrasound]
 watched: list[type[EnergyCheck]] = [DgWave, Earthquake]

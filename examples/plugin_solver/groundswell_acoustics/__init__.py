@@ -12,6 +12,7 @@ info = SolverInfo(
     case=".case:AcousticsCase",
     cost="groundswell.simulation.blocks",
     solver=".solver:Acoustics",
+    kernel_groups=".solver:KERNEL_GROUPS",
     pictures=".results:PICTURES",
     problems=".verification:PROBLEMS",
     results={"fields": ".results:fields"},

@@ -11,6 +11,7 @@ from groundswell.exchange.decomposition import Block
 from groundswell.simulation.blocks import BlockSolver
 
 KERNELS = Path(__file__).parent / "kernels" / "wave.h"
+KERNEL_GROUPS = {"update_p": "pressure", "update_q": "rate of pressure"}
 
 
 class Acoustics(BlockSolver):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from groundswell.backends.base import Backend, Event, Module
 from groundswell.backends.launch import Blocks, Cells, Graph, HostCall, Items, KernelLaunch, Launch
+from groundswell.backends.launch_times import LaunchTime, TimedGraph
 from groundswell.backends.listing import Listing, describe, list_launches
 from groundswell.backends.source import Constant, Exact, Parameter, Source
 from groundswell.errors import BackendError
@@ -20,10 +21,12 @@ __all__ = [
     "Items",
     "KernelLaunch",
     "Launch",
+    "LaunchTime",
     "Listing",
     "Module",
     "Parameter",
     "Source",
+    "TimedGraph",
     "describe",
     "list_launches",
     "open_backend",

@@ -18,7 +18,8 @@ from numpy.typing import DTypeLike, NDArray
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends.compilation import CompilationQueue
 from groundswell.backends.launch import Extent, Graph, Items, KernelArgument, Launch
-from groundswell.backends.listing import in_order as in_order  # solvers import it from here
+from groundswell.backends.listing import in_order as in_order  # solvers import these from here
+from groundswell.backends.listing import in_section as in_section
 from groundswell.backends.source import INCLUDE, Source
 from groundswell.backends.transforms import RealTransform
 from groundswell.errors import BackendError

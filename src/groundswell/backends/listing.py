@@ -139,12 +139,13 @@ class InOrder:
 
     Attributes:
         launches: the launches.
+        section: the section of a step that they are, see `in_section`; "" if none.
     """
 
-    __slots__ = ("launches",)
+    __slots__ = ("launches", "section")
 
-    def __init__(self, launches: Sequence[Launch]) -> None:
-        self.launches = launches
+    def __init__(self, launches: Sequence[Launch], section: str = "") -> None:
+        self.launches, self.section = launches, section
 
     def __call__(self) -> None:
         for launch in self.launches:
@@ -157,6 +158,11 @@ class InOrder:
 def in_order(launches: Sequence[Launch]) -> InOrder:
     """One launch that calls all launches in order."""
     return InOrder(launches)
+
+
+def in_section(name: str, launches: Sequence[Launch]) -> list[Launch]:
+    """Launches as a named section of a step, such as a grid of multigrid; none without launches."""
+    return [InOrder(launches, name)] if launches else []
 
 
 def describe(launches: Launch | Iterable[Launch], names: Arrays | None = None) -> str:
@@ -206,7 +212,7 @@ def _walk(launch: Launch, stream: str) -> Iterator[tuple[str, Launch | _Wait]]:
             for n, branch in enumerate(launch.branches, start=1):
                 yield from _walk_all(branch, f"branch {n}")
             yield stream, _Wait("branches")
-        case partial() if launch.args and isinstance(launch.args[0], LAUNCHES):
+        case partial() if _wraps_launch(launch):
             yield from _walk(launch.args[0], stream)  # the function wraps a launch
         case _:
             yield stream, launch
@@ -228,7 +234,7 @@ def _entry(number: int, stream: str, launch: Launch | _Wait, names: _Names) -> E
             arrays = tuple(_call_arrays(launch, names))
             return Entry(number, stream, "call", launch.name, launch.extent, arrays)
         case _:
-            return Entry(number, stream, "call", _name_of(launch))
+            return Entry(number, stream, "call", name_of(launch))
 
 
 def _kernel_arrays(launch: KernelLaunch, names: _Names) -> Iterator[ArrayArgument]:
@@ -254,12 +260,19 @@ def _call_arrays(call: HostCall, names: _Names) -> Iterator[ArrayArgument]:
             yield names.describe(array, "", access)
 
 
-def _name_of(function: object) -> str:
-    """The qualified name of a function, or of the function of a partial one."""
-    if isinstance(function, partial):
-        return _name_of(function.func)
-    name = getattr(function, "__qualname__", type(function).__qualname__)
+def name_of(launch: object) -> str:
+    """The name of a single launch: of a kernel or a call, or the qualified name of a function."""
+    match launch:
+        case KernelLaunch() | HostCall():
+            return launch.name
+        case partial():
+            return name_of(launch.args[0] if _wraps_launch(launch) else launch.func)
+    name = getattr(launch, "__qualname__", type(launch).__qualname__)
     return str(name).replace(".<locals>", "")
+
+
+def _wraps_launch(function: partial[None]) -> bool:
+    return bool(function.args) and isinstance(function.args[0], LAUNCHES)
 
 
 def _words(arrays: Sequence[ArrayArgument]) -> str:

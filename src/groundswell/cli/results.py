@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from groundswell.case.quantities import duration
 from groundswell.cli.text_tables import pairs, warn
@@ -12,6 +14,7 @@ from groundswell.simulation.summary import (
     Summary,
     add_files,
     describe_bandwidth,
+    describe_share,
     read_summary,
     share_of_steps,
 )
@@ -46,11 +49,20 @@ def show(folder: Path, summary: Summary) -> None:
             "memory traffic": " ".join(describe_bandwidth(summary["bandwidth"])),
             "wall time": f"{duration(sum(wall.values()))} ({phases})",
             "time steps": f"{100 * share_of_steps(wall):.0f} % of the wall time",
+            **_kernels(summary.get("kernel_groups")),
             "results": f"{folder}/",
             "files": _listed(summary["files"]),
         },
     )
     warn([*summary["case"].get("warnings", []), *summary.get("warnings", [])])
+
+
+def _kernels(groups: Mapping[str, Any] | None) -> dict[str, str]:
+    """The shares of groups of kernels, if the run has timed any."""
+    if groups is None:
+        return {}
+    shares = (f"{name} {describe_share(share)}" for name, share in groups["shares"].items())
+    return {"kernels": f"{', '.join(shares)} (in {groups['timed']})"}
 
 
 def _listed(files: list[str]) -> str:

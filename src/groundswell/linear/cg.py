@@ -15,7 +15,18 @@ from pathlib import Path
 import numpy as np
 
 from groundswell.arrays import DeviceArray, Floats
-from groundswell.backends import Backend, Blocks, Items, Launch, Listing, Source, list_launches
+from groundswell.backends import (
+    Backend,
+    Blocks,
+    Graph,
+    Items,
+    Launch,
+    LaunchTime,
+    Listing,
+    Source,
+    TimedGraph,
+    list_launches,
+)
 from groundswell.backends.base import in_order
 from groundswell.backends.launch import KernelArguments
 from groundswell.backends.source import precision
@@ -82,6 +93,7 @@ class RecordedIteration(Composite):
         self._history = backend.zeros((max_iterations + batch,), np.float64)
         arrays = {"state": self._state, "history": self._history}
         self._progress: KernelArguments = {**arrays, "max_iterations": max_iterations}
+        self._timed: TimedGraph | None = None
 
     def _record(
         self,
@@ -103,12 +115,27 @@ class RecordedIteration(Composite):
         self.parts, self._start, self._measure = parts, in_order(start), in_order(measure)
         self._reset = (*reset, self._state, self._history)
         self._step = in_order(step)
-        self._graph = self._backend.capture(self._step, in_graph=self.in_graph)
+        self._graph: Graph = self._backend.capture(self._step, in_graph=self.in_graph)
 
     def list_iterations(self) -> Listing:
         """The launches of a batch of iterations."""
         of = counted(self._batch, "iteration")
         return list_launches(self._step, {"x": self.x, "b": self.b}, of)
+
+    def time_launches(self) -> None:
+        """Time the launches of the second batch of iterations; see `TimedGraph`."""
+        self._graph = self._timed = TimedGraph(self._backend, self._graph, self._step, first=2)
+
+    def launch_times(self, iterations: int) -> tuple[str, list[LaunchTime]]:
+        """What was timed, such as "iteration 2", and the times; none if nothing was.
+
+        Args:
+            iterations: made in the solution. After the last one, kernels return at once, so their
+                times say nothing.
+        """
+        first, last = self._batch + 1, 2 * self._batch
+        of = f"iterations {first} to {last}" if last > first else f"iteration {last}"
+        return of, self._timed.times if self._timed and iterations >= last else []
 
     def _find_step(
         self, comm: Communicator, dtype: str, partial: DeviceArray, transport: str = "auto"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from math import isfinite
@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader
 from groundswell.case.quantities import byte_size, duration
 from groundswell.formats.atomic import atomic_write, exists
 from groundswell.report.pictures import Warn, draw_pictures, pictures_of
-from groundswell.simulation.summary import describe_bandwidth, read_summary
+from groundswell.simulation.summary import describe_bandwidth, describe_share, read_summary
 from groundswell.version import __version__
 
 Row = tuple[str, str]  # label and value
@@ -47,7 +47,7 @@ def write_report(results: str | Path, warn: Warn = lambda text: None) -> Path:
     summary = read_summary(results)
     case, problems = _mapping(summary.get("case")), list[str]()
     warnings = [*_list(case.get("warnings")), *_list(summary.get("warnings"))]
-    drawn = draw_pictures(results, problems.append)
+    drawn, kernels = draw_pictures(results, problems.append), _mapping(summary.get("kernel_groups"))
     page = _TEMPLATES.get_template("page.html").render(
         title=summary.get("title") or results.absolute().name,
         subtitle=[*_subtitle(summary)],
@@ -55,7 +55,9 @@ def write_report(results: str | Path, warn: Warn = lambda text: None) -> Path:
         warnings=[*map(_text, warnings), *problems],
         pictures=_pictures(str(summary.get("solver")), drawn),
         groups=_groups(case),
-        phases=[*_phases(_mapping(summary.get("wall")))],
+        phases=[*_bars(_mapping(summary.get("wall")), duration)],
+        kernels=[*_bars(_mapping(kernels.get("shares")), describe_share)],
+        timed=_text(kernels.get("timed", "")),
         files=[*_files(results, summary.get("files"))],
         versions=[*_leaves(summary.get("versions"))],
         version=__version__,
@@ -117,12 +119,14 @@ def _groups(case: Mapping[str, object]) -> dict[str, list[Row]]:
     return groups
 
 
-def _phases(seconds: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
-    """Each phase, its time, and its fraction of the longest phase in per cent."""
-    values = {name: v for name, value in seconds.items() if (v := _number(value)) is not None}
-    longest = max(values.values(), default=0.0) or 1.0
+def _bars(
+    parts: Mapping[str, object], describe: Callable[[float], str]
+) -> Iterator[tuple[str, str, str]]:
+    """Each part, its value as text, and its fraction of the largest part in per cent."""
+    values = {name: v for name, value in parts.items() if (v := _number(value)) is not None}
+    largest = max(values.values(), default=0.0) or 1.0
     for name, value in values.items():
-        yield name, duration(value), f"{100 * max(value, 0) / longest:.1f}"
+        yield name, describe(value), f"{100 * max(value, 0) / largest:.1f}"
 
 
 def _files(results: Path, listed: object) -> Iterator[Row]:

@@ -18,10 +18,13 @@ def driver_of(
     folder: Path | None,
     digest: str,
     first: int = 0,
+    *,
+    times_launches: bool = False,
 ) -> TimeLoop | Solve:
     """Create the driver of a solver; see `TimeLoop` for the arguments."""
     solver = opened.solver
     if isinstance(solver, DirectSolver):
-        return Solve(solver)
+        return Solve(solver, times_launches)
     assert isinstance(solver, TimeStepper)
-    return TimeLoop(solver, opened.backend, outputs, folder, digest, first, opened.comm)
+    where = opened.backend, outputs, folder, digest, first, opened.comm
+    return TimeLoop(solver, *where, times_launches)

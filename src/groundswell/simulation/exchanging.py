@@ -158,6 +158,11 @@ class TimeSteppingSolver(TunableSolver):
     def time(self, step: int) -> float:
         """Simulated time after `step` steps, s."""
 
+    @property
+    def step_launches(self) -> Launch:
+        """The launches of a step, as one."""
+        return self._step
+
     def step(self) -> None:
         """Enqueue one step."""
         self._step()

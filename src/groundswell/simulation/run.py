@@ -26,6 +26,7 @@ from groundswell.simulation.checkpoint import Progress
 from groundswell.simulation.driver import driver_of
 from groundswell.simulation.earlier_run import AUTO, Resume, is_complete, progress_to_resume
 from groundswell.simulation.folder_lock import locked
+from groundswell.simulation.kernel_groups import shares_by_group
 from groundswell.simulation.live_run import LiveRun
 from groundswell.simulation.preparation import (
     OpenSolver,
@@ -99,7 +100,8 @@ class _Run:
         files.outputs = solver.outputs.open(files.folder, lengths)
         if done is not None:
             files.require_unchanged(done.digests)
-        self.driver = driver_of(self.opened, files.outputs, files.checkpoints, self.digest, first)
+        kept = files.outputs, files.checkpoints, self.digest, first
+        self.driver = driver_of(self.opened, *kept, times_launches=True)
 
     def advance(self, quiet: bool, stop: StopRequest, callbacks: Sequence[Callback]) -> None:
         """Make all remaining steps."""
@@ -136,8 +138,14 @@ class _Run:
             needed += 2 * checkpoint.size_of(solver.state())  # the previous and the next one
         return needed - self.files.size
 
+    def _time_by_kernels(self) -> dict[str, object]:
+        """The shares of groups of kernels in the timed steps, if any; collective."""
+        timed, times = self.driver.launch_times()
+        shares = shares_by_group(times, self.opened.setup.case.solver, self.comm)
+        return {"kernel_groups": {"timed": timed, "shares": shares}} if shares else {}
+
     def summary(self, files: list[str]) -> dict[str, object]:
-        """The contents of summary.json."""
+        """The contents of summary.json; collective."""
         setup, solver, driver = self.opened.setup, self.opened.solver, self.driver
         quantities, tuning = check_of(setup).quantities(setup, self.cost), self.opened.tuning
         return {
@@ -159,6 +167,7 @@ class _Run:
             **throughput(self.opened, self.cost.bytes_per_update, driver.updates, driver.seconds),
             "wall": self.clock.seconds,
             "share_of_steps": share_of_steps(self.clock.seconds),
+            **self._time_by_kernels(),
             "files": files,
             "versions": versions(self.opened.backend) | registry.versions_of(setup.case.solver),
             **({"tuning": asdict(tuning)} if tuning else {}),

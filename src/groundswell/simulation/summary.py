@@ -20,6 +20,7 @@ from groundswell.version import __version__
 NAME = "summary.json"
 STEPS = "time steps"  # the phase of a run in which it makes them
 _ABOVE_MEASURED = 1.005  # share of the measured bandwidth that would round to more than 100 %
+_ROUNDS_TO_ONE = 0.005  # a share of 1 %
 LIBRARIES = (
     "numpy",
     "h5py",
@@ -69,6 +70,11 @@ def share_of_steps(wall: Mapping[str, float]) -> float:
     """The share of the wall time, by phase in s, that the run made time steps; 0 without any."""
     total = sum(wall.values())
     return wall.get(STEPS, 0.0) / total if total else 0.0
+
+
+def describe_share(share: float) -> str:
+    """A share of the time as text, such as "41 %"; "< 1 %" if it would round to 0."""
+    return f"{100 * share:.0f} %" if share >= _ROUNDS_TO_ONE or share == 0 else "< 1 %"
 
 
 def versions(backend: Backend) -> dict[str, str]:

@@ -13,7 +13,7 @@ from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
-from groundswell.backends import Backend, Event, Graph
+from groundswell.backends import Backend, Event, Graph, LaunchTime
 from groundswell.case.common import CheckpointSection
 from groundswell.errors import Interrupted
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
@@ -30,6 +30,7 @@ from groundswell.simulation.solver import (
     Preparing,
     TimeStepper,
 )
+from groundswell.simulation.timed_steps import TimedSteps, time_steps
 
 BATCH_SECONDS = 0.4  # target for one batch of steps; also the interval between progress updates
 LONGEST_BATCH = 1024
@@ -64,6 +65,7 @@ class TimeLoop:
         digest: digest of the case, stored in checkpoints.
         step: steps done; initially those of the restored checkpoint.
         comm: the ranks that run the loop together, in the same batches.
+        times_launches: whether to make a few steps launch by launch, to time them.
 
     Attributes:
         first: the step at which the loop started.
@@ -80,6 +82,7 @@ class TimeLoop:
     digest: str
     step: int = 0
     comm: Communicator = field(default_factory=SerialCommunicator)
+    times_launches: bool = False
     seconds: float = field(default=0.0, init=False)
     updates: int = field(default=0, init=False)
     first: int = field(init=False)
@@ -87,6 +90,7 @@ class TimeLoop:
     stop_asked: bool = field(default=False, init=False)
     _calls: Sequence[Call] = field(default=(), init=False)
     _graph: Graph | None = field(default=None, init=False)
+    _timed: TimedSteps | None = field(default=None, init=False)  # of the present stage
     _marks: tuple[Mark, Mark] = field(init=False)  # begin and end of the newest batch
     _size: int = field(default=1, init=False)
     _drained: int = field(init=False)
@@ -144,6 +148,10 @@ class TimeLoop:
         while self._converging and self._converging.next_stage():
             self.solver.step()
 
+    def launch_times(self) -> tuple[str, Sequence[LaunchTime]]:
+        """What was timed, such as "step 64", and the times; none if nothing was."""
+        return (self._timed.name, self._timed.graph.times) if self._timed else ("", ())
+
     def _begin(self) -> Graph:
         if self._converging:
             self._converging.initialize()
@@ -151,6 +159,9 @@ class TimeLoop:
 
     def _capture(self) -> Graph:
         self._graph = self.backend.capture(self.solver.step, in_graph=self.solver.in_graph)
+        if self.times_launches:
+            self._timed = time_steps(self.solver, self.backend, self._graph, self.step)
+            self._graph = self._timed.graph if self._timed else self._graph
         return self._graph
 
     def _enqueue(self, graph: Graph, total: int) -> None:

@@ -33,6 +33,7 @@ SUMMARY = {
     "bytes_per_update": 176,
     "wall": {"read": 1.5, "time steps": 75.25},
     "share_of_steps": 0.98,
+    "kernel_groups": {"timed": "steps 64 to 71", "shares": {"a < b": 0.997, "rest": 0.003}},
     "files": ["seismograms.h5", "shaking_map.nc", "absent.nc", None],
     "versions": {"groundswell": "0.1.0"},
 }
@@ -82,6 +83,10 @@ def test_the_report_holds_everything_on_one_page(tmp_path: Path) -> None:
         "1 minute and 15 seconds",
         "98 %",
         "of the wall time for time steps",
+        "Kernels in steps 64 to 71",
+        "a < b",
+        "100 %",
+        "< 1 %",
         "0.1.0",
     ):
         assert expected in page.texts

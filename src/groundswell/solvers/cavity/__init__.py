@@ -19,6 +19,7 @@ info = SolverInfo(
     package=__name__,
     case=".case:CavityCase",
     solver=".solver:Cavity",
+    kernel_groups=".kernel_groups:KERNEL_GROUPS",
     pictures=".plots:PICTURES",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",

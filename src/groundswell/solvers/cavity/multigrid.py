@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 
 from groundswell.arrays import DeviceArray
 from groundswell.backends import Cells, Launch, Module, Source
+from groundswell.backends.base import in_section
 from groundswell.backends.source import precision
 from groundswell.grids.cartesian import Field
 from groundswell.solvers.cavity.case import FIELDS
 from groundswell.solvers.cavity.grid_transfer import Band, interpolation, restriction
+from groundswell.solvers.cavity.kernel_groups import STEPS, TRANSFERS
 from groundswell.solvers.cavity.level import KERNELS, TRANSFER_GHOSTS, FlowState, Level
 from groundswell.solvers.cavity.level_grid import LevelGrid
 
@@ -129,13 +131,14 @@ def cycle(
         steps: number on each grid; all but the coarsest make half of them before the correction
             and half after it.
     """
+    name = f"{STEPS} on grid {levels[0].grid.depth}"
     if not transfers:
-        return levels[0].steps(steps[0])
-    smooth = levels[0].steps(steps[0] // 2)
+        return in_section(name, levels[0].steps(steps[0]))
+    smooth = in_section(name, levels[0].steps(steps[0] // 2))
     return [
         *smooth,
-        *transfers[0].restrict(),
+        *in_section(TRANSFERS, transfers[0].restrict()),
         *cycle(levels[1:], transfers[1:], steps[1:]),
-        *transfers[0].prolongate(),
+        *in_section(TRANSFERS, transfers[0].prolongate()),
         *smooth,
     ]

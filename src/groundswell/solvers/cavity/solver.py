@@ -80,6 +80,11 @@ class Cavity(ExchangingSolver):
         """Enqueue `steps_at_once` steps, or a multigrid cycle through the grids in use."""
         self._launch_all()
 
+    @property
+    def step_launches(self) -> Launch:
+        """The launches of `step`, as one."""
+        return self._launch_all
+
     def list_step(self) -> Listing:
         """The launches of `step`, with the grids in use; grid 0 is the finest."""
         names: dict[str, DeviceArray] = {}

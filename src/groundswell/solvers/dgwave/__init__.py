@@ -25,6 +25,7 @@ info = SolverInfo(
     package=__name__,
     case=".case:DgWaveCase",
     solver=".solver:DgWave",
+    kernel_groups=".kernel_groups:KERNEL_GROUPS",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
     pictures=".plots:PICTURES",

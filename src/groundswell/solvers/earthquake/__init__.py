@@ -25,6 +25,7 @@ info = SolverInfo(
     package=__name__,
     case=".case:EarthquakeCase",
     solver=".solver:Earthquake",
+    kernel_groups=".kernel_groups:KERNEL_GROUPS",
     pictures=".plots:PICTURES",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",

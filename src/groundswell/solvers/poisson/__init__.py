@@ -31,6 +31,7 @@ info = SolverInfo(
     package=__name__,
     case=".case:PoissonCase",
     solver=".solver:Poisson",
+    kernel_groups=".kernel_groups:KERNEL_GROUPS",
     pictures=".plots:PICTURES",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from groundswell.arrays import DeviceArray
-from groundswell.backends import Backend, Listing
+from groundswell.backends import Backend, LaunchTime, Listing
 from groundswell.backends.host_threads import chunks, converted, in_threads, mapped, take
 from groundswell.linear.cg import ConjugateGradients, ConvergenceHistory, RecordedIteration
 from groundswell.linear.operators import Composite, LinearOperator
@@ -140,6 +140,14 @@ class LinearSystem(Composite):
     def list_iterations(self) -> Listing:
         """The launches of an iteration, or of several that are enqueued at once."""
         return self._iteration.list_iterations()
+
+    def time_launches(self) -> None:
+        """Time the launches of an early iteration of the next solution."""
+        self._iteration.time_launches()
+
+    def launch_times(self, iterations: int) -> tuple[str, list[LaunchTime]]:
+        """What was timed, and the times; see `RecordedIteration`."""
+        return self._iteration.launch_times(iterations)
 
     def _integrate(self, source: Floats, loads: Floats | None) -> Floats:
         """Integrals of the source times each node's basis function, plus loads."""

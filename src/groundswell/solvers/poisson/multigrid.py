@@ -20,7 +20,7 @@ import numpy as np
 
 from groundswell.arrays import DeviceArray, Floats, Integers, Mask
 from groundswell.backends import Backend, Launch
-from groundswell.backends.base import in_order
+from groundswell.backends.base import in_order, in_section
 from groundswell.backends.host_threads import mapped
 from groundswell.backends.launch import Replay
 from groundswell.exchange.communicator import Communicator
@@ -30,6 +30,7 @@ from groundswell.linear.coarse import CoarseSolver
 from groundswell.linear.operators import Composite, LinearOperator, VectorLayout, convert
 from groundswell.solvers.poisson.equation import Equation
 from groundswell.solvers.poisson.grid_transfer import GridTransfer
+from groundswell.solvers.poisson.kernel_groups import COARSEST, LINES, level_section
 from groundswell.solvers.poisson.level_geometry import LevelGeometry
 from groundswell.solvers.poisson.lines import LineCorrection, correct_lines, shortest_axes
 from groundswell.solvers.poisson.operator import Operator
@@ -120,8 +121,8 @@ class Multigrid(Composite):
         first, last = (convert(backend, *pair, space.own) for pair in ((x, b), (e, y)))
         self.launches = [
             *self._record(backend, [*first, *self._down()]),
-            *(launch for part in lines for launch in part.launches),
-            *self._coarse.launches,
+            *in_section(LINES, [launch for part in lines for launch in part.launches]),
+            *in_section(COARSEST, self._coarse.launches),
             *self._record(backend, [*self._up(), *last]),
         ]
 
@@ -146,20 +147,13 @@ class Multigrid(Composite):
 
     def _down(self) -> list[Launch]:
         """From the right-hand side to that of the lowest degree."""
-        return [
-            launch
-            for level, transfer in zip(self.levels, self._transfers, strict=True)
-            for launch in (*level.smoother.before, *level.smoother.residual, *transfer.down)
-        ]
+        pairs = zip(self.levels, self._transfers, strict=True)
+        return [launch for pair in pairs for launch in _descend(*pair)]
 
     def _up(self) -> list[Launch]:
         """From the solution of the lowest degree to the solution."""
         pairs = list(zip(self.levels, self._transfers, strict=True))
-        return [
-            launch
-            for level, transfer in reversed(pairs)
-            for launch in (*transfer.up, *level.smoother.after)
-        ]
+        return [launch for pair in reversed(pairs) for launch in _ascend(*pair)]
 
     def _record(self, backend: Backend, launches: Sequence[Launch]) -> list[Launch]:
         """The same as a single launch, of a graph if possible."""
@@ -179,6 +173,7 @@ class Level:
     Attributes:
         operator: A.
         smoother: with the vectors of the level.
+        section: its name as a part of an iteration.
     """
 
     def __init__(
@@ -204,6 +199,7 @@ class Level:
             )
             return Schwarz(backend, space, geometry.stretches, scaled, r, z)
 
+        self.section = level_section(space.degree)
         self.smoother = Chebyshev(
             space.vectors(backend, dtype),
             apply,
@@ -212,6 +208,18 @@ class Level:
             order=order,
             transport=space.exchange.transport,
         )
+
+
+def _descend(level: Level, transfer: GridTransfer) -> list[Launch]:
+    """Smooth from zero, and restrict the residual to the next lower degree."""
+    smoother = level.smoother
+    launches = [*smoother.before, *smoother.residual, *transfer.down]
+    return in_section(level.section, launches)
+
+
+def _ascend(level: Level, transfer: GridTransfer) -> list[Launch]:
+    """Add the correction from the next lower degree, and smooth."""
+    return in_section(level.section, [*transfer.up, *level.smoother.after])
 
 
 def _noise(ids: Integers) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from groundswell.backends import Backend, Listing
+from groundswell.backends import Backend, LaunchTime, Listing
 from groundswell.errors import counted
 from groundswell.exchange.communicator import Communicator, SerialCommunicator
 from groundswell.exchange.tuning import Tuning
@@ -72,6 +72,14 @@ class Poisson:
     def history(self) -> ConvergenceHistory:
         """How the iteration converged."""
         return self.solution.history
+
+    def time_launches(self) -> None:
+        """Time the launches of an early iteration one by one, in `solve`."""
+        self.problem.system.time_launches()
+
+    def launch_times(self) -> tuple[str, list[LaunchTime]]:
+        """What was timed, and the times, after `solve`; none if it ended before."""
+        return self.problem.system.launch_times(self.history.iterations)
 
     def list_step(self) -> Listing:
         """The launches of an iteration, since the solver makes no steps."""

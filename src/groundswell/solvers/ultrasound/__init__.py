@@ -29,6 +29,7 @@ info = SolverInfo(
     case=".case:UltrasoundCase",
     prepare=".kinds:prepare",
     solver=".kinds:solver_of",
+    kernel_groups=".kernel_groups:KERNEL_GROUPS",
     problems=".verification:PROBLEMS",
     benchmarks=".benchmarks:BENCHMARK",
     pictures=".plots:PICTURES",

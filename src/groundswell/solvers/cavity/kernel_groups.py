@@ -1,0 +1,15 @@
+"""The groups of kernels by which runs report the time of a step, or of a multigrid cycle.
+
+All grids have the same kernels, so sections of a cycle tell the grids apart.
+"""
+
+from __future__ import annotations
+
+STEPS, TRANSFERS = "steps", "transfers between grids"
+
+KERNEL_GROUPS = {
+    "advance": STEPS,
+    "advance_first": STEPS,
+    "find_rates": TRANSFERS,
+    "interpolate": TRANSFERS,
+}

@@ -1,0 +1,23 @@
+"""The groups of kernels by which runs report the time of a step.
+
+Absorbing layers and attenuation are part of the two updates.
+"""
+
+from __future__ import annotations
+
+from groundswell.simulation.kernel_groups import RECORDING
+
+SURFACE, SEA_FLOOR, SOURCES = "free surface", "sea floor", "sources"
+
+KERNEL_GROUPS = {
+    "update_velocity": "velocity",
+    "update_stress": "stress",
+    "mirror_velocity": SURFACE,
+    "mirror_stress": SURFACE,
+    "correct_velocity": SEA_FLOOR,
+    "correct_stress": SEA_FLOOR,
+    "inject_forces": SOURCES,
+    "inject_moments": SOURCES,
+    "record_peaks": RECORDING,
+    "record_surface": RECORDING,
+}
