@@ -178,6 +178,11 @@ class WaveSetup(BlockSetup):
         found = frequencies(self.source_sections)
         return SourceLosses(self.materials, found, self.reference_speed, self.dt)
 
+    @property
+    def in_classes(self) -> bool:
+        """Whether materials are stored as classes."""
+        return bool(self.case.run.materials == "classes")
+
     # --- parts of ranks ---------------------------------------------------------------------------
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Materials in a table: the classes of cells, and runs that equal those with fields bit by bit."""
+"""Runs with materials in a table, which equal those with fields bit by bit."""
 
 from __future__ import annotations
 
@@ -7,71 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.material_classes import (
-    MOST,
-    ClassMaterials,
-    ClassTable,
-    TooManyClasses,
-)
+from groundswell.solvers.earthquake.material_classes import ClassMaterials
 from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import Earthquake
 
 H, SHAPE = 100.0, (14, 18, 20)  # cells along z, y and x
 rng = np.random.default_rng(41)
-
-
-# --- the table ------------------------------------------------------------------------------------
-
-
-def random_values(count: int, shape: tuple[int, ...], dtype: str) -> list[NDArray[Any]]:
-    """Three properties of random cells of so many materials, some of them infinite."""
-    materials = rng.normal(size=(count, 3)).astype(dtype)
-    materials[::5, 2] = np.inf
-    chosen = np.sort(rng.integers(0, count, shape), axis=-1)  # with runs along x
-    return [materials[chosen, n] for n in range(3)]
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_record_has_the_bits_of_its_cells(dtype: str) -> None:
-    table = ClassTable(3, dtype)
-    first, second = (random_values(300, (5, 7, 40), dtype) for _ in range(2))
-    for values in (first, second, first):
-        classes = table.classify(values)
-        assert classes.dtype == np.uint16 and classes.shape == values[0].shape
-        for n, column in enumerate(table.records.T):
-            assert column[classes].tobytes() == values[n].tobytes()
-    assert len(np.unique(table.records, axis=0)) == len(table.records)
-
-
-def test_materials_that_were_found_keep_their_classes() -> None:
-    table, values = ClassTable(3, "float32"), random_values(50, (4, 4, 30), "float32")
-    before = table.classify(values)
-    table.classify(random_values(50, (4, 4, 30), "float32"))
-    assert (table.classify(values) == before).all()
-
-
-def test_65536_materials_are_allowed_and_no_more() -> None:
-    table = ClassTable(1, "float32")
-    parts = np.split(rng.permutation(MOST).astype("float32"), 8)
-    assert sorted(np.concatenate([table.classify([part]) for part in parts])) == [*range(MOST)]
-    with pytest.raises(TooManyClasses) as found:
-        table.classify([np.float32([-1, 3, -2])])
-    assert found.value.count == MOST + 2
-
-
-def test_two_materials_with_one_key_are_not_confused(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = "groundswell.solvers.earthquake.material_classes"
-    monkeypatch.setattr(f"{module}._keys", lambda flat: np.zeros(flat[0].size, np.uint64))
-    with pytest.raises(RuntimeError, match="same key"):
-        ClassTable(1, "float32").classify([np.float32([1, 2])])
-
-
-# --- runs -----------------------------------------------------------------------------------------
 
 
 def basin() -> dict[str, Any]:
@@ -170,7 +115,7 @@ def test_classes_of_slabs_do_not_depend_on_their_height(monkeypatch: pytest.Monk
 
 
 def test_a_medium_of_too_many_materials_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundswell.solvers.earthquake.material_classes.MOST", 100)
-    pattern = r'has \d+ different materials in 16 of 22 planes.*allows 100; set run.materials = "c'
+    monkeypatch.setattr("groundswell.simulation.material_classes.MOST", 100)
+    pattern = 'has more than 100 different materials, .*allows 100; set run.materials = "cells"'
     with pytest.raises(InputError, match=pattern):
         make_solver("basin", materials="classes")
