@@ -5,13 +5,16 @@ Solvers with the option `run.materials = "classes"` store materials this way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from groundswell.arrays import Indices, Integers, Reals
+from groundswell.case.quantities import Quantity, byte_size
 from groundswell.errors import InputError, counted
 
 MOST = 1 << 16  # classes
@@ -126,10 +129,64 @@ def class_bytes(count: int) -> int:
     return 1 if count <= 1 << 8 else 2
 
 
-def table_text(count: int | None, bytes_each: int) -> str:
-    """How `run.materials = "classes"` stores the materials, if their number is known."""
-    table = "a table" if count is None else f"a table of {counted(count, 'material')}"
-    return f"{table}, with {8 * bytes_each}-bit classes of cells; the results remain the same"
+@dataclass(frozen=True)
+class ClassSavings:
+    """What the classes of a medium save.
+
+    Args:
+        count: number of materials.
+        class_bytes: bytes of a class.
+        traffic: bytes that a step moves per cell, with a field of each property and with classes.
+        memory: device memory of a run, in the same way, bytes.
+    """
+
+    count: int
+    class_bytes: int
+    traffic: Sequence[float]
+    memory: Sequence[int]
+
+    @property
+    def are_worthwhile(self) -> bool:
+        """Whether classes save anything: not in a uniform medium."""
+        before, after = self.traffic
+        return after < before
+
+    @property
+    def text(self) -> str:
+        """What classes save, as text."""
+        before, after = self.traffic
+        memory = " instead of ".join(map(byte_size, reversed(self.memory)))
+        step = f"a step moves {after:.4g} instead of {before:.4g} bytes per cell"
+        return f"{step}; the run needs {memory}"
+
+
+def material_quantities(run: Any, found: ClassSavings | None, group: str) -> Iterator[Quantity]:
+    """How a run stores materials, or could store them.
+
+    Args:
+        run: the section `[run]`, with the key `materials`.
+        found: what classes save; None if there are too many, or if it is unknown.
+        group: heading of the quantities.
+    """
+    text = ""
+    if run.materials == "classes":
+        text = _table_text(found)
+    elif found and found.are_worthwhile and run.backend == "cuda":
+        text = f'{found.count:,} different ones; run.materials = "classes" changes no result, and '
+        text += found.text
+    yield Quantity("materials", run.materials, "materials" * bool(text), "", text, group)
+    yield Quantity("material_count", None if found is None else found.count, group=group)
+
+
+def _table_text(found: ClassSavings | None) -> str:
+    if found is None:
+        return "a table, with classes of cells; the results remain the same"
+    if not found.are_worthwhile:
+        return "a single one, for which a table saves nothing"
+    bits, table = 8 * found.class_bytes, f"a table of {counted(found.count, 'material')}"
+    return (
+        f"{table}, with {bits}-bit classes of cells; the results remain the same, and {found.text}"
+    )
 
 
 def _runs(flat: Sequence[Reals]) -> tuple[Keys, Indices]:

@@ -87,10 +87,14 @@ class AcousticMedium:
         """Coefficients of the equation of state: c^2, B/(2A rho_0), tau and eta, 0 if inactive."""
         return (
             np.square(self.speed),
-            np.asarray(self.nonlinearity) / (2 * np.asarray(self.density)),
+            self._nonlinear_coefficient if self.is_nonlinear else 0.0,
             self.tau if self.is_absorbing else 0.0,
             self.eta if self.is_dispersive else 0.0,
         )
+
+    @property
+    def _nonlinear_coefficient(self) -> Reals:
+        return np.asarray(self.nonlinearity) / (2 * np.asarray(self.density))
 
     def state_coefficients_in(self, planes: slice) -> tuple[Values, Values, Values, Values]:
         """`state_coefficients` in some planes z."""
@@ -101,6 +105,7 @@ class AcousticMedium:
             absorption=_planes_of(self.absorption, planes),
             nonlinearity=_planes_of(self.nonlinearity, planes),
             lossy=self.has_losses,
+            nonlinear=self.is_nonlinear,
         )
         return part.state_coefficients
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from checked import quantities_of
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError
 from groundswell.solvers.earthquake import EarthquakeCase
 from groundswell.solvers.earthquake.material_classes import ClassMaterials
+from groundswell.solvers.earthquake.material_count import count_materials
 from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import Earthquake
 
@@ -54,10 +57,10 @@ SOURCES = [
 ]
 
 
-def make_solver(medium: str, lossy: bool = True, **sections: Any) -> Earthquake:
+def make_case(medium: str, lossy: bool = True, **sections: Any) -> EarthquakeCase:
     run = {"materials": sections.pop("materials", "cells"), **sections.pop("run", {})}
     pulse = {"kind": "gaussian", "sigma": 0.03}
-    case = EarthquakeCase(
+    return EarthquakeCase(
         time={"duration": 0.4, "step": 0.008},
         grid={"size": [n * H for n in SHAPE[::-1]], "spacing": H},
         medium=MEDIA[medium],
@@ -68,7 +71,10 @@ def make_solver(medium: str, lossy: bool = True, **sections: Any) -> Earthquake:
         output={"shaking_map": True, "surface": {"interval": 0.016, "stride": 2}},
         run=run,
     )
-    return Earthquake(prepare(case), open_backend("cpu"))
+
+
+def make_solver(medium: str, lossy: bool = True, **sections: Any) -> Earthquake:
+    return Earthquake(prepare(make_case(medium, lossy, **sections)), open_backend("cpu"))
 
 
 VARIANTS = [
@@ -119,3 +125,43 @@ def test_a_medium_of_too_many_materials_is_refused(monkeypatch: pytest.MonkeyPat
     pattern = 'has more than 100 different materials, .*allows 100; set run.materials = "cells"'
     with pytest.raises(InputError, match=pattern):
         make_solver("basin", materials="classes")
+
+
+# --- what a check shows ---------------------------------------------------------------------------
+
+
+def quantities_with(medium: str, **run: str) -> dict[str, Any]:
+    found = quantities_of(prepare(make_case(medium, run=run)))
+    return {quantity.key: quantity for quantity in found}
+
+
+@pytest.mark.parametrize("medium", MEDIA)
+@pytest.mark.parametrize("lossy", [True, False])
+def test_the_number_of_materials_is_that_of_the_table(medium: str, lossy: bool) -> None:
+    solver = make_solver(medium, lossy=lossy, materials="classes")
+    assert isinstance(solver.materials, ClassMaterials)
+    found = count_materials(solver.setup.ground, "float32")
+    assert found == len(solver.materials._table.records)
+
+
+def test_check_shows_the_table_and_suggests_it_on_a_gpu() -> None:
+    table = quantities_with("basin", materials="classes")
+    count = table["material_count"].value
+    assert f"a table of {count} materials, with 16-bit classes" in table["materials"].text
+    suggested = quantities_with("basin", backend="cuda")
+    assert suggested["material_count"].value == count
+    text = f'{count} different ones; run.materials = "classes" changes no result, and a step moves'
+    assert text in suggested["materials"].text
+    numbers = re.search(r"moves ([\d.]+) instead of ([\d.]+)", suggested["materials"].text)
+    assert numbers
+    after, before = numbers.groups()
+    # 4 + 16 bytes, of which 2 + 2 remain; numbers are rounded to four digits.
+    assert float(before) - float(after) == pytest.approx(16, abs=0.11)
+    assert not quantities_with("basin")["materials"].label
+
+
+def test_large_media_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundswell.solvers.earthquake.material_count.MOST_CELLS", 1000)
+    found = quantities_with("basin", materials="classes")
+    assert found["material_count"].value is None and "a table" in found["materials"].text
+    assert quantities_with("layers", materials="classes")["material_count"].value

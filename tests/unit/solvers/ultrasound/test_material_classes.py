@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from emulated_backend import EmulatedBackend
 from kspace_problems import ALPHA, EVERY, SPACE, Problem, operators_of
+from kwave_files import Example
 
+import groundswell as gs
 from groundswell.backends import Backend, open_backend
 from groundswell.backends.base import in_order
 from groundswell.simulation import material_classes
 from groundswell.solvers.ultrasound.fields import Fields
 from groundswell.solvers.ultrasound.fused import FusedStep
+from groundswell.solvers.ultrasound.kwave.case import KWaveCase
 from groundswell.solvers.ultrasound.line_transforms import supports
 from groundswell.solvers.ultrasound.material_classes import MaterialClasses
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
@@ -208,3 +212,20 @@ def test_a_medium_of_too_many_materials_is_refused(monkeypatch: pytest.MonkeyPat
     medium = of_materials(Problem(SPACE).medium(), 101, "float32")
     with pytest.raises(material_classes.InputError, match="more than 100 different materials"):
         MaterialClasses.of(medium)
+
+
+# --- files of k-Wave ------------------------------------------------------------------------------
+
+
+def test_a_file_of_k_wave_has_the_results_of_fields(tmp_path: Path) -> None:
+    """Its densities at velocity points remain fields."""
+    medium = of_materials(PROBLEMS["lossless"].medium(), 9, "float32")
+    pressure = 1e5 * np.random.default_rng(6).standard_normal(SPACE)
+    points = np.arange(0, pressure.size, 7)
+    example = Example(SPACE, medium.speed, medium.density, p0=pressure, points=points)
+    example.write(tmp_path / "in.h5")
+    found = []
+    for materials in ("cells", "classes"):
+        case = KWaveCase(file=tmp_path / "in.h5", run={"materials": materials})
+        found.append(gs.run(case, folder=tmp_path / materials, quiet=True).samples["p"])
+    assert np.any(found[0]) and found[0].tobytes() == found[1].tobytes()
