@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -98,9 +98,11 @@ class Way:
     processes: tuple[int, int, int]
     overlap: int = 16
     transport: str = "auto"
+    materials: str = "cells"
 
     def content(self, backend: str) -> dict[str, Any]:
         run: dict[str, Any] = {"backend": backend, "processes": list(self.processes)}
+        run["materials"] = self.materials
         if self.ranks > 1:
             run |= {"transport": self.transport}
         more = {"solver": "ultrasound", "run": run, "overlap": {"points": self.overlap}}
@@ -110,7 +112,7 @@ class Way:
     def name(self) -> str:
         """Of its folder."""
         cut = "x".join(map(str, self.processes))
-        return f"{self.case}-{cut}-{self.overlap}-{self.transport}"
+        return f"{self.case}-{cut}-{self.overlap}-{self.transport}-{self.materials}"
 
 
 CPU = [
@@ -118,6 +120,8 @@ CPU = [
     Way(2, "plane", (2, 1, 1), transport="mpi"),
     Way(2, "space", (1, 1, 2)),
     Way(2, "inclusion", (2, 1, 1)),
+    Way(2, "inclusion", (2, 1, 1), materials="classes"),
+    Way(2, "space", (1, 1, 2), materials="classes"),
 ]
 LONG = [
     Way(2, "plane", (1, 2, 1), overlap=10),
@@ -134,6 +138,8 @@ GPU = [
     Way(2, "space", (1, 1, 2), transport="mpi"),
     Way(2, "inclusion", (2, 1, 1)),
     Way(4, "space", (2, 2, 1)),
+    Way(2, "space", (1, 1, 2), materials="classes"),
+    Way(2, "inclusion", (2, 1, 1), materials="classes"),
 ]
 OnRanks = Callable[..., str]
 Ran = Callable[[str, int], Path]
@@ -180,7 +186,22 @@ def test_ranks_find_what_one_rank_finds(ran: Ran, way: Way) -> None:
 
 
 def test_results_do_not_depend_on_the_transport(ran: Ran) -> None:
-    one, other = (ran("cpu", 2) / way.name for way in CPU[:2])
+    assert_same(*(ran("cpu", 2) / way.name for way in CPU[:2]))
+
+
+def test_classes_of_materials_change_no_bit(ran: Ran) -> None:
+    check_classes(ran, CPU, "cpu")
+
+
+def check_classes(ran: Ran, ways: list[Way], backend: str) -> None:
+    in_classes = [way for way in ways if way.materials == "classes"]
+    assert in_classes
+    for way in in_classes:
+        fields = replace(way, materials="cells")
+        assert_same(*(ran(backend, way.ranks) / each.name for each in (fields, way)))
+
+
+def assert_same(one: Path, other: Path) -> None:
     for file in ("line.nc", "final.nc"):
         with (
             xarray.open_dataset(one / file, engine="h5netcdf") as a,
@@ -201,6 +222,12 @@ def test_an_impossible_accuracy_is_refused_as_by_a_check(tmp_path: Path) -> None
     assert done.returncode == 2 and done.stderr.count("accept overlap.accuracy") == 1
     assert " ".join(str(refusal.value).split()) in " ".join(done.stderr.split())
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(gpu_count() < 2, reason="needs two GPUs")
+def test_classes_of_materials_change_no_bit_on_gpus(ran: Ran) -> None:
+    check_classes(ran, GPU, "cuda")
 
 
 @pytest.mark.gpu

@@ -108,7 +108,9 @@ def cavity_sources(precision: str, local: bool) -> list[Source]:
     return [replace(s, parameters={**s.parameters, **tile.parameters()}) for s in backend.sources]
 
 
-def ultrasound_sources(dtype: str, *, heterogeneous: bool) -> list[Source]:
+def ultrasound_sources(
+    dtype: str, *, heterogeneous: bool, in_classes: bool = False
+) -> list[Source]:
     """What the k-space scheme compiles for a homogeneous lossless or the most general medium."""
     shape = (8, 12, 16)
     values = [np.full(shape, value) for value in (1500.0, 1000.0, 1e-9)]
@@ -117,6 +119,7 @@ def ultrasound_sources(dtype: str, *, heterogeneous: bool) -> list[Source]:
         medium = AcousticMedium(*values, power=1.5, nonlinearity=np.full(shape, 6.0))
     grid = Grid(shape[::-1], (1e-3,) * 3)
     backend = SourceCollector()
+    medium = replace(medium, in_classes=in_classes)
     Propagation(backend, SpectralOperators(grid, 1e-7, 1500.0), medium, dtype)
     return backend.sources
 
@@ -170,13 +173,14 @@ def fused_sources(dtype: str, kind: str) -> list[Source]:
     """What the fused step compiles for a "lossless" medium, or for an absorbing one.
 
     Of the latter, there are kinds with "sources", with those of few "terms", and with "overlaps"
-    along z, or along "all" axes.
+    along z, or along "all" axes; those with "lossless classes" and "classes" store a table.
     """
     shape, backend = (64, 48, 80), SourceCollector()
     values = [np.full(shape, value) for value in (1500.0, 1000.0, 1e-9)]
     medium = AcousticMedium(*values[:2])
-    if kind != "lossless":
+    if "lossless" not in kind:
         medium = AcousticMedium(*values, power=1.5, nonlinearity=np.full(shape, 6.0))
+    medium = replace(medium, in_classes="classes" in kind)
     signals = np.eye(9)[:, : 3 if kind == "terms" else 9]
     points = np.arange(signals.shape[1])
     sources = [PointSource(name, points, signals) for name in ("p", "ux", "uz")]

@@ -65,6 +65,8 @@ def test_the_k_space_schemes_kernels(
 ) -> None:
     for source in ultrasound_sources(dtype, heterogeneous=heterogeneous):
         check(source, precision)
+    for source in ultrasound_sources(dtype, heterogeneous=True, in_classes=True):
+        check(source, precision)
     check(shift_source(dtype, (16, 12, 9)), precision)
 
 
@@ -137,7 +139,11 @@ def test_the_kernels_of_mortars(
 
 
 @pytest.mark.parametrize(
-    "kind", ["lossless", "power law", "terms", "all", *long_variants(["sources", "overlaps"])]
+    "kind",
+    [
+        *("lossless", "lossless classes", "power law", "classes", "terms", "all"),
+        *long_variants(["sources", "overlaps"]),
+    ],
 )
 @pytest.mark.parametrize(("dtype", "precision"), [("float32", "single"), ("float64", "double")])
 def test_the_fused_k_space_steps_kernels(

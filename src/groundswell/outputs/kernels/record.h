@@ -17,10 +17,22 @@ struct Harmonics {
   const real* basis;
   index_t terms, samples, items;
 
+  // Several sums are read before any is written: the compiler cannot know that they are different
+  // values, so each read would otherwise wait for the memory.
   METHOD void add(index_t n, index_t sample, real value) const {
-    for (index_t m = 0; m < terms && sample < samples; ++m) {
-      const real product = value * basis[sample * terms + m];
-      sums[m * items + n] = sample == 0 ? product : sums[m * items + n] + product;
+    constexpr int AT_ONCE = 4;
+    if (sample >= samples) return;
+    for (int first = 0; first < static_cast<int>(terms); first += AT_ONCE) {
+      real sum[AT_ONCE];
+      UNROLL
+      for (int m = 0; m < AT_ONCE; ++m)
+        if (first + m < terms) sum[m] = sums[(first + m) * items + n];
+      UNROLL
+      for (int m = 0; m < AT_ONCE; ++m)
+        if (first + m < terms) {
+          const real product = value * basis[sample * terms + first + m];
+          sums[(first + m) * items + n] = sample == 0 ? product : sum[m] + product;
+        }
     }
   }
 };
@@ -31,13 +43,16 @@ struct Record {
   real *ring, *largest, *smallest;
   double *sum, *squares;
 
+  // As in Harmonics, everything is read before anything is written.
   METHOD void keep(index_t n, real value) const {
-    if (wanted & RAW) ring[n] = value;
-    if (wanted & MAX) largest[n] = first ? value : fmax(largest[n], value);
-    if (wanted & MIN) smallest[n] = first ? value : fmin(smallest[n], value);
+    const real high = wanted & MAX ? largest[n] : value, low = wanted & MIN ? smallest[n] : value;
+    const double total = wanted & MEAN ? sum[n] : 0, power = wanted & RMS ? squares[n] : 0;
     const double exact = value;
-    if (wanted & MEAN) sum[n] = first ? exact : sum[n] + exact;
-    if (wanted & RMS) squares[n] = first ? exact * exact : squares[n] + exact * exact;
+    if (wanted & RAW) ring[n] = value;
+    if (wanted & MAX) largest[n] = first ? value : fmax(high, value);
+    if (wanted & MIN) smallest[n] = first ? value : fmin(low, value);
+    if (wanted & MEAN) sum[n] = first ? exact : total + exact;
+    if (wanted & RMS) squares[n] = first ? exact * exact : power + exact * exact;
   }
 };
 

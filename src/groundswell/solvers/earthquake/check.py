@@ -11,7 +11,9 @@ from groundswell.seismology.anelasticity import attenuation_quantities
 from groundswell.seismology.case.sources import EventSection
 from groundswell.seismology.sources.quantities import event_quantities, source_quantities
 from groundswell.seismology.survey import Survey
+from groundswell.simulation.material_classes import material_quantities
 from groundswell.simulation.solver import Cost
+from groundswell.solvers.earthquake.cost import savings
 from groundswell.solvers.earthquake.ground import Ground
 from groundswell.solvers.earthquake.matched_layers import Absorption
 from groundswell.solvers.earthquake.memory_unit import HALF_MEMORY_ERROR
@@ -59,9 +61,9 @@ def _storage(setup: Setup) -> Iterator[Quantity]:
     text = f"16 bits; they change the motion by about {HALF_MEMORY_ERROR:g} of its peak"
     label = "memory variables" * half
     yield Quantity("memory_variables", run.memory, label, "", text * half, GRID)
-    text = "a table, with 16-bit classes of cells; the results remain the same"
-    in_table = run.materials == "classes"
-    yield Quantity("materials", run.materials, "materials" * in_table, "", text * in_table, GRID)
+    # Counting them takes time, which is worth it only where classes may save some.
+    may_save = run.materials == "classes" or run.backend == "cuda"
+    yield from material_quantities(run, savings(setup) if may_save else None, GRID)
 
 
 def _waves(ground: Ground) -> Iterator[Quantity]:

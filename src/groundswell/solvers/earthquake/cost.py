@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil, prod
 
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 from groundswell.exchange.pattern import traffic
 from groundswell.grids.cartesian import Grid, Layout, Part
 from groundswell.simulation.exchanging import part_of
+from groundswell.simulation.material_classes import ClassSavings
 from groundswell.simulation.solver import Cost, DecompositionSummary
 from groundswell.solvers.earthquake.field_bytes import (
+    CLASS,
     field_bytes,
     stress_bytes,
     velocity_bytes,
@@ -18,6 +21,7 @@ from groundswell.solvers.earthquake.field_bytes import (
 )
 from groundswell.solvers.earthquake.halo import decompose_grid, stress_halo, velocity_halo
 from groundswell.solvers.earthquake.matched_layers import Absorption
+from groundswell.solvers.earthquake.material_count import count_materials
 from groundswell.solvers.earthquake.sampling import recorded
 from groundswell.solvers.earthquake.setup import Setup
 
@@ -30,6 +34,22 @@ def estimate(setup: Setup) -> Cost:
     moved = sum(bytes_moved(setup).values())
     memory = device_bytes(setup, Part.whole(setup.grid))
     return Cost(setup.grid.count, moved, memory, _output_bytes(setup))
+
+
+def savings(setup: Setup) -> ClassSavings | None:
+    """What classes of materials save on one rank; None if there are too many, or too many cells."""
+    count = count_materials(setup.ground, setup.dtype)
+    if count is None:
+        return None
+    costs = [estimate(_stored_in(setup, materials)) for materials in ("cells", "classes")]
+    traffic = [cost.bytes_per_update for cost in costs]
+    return ClassSavings(count, CLASS, traffic, [cost.memory for cost in costs])
+
+
+def _stored_in(setup: Setup, materials: str) -> Setup:
+    """The same set-up, with this value of `run.materials`."""
+    run = setup.case.run.model_copy(update={"materials": materials})
+    return replace(setup, case=setup.case.model_copy(update={"run": run}))
 
 
 def decompose(setup: Setup, ranks: int) -> DecompositionSummary:

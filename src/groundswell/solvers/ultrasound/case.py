@@ -235,7 +235,13 @@ class UltrasoundOutput(OutputSection):
 
 
 class UltrasoundRun(RunSection):
-    """`[run]`."""
+    """`[run]`: how the properties of the medium are stored.
+
+    With `materials = "classes"` each point has the number, in 8 or 16 bits, of a record in a table,
+    which changes no result.
+    """
+
+    materials: Literal["cells", "classes"] = "cells"
 
 
 class UltrasoundCase(Case):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from math import isinf
 
-from groundswell.case.quantities import Quantity
+from groundswell.case.quantities import DEFAULT_GROUP, Quantity
 from groundswell.grids.cartesian import describe_grid, format_extent
+from groundswell.simulation.material_classes import material_quantities
 from groundswell.simulation.solver import Cost
+from groundswell.solvers.ultrasound.cost import savings
 from groundswell.solvers.ultrasound.density_contrast import has_uniform_density
 from groundswell.solvers.ultrasound.stability_messages import density_range
 from groundswell.solvers.ultrasound.units import MHZ, MM, NS, percent
@@ -22,6 +24,7 @@ def quantities(setup: WaveSetup, cost: Cost) -> list[Quantity]:
         *waves,
         *_step_quantities(setup),
         *_loss_quantities(setup),
+        *material_quantities(setup.case.run, savings(setup), DEFAULT_GROUP),
         cost.memory_quantity(),
     ]
 

@@ -32,6 +32,10 @@ class DeviceCoefficients:
         wanted = spectrum_dtype(self.dtype) if np.iscomplexobj(values) else self.dtype
         return self._backend.to_device(np.ascontiguousarray(values, wanted))
 
+    def as_it_is(self, values: HostArray) -> DeviceArray:
+        """A copy of the same type."""
+        return self._backend.to_device(values)
+
     def property(self, values: Values, *, uniform: bool = True) -> DeviceArray:
         """A copy of a property: one value, or one per point; always the latter if not `uniform`."""
         if np.ndim(values) == 0 and uniform:

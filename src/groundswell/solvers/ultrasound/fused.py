@@ -223,16 +223,11 @@ class FusedStep:
         return precision(self._dtype) | self._plan.constants(file) | losses | own
 
     def _point_constants(self) -> dict[str, Constant]:
-        medium, divided = self._medium, not len(self._rows.local)
-        uniform = {
-            "SPEED": (medium.speed,),
-            "NONLINEARITY": (medium.nonlinearity, medium.density),
-            "ABSORPTION": (medium.absorption, medium.speed),
-        }
+        divided = not len(self._rows.local)
         deferred = range(3) if divided else self._separated.axes
         return {
             "DT": self._operators.dt,
-            "NONLINEAR": medium.is_nonlinear,
+            "NONLINEAR": self._medium.is_nonlinear,
             "FRACTIONAL": self._fractional,
             "STATE_FOLLOWS": self._state_follows,
             "OVERLAPS": self._rows.has_overlaps,
@@ -242,5 +237,5 @@ class FusedStep:
             **self._separated.term_constants(),
             "MEAN_DENSITY": self._coefficients.takes_means,
             "UNIFORM_DENSITY": self._coefficients.has_uniform_density,
-            **{f"UNIFORM_{key}": not any(map(np.ndim, used)) for key, used in uniform.items()},
+            **self._coefficients.materials.constants(),
         }

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 from groundswell.arrays import DeviceArray, Floats
 from groundswell.backends import Backend, Constant
 from groundswell.solvers.ultrasound.device_coefficients import DeviceCoefficients
+from groundswell.solvers.ultrasound.device_materials import DeviceMaterials
 from groundswell.solvers.ultrasound.line_transforms import Passes
 from groundswell.solvers.ultrasound.medium import AcousticMedium
 from groundswell.solvers.ultrasound.operators import SpectralOperators
@@ -25,6 +26,9 @@ class FusedCoefficients(DeviceCoefficients):
     Args:
         passes: the passes, which determine the order of wavenumbers.
         dtype: floating-point type of the fields.
+
+    Attributes:
+        materials: the properties of the medium.
     """
 
     def __init__(
@@ -37,6 +41,7 @@ class FusedCoefficients(DeviceCoefficients):
     ) -> None:
         super().__init__(backend, dtype, operators.grid.shape)
         self._operators, self._medium, self._passes = operators, medium, passes
+        self.materials = DeviceMaterials(self, medium)
 
     # --- passes along y and z ---------------------------------------------------------------------
 
@@ -101,17 +106,15 @@ class FusedCoefficients(DeviceCoefficients):
 
     # --- the medium -------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def state(self) -> dict[str, DeviceArray]:
-        """The coefficients of the equation of state."""
-        names = ("speed_squared", "nonlinearity", "tau", "eta")
-        coefficients = self.by_planes(self._medium.state_coefficients_in)
-        return dict(zip(names, coefficients, strict=True))
+        """The coefficients of the equation of state, and the classes of points."""
+        return {**self.materials.state, "classes": self.materials.numbers}
 
     @cached_property
     def density(self) -> DeviceArray:
         """rho_0 at pressure points."""
-        return self.property(self._medium.density, uniform=self.has_uniform_density)
+        return self.materials.density(uniform=self.has_uniform_density)
 
     @cached_property
     def staggered_densities(self) -> list[DeviceArray]:
@@ -138,7 +141,8 @@ class FusedCoefficients(DeviceCoefficients):
     def of_velocities(self) -> dict[str, DeviceArray]:
         """Those of the update of the velocities."""
         layers = by_axis("layer_", self.staggered_layers)
-        return {**layers, **by_axis("density_", self.staggered_densities)}
+        density = by_axis("density_", self.staggered_densities)
+        return {**layers, **density, "classes": self.materials.numbers}
 
     @property
     def of_pressure(self) -> dict[str, DeviceArray]:

@@ -32,6 +32,7 @@ class AcousticMedium:
             pressure points.
         nonlinear: whether to use the nonlinear equations even if B/A is zero (convection remains).
         lossy: whether to include losses even if the absorption is zero, as in a part of a medium.
+        in_classes: whether devices store a table of the materials, and the class of each point.
     """
 
     speed: Values
@@ -44,19 +45,21 @@ class AcousticMedium:
     staggered: Sequence[Values] | None = None
     nonlinear: bool = False
     lossy: bool = False
+    in_classes: bool = False
 
     @property
     def is_absorbing(self) -> bool:
         """Whether waves lose energy."""
-        return self.absorbs and self._has_losses
+        return self.absorbs and self.has_losses
 
     @property
     def is_dispersive(self) -> bool:
         """Whether absorption comes with dispersion."""
-        return self.disperses and self.power != STOKES and self._has_losses
+        return self.disperses and self.power != STOKES and self.has_losses
 
     @property
-    def _has_losses(self) -> bool:
+    def has_losses(self) -> bool:
+        """Whether there is absorption anywhere, or the medium is `lossy`."""
         return self.lossy or bool(np.any(self.absorption))
 
     @property
@@ -84,10 +87,14 @@ class AcousticMedium:
         """Coefficients of the equation of state: c^2, B/(2A rho_0), tau and eta, 0 if inactive."""
         return (
             np.square(self.speed),
-            np.asarray(self.nonlinearity) / (2 * np.asarray(self.density)),
+            self._nonlinear_coefficient if self.is_nonlinear else 0.0,
             self.tau if self.is_absorbing else 0.0,
             self.eta if self.is_dispersive else 0.0,
         )
+
+    @property
+    def _nonlinear_coefficient(self) -> Reals:
+        return np.asarray(self.nonlinearity) / (2 * np.asarray(self.density))
 
     def state_coefficients_in(self, planes: slice) -> tuple[Values, Values, Values, Values]:
         """`state_coefficients` in some planes z."""
@@ -97,7 +104,8 @@ class AcousticMedium:
             density=_planes_of(self.density, planes),
             absorption=_planes_of(self.absorption, planes),
             nonlinearity=_planes_of(self.nonlinearity, planes),
-            lossy=self._has_losses,
+            lossy=self.has_losses,
+            nonlinear=self.is_nonlinear,
         )
         return part.state_coefficients
 

@@ -43,7 +43,6 @@ class Propagation:
         sources: time-dependent sources.
         fused: whether to use the fused step where the device and the grid allow it. All ranks of a
             run must use the same step.
-
     Attributes:
         p: pressure, (nz, ny, nx), Pa.
         u: velocity along each axis, m/s.

@@ -89,6 +89,7 @@ class Setup(WaveSetup):
             raise InputError(
                 unstable_step(self.materials, self.reference_speed, self.stability_limit, step)
             )
+        self.require_few_materials()
         if self.axes == 2 and any("uz" in record.fields for record in self.case.output.record):
             raise InputError("output.record: uz is for three dimensions; the grid has two")
         _ = self.layers, self.sources, self._largest_initial
@@ -173,6 +174,11 @@ class Setup(WaveSetup):
     def materials(self) -> AcousticMedium:
         """Some points of the medium, (points,), among them all extremes; see `Representatives`."""
         return self._description.representatives
+
+    @property
+    def material_count(self) -> int | None:
+        """Number of different materials; None if there are more than a table of classes has."""
+        return self._description.material_count
 
     @property
     def reference_speed(self) -> float:

@@ -50,7 +50,7 @@ class Ultrasound(ExplicitSolver):
         self.propagation = Propagation(
             backend,
             setup.operators(self.window),
-            setup.medium_in(self.window),
+            replace(setup.medium_in(self.window), in_classes=setup.in_classes),
             setup.dtype,
             sources_of(setup.sources, self.window),
             fused=setup.supports_fused(self.decomposition, backend.shared_bytes_per_block),

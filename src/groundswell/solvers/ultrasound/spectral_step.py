@@ -14,6 +14,7 @@ from groundswell.backends.source import precision
 from groundswell.backends.transforms import spectrum_dtype, spectrum_shape
 from groundswell.solvers.ultrasound.absorption import STOKES
 from groundswell.solvers.ultrasound.device_coefficients import DeviceCoefficients
+from groundswell.solvers.ultrasound.device_materials import DeviceMaterials
 from groundswell.solvers.ultrasound.fields import (
     AXES,
     TO_PRESSURE,
@@ -66,8 +67,9 @@ class SpectralStep:
             backend.zeros(spectrum_shape(shape), spectrum_dtype(self.dtype)) for _ in range(2)
         )
         self._transform = backend.real_transform(shape, self.dtype)
-        self._module = backend.compile(self._source())
         self._to_device = DeviceCoefficients(backend, self.dtype, shape)
+        self._materials = DeviceMaterials(self._to_device, medium)
+        self._module = backend.compile(self._source())
         self._layers = {
             (axis, staggered): self._to_device(operators.layer(axis, staggered=staggered))
             for axis in self.axes
@@ -126,14 +128,15 @@ class SpectralStep:
 
     def _accelerate(self, axis: int) -> Launch:
         arrays = self.u[axis], self._derivatives[axis], self._layers[axis, True]
-        coefficient = self._step_over_density[axis]
-        return self._module.launch(f"accelerate_{AXES[axis]}", self._points, *arrays, coefficient)
+        density = self._step_over_density[axis], self._materials.numbers
+        return self._module.launch(f"accelerate_{AXES[axis]}", self._points, *arrays, *density)
 
     def _compress(self) -> Launch:
         layers = [self._layers[axis, False] for axis in self.axes]
         split = (self._three(arrays) for arrays in (self.rho, self._derivatives, layers))
         arguments = [array for arrays in split for array in arrays]
-        return self._module.launch("compress", self._points, *arguments, self._density)
+        density = self._density, self._materials.numbers
+        return self._module.launch("compress", self._points, *arguments, *density)
 
     def _losses(self) -> Iterator[Launch]:
         """Fractional Laplacians: of the rate of density for absorption, of density for dispersion.
@@ -163,11 +166,10 @@ class SpectralStep:
         yield self._transform.inverse(self._spectrum, values)
 
     def _equation_of_state(self) -> Launch:
-        absorption, dispersion = self._derivatives[:2]
-        speed_squared, nonlinearity, tau, eta = self._state
-        losses = tau, absorption, eta, dispersion
-        arguments = (self.p, *self._three(self.rho), speed_squared, nonlinearity, *losses)
-        return self._module.launch("equation_of_state", self._points, *arguments)
+        state = self._materials.state.values()
+        arguments = (self.p, *self._three(self.rho), self._materials.numbers, *state)
+        losses = self._derivatives[:2]
+        return self._module.launch("equation_of_state", self._points, *arguments, *losses)
 
     # --- overlaps ---------------------------------------------------------------------------------
 
@@ -236,18 +238,15 @@ class SpectralStep:
 
     def _source(self) -> Source:
         medium, (nx, ny, nz) = self.medium, self.grid.cells
-        uniform = {
-            "DENSITY": (medium.density,),
-            "SPEED": (medium.speed,),
-            "NONLINEARITY": (medium.nonlinearity, medium.density),
-            "ABSORPTION": (medium.absorption, medium.speed),
-        }
         constants = {
             "AXES": len(self.axes),
             "NONLINEAR": medium.is_nonlinear,
             "ABSORBING": medium.is_absorbing,
             "DISPERSIVE": medium.is_dispersive,
-            **{f"UNIFORM_{key}": not any(map(np.ndim, used)) for key, used in uniform.items()},
+            "UNIFORM_DENSITY": not np.ndim(medium.density),
+            "MEAN_DENSITY_OF_CLASSES": self._averages_classes,
+            "STEP": repr(self.operators.dt),  # in double precision
+            **self._materials.constants(),
         }
         parameters = {"NX": nx, "NY": ny, "NZ": nz, "MX": nx // 2 + 1, "DT": self.operators.dt}
         return Source(KERNELS, precision(self.dtype) | constants, parameters)
@@ -267,9 +266,20 @@ class SpectralStep:
 
     # Every call of `set_exchange` composes a new step; properties are copied only once.
 
+    @property
+    def _averages_classes(self) -> bool:
+        """Whether kernels find the density at velocity points from the classes of two points."""
+        medium = self.medium
+        in_classes = self._materials.classes is not None
+        return in_classes and np.ndim(medium.density) > 0 and medium.staggered is None
+
     @cached_property
     def _step_over_density(self) -> list[DeviceArray]:
-        """dt / rho_0 at the velocity points of each axis."""
+        """dt / rho_0 at the velocity points of each axis, or rho_0 of classes."""
+        if self._averages_classes:
+            assert self._materials.classes
+            densities = np.asarray(self._materials.classes.table.density, np.float64)
+            return [self._to_device.as_it_is(densities)] * len(self.axes)
         dt, staggered = self.operators.dt, self.medium.staggered_density
         return self._to_device.by_planes(
             lambda planes: [dt / staggered(axis, planes) for axis in self.axes]
@@ -277,12 +287,7 @@ class SpectralStep:
 
     @cached_property
     def _density(self) -> DeviceArray:
-        return self._to_device.property(self.medium.density)
-
-    @cached_property
-    def _state(self) -> list[DeviceArray]:
-        """Device copies of the coefficients of the equation of state."""
-        return self._to_device.by_planes(self.medium.state_coefficients_in)
+        return self._materials.density()
 
     @cached_property
     def _kappa(self) -> DeviceArray:

@@ -14,6 +14,7 @@ from groundswell.exchange.decomposition import Decomposition
 from groundswell.grids.cartesian import Grid, Part
 from groundswell.simulation.blocks import BlockSetup
 from groundswell.simulation.exchanging import part_of
+from groundswell.simulation.material_classes import too_many_classes
 from groundswell.solvers.ultrasound.line_transforms import fits
 from groundswell.solvers.ultrasound.losses import SourceLosses
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
@@ -85,6 +86,16 @@ class WaveSetup(BlockSetup):
     @abstractmethod
     def materials(self) -> AcousticMedium:
         """Some points of the medium, (points,), among them all extremes; see `Representatives`."""
+
+    @property
+    def given_densities(self) -> int:
+        """Number of axes for which the input has the densities at velocity points: all or none."""
+        return 0
+
+    @property
+    @abstractmethod
+    def material_count(self) -> int | None:
+        """Number of different materials; None if there are more than a table of classes has."""
 
     @property
     @abstractmethod
@@ -177,6 +188,16 @@ class WaveSetup(BlockSetup):
         """Losses of the waves that the sources emit."""
         found = frequencies(self.source_sections)
         return SourceLosses(self.materials, found, self.reference_speed, self.dt)
+
+    @property
+    def in_classes(self) -> bool:
+        """Whether materials are stored as classes."""
+        return bool(self.case.run.materials == "classes")
+
+    def require_few_materials(self) -> None:
+        """Raise InputError if materials are stored as classes and there are too many."""
+        if self.in_classes and self.material_count is None:
+            raise too_many_classes()
 
     # --- parts of ranks ---------------------------------------------------------------------------
 

@@ -1,77 +1,25 @@
-"""Materials in a table: the classes of cells, and runs that equal those with fields bit by bit."""
+"""Runs with materials in a table, which equal those with fields bit by bit."""
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from checked import quantities_of
 
 from groundswell.backends import open_backend
 from groundswell.errors import InputError
 from groundswell.solvers.earthquake import EarthquakeCase
-from groundswell.solvers.earthquake.material_classes import (
-    MOST,
-    ClassMaterials,
-    ClassTable,
-    TooManyClasses,
-)
+from groundswell.solvers.earthquake.material_classes import ClassMaterials
+from groundswell.solvers.earthquake.material_count import count_materials
 from groundswell.solvers.earthquake.setup import prepare
 from groundswell.solvers.earthquake.solver import Earthquake
 
 H, SHAPE = 100.0, (14, 18, 20)  # cells along z, y and x
 rng = np.random.default_rng(41)
-
-
-# --- the table ------------------------------------------------------------------------------------
-
-
-def random_values(count: int, shape: tuple[int, ...], dtype: str) -> list[NDArray[Any]]:
-    """Three properties of random cells of so many materials, some of them infinite."""
-    materials = rng.normal(size=(count, 3)).astype(dtype)
-    materials[::5, 2] = np.inf
-    chosen = np.sort(rng.integers(0, count, shape), axis=-1)  # with runs along x
-    return [materials[chosen, n] for n in range(3)]
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_record_has_the_bits_of_its_cells(dtype: str) -> None:
-    table = ClassTable(3, dtype)
-    first, second = (random_values(300, (5, 7, 40), dtype) for _ in range(2))
-    for values in (first, second, first):
-        classes = table.classify(values)
-        assert classes.dtype == np.uint16 and classes.shape == values[0].shape
-        for n, column in enumerate(table.records.T):
-            assert column[classes].tobytes() == values[n].tobytes()
-    assert len(np.unique(table.records, axis=0)) == len(table.records)
-
-
-def test_materials_that_were_found_keep_their_classes() -> None:
-    table, values = ClassTable(3, "float32"), random_values(50, (4, 4, 30), "float32")
-    before = table.classify(values)
-    table.classify(random_values(50, (4, 4, 30), "float32"))
-    assert (table.classify(values) == before).all()
-
-
-def test_65536_materials_are_allowed_and_no_more() -> None:
-    table = ClassTable(1, "float32")
-    parts = np.split(rng.permutation(MOST).astype("float32"), 8)
-    assert sorted(np.concatenate([table.classify([part]) for part in parts])) == [*range(MOST)]
-    with pytest.raises(TooManyClasses) as found:
-        table.classify([np.float32([-1, 3, -2])])
-    assert found.value.count == MOST + 2
-
-
-def test_two_materials_with_one_key_are_not_confused(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = "groundswell.solvers.earthquake.material_classes"
-    monkeypatch.setattr(f"{module}._keys", lambda flat: np.zeros(flat[0].size, np.uint64))
-    with pytest.raises(RuntimeError, match="same key"):
-        ClassTable(1, "float32").classify([np.float32([1, 2])])
-
-
-# --- runs -----------------------------------------------------------------------------------------
 
 
 def basin() -> dict[str, Any]:
@@ -109,10 +57,10 @@ SOURCES = [
 ]
 
 
-def make_solver(medium: str, lossy: bool = True, **sections: Any) -> Earthquake:
+def make_case(medium: str, lossy: bool = True, **sections: Any) -> EarthquakeCase:
     run = {"materials": sections.pop("materials", "cells"), **sections.pop("run", {})}
     pulse = {"kind": "gaussian", "sigma": 0.03}
-    case = EarthquakeCase(
+    return EarthquakeCase(
         time={"duration": 0.4, "step": 0.008},
         grid={"size": [n * H for n in SHAPE[::-1]], "spacing": H},
         medium=MEDIA[medium],
@@ -123,7 +71,10 @@ def make_solver(medium: str, lossy: bool = True, **sections: Any) -> Earthquake:
         output={"shaking_map": True, "surface": {"interval": 0.016, "stride": 2}},
         run=run,
     )
-    return Earthquake(prepare(case), open_backend("cpu"))
+
+
+def make_solver(medium: str, lossy: bool = True, **sections: Any) -> Earthquake:
+    return Earthquake(prepare(make_case(medium, lossy, **sections)), open_backend("cpu"))
 
 
 VARIANTS = [
@@ -170,7 +121,47 @@ def test_classes_of_slabs_do_not_depend_on_their_height(monkeypatch: pytest.Monk
 
 
 def test_a_medium_of_too_many_materials_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundswell.solvers.earthquake.material_classes.MOST", 100)
-    pattern = r'has \d+ different materials in 16 of 22 planes.*allows 100; set run.materials = "c'
+    monkeypatch.setattr("groundswell.simulation.material_classes.MOST", 100)
+    pattern = 'has more than 100 different materials, .*allows 100; set run.materials = "cells"'
     with pytest.raises(InputError, match=pattern):
         make_solver("basin", materials="classes")
+
+
+# --- what a check shows ---------------------------------------------------------------------------
+
+
+def quantities_with(medium: str, **run: str) -> dict[str, Any]:
+    found = quantities_of(prepare(make_case(medium, run=run)))
+    return {quantity.key: quantity for quantity in found}
+
+
+@pytest.mark.parametrize("medium", MEDIA)
+@pytest.mark.parametrize("lossy", [True, False])
+def test_the_number_of_materials_is_that_of_the_table(medium: str, lossy: bool) -> None:
+    solver = make_solver(medium, lossy=lossy, materials="classes")
+    assert isinstance(solver.materials, ClassMaterials)
+    found = count_materials(solver.setup.ground, "float32")
+    assert found == len(solver.materials._table.records)
+
+
+def test_check_shows_the_table_and_suggests_it_on_a_gpu() -> None:
+    table = quantities_with("basin", materials="classes")
+    count = table["material_count"].value
+    assert f"a table of {count} materials, with 16-bit classes" in table["materials"].text
+    suggested = quantities_with("basin", backend="cuda")
+    assert suggested["material_count"].value == count
+    text = f'{count} different ones; run.materials = "classes" changes no result, and a step moves'
+    assert text in suggested["materials"].text
+    numbers = re.search(r"moves ([\d.]+) instead of ([\d.]+)", suggested["materials"].text)
+    assert numbers
+    after, before = numbers.groups()
+    # 4 + 16 bytes, of which 2 + 2 remain; numbers are rounded to four digits.
+    assert float(before) - float(after) == pytest.approx(16, abs=0.11)
+    assert not quantities_with("basin")["materials"].label
+
+
+def test_large_media_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundswell.solvers.earthquake.material_count.MOST_CELLS", 1000)
+    found = quantities_with("basin", materials="classes")
+    assert found["material_count"].value is None and "a table" in found["materials"].text
+    assert quantities_with("layers", materials="classes")["material_count"].value

@@ -7,25 +7,43 @@ INLINE index_t to_next(int n, int count, index_t stride) {
   return n < count - 1 ? stride : (1 - count) * stride;
 }
 
-// dt / rho_0 at velocity points, which is `density`. With MEAN_DENSITY, `density` is rho_0 at
-// pressure points, and velocity points have the mean of two.
-INLINE Complex step_over_density(const real* RESTRICT density, int axis, Worker w, int n) {
+// rho_0 at pressure points: a field or, with CLASSES, a table.
+struct Density {
+  const real* RESTRICT values;
+  const Class* RESTRICT classes;
+
+  METHOD Complex at(index_t pair) const { return property(values, false, place_of(classes, pair)); }
+  METHOD real first_of(index_t pair) const {
+    return CLASSES ? values[classes[2 * pair]] : values[2 * pair];
+  }
+};
+
+// dt / rho_0 at velocity points, which is `values`. With MEAN_DENSITY, `values` is rho_0 at pressure
+// points, and velocity points have the mean of two.
+INLINE Complex step_over_density(const real* RESTRICT values, const Class* RESTRICT classes,
+                                 int axis, Worker w, int n) {
   const index_t pair = w.pair(n);
-  if (!MEAN_DENSITY) return property(density, UNIFORM_DENSITY, pair);
-  const Complex here = load_pair(density, pair);
+  if (UNIFORM_DENSITY) return {values[0], values[0]};
+  if (!MEAN_DENSITY) return load_pair(values, pair);
+  const Density density{values, classes};
+  const Complex here = density.at(pair);
   Complex next = {here.im, REAL(0)};
-  if (axis == 0) next.im = density[2 * (pair + to_next(n, MX, 1))];
-  if (axis == 1) next = load_pair(density, pair + to_next(w.y(), NY, MX));
-  if (axis == 2)
-    next = load_pair(density, pair + to_next(w.z(), NZ, static_cast<index_t>(NY) * MX));
+  if (axis == 0) next.im = density.first_of(pair + to_next(n, MX, 1));
+  if (axis == 1) next = density.at(pair + to_next(w.y(), NY, MX));
+  if (axis == 2) next = density.at(pair + to_next(w.z(), NZ, static_cast<index_t>(NY) * MX));
   return {REAL(2) * DT * RECIPROCAL(here.re + next.re),
           REAL(2) * DT * RECIPROCAL(here.im + next.im)};
 }
 
-// Prefetches the row of a field into the L2 cache.
-INLINE void prefetch_row(Worker w, const real* field) {
-  constexpr int LINE = 128 / sizeof(Complex);
-  for (int n = w.thread * LINE; n < MX; n += THREADS_X * LINE) prefetch(field + 2 * w.pair(n));
+// Prefetches a row into the L2 cache; `pairs` are the values of pairs of points.
+template <class Pair> INLINE void prefetch_row(Worker w, const Pair* pairs) {
+  constexpr int LINE = 128 / sizeof(Pair);
+  for (int n = w.thread * LINE; n < MX; n += THREADS_X * LINE) prefetch(pairs + w.pair(n));
+}
+
+INLINE void prefetch_density(Worker w, const real* values, const Class* classes) {
+  if (CLASSES && MEAN_DENSITY) prefetch_row(w, reinterpret_cast<const ClassPair*>(classes));
+  else if (!UNIFORM_DENSITY) prefetch_row(w, reinterpret_cast<const Complex*>(values));
 }
 
 // u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at
@@ -36,9 +54,10 @@ KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* sp
                   Complex* spectrum_z, const real* RESTRICT layer_x, const real* RESTRICT layer_y,
                   const real* RESTRICT layer_z, const real* RESTRICT density_x,
                   const real* RESTRICT density_y, const real* RESTRICT density_z,
-                  const real* RESTRICT source_fields, const real* RESTRICT source_signals,
-                  const long long* RESTRICT clock, index_t samples, const Complex* RESTRICT roots,
-                  const Complex* RESTRICT twiddles, const int* RESTRICT rows, index_t count) {
+                  const Class* RESTRICT classes, const real* RESTRICT source_fields,
+                  const real* RESTRICT source_signals, const long long* RESTRICT clock,
+                  index_t samples, const Complex* RESTRICT roots, const Complex* RESTRICT twiddles,
+                  const int* RESTRICT rows, index_t count) {
   FOR_ROWS(w, 3, twiddles, rows, count) {
     const int axis = e % 3;
     real* const u = select(axis, ux, uy, uz);
@@ -48,13 +67,13 @@ KERNEL accelerate(real* ux, real* uy, real* uz, Complex* spectrum_x, Complex* sp
     const Sources<U_TERMS> sources{source_fields, source_signals, clock, samples};
     const int first_term = select(axis, 0, UY_TERM, UZ_TERM),
               last_term = select(axis, UY_TERM, UZ_TERM, U_TERMS);
-    prefetch_row(w, u);
-    if (!UNIFORM_DENSITY) prefetch_row(w, density);
+    prefetch_row(w, reinterpret_cast<const Complex*>(u));
+    prefetch_density(w, density, classes);
     inverse_rows(w, spectrum, roots, [&](int first, Complex(&v)[R]) {
       UNROLL
       for (int m = 0; m < R; ++m) {
         const int n = first + m * STRIDE;
-        const Complex weight = step_over_density(density, axis, w, n);
+        const Complex weight = step_over_density(density, classes, axis, w, n);
         v[m] = advanced(load_pair(u, w.pair(n)), layer_at(layer, axis, w, n), weight, v[m]);
         if (U_TERMS) sources.add(v[m], w.pair(n), first_term, last_term);
         store_pair(u, w.pair(n), v[m]);

@@ -2,22 +2,42 @@
 #include "rows.h"
 
 // p = c^2 (rho + B/(2A) rho^2 / rho_0 + tau rate - eta dispersion). `nonlinearity` is B/(2A rho_0).
+struct Coefficients {
+  Complex speed_squared, nonlinearity, tau, eta;
+};
+struct alignas(STATE_VALUES * sizeof(real)) StateRecord {
+  real speed_squared, nonlinearity, tau, eta;
+};
 struct State {
   const real* RESTRICT speed_squared;
   const real* RESTRICT nonlinearity;
   const real* RESTRICT tau;
   const real* RESTRICT eta;
 
-  METHOD Complex pressure(index_t pair, Complex rho, Complex rate, Complex dispersion) const {
+  METHOD Complex pressure(Place place, Complex rho, Complex rate, Complex dispersion) const {
+    const Coefficients of = coefficients(place);
     Complex sum = rho;
-    if (NONLINEAR) {
-      const Complex factor = property(nonlinearity, UNIFORM_NONLINEARITY, pair);
-      sum = multiply_add(multiply(factor, rho), rho, sum);
+    if (NONLINEAR) sum = multiply_add(multiply(of.nonlinearity, rho), rho, sum);
+    if (ABSORBING) sum = multiply_add(of.tau, rate, sum);
+    if (DISPERSIVE) sum = multiply_add(REAL(-1) * of.eta, dispersion, sum);
+    return multiply(of.speed_squared, sum);
+  }
+
+  // With CLASSES, a thread reads records, whose first values are `speed_squared`.
+  METHOD Coefficients coefficients(Place place) const {
+    if (CLASSES) {
+      const StateRecord* const records = reinterpret_cast<const StateRecord*>(speed_squared);
+      const StateRecord a = records[place.classes.re], b = records[place.classes.im];
+      return {{a.speed_squared, b.speed_squared},
+              {a.nonlinearity, b.nonlinearity},
+              {a.tau, b.tau},
+              {a.eta, b.eta}};
     }
-    if (ABSORBING) sum = multiply_add(property(tau, UNIFORM_ABSORPTION, pair), rate, sum);
-    if (DISPERSIVE)
-      sum = multiply_add(REAL(-1) * property(eta, UNIFORM_ABSORPTION, pair), dispersion, sum);
-    return multiply(property(speed_squared, UNIFORM_SPEED, pair), sum);
+    Coefficients found = {property(speed_squared, UNIFORM_SPEED, place)};
+    if (NONLINEAR) found.nonlinearity = property(nonlinearity, UNIFORM_NONLINEARITY, place);
+    if (ABSORBING) found.tau = property(tau, UNIFORM_ABSORPTION, place);
+    if (DISPERSIVE) found.eta = property(eta, UNIFORM_ABSORPTION, place);
+    return found;
   }
 };
 
@@ -34,11 +54,11 @@ KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z
                 Complex* spectrum_x, Complex* spectrum_y, Complex* spectrum_z, real* RESTRICT p,
                 const real* RESTRICT layer_x, const real* RESTRICT layer_y,
                 const real* RESTRICT layer_z, const real* RESTRICT density,
-                const real* RESTRICT speed_squared, const real* RESTRICT nonlinearity,
-                const real* RESTRICT tau, real* RESTRICT total, const real* RESTRICT source_fields,
-                const real* RESTRICT source_signals, const long long* RESTRICT clock,
-                index_t samples, const Complex* RESTRICT roots, const Complex* RESTRICT twiddles,
-                const int* RESTRICT rows, index_t count) {
+                const Class* RESTRICT classes, const real* RESTRICT speed_squared,
+                const real* RESTRICT nonlinearity, const real* RESTRICT tau, real* RESTRICT total,
+                const real* RESTRICT source_fields, const real* RESTRICT source_signals,
+                const long long* RESTRICT clock, index_t samples, const Complex* RESTRICT roots,
+                const Complex* RESTRICT twiddles, const int* RESTRICT rows, index_t count) {
   constexpr bool RATE = FRACTIONAL && ABSORBING, TOTAL = DISPERSIVE && !DEFER_DENSITY;
   constexpr bool FIRST = (STATE_FOLLOWS || RATE) && !DEFER_SPECTRA,
                  SECOND = TOTAL && !DEFER_SPECTRA;
@@ -58,7 +78,8 @@ KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z
       for (int m = 0; m < R; ++m) {
         const int n = first + m * STRIDE;
         const index_t pair = w.pair(n);
-        const Complex rho_0 = property(density, UNIFORM_DENSITY, pair);
+        const Place place = place_of(classes, pair);
+        const Complex rho_0 = property(density, UNIFORM_DENSITY, place);
         const Complex rate = multiply(rho_0, x[m] + y[m] + z[m]);
         Complex rx = load_pair(rho_x, pair), ry = load_pair(rho_y, pair),
                 rz = load_pair(rho_z, pair);
@@ -76,7 +97,7 @@ KERNEL compress(real* RESTRICT rho_x, real* RESTRICT rho_y, real* RESTRICT rho_z
         store_pair(rho_x, pair, rx);
         store_pair(rho_y, pair, ry);
         store_pair(rho_z, pair, rz);
-        x[m] = STATE_FOLLOWS ? state.pressure(pair, rx + ry + rz, rate, rate) : rate;
+        x[m] = STATE_FOLLOWS ? state.pressure(place, rx + ry + rz, rate, rate) : rate;
         y[m] = rx + ry + rz;
         if (STATE_FOLLOWS || (ABSORBING && (OVERLAPS || !FRACTIONAL))) store_pair(p, pair, x[m]);
         if (OVERLAPS && TOTAL) store_pair(total, pair, y[m]);
@@ -117,10 +138,11 @@ KERNEL forward_density(const real* rho_x, const real* rho_y, const real* rho_z, 
 // not FRACTIONAL. The first spectrum becomes that of p, unless it needs values of overlaps.
 KERNEL find_pressure(real* RESTRICT p, const real* RESTRICT rho_x, const real* RESTRICT rho_y,
                      const real* RESTRICT rho_z, Complex* spectrum_rate,
-                     const Complex* spectrum_density, const real* RESTRICT speed_squared,
-                     const real* RESTRICT nonlinearity, const real* RESTRICT tau,
-                     const real* RESTRICT eta, const Complex* RESTRICT roots,
-                     const Complex* RESTRICT twiddles, const int* RESTRICT rows, index_t count) {
+                     const Complex* spectrum_density, const Class* RESTRICT classes,
+                     const real* RESTRICT speed_squared, const real* RESTRICT nonlinearity,
+                     const real* RESTRICT tau, const real* RESTRICT eta,
+                     const Complex* RESTRICT roots, const Complex* RESTRICT twiddles,
+                     const int* RESTRICT rows, index_t count) {
   constexpr bool RATE = FRACTIONAL && ABSORBING;
   FOR_ROWS(w, 1, twiddles, rows, count) {
     const State state{speed_squared, nonlinearity, tau, eta};
@@ -139,7 +161,7 @@ KERNEL find_pressure(real* RESTRICT p, const real* RESTRICT rho_x, const real* R
         const Complex rho =
             load_pair(rho_x, pair) + load_pair(rho_y, pair) + load_pair(rho_z, pair);
         if (ABSORBING && !FRACTIONAL) rate[m] = load_pair(p, pair);
-        rate[m] = state.pressure(pair, rho, rate[m], dispersion[m]);
+        rate[m] = state.pressure(place_of(classes, pair), rho, rate[m], dispersion[m]);
         store_pair(p, pair, rate[m]);
       }
       if (!DEFER_SPECTRA) put(rate, w, 0, first);

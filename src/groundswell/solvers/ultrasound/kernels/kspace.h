@@ -1,9 +1,10 @@
 // One step of the k-space pseudospectral method; see propagation.py for the order of the kernels.
 //
 // Real arrays are (NZ, NY, NX), spectra (NZ, NY, MX) with MX = NX / 2 + 1. A property of the medium
-// has one value per point, or a single value if its constant UNIFORM_... is set. For the perfectly
-// matched layers, the density is split along the coordinate axes, of which there are AXES (2 or 3).
-#include "portable.h"
+// has one value per point, or a single value if its constant UNIFORM_... is set; see also classes.h.
+// For the perfectly matched layers, the density is split along the coordinate axes, of which there
+// are AXES (2 or 3).
+#include "classes.h"
 
 struct Complex {
   real re, im;
@@ -56,42 +57,68 @@ KERNEL scale(Complex* RESTRICT values, const real* RESTRICT factors) {
 
 // --- at points -----------------------------------------------------------------------------------
 
+#if MEAN_DENSITY_OF_CLASSES
+
+// dt / rho_0 at the velocity point between a point and the next one along an axis; the grid is
+// periodic. In double precision, it has the bits of the field that is stored without CLASSES.
+template <int AXIS>
+INLINE real step_over_density_at(const double* RESTRICT density, const Class* RESTRICT classes,
+                                 int i, int j, int k) {
+  const index_t next = AXIS == 0   ? point(i < NX - 1 ? i + 1 : 0, j, k)
+                       : AXIS == 1 ? point(i, j < NY - 1 ? j + 1 : 0, k)
+                                   : point(i, j, k < NZ - 1 ? k + 1 : 0);
+  const double sum = density[classes[point(i, j, k)]] + density[classes[next]];
+  return static_cast<real>(STEP / (sum / 2));
+}
+typedef double DensityValue;
+
+#else
+
+template <int AXIS>
+INLINE real step_over_density_at(const real* RESTRICT step_over_density, const Class*, int i, int j,
+                                 int k) {
+  return step_over_density[UNIFORM_DENSITY ? 0 : point(i, j, k)];
+}
+typedef real DensityValue;
+
+#endif
+
 // u <- s (s u - dt / rho_0 dp), with the factor s of the absorbing layer and the density at
-// velocity points.
+// velocity points. `density` is dt / rho_0 there or, with MEAN_DENSITY_OF_CLASSES, a table of rho_0.
 template <int AXIS>
 INLINE void accelerate(real* RESTRICT u, const real* RESTRICT gradient, const real* RESTRICT layer,
-                       const real* RESTRICT step_over_density) {
+                       const DensityValue* RESTRICT density, const Class* RESTRICT classes) {
   FOR_CELLS(i, NX, j, NY, k, NZ) {
     const index_t c = point(i, j, k);
     const real s = layer[along<AXIS>(i, j, k)];
-    const real weight = UNIFORM_DENSITY ? step_over_density[0] : step_over_density[c];
+    const real weight = step_over_density_at<AXIS>(density, classes, i, j, k);
     u[c] = s * FMA(-weight, gradient[c], s * u[c]);
   }
 }
 
-KERNEL accelerate_x(real* u, const real* gradient, const real* layer,
-                    const real* step_over_density) {
-  accelerate<0>(u, gradient, layer, step_over_density);
+KERNEL accelerate_x(real* u, const real* gradient, const real* layer, const DensityValue* density,
+                    const Class* classes) {
+  accelerate<0>(u, gradient, layer, density, classes);
 }
 
-KERNEL accelerate_y(real* u, const real* gradient, const real* layer,
-                    const real* step_over_density) {
-  accelerate<1>(u, gradient, layer, step_over_density);
+KERNEL accelerate_y(real* u, const real* gradient, const real* layer, const DensityValue* density,
+                    const Class* classes) {
+  accelerate<1>(u, gradient, layer, density, classes);
 }
 
-KERNEL accelerate_z(real* u, const real* gradient, const real* layer,
-                    const real* step_over_density) {
-  accelerate<2>(u, gradient, layer, step_over_density);
+KERNEL accelerate_z(real* u, const real* gradient, const real* layer, const DensityValue* density,
+                    const Class* classes) {
+  accelerate<2>(u, gradient, layer, density, classes);
 }
 
 // rho_i <- q (q rho_i - dt r du_i/di) with r = rho_0, or rho_0 + 2 rho in a nonlinear medium. In an
 // ABSORBING medium, d_x then becomes rho_0 div u.
 KERNEL compress(real* rho_x, real* rho_y, real* rho_z, real* d_x, const real* d_y, const real* d_z,
-                const real* layer_x, const real* layer_y, const real* layer_z,
-                const real* density) {
+                const real* layer_x, const real* layer_y, const real* layer_z, const real* density,
+                const Class* classes) {
   FOR_CELLS(i, NX, j, NY, k, NZ) {
     const index_t c = point(i, j, k);
-    const real rho_0 = UNIFORM_DENSITY ? density[0] : density[c];
+    const real rho_0 = UNIFORM_DENSITY ? density[0] : density[CLASSES ? classes[c] : c];
     real total = rho_x[c] + rho_y[c];
     real divergence = d_x[c] + d_y[c];
     if (AXES == 3) {
@@ -117,16 +144,17 @@ KERNEL total_density(real* total, const real* rho_x, const real* rho_y, const re
 // p = c^2 (rho + B/(2A) rho^2 / rho_0 + tau absorption - eta dispersion). `nonlinearity` is B/(2A
 // rho_0).
 KERNEL equation_of_state(real* p, const real* rho_x, const real* rho_y, const real* rho_z,
-                         const real* speed_squared, const real* nonlinearity, const real* tau,
-                         const real* absorption, const real* eta, const real* dispersion) {
+                         const Class* classes, const real* speed_squared, const real* nonlinearity,
+                         const real* tau, const real* eta, const real* absorption,
+                         const real* dispersion) {
   FOR_CELLS(i, NX, j, NY, k, NZ) {
-    const index_t c = point(i, j, k);
+    const index_t c = point(i, j, k), m = CLASSES ? STATE_VALUES * classes[c] : c;
     const real rho = AXES == 3 ? rho_x[c] + rho_y[c] + rho_z[c] : rho_x[c] + rho_y[c];
     real sum = rho;
-    if (NONLINEAR) sum = FMA(nonlinearity[UNIFORM_NONLINEARITY ? 0 : c] * rho, rho, sum);
-    if (ABSORBING) sum = FMA(tau[UNIFORM_ABSORPTION ? 0 : c], absorption[c], sum);
-    if (DISPERSIVE) sum = FMA(-eta[UNIFORM_ABSORPTION ? 0 : c], dispersion[c], sum);
-    p[c] = speed_squared[UNIFORM_SPEED ? 0 : c] * sum;
+    if (NONLINEAR) sum = FMA(nonlinearity[UNIFORM_NONLINEARITY ? 0 : m] * rho, rho, sum);
+    if (ABSORBING) sum = FMA(tau[UNIFORM_ABSORPTION ? 0 : m], absorption[c], sum);
+    if (DISPERSIVE) sum = FMA(-eta[UNIFORM_ABSORPTION ? 0 : m], dispersion[c], sum);
+    p[c] = speed_squared[UNIFORM_SPEED ? 0 : m] * sum;
   }
 }
 

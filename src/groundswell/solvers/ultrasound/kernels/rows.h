@@ -6,6 +6,7 @@
 // al., Numerical Recipes, section 12.3). Values of spectra are twice those of a discrete Fourier
 // transform. A block works on ROWS rows of up to three fields, with THREADS_X threads per row. If
 // the grid has OVERLAPS, a launch works on the rows in a list, otherwise on all rows.
+#include "classes.h"
 #include "fft.h"
 
 using Row = SharedLine<1, ROW_GAP>;
@@ -107,8 +108,24 @@ INLINE Complex multiply_add(Complex a, Complex b, Complex c) {
   return {FMA(a.re, b.re, c.re), FMA(a.im, b.im, c.im)};
 }
 
-INLINE Complex property(const real* RESTRICT values, bool uniform, index_t pair) {
-  return uniform ? Complex{values[0], values[0]} : load_pair(values, pair);
+// Where the properties of a pair of points are: with CLASSES in a table, otherwise in fields.
+struct alignas(2 * sizeof(Class)) ClassPair {
+  Class re, im;
+};
+struct Place {
+  index_t pair;
+  ClassPair classes;
+};
+
+INLINE Place place_of(const Class* RESTRICT classes, index_t pair) {
+  if (!CLASSES) return {pair, {}};
+  return {pair, reinterpret_cast<const ClassPair*>(classes)[pair]};
+}
+
+INLINE Complex property(const real* RESTRICT values, bool uniform, Place place) {
+  if (uniform) return {values[0], values[0]};
+  if (CLASSES) return {values[place.classes.re], values[place.classes.im]};
+  return load_pair(values, place.pair);
 }
 
 template <class T> INLINE T select(int n, T a, T b, T c) { return n == 0 ? a : n == 1 ? b : c; }

@@ -47,6 +47,8 @@ class KWaveInput:
             speed.
         medium: the medium.
         materials: some points of it, among them all extremes.
+        material_count: number of different materials; None if there are more than a table of
+            classes has.
         sources: time-dependent sources.
         initial_pressure: pressure at the end of the first step, Pa.
         steps: number of steps.
@@ -57,6 +59,7 @@ class KWaveInput:
     operators: SpectralOperators
     medium: StoredMedium
     materials: AcousticMedium
+    material_count: int | None
     sources: tuple[PointSource, ...]
     initial_pressure: StoredField | None
     steps: int
@@ -121,7 +124,7 @@ def _read(file: InputDatasets, steps: int | None, comm: Communicator) -> KWaveIn
     sources, mask = read_sources(file, axes, grid.count), _mask(file, grid)
     materials = find_materials(file, medium, initial, grid.shape, comm)
     done = steps or count
-    return KWaveInput(operators, medium, materials, sources, initial, done, mask, file.scalars)
+    return KWaveInput(operators, medium, *materials, sources, initial, done, mask, file.scalars)
 
 
 def _refuse_other_solvers(file: InputDatasets) -> None:

@@ -23,7 +23,7 @@ def find_materials(
     initial: StoredField | None,
     shape: Triple,
     comm: Communicator,
-) -> AcousticMedium:
+) -> tuple[AcousticMedium, int | None]:
     """Check all values, each rank those of some planes, and find the extreme points.
 
     Args:
@@ -31,7 +31,8 @@ def find_materials(
         shape: of the grid, (nz, ny, nx).
 
     Returns:
-        Some points of the medium, (points,), among them all extremes; see `Representatives`.
+        Some points of the medium, (points,), among them all extremes, see `Representatives`; and
+        the number of different materials, None if there are more than a table of classes has.
 
     Raises:
         InputError: a value is not finite, or not in its range.
@@ -43,7 +44,8 @@ def find_materials(
     properties: dict[str, Any] = found.properties()
     if np.min(properties["absorption"]) < 0:
         raise file.error("alpha_coeff is negative, but media can only absorb")
-    return AcousticMedium(**properties, power=medium.power, nonlinear=medium.nonlinear)
+    points = AcousticMedium(**properties, power=medium.power, nonlinear=medium.nonlinear)
+    return points, found.materials.value
 
 
 def _read_planes(

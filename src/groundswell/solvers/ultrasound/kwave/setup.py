@@ -45,6 +45,7 @@ class KWaveSetup(WaveSetup):
         start, steps = self.case.output.start, self.data.steps
         if start > steps:
             raise InputError(f"-s {start}: samples must start at one of the steps 1 to {steps}")
+        self.require_few_materials()
 
     @property
     def axes(self) -> int:
@@ -68,6 +69,16 @@ class KWaveSetup(WaveSetup):
     def materials(self) -> AcousticMedium:
         """Some points of the medium, (points,), among them all extremes; see `Representatives`."""
         return self.data.materials
+
+    @property
+    def given_densities(self) -> int:
+        """Number of axes for which the input has the densities at velocity points."""
+        return self.axes
+
+    @property
+    def material_count(self) -> int | None:
+        """Number of different materials; None if there are more than a table of classes has."""
+        return self.data.material_count
 
     def medium_in(self, window: Window) -> AcousticMedium:
         """The medium at the points of a window, with the equations of the whole medium."""

@@ -120,20 +120,31 @@ class MediumDescription:
             disperses="dispersion" in section.effects,
         )
 
+    @property
+    def material_count(self) -> int | None:
+        """Number of different materials; None if there are more than a table of classes has."""
+        return self._scan.materials.value
+
     @cached_property
     def _extremes(self) -> dict[str, Values]:
         """Properties of these points, with the absorption in the unit of the section."""
+        return {name: _simplify(value) for name, value in self._scan.properties().items()}
+
+    @cached_property
+    def _scan(self) -> Representatives:
+        """The points, and the number of materials, found plane by plane."""
         found, used = Representatives(self._section.power, self._dtype), set[int]()
-        planes = range(self._points.shape[0])
-        found.merge(in_threads(lambda k: self._extremes_of(self._plane(k, used)), planes))
+
+        def scan(k: int) -> Representatives:
+            of_plane = Representatives(self._section.power, self._dtype)
+            countable = found.materials.value is not None  # among the planes merged so far
+            of_plane.add(self._plane(k, used), count=countable)
+            return of_plane
+
+        found.merge(in_threads(scan, range(self._points.shape[0])))
         for n, part in enumerate(self._parts):
             if n not in used:
                 raise InputError(part.unused)
-        return {name: _simplify(value) for name, value in found.properties().items()}
-
-    def _extremes_of(self, plane: Plane) -> Representatives:
-        found = Representatives(self._section.power, self._dtype)
-        found.add(plane)
         return found
 
     def speeds(self, points: Integers) -> Floats:

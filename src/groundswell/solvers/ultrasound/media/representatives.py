@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from groundswell.simulation.material_classes import ClassCount
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.media.plane import Plane
 from groundswell.solvers.ultrasound.medium import Values
@@ -21,27 +22,41 @@ class Representatives:
     Args:
         power: exponent y of the absorption.
         dtype: floating-point type of properties that vary in space.
+
+    Attributes:
+        materials: counts the different materials.
     """
 
     def __init__(self, power: float, dtype: str) -> None:
         self._power, self._dtype = power, dtype
         self._points: dict[tuple[float, ...], None] = {}  # in the order in which they are found
         self._varying: set[str] = set()
+        self.materials = ClassCount()
 
-    def add(self, plane: Plane) -> None:
-        """Add the points of a plane."""
+    def add(self, plane: Plane, *, count: bool = True) -> None:
+        """Add the points of a plane.
+
+        Args:
+            count: whether to count its materials.
+        """
         self._varying |= plane.varying
         if plane.is_uniform:
             found = [tuple(point[name] for name in PROPERTIES) for point in plane.present()]
+            values: Iterable[Values] = np.transpose(found)
         else:
-            found = list(self._extremes(*(plane.property(name) for name in PROPERTIES)))
+            values = [plane.property(name) for name in PROPERTIES]
+            found = list(self._extremes(*values))
         self._points.update(dict.fromkeys(found))
+        if count:
+            arrays = np.broadcast_arrays(*values)
+            self.materials.add([np.asarray(each, self._dtype) for each in arrays])
 
     def merge(self, others: Iterable[Representatives]) -> None:
         """Add the points of other parts of the medium."""
         for other in others:
             self._points.update(other._points)
             self._varying |= other._varying
+            self.materials.merge(other.materials)
 
     def properties(self) -> dict[str, Values]:
         """Each property of the points: an array (points,) if it varies, or a float."""

@@ -16,6 +16,7 @@ from ultrasound_media import AXES, CELLS, REGION, WATER, H, inside, model, prope
 from groundswell.backends import host_threads
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Grid
+from groundswell.simulation import material_classes
 from groundswell.solvers.ultrasound.dispersion import absorbing_distance, most_absorbing
 from groundswell.solvers.ultrasound.media import MediumDescription, MediumSection, files
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
@@ -99,6 +100,23 @@ def test_extremes_are_those_of_all_points(tmp_path: Path, seed: int, dtype: str)
                 assert found[name] == pytest.approx(value, rel=tolerance), (name, keys)
             assert found["speed"] == expected["speed"]
             assert found["density"] == expected["density"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_number_of_materials_is_that_of_all_points(
+    tmp_path: Path, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for keys in media(tmp_path, 9):
+        section = MediumSection(**{**WATER, **keys})
+        description = MediumDescription(section, AXES, REGION, dtype)
+        medium = description.medium()
+        points = np.broadcast_arrays(*(getattr(medium, name) for name in PROPERTIES))
+        wanted = len(np.unique(np.stack([*map(np.ravel, points)]), axis=1).T)
+        assert description.material_count == wanted, keys
+        monkeypatch.setattr(material_classes, "MOST", wanted - 1)
+        description = MediumDescription(section, AXES, REGION, dtype)
+        assert description.material_count is None, keys
+        monkeypatch.undo()
 
 
 def test_the_path_through_strong_absorption_is_that_of_all_points(tmp_path: Path) -> None:
