@@ -22,6 +22,8 @@ from groundswell.solvers.ultrasound.media.representatives import Representatives
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, select
 from groundswell.solvers.ultrasound.window import Window
 
+KEPT = 2**30  # bytes of planes that a description keeps, so that it evaluates them only once
+
 
 class MediumDescription:
     """A section `[medium]` on a grid, which is evaluated plane by plane.
@@ -31,6 +33,7 @@ class MediumDescription:
         positions: ascending coordinates x, y and z of all points, including absorbing layers, m.
         region: lowest and highest corner of the region, (x, y, z), m.
         dtype: floating-point type of arrays.
+        keep: bytes of planes to keep; others are evaluated again when needed.
 
     Raises:
         InputError: the file is damaged or does not cover the region, or the shape of an array is
@@ -43,8 +46,10 @@ class MediumDescription:
         positions: Sequence[ArrayLike],
         region: tuple[ArrayLike, ArrayLike],
         dtype: str = "float32",
+        keep: int = KEPT,
     ) -> None:
         self._section, self._dtype = section, dtype
+        self._kept, self._room = dict[int, Plane](), keep
         self._points = grid_points(positions, *region)
         given = {name: getattr(section, name) for name in PROPERTIES}
         self._given = {name: _checked(name, v, self._points) for name, v in given.items()}
@@ -125,16 +130,27 @@ class MediumDescription:
         """Properties of these points, with the absorption in the unit of the section."""
         found, used = Representatives(self._section.power, self._dtype), set[int]()
         planes = range(self._points.shape[0])
-        found.merge(in_threads(lambda k: self._extremes_of(self._plane(k, used)), planes))
+        for k, (extremes, plane) in enumerate(
+            in_threads(lambda k: self._examined(k, used), planes)
+        ):
+            found.merge([extremes])
+            self._keep(k, plane)
         for n, part in enumerate(self._parts):
             if n not in used:
                 raise InputError(part.unused)
         return {name: _simplify(value) for name, value in found.properties().items()}
 
-    def _extremes_of(self, plane: Plane) -> Representatives:
-        found = Representatives(self._section.power, self._dtype)
+    def _examined(self, k: int, used: set[int]) -> tuple[Representatives, Plane]:
+        """The extremes of a plane, and the plane."""
+        found, plane = Representatives(self._section.power, self._dtype), self._evaluated(k, used)
         found.add(plane)
-        return found
+        return found, plane
+
+    def _keep(self, k: int, plane: Plane) -> None:
+        """Keep a plane, unless it is too large."""
+        if plane.nbytes <= self._room:
+            self._kept[k] = plane
+            self._room -= plane.nbytes
 
     def speeds(self, points: Integers) -> Floats:
         """Sound speeds at points, given by flat indices in an array (nz, ny, nx), m/s."""
@@ -168,13 +184,17 @@ class MediumDescription:
 
     # --- planes -----------------------------------------------------------------------------------
 
-    def _plane(self, k: int, used: set[int] | None = None) -> Plane:
+    def _plane(self, k: int) -> Plane:
+        """A plane: a kept one, or it is evaluated again."""
+        return self._kept.get(k) or self._evaluated(k, set())
+
+    def _evaluated(self, k: int, used: set[int]) -> Plane:
         """A plane; the numbers of parts that change it are added to `used`."""
         values = {name: self._given_plane(name, k) for name in PROPERTIES}
         plane = Plane(values, self._points.shape[1:], self._dtype)
         for n, part in enumerate(self._parts):
             for change in part.changes(k):
-                if plane.apply(change) and used is not None:
+                if plane.apply(change):
                     used.add(n)
         return plane
 
