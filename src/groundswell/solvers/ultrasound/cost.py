@@ -96,10 +96,9 @@ def _arrays(setup: WaveSetup, *, fused: bool) -> float:
         fused: whether the run uses the fused step.
     """
     medium, axes = setup.materials, setup.axes
-    absorption = [medium.absorption] * (medium.is_absorbing + medium.is_dispersive)
     densities = [medium.density] * (1 if fused else axes + 1)
-    properties = [*densities, medium.speed, medium.nonlinearity, *absorption]
-    varying = sum(np.ndim(values) > 0 for values in properties)
+    coefficients = [*densities, *medium.state_coefficients]
+    varying = sum(np.ndim(values) > 0 for values in coefficients)
     fields = 1 + 2 * axes  # pressure, velocity and density
     terms, others = setup.separated_sources
     fields += len(terms)

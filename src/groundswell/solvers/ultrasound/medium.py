@@ -84,7 +84,9 @@ class AcousticMedium:
         """Coefficients of the equation of state: c^2, B/(2A rho_0), tau and eta, 0 if inactive."""
         return (
             np.square(self.speed),
-            np.asarray(self.nonlinearity) / (2 * np.asarray(self.density)),
+            np.asarray(self.nonlinearity) / (2 * np.asarray(self.density))
+            if self.is_nonlinear
+            else 0.0,
             self.tau if self.is_absorbing else 0.0,
             self.eta if self.is_dispersive else 0.0,
         )
@@ -97,6 +99,7 @@ class AcousticMedium:
             density=_planes_of(self.density, planes),
             absorption=_planes_of(self.absorption, planes),
             nonlinearity=_planes_of(self.nonlinearity, planes),
+            nonlinear=self.is_nonlinear,
             lossy=self._has_losses,
         )
         return part.state_coefficients
