@@ -6,7 +6,7 @@ on elements are described alike. Checkpoints, outputs and gathering to rank 0 wo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -96,8 +96,31 @@ class DistributedArray:
             whole[there] = values
         return whole
 
+    def reader(
+        self,
+        backend: Backend,
+        comm: Communicator,
+        complete: Callable[[HostArray], HostArray] = lambda whole: whole,
+    ) -> Callable[[slice], HostArray] | None:
+        """A function that returns some values of the flattened whole; None except at rank 0.
 
-def _is_whole(there: ArrayIndex, values: HostArray, shape: tuple[int, ...]) -> bool:
+        All ranks must call this method. If one rank owns the whole, the function copies values from
+        the device when it is called, and the whole needs no memory.
+
+        Args:
+            complete: sets the values that no rank has.
+        """
+        if comm.size == 1 and len(self.own) == 1:
+            (here, there), *_ = self.own
+            own = self.array[here]
+            if _is_whole(there, own, self.shape):
+                flat = own.reshape(-1)
+                return lambda part: backend.to_host(flat[part])
+        whole = self.gather(backend, comm)
+        return None if whole is None else complete(whole).reshape(-1).__getitem__
+
+
+def _is_whole(there: ArrayIndex, values: DeviceArray, shape: tuple[int, ...]) -> bool:
     """Whether the values at index `there` are the whole array of this shape."""
     return values.shape == shape and all(isinstance(entry, slice) for entry in there)
 

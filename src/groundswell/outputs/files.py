@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import ExitStack, contextmanager
 from math import prod
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import numpy as np
 from groundswell.arrays import Floats, HostArray
 from groundswell.formats.appendable_hdf5 import AppendableFile, chunk_length
 from groundswell.formats.atomic import atomic_write
-from groundswell.formats.netcdf import Variable, create_netcdf
+from groundswell.formats.netcdf import Stream, Variable, create_netcdf
 
 _CHUNK_BYTES = 1 << 20
 _CHUNK_SAMPLES = 512
@@ -84,17 +86,61 @@ def write_fields(
     coordinates: Mapping[str, Variable],
     fields: Mapping[str, Variable],
     attrs: Mapping[str, object],
+    streams: Sequence[Stream] = (),
 ) -> Path:
     """Write fields with all their values to a new file.
+
+    Args:
+        streams: values of fields that have only a type; see `Stream`.
 
     Raises:
         InputError: there is no permission to write.
         RunFailed: the disk is full.
     """
-    size = sum(np.asarray(v.values).nbytes for v in (*coordinates.values(), *fields.values()))
+    with _written(path, coordinates, fields, attrs, streams):
+        return path
+
+
+def flushed_later(
+    disk: Executor,
+    path: Path,
+    coordinates: Mapping[str, Variable],
+    fields: Mapping[str, Variable],
+    attrs: Mapping[str, object],
+    streams: Sequence[Stream] = (),
+) -> Future[Path]:
+    """Write fields as `write_fields` does, but wait for the disk in another thread."""
+    with ExitStack() as stack:
+        stack.enter_context(_written(path, coordinates, fields, attrs, streams))
+        unfinished = stack.pop_all()
+
+    def finish() -> Path:
+        unfinished.close()
+        return path
+
+    return disk.submit(finish)
+
+
+@contextmanager
+def _written(
+    path: Path,
+    coordinates: Mapping[str, Variable],
+    fields: Mapping[str, Variable],
+    attrs: Mapping[str, object],
+    streams: Sequence[Stream],
+) -> Iterator[None]:
+    """Write a file, which is flushed to the disk and gets its name after the block."""
+    sizes, variables = sizes_of(coordinates), {**coordinates, **fields}
+    size = sum(_bytes_of(variable, sizes) for variable in variables.values())
     with atomic_write(path, size + _METADATA_BYTES) as part:
-        create_netcdf(part, sizes_of(coordinates), {**coordinates, **fields}, attrs)
-    return path
+        create_netcdf(part, sizes, variables, attrs, streams)
+        yield
+
+
+def _bytes_of(variable: Variable, sizes: Mapping[str, int]) -> int:
+    if variable.values is not None:
+        return np.asarray(variable.values).nbytes
+    return prod(sizes[dim] for dim in variable.dims) * np.dtype(variable.dtype).itemsize
 
 
 def sizes_of(coordinates: Mapping[str, Variable]) -> dict[str, int]:

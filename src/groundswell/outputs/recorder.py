@@ -6,9 +6,10 @@ part of checkpoints. At the end, rank 0 gathers the statistics and the final val
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,11 @@ import numpy as np
 from groundswell.arrays import DeviceArray, HostArray
 from groundswell.backends import Backend, Launch
 from groundswell.backends.base import in_order
-from groundswell.backends.host_threads import mapped
 from groundswell.case.recording import HARMONICS, RecordSection
 from groundswell.exchange.communicator import Communicator
-from groundswell.formats.netcdf import Variable
+from groundswell.formats.netcdf import Stream, Variable
 from groundswell.outputs.distributed_array import DistributedArray
-from groundswell.outputs.files import write_fields
+from groundswell.outputs.files import flushed_later, write_fields
 from groundswell.outputs.harmonics import fit
 from groundswell.outputs.launches import WANTED, RecordLaunches, Targets
 from groundswell.outputs.recording import EXACT, RecordableField, Recording
@@ -134,26 +134,26 @@ class Recorder:
         Args:
             steps: number of steps made.
             states: number of states from which samples were taken.
-            writer: writes the file while ranks gather other values.
+            writer: writes the file while ranks gather other values, or waits for the disk.
         """
         wanted = self.section.statistics
         if not wanted:
             return []
         plain = [what for what in wanted if what not in HARMONICS]
-        found = [self._gather(what, states) for what in plain]
-        sums = self._gather_sums()
+        streams = [stream for what in plain for stream in self._streams(what, states)]
+        streams += self._harmonic_streams(steps)
         if not self._comm.first:
             return []
-        variables = {
-            name: variable
-            for what, values in zip(plain, found, strict=True)
-            for name, variable in self._variables(what, values).items()
-        } | self._harmonics(sums, steps)
+        variables = {name: of for what in plain for name, of in self._variables(what).items()}
         attrs = {**self._recording.attrs, "steps": steps}
         if self._statistics or self._sums is not None:
             attrs["samples"] = self._schedule.samples(states)
         path = folder / self.section.statistics_file
-        return [writer.submit(write_fields, path, self._coordinates, variables, attrs)]
+        fields = {**variables, **self._harmonics()}
+        file = path, self._coordinates, fields, attrs, streams
+        if self._comm.size > 1:  # all values are on the host
+            return [writer.submit(write_fields, *file)]
+        return [flushed_later(writer, *file)]
 
     @property
     def _coordinates(self) -> dict[str, Variable]:
@@ -163,66 +163,89 @@ class Recorder:
         harmonics = {"frequency": frequency} if len(values) else {}
         return {**self._selection.frame.coordinates, **harmonics}
 
-    def _variables(self, what: str, values: Sequence[HostArray]) -> dict[str, Variable]:
+    def _variables(self, what: str) -> dict[str, Variable]:
         frame, along = self._selection.frame, self._schedule.axis[0]
         method = {} if what == "final" else {"cell_methods": f"{along}: {METHODS[what]}"}
         return {
             f"{field.name}_{what}": frame.variable(
                 replace(field, long_name=f"{what} of {field.long_name}"),
-                values=of.reshape(frame.shape(field.name)),
+                dtype=self._recording.dtype,
                 attrs=method,
             )
-            for field, of in zip(self._fields, values, strict=True)
+            for field in self._fields
         }
 
-    def _gather_sums(self) -> list[list[Any]]:
-        """The sums of each field and term at rank 0, None on other ranks."""
-        terms = () if self._sums is None else tuple(self._sums)
-        return [
-            [self._distributed(term[n]).gather(self._backend, self._comm) for term in terms]
-            for n in range(len(self._fields))
-        ]
-
-    def _harmonics(self, sums: Sequence[Sequence[HostArray]], steps: int) -> dict[str, Variable]:
+    def _harmonics(self) -> dict[str, Variable]:
         """Variables of amplitudes and phases, (frequency, ...), such as p_amplitude."""
-        found = {}
-        if self._sums is None:
-            return {}
-        for field, terms in zip(self._fields, sums, strict=True):
-            amplitudes, phases = self._fit(field, terms, steps)
-            for what, values, units in (
-                ("amplitude", amplitudes, field.units),
-                ("phase", phases, "degrees"),
-            ):
-                of = replace(field, units=units, long_name=f"{what} of {field.long_name}")
-                shape = (len(values), *self._selection.frame.shape(field.name))
-                found[f"{field.name}_{what}"] = self._selection.frame.variable(
-                    of, "frequency", values=self._selection.complete(values).reshape(shape)
+        frame, dtype = self._selection.frame, self._recording.dtype
+        return {
+            f"{field.name}_{what}": frame.variable(
+                replace(
+                    field,
+                    units=field.units if what == "amplitude" else "degrees",
+                    long_name=f"{what} of {field.long_name}",
+                ),
+                "frequency",
+                dtype=dtype,
+            )
+            for field in self._fields
+            for what in self._fitted
+        }
+
+    @property
+    def _fitted(self) -> list[str]:
+        """The harmonics that the section wants: amplitudes, phases or both."""
+        return [what for what in ("amplitude", "phase") if what in self.section.what]
+
+    def _streams(self, what: str, states: int) -> Iterator[Stream]:
+        """The values of a statistic of each field; NaN without samples."""
+        array = self._final() if what == "final" else self._statistics[what]
+        samples, dtype = self._schedule.samples(states), self._recording.dtype
+        for n, field in enumerate(self._fields):
+            if read := self._reader(array[n]):
+                yield self._stream(
+                    (f"{field.name}_{what}",),
+                    read,
+                    lambda values: [_finished(what, values, samples, dtype)],
                 )
-        return {name: found[name] for name in found if name.rpartition("_")[2] in self.section.what}
+
+    def _harmonic_streams(self, steps: int) -> Iterator[Stream]:
+        """Amplitudes and phases of each field."""
+        terms = () if self._sums is None else tuple(self._sums)
+        for n, field in enumerate(self._fields if terms else ()):
+            readers = [self._reader(term[n]) for term in terms]
+            if read := _together(readers):
+                names = tuple(f"{field.name}_{what}" for what in self._fitted)
+                yield self._stream(names, read, self._fit(field, steps))
+
+    def _stream(
+        self,
+        names: tuple[str, ...],
+        read: Callable[[slice], Any],
+        find: Callable[[Any], Sequence[HostArray]],
+    ) -> Stream:
+        return Stream(names, (prod(self._selection.shape), 1), read, find)
 
     def _fit(
-        self, field: RecordableField, sums: Sequence[HostArray], steps: int
-    ) -> tuple[HostArray, HostArray]:
-        """Amplitudes and phases (degrees, of a sine at time 0) of a field, (frequencies, ...).
+        self, field: RecordableField, steps: int
+    ) -> Callable[[Sequence[HostArray]], list[HostArray]]:
+        """A function that finds the wanted harmonics of a field, (frequencies, ...), from sums.
 
-        Phases are corrected for the time offset of the field.
+        Phases, in degrees of a sine at time 0, are corrected for the time offset of the field.
         """
         basis = self._recording.basis(self.section)[: self._schedule.samples(steps)]
         delay = field.time_offset * (self._recording.seconds or 0.0)
-        return fit(sums, basis, [360 * delay * each for each in self.section.frequencies])
+        late, fitted = [360 * delay * each for each in self.section.frequencies], self._fitted
 
-    def _gather(self, what: str, states: int) -> list[Any]:
-        """A statistic of each field at rank 0, None on other ranks; NaN without samples."""
-        array = self._final() if what == "final" else self._statistics[what]
-        parts = [self._distributed(array[n]) for n in range(len(self._fields))]
-        found = [part.gather(self._backend, self._comm) for part in parts]
-        samples, complete = self._schedule.samples(states), self._selection.complete
-        dtype = self._recording.dtype
-        return [
-            None if whole is None else complete(_finished(what, whole, samples, dtype))
-            for whole in found
-        ]
+        def find(sums: Sequence[HostArray]) -> list[HostArray]:
+            found = dict(zip(("amplitude", "phase"), fit(sums, basis, late), strict=True))
+            return [found[what] for what in fitted]
+
+        return find
+
+    def _reader(self, array: DeviceArray) -> Callable[[slice], HostArray] | None:
+        """Reads values of a field's whole samples; None except at rank 0."""
+        return self._distributed(array).reader(self._backend, self._comm, self._selection.complete)
 
     def _final(self) -> DeviceArray:
         """The current values, (fields, *count)."""
@@ -237,10 +260,18 @@ def _finished(what: str, values: HostArray, samples: int, dtype: str) -> HostArr
     if what != "final" and not samples:
         return np.full_like(values, np.nan, dtype)
     if what == "mean":
-        return mapped(lambda sums: sums / samples, values, dtype=dtype)
-    if what != "rms":
-        return values
-    return mapped(lambda sums: np.sqrt(sums / samples), values, dtype=dtype)
+        return np.asarray(values / samples, dtype)
+    if what == "rms":
+        return np.asarray(np.sqrt(values / samples), dtype)
+    return values
+
+
+def _together(
+    readers: Sequence[Callable[[slice], HostArray] | None],
+) -> Callable[[slice], list[HostArray]] | None:
+    """Reads the same part of several arrays; None if there is no reader."""
+    found = [read for read in readers if read is not None]
+    return (lambda part: [read(part) for read in found]) if found else None
 
 
 class Recorders:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import current_thread
 
 import numpy as np
 import pytest
 
 from groundswell.backends import host_threads
+from groundswell.errors import DiskFull
 from groundswell.formats import netcdf
-from groundswell.formats.netcdf import Variable, read_netcdf
-from groundswell.outputs.files import write_fields
+from groundswell.formats.netcdf import Stream, Variable, read_netcdf
+from groundswell.outputs.files import flushed_later, write_fields
 
 SHAPE = (5, 6, 7)
 
@@ -50,3 +54,51 @@ def test_large_variables_are_written_as_small_ones(
         np.testing.assert_array_equal(found[name], variable.values)
         assert found[name].dtype == expected[name].dtype
         assert found[name].encoding["chunksizes"] is None
+
+
+@pytest.mark.parametrize(("threads", "chunk"), [(1, 50), (3, 50), (3, 10**6)])
+def test_streams_are_read_in_this_thread_and_written_by_others(
+    threads: int, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two variables, one with another dimension in front, come from the same sums."""
+    monkeypatch.setattr(host_threads, "CHUNK", chunk)
+    monkeypatch.setattr(host_threads, "default_threads", lambda: threads)
+    monkeypatch.setattr(netcdf, "_SYNCED", 2)
+    sums, readers = np.random.default_rng(5).standard_normal((2, *SHAPE)), set()
+
+    def read(part: slice) -> np.ndarray:
+        readers.add(current_thread())
+        return sums.reshape(2, -1)[:, part]
+
+    def find(given: np.ndarray) -> list[np.ndarray]:
+        return [np.float32(given[0] * given[1]), np.sort(given, axis=0)]
+
+    coordinates = {
+        axis: Variable((axis,), np.arange(n) * 0.5)
+        for axis, n in zip("pzyx", (2, *SHAPE), strict=True)
+    }
+    fields = {
+        "product": Variable(("z", "y", "x"), dtype="float32", attrs={"units": "Pa"}),
+        "both": Variable(("p", "z", "y", "x"), dtype="float64"),
+    }
+    stream = Stream(tuple(fields), (sums[0].size, 1), read, find)
+    path = tmp_path / "streamed.nc"
+    with ThreadPoolExecutor(1) as disk:
+        written = flushed_later(disk, path, coordinates, fields, {"title": "streams"}, [stream])
+        assert written.result() == path
+    found = read_netcdf(path, list(fields))
+    np.testing.assert_array_equal(found["product"], np.float32(sums[0] * sums[1]))
+    np.testing.assert_array_equal(found["both"], np.sort(sums, axis=0))
+    assert found["product"].attrs["units"] == "Pa" and found.attrs["title"] == "streams"
+    assert readers == {current_thread()}
+
+
+def test_a_file_whose_stream_fails_is_removed(tmp_path: Path) -> None:
+    def read(part: slice) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    x, a = Variable(("x",), np.arange(4.0)), Variable(("x",), dtype="float32")
+    stream = Stream(("a",), (4, 1), read, lambda given: [])
+    with ThreadPoolExecutor(1) as disk, pytest.raises(DiskFull, match="disk full while writing"):
+        flushed_later(disk, tmp_path / "failed.nc", {"x": x}, {"a": a}, {}, [stream])
+    assert not list(tmp_path.iterdir())

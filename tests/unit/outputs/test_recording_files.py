@@ -12,6 +12,8 @@ import xarray
 from recorded_truth import GRID, SPACING, STEPS, chosen, middles, read
 from recording_runs import SECONDS, Film, offered, record, renamed, section
 
+from groundswell.backends import host_threads
+from groundswell.backends.cpu import CpuBackend
 from groundswell.errors import InputError
 from groundswell.grids.cartesian import Part
 
@@ -81,6 +83,32 @@ def test_statistics_without_a_sample_are_not_numbers(tmp_path: Path) -> None:
     found = read(tmp_path, "r.nc")
     assert np.isnan(found["a_max"]).all() and np.isnan(found["a_mean"]).all()
     assert (found["a_final"].values == film.region("a")[STEPS]).all()
+
+
+def test_one_rank_copies_statistics_from_the_device_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several ranks gather whole statistics at one rank, which writes the same."""
+    copied, to_host = list[int](), CpuBackend.to_host
+
+    def counted(self: CpuBackend, array: Any, after: Any = None) -> Any:
+        copied.append(array.size)
+        return to_host(self, array, after)
+
+    monkeypatch.setattr(CpuBackend, "to_host", counted)
+    monkeypatch.setattr(host_threads, "CHUNK", 50)
+    film = Film.random(GRID, STEPS, seed=11, dtype="float64")
+    what = ["max", "mean", "rms", "final"]
+    wanted = section(fields=["a", "b"], where={"kind": "all"}, what=what)
+    record(film, [wanted], tmp_path / "one", (1, 1, 1), STEPS)
+    assert max(copied) == 50 < np.prod(GRID.region)
+    record(film, [wanted], tmp_path / "two", (2, 1, 1), STEPS)
+    one, two = (read(tmp_path / name, "r.nc") for name in ("one", "two"))
+    for name, values in one.items():
+        xarray.testing.assert_identical(values, two[name])
+    samples = film.region("a")[:STEPS]
+    np.testing.assert_array_equal(one["a_max"], samples.max(axis=0))
+    np.testing.assert_allclose(one["a_rms"], np.sqrt(np.mean(samples**2, axis=0)), rtol=1e-14)
 
 
 # --- refusals -------------------------------------------------------------------------------------

@@ -17,18 +17,19 @@ outside. Their eigenvalues are at most that of the grid.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from math import pi, sqrt
+from typing import Any
 
 import numpy as np
 from scipy import fft
 
 from groundswell.arrays import Complexes, Floats
-from groundswell.backends.host_threads import for_each
+from groundswell.backends.host_threads import chunks, for_each
 from groundswell.grids.cartesian import Grid, Triple
-from groundswell.solvers.ultrasound.medium import AcousticMedium, medium_of
+from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, medium_of
 from groundswell.solvers.ultrasound.operators import SpectralOperators
 from groundswell.solvers.ultrasound.window import Window
 
@@ -42,6 +43,7 @@ SQUARES = [(4 / np.pi / (2 * n + 1) ** 2) ** 2 for n in range(REACH)]  # of its 
 ROUNDING = 1e-12  # relative error of bounds of these elements
 TOLERANCE = 5e-3  # of the eigenvalue, relative
 
+Range = tuple[Any, Any]  # the smallest and the largest value, of a tile or of each column
 Element = tuple[float, Triple]  # a diagonal element of A (1/s^2), and its point (x, y, z)
 
 
@@ -142,22 +144,46 @@ def _largest_diagonals(medium_in: Callable[[Window], AcousticMedium], grid: Grid
 
 def _add_elements(found: list[Element], medium: AcousticMedium, slab: Window, grid: Grid) -> None:
     """Add the largest element of each tile of a slab, unless it is certainly too small."""
+    properties = medium.speed, medium.density, *(medium.staggered or ())
+    columns = [_column_ranges(values) for values in properties]
 
     def add(tile: Window) -> None:
-        part, largest = medium_of(medium, _within(slab, tile)), _largest(found, grid)
+        ranges, largest = [_tile_range(each, tile) for each in columns], _largest(found, grid)
         least = largest[-1][0] if len(largest) == PARTS[_axes(grid)] else 0.0
-        if _diagonal_bound(part, grid) * (1 + ROUNDING) >= least:
-            if _is_uniform(part):  # all elements are equal
+        if _diagonal_bound(ranges, grid) * (1 + ROUNDING) >= least:
+            if all(low == high for low, high in ranges):  # all elements are equal
                 tile = replace(tile, cells=(1, 1, 1))
-                part = medium_of(medium, _within(slab, tile))
+            part = medium_of(medium, _within(slab, tile))
             found.append(_largest_element(part, tile, grid))
 
     for_each(add, _tiles(slab, grid))
 
 
-def _is_uniform(part: AcousticMedium) -> bool:
-    properties = part.speed, part.density, *(part.staggered or ())
-    return all(np.min(values) == np.max(values) for values in properties)
+def _column_ranges(values: Values) -> Range:
+    """The smallest and the largest value of each column along z, (y, x), or twice a number.
+
+    The columns continue periodically along x and y, as far as tiles need.
+    """
+    if np.ndim(values) == 0:
+        return values, values
+    given = np.asarray(values)
+    low, high = (np.empty(given.shape[1:], given.dtype) for _ in range(2))
+
+    def find(rows: slice) -> None:
+        low[rows], high[rows] = given[:, rows].min(axis=0), given[:, rows].max(axis=0)
+
+    for_each(find, chunks(len(low), given[:, 0].size))
+    return np.pad(low, REACH, mode="wrap"), np.pad(high, REACH, mode="wrap")
+
+
+def _tile_range(columns: Range, tile: Window) -> Range:
+    """The smallest and the largest value in a tile, from those of all columns."""
+    low, high = columns
+    if np.ndim(low) == 0:
+        return columns
+    (i, j, _), (nx, ny, _) = tile.start, tile.cells
+    place = slice(j, j + ny + 2 * REACH), slice(i, i + nx + 2 * REACH)
+    return low[place].min(), high[place].max()
 
 
 def _largest(found: Iterable[Element], grid: Grid) -> list[Element]:
@@ -199,10 +225,16 @@ def _largest_element(part: AcousticMedium, tile: Window, grid: Grid) -> Element:
     return float(elements[z, y, x]), (i + x, j + y, k + z)
 
 
-def _diagonal_bound(part: AcousticMedium, grid: Grid) -> float:
-    """Upper bound of the diagonal elements in a tile, 1/s^2."""
-    lightest = min(map(np.min, part.staggered or [part.density]))
-    stiffest = float(np.max(part.speed) ** 2 * np.max(part.density))
+def _diagonal_bound(ranges: Sequence[Range], grid: Grid) -> float:
+    """Upper bound of the diagonal elements in a tile, 1/s^2.
+
+    Args:
+        ranges: those of the sound speed, the density, and the densities at velocity points if the
+            medium has them.
+    """
+    (_, fastest), (_, heaviest), *staggered = ranges
+    lightest = min(low for low, _ in staggered or ranges[1:])
+    stiffest = float(fastest**2 * heaviest)
     return (
         2
         * sum(SQUARES)
@@ -216,19 +248,33 @@ def _diagonal(part: AcousticMedium, tile: Window, grid: Grid) -> Floats:
     """Diagonal elements of A in a tile, without the k-space correction, 1/s^2."""
     total = np.zeros(tile.cells[::-1])
     for axis in range(_axes(grid)):
-        lightness = np.broadcast_to(1 / part.staggered_density(axis), tile.extended[::-1])
+        lightness = _lightness(part, tile, axis)
         for n, square in enumerate(SQUARES):
             both = lightness[_moved(tile, axis, n)] + lightness[_moved(tile, axis, -n - 1)]
-            total += square / grid.spacing[axis] ** 2 * both
-    return np.asarray(total * np.broadcast_to(_stiffness(part), tile.extended[::-1])[tile.own])
+            both *= square / grid.spacing[axis] ** 2
+            total += both
+    own = replace(part, speed=_at(part.speed, tile.own), density=_at(part.density, tile.own))
+    return np.asarray(total * _stiffness(own))
+
+
+def _lightness(part: AcousticMedium, tile: Window, axis: int) -> Floats:
+    """1 / rho_0 at the velocity points of an axis, in the block and before and after it."""
+    place = tuple(slice(None) if n == 2 - axis else own for n, own in enumerate(tile.own))
+    staggered = part.staggered and [_at(values, place) for values in part.staggered]
+    line = replace(part, density=_at(part.density, place), staggered=staggered)
+    shape = [tile.extended[axis] if n == axis else tile.cells[n] for n in (2, 1, 0)]
+    return np.broadcast_to(1 / line.staggered_density(axis), shape)
+
+
+def _at(values: Values, place: tuple[slice, ...]) -> Values:
+    return values if np.ndim(values) == 0 else np.asarray(values)[place]
 
 
 def _moved(tile: Window, axis: int, by: int) -> tuple[slice, ...]:
-    """Slices of the block of a tile, moved along an axis."""
-    own = list(tile.own)
-    place = own[2 - axis]
-    own[2 - axis] = slice(place.start + by, place.stop + by)
-    return tuple(own)
+    """Slices of the block of a tile, moved along an axis, in an array of `_lightness`."""
+    own = tile.own[2 - axis]
+    moved = slice(own.start + by, own.stop + by)
+    return tuple(moved if n == 2 - axis else slice(None) for n in range(3))
 
 
 # --- its largest eigenvalue -----------------------------------------------------------------------

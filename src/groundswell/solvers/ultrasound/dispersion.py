@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from math import degrees, nan, pi, tan
 
 import numpy as np
+from numpy.typing import NDArray
 
-from groundswell.arrays import Integers, Mask
 from groundswell.backends.host_threads import in_threads
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
@@ -91,11 +91,12 @@ def absorbing_distance(absorption: Callable[[int], Values], largest: float, grid
         grid: the grid.
     """
     x, y, z = grid.region
-    along_x, along_y, along_z = [], [], np.zeros((y, x), np.int64)
+    along_x, along_y, along_z = [], [], np.zeros((y, x), np.int32)
 
-    def find(k: int) -> tuple[Mask, Integers, Integers]:
+    def find(k: int) -> tuple[NDArray[np.integer], ...]:
         strong = np.broadcast_to(np.greater_equal(absorption(k), largest / 2), (y, x))
-        return strong, np.count_nonzero(strong, 1), np.count_nonzero(strong, 0)
+        ones = strong.view(np.uint8)  # sums of bytes are much faster than counts of booleans
+        return ones, ones.sum(1, dtype=np.int32), ones.sum(0, dtype=np.int32)
 
     for strong, in_rows, in_columns in in_threads(find, range(z)):
         along_x.append(in_rows)
@@ -105,7 +106,7 @@ def absorbing_distance(absorption: Callable[[int], Values], largest: float, grid
     return min(_mean_length(counts[axis]) * grid.spacing[axis] for axis in range(2 + (z > 1)))
 
 
-def _mean_length(counts: Integers) -> float:
+def _mean_length(counts: NDArray[np.integer]) -> float:
     """The mean number of strong points on the lines that have some."""
     return float(counts[counts > 0].mean())
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from groundswell.errors import InputError
 from groundswell.formats.netcdf import open_dataset
 from groundswell.simulation.readers import FileReader, RecordReader
-from groundswell.simulation.summary import read_summary
+from groundswell.simulation.summary import NAME, read_summary
 from groundswell.solvers.ultrasound.case import MEDIUM_FILE, PEAK_FILE
 from groundswell.solvers.ultrasound.focus import Focus, find_focus
 from groundswell.solvers.ultrasound.kwave.case import OUTPUT_FILE
@@ -56,13 +56,21 @@ def focus(folder: Path) -> Focus:
     Raises:
         InputError: the run has not written the largest pressure, or a file is damaged.
     """
-    path = folder / PEAK_FILE
-    return _focus(folder, path.stat().st_mtime_ns if path.exists() else 0)
+    files = tuple(_version(folder / name) for name in (PEAK_FILE, MEDIUM_FILE, NAME))
+    return _focus(folder.absolute(), files)
+
+
+def _version(path: Path) -> tuple[int, ...] | None:
+    """What differs if a file is another one or is written again; None if there is none."""
+    if not path.exists():
+        return None
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @lru_cache(maxsize=1)
-def _focus(folder: Path, written: int) -> Focus:
-    """The same, cached for several pictures until the file is written again (time in ns)."""
+def _focus(folder: Path, files: tuple[tuple[int, ...] | None, ...]) -> Focus:
+    """The same, cached for several pictures as long as the files that it depends on stay."""
     properties = medium(folder) if (folder / MEDIUM_FILE).exists() else {}
     per_wavelength = read_summary(folder)["case"].get("points_per_wavelength")
     return find_focus(fields(folder)["p_max"], properties.get("speed"), per_wavelength)

@@ -27,6 +27,7 @@ from groundswell.solvers.ultrasound.initial_pressure import (
     received,
 )
 from groundswell.solvers.ultrasound.media import MediumDescription
+from groundswell.solvers.ultrasound.media.build import KEPT
 from groundswell.solvers.ultrasound.media.case import PROPERTIES
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values
 from groundswell.solvers.ultrasound.operators import AbsorbingLayers
@@ -157,7 +158,8 @@ class Setup(WaveSetup):
     def _description(self) -> MediumDescription:
         origin, last = np.array(self.case.grid.origin), np.array(self.case.grid.counts) - 1
         high = origin + last * np.array(self.case.grid.spacings)
-        return MediumDescription(self.case.medium, self._positions, (origin, high), self.dtype)
+        keep, positions = KEPT // self.comm.size, self._positions  # ranks may share a host
+        return MediumDescription(self.case.medium, positions, (origin, high), self.dtype, keep)
 
     @cached_property
     def medium(self) -> AcousticMedium:

@@ -23,8 +23,9 @@ from functools import partial
 from math import inf, pi
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from groundswell.arrays import Floats
+from groundswell.arrays import Floats, Mask
 from groundswell.backends.host_threads import in_threads
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.absorption import STOKES
@@ -80,12 +81,17 @@ class Coefficients:
             medium.power if lossy else STOKES,
         )
 
-    def growth(self, k: Floats, reference_speed: float, dt: float) -> float:
-        """(a + 2 b) / 4 at the worst of these wavenumbers (rad/m): above 1, waves grow."""
+    def growth(self, k: Floats, reference_speed: float, dt: ArrayLike) -> Floats:
+        """(a + 2 b) / 4 at the worst of these wavenumbers (rad/m): above 1, waves grow.
+
+        Args:
+            dt: one or several time steps, s; the result has one value for each.
+        """
+        dt = np.asarray(dt)[..., None]
         squared = (2 * np.sin(reference_speed * k * dt / 2) / reference_speed) ** 2
         dispersed = self.stiffness + self.dispersion * k ** (self.power - 1)
         damped = 2 * self.absorption * k ** (self.power - 2) / dt
-        return float(np.max(squared * (dispersed + damped)) / 4)
+        return np.asarray(np.max(squared * (dispersed + damped), axis=-1) / 4)
 
 
 def _largest(medium: AcousticMedium, value: Callable[[AcousticMedium], Floats]) -> float:
@@ -200,7 +206,7 @@ class _VaryingDensity:
 
     def _is_unstable(self, step: float) -> bool:
         k = self._k * np.arange(1, WAVENUMBERS + 1) / WAVENUMBERS
-        return self._contrast(step) * self._found.growth(k, self._speed, step) > LIMIT
+        return bool(self._contrast(step) * self._found.growth(k, self._speed, step) > LIMIT)
 
     def _contrast(self, step: float) -> float:
         """The contrast at a step, at least 1, because losses may act elsewhere.
@@ -231,19 +237,20 @@ def longest_step(
     """
     k = largest_k * np.arange(1, WAVENUMBERS + 1) / WAVENUMBERS
     longest = WAVENUMBERS * pi / (reference_speed * largest_k)  # c_ref k dt / 2 = pi / 2 at k[0]
-    stable = 0.0
-    for dt in longest * np.geomspace(SHORTEST, 1, TRIALS):
-        if contrast * found.growth(k, reference_speed, dt) > LIMIT:
-            return _boundary(
-                lambda step: contrast * found.growth(k, reference_speed, step) > LIMIT,
-                (stable, float(dt)),
-            )
-        stable = float(dt)
-    return inf
+    steps = longest * np.geomspace(SHORTEST, 1, TRIALS)
+
+    def is_unstable(step: ArrayLike) -> Mask:
+        return contrast * found.growth(k, reference_speed, step) > LIMIT
+
+    unstable = np.flatnonzero(is_unstable(steps))
+    if not len(unstable):
+        return inf
+    first = unstable[0]
+    return _boundary(is_unstable, (float(steps[first - 1]) if first else 0.0, float(steps[first])))
 
 
 def _boundary(
-    is_unstable: Callable[[float], bool], between: tuple[float, float], halvings: int = 40
+    is_unstable: Callable[[float], bool | Mask], between: tuple[float, float], halvings: int = 40
 ) -> float:
     """The step between a stable and an unstable one at which waves begin to grow, s."""
     stable, unstable = between

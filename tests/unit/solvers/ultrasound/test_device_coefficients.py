@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,3 +76,19 @@ def test_tables_of_planes_are_those_of_all_wavenumbers() -> None:
         assert np.array_equal(operators.source_kappa(planes), operators.source_kappa()[planes])
         found = operators.fractional_laplacian(0.4, planes)
         assert np.array_equal(found, operators.fractional_laplacian(0.4)[planes])
+
+
+@pytest.mark.parametrize("absorption", [0.0, 1e-6])
+@pytest.mark.parametrize("nonlinearity", [0.0, 5.0])
+@pytest.mark.parametrize("speed", [1500.0, VARYING.speed])
+def test_coefficients_are_arrays_only_where_they_are_needed(
+    speed: Any, nonlinearity: float, absorption: float
+) -> None:
+    """B/(2A rho_0) varies with the density, and losses vary with the speed, if there are any."""
+    medium = AcousticMedium(speed, VARYING.density, absorption, 1.4, nonlinearity)
+    found = DeviceCoefficients(open_backend("cpu"), "float32", SHAPE).by_planes(
+        medium.state_coefficients_in
+    )
+    varies = np.ndim(speed) > 0
+    needed = [varies, nonlinearity > 0, *[varies and absorption > 0] * 2]
+    assert [array.shape == SHAPE for array in found] == needed

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
+import shutil
 from math import pi
 from pathlib import Path
 from typing import Any, get_args
 
+import h5py
 import numpy as np
 import pytest
 import xarray
@@ -20,7 +23,7 @@ from groundswell.backends import host_threads
 from groundswell.case.common import Section
 from groundswell.errors import CaseError, InputError
 from groundswell.report.pictures import draw_pictures
-from groundswell.solvers.ultrasound import api, plots
+from groundswell.solvers.ultrasound import api, plots, results
 from groundswell.solvers.ultrasound.case import UltrasoundCase
 from groundswell.solvers.ultrasound.focus import HALF, edges_of, find_focus
 from groundswell.solvers.ultrasound.initial_pressure import smoothed
@@ -225,6 +228,28 @@ def test_the_focus_of_a_run_is_its_largest_pressure_outside_of_bone(result: Any)
     assert result.focus.pressure == outside.max() < peak.max()
     assert result.focus.pressure == peak.sel(result.focus.position, method="nearest").item()
     assert set(result.focus.widths) == {"x", "y"}
+
+
+def test_the_focus_is_found_again_after_any_of_its_files_has_changed(
+    result: Any, tmp_path: Path
+) -> None:
+    """The time of the map alone would not show it: copies of files may have the same one."""
+    folder = Path(shutil.copytree(result.folder, tmp_path / "results"))
+    path, earlier = folder / "peak_pressure.nc", results.focus(folder)
+    with h5py.File(path, "r+") as file:
+        largest = file["p_max"][:, 0, 21] = 10 * earlier.pressure  # in bone
+    (folder / "medium.nc").unlink()
+    assert results.focus(folder).pressure == pytest.approx(largest, rel=1e-6)
+
+    def replace(source: Path) -> None:
+        """Replace the map by another one of the same size and time."""
+        written = path.stat().st_mtime_ns
+        shutil.copy(source, tmp_path / "copy.nc")
+        os.utime(tmp_path / "copy.nc", ns=(written, written))
+        (tmp_path / "copy.nc").replace(path)
+
+    replace(result.folder / "peak_pressure.nc")
+    assert results.focus(folder).pressure == result.fields["p_max"].max()
 
 
 # --- pictures -------------------------------------------------------------------------------------

@@ -11,8 +11,10 @@ from checked import quantities_of, warnings_of
 from ultrasound_cases import DROP, build, setup
 
 import groundswell as gs
+from groundswell.backends import open_backend
 from groundswell.case import read_case
 from groundswell.simulation.preparation import prepare
+from groundswell.solvers.ultrasound import cost as memory_cost
 from groundswell.solvers.ultrasound.fast_sizes import (
     cheapest_margin,
     cost,
@@ -21,6 +23,7 @@ from groundswell.solvers.ultrasound.fast_sizes import (
     prime_factors,
 )
 from groundswell.solvers.ultrasound.initial_pressure import smoothed
+from groundswell.solvers.ultrasound.solver import Ultrasound
 from groundswell.solvers.ultrasound.warnings import _use_step
 
 POINT = {"kind": "point", "position": ["5 mm", "5 mm"]}
@@ -274,3 +277,40 @@ def test_smoothing_keeps_the_largest_magnitude_and_removes_the_highest_wavenumbe
     assert np.abs(found).max() == pytest.approx(5) and found.min() == pytest.approx(-5)
     spectrum = np.abs(np.fft.fft2(found[0]))
     assert spectrum[16].max() < 1e-12 * spectrum[0, 0]
+
+
+# --- the estimate of the memory -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("varying", [(), ("speed",), ("density",), ("speed", "density")])
+def test_the_estimate_counts_the_arrays_of_each_medium(
+    varying: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A linear medium takes less memory than a nonlinear one if its density varies, and so on."""
+    backend, kept = open_backend("cpu"), list[int]()
+    zeros = backend.zeros
+
+    def counted(shape: tuple[int, ...], dtype: Any) -> Any:
+        array = zeros(shape, dtype)
+        kept.append(array.nbytes)
+        return array
+
+    monkeypatch.setattr(backend, "zeros", counted)
+
+    def costs(**medium: float) -> tuple[int, int]:
+        """Estimated and allocated memory of the case in a medium, bytes."""
+        ramp = np.linspace(0.9, 1.0, 2000).reshape(40, 50)
+        given = {"speed": 1500.0, "density": 1000.0, "power": 1.4, **medium}
+        case = build(medium=given | {name: given[name] * ramp for name in varying})
+        prepared, _ = prepare(case), kept.clear()
+        Ultrasound(prepared, backend)
+        return memory_cost.estimate(prepared).memory, sum(kept)
+
+    base = costs()
+    points = int(np.prod(setup().grid.cells))
+    for medium in ({"nonlinearity": 5.0}, {"absorption": 0.5}):
+        estimated, allocated = np.subtract(costs(**medium), base) / (4 * points)
+        tables = 2 * 0.5 * ("absorption" in medium)  # of wavenumbers, (nx / 2 + 1) values a row
+        arrays = 2 * ("speed" in varying) if "absorption" in medium else "density" in varying
+        assert estimated == arrays + tables
+        assert allocated == pytest.approx(estimated, abs=0.1)

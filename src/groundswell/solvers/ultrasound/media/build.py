@@ -22,6 +22,8 @@ from groundswell.solvers.ultrasound.media.representatives import Representatives
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, select
 from groundswell.solvers.ultrasound.window import Window
 
+KEPT = 2**30  # bytes of planes that a description keeps, so that it evaluates them only once
+
 
 class MediumDescription:
     """A section `[medium]` on a grid, which is evaluated plane by plane.
@@ -31,6 +33,7 @@ class MediumDescription:
         positions: ascending coordinates x, y and z of all points, including absorbing layers, m.
         region: lowest and highest corner of the region, (x, y, z), m.
         dtype: floating-point type of arrays.
+        keep: bytes of planes to keep; others are evaluated again when needed.
 
     Raises:
         InputError: the file is damaged or does not cover the region, or the shape of an array is
@@ -43,8 +46,10 @@ class MediumDescription:
         positions: Sequence[ArrayLike],
         region: tuple[ArrayLike, ArrayLike],
         dtype: str = "float32",
+        keep: int = KEPT,
     ) -> None:
         self._section, self._dtype = section, dtype
+        self._kept, self._room = dict[int, Plane](), keep
         self._points = grid_points(positions, *region)
         given = {name: getattr(section, name) for name in PROPERTIES}
         self._given = {name: _checked(name, v, self._points) for name, v in given.items()}
@@ -135,17 +140,26 @@ class MediumDescription:
         """The points, and the number of materials, found plane by plane."""
         found, used = Representatives(self._section.power, self._dtype), set[int]()
 
-        def scan(k: int) -> Representatives:
+        def scan(k: int) -> tuple[Representatives, Plane]:
+            plane = self._evaluated(k, used)
             of_plane = Representatives(self._section.power, self._dtype)
             countable = found.materials.value is not None  # among the planes merged so far
-            of_plane.add(self._plane(k, used), count=countable)
-            return of_plane
+            of_plane.add(plane, count=countable)
+            return of_plane, plane
 
-        found.merge(in_threads(scan, range(self._points.shape[0])))
+        for k, (of_plane, plane) in enumerate(in_threads(scan, range(self._points.shape[0]))):
+            found.merge([of_plane])
+            self._keep(k, plane)
         for n, part in enumerate(self._parts):
             if n not in used:
                 raise InputError(part.unused)
         return found
+
+    def _keep(self, k: int, plane: Plane) -> None:
+        """Keep a plane, unless it is too large."""
+        if plane.nbytes <= self._room:
+            self._kept[k] = plane
+            self._room -= plane.nbytes
 
     def speeds(self, points: Integers) -> Floats:
         """Sound speeds at points, given by flat indices in an array (nz, ny, nx), m/s."""
@@ -179,13 +193,17 @@ class MediumDescription:
 
     # --- planes -----------------------------------------------------------------------------------
 
-    def _plane(self, k: int, used: set[int] | None = None) -> Plane:
+    def _plane(self, k: int) -> Plane:
+        """A plane: a kept one, or it is evaluated again."""
+        return self._kept.get(k) or self._evaluated(k, set())
+
+    def _evaluated(self, k: int, used: set[int]) -> Plane:
         """A plane; the numbers of parts that change it are added to `used`."""
         values = {name: self._given_plane(name, k) for name in PROPERTIES}
         plane = Plane(values, self._points.shape[1:], self._dtype)
         for n, part in enumerate(self._parts):
             for change in part.changes(k):
-                if plane.apply(change) and used is not None:
+                if plane.apply(change):
                     used.add(n)
         return plane
 

@@ -61,10 +61,17 @@ class Plane:
             self.numbers = np.zeros(self._shape, np.uint16)
         part = self.numbers[change.rows, change.columns]
         chosen = part[change.mask]
+        if (number := chosen.min()) == chosen.max():  # then nothing needs counting
+            np.copyto(part, self._changed(number, change), where=change.mask)
+            return
         after = np.zeros(len(self.classes), np.uint16)
         for number in np.flatnonzero(np.bincount(chosen)):
-            after[number] = self._number_of({**self.classes[number], **change.values})
+            after[number] = self._changed(number, change)
         part[change.mask] = after[chosen]
+
+    def _changed(self, number: np.integer, change: Change) -> int:
+        """The number of the class of points of another class after a change."""
+        return self._number_of({**self.classes[number], **change.values})
 
     def _differs(self, name: str, value: float) -> bool:
         return bool(np.ndim(self.values[name]) > 0 or self.values[name] != value)
@@ -74,6 +81,12 @@ class Plane:
         if properties not in self.classes:
             self.classes.append(properties)
         return self.classes.index(properties)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arrays, bytes."""
+        arrays = [self.numbers, *self.values.values()]
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     @property
     def is_uniform(self) -> bool:
