@@ -80,6 +80,19 @@ def test_panels_of_a_page(ranks: int, drawn: list[str], tmp_path: Path) -> None:
     assert [call.args[0] for call in draw.call_args_list] == drawn
 
 
+def test_panels_in_columns(tmp_path: Path) -> None:
+    """Row by row, and a place of the last row stays empty."""
+    places: list[tuple[float, float]] = []
+
+    def draw(axes: Any, measured: Any) -> None:
+        places.append((axes.get_subplotspec().rowspan.start, axes.get_subplotspec().colspan.start))
+
+    page = Page("Tides", "", [Panel("any", draw)] * 3, 2.0, columns=2)
+    measured = {"devices": ["Abacus"], "ranks": 1, "any": ROWS}
+    page(measured, tmp_path / "page.png")
+    assert places == [(0, 0), (0, 1), (1, 0)]
+
+
 def test_a_page_without_panels_writes_nothing(tmp_path: Path) -> None:
     page = Page("Tides", "", [Panel("one", Mock(), "one")])
     page({"ranks": 2, "devices": ["Abacus"]}, tmp_path / "page.png")
