@@ -79,9 +79,10 @@ class Page:
 
 
 def devices(measured: Measured) -> str:
-    """The devices, as in "2 x NVIDIA H200"."""
+    """The devices, as in "2 x NVIDIA H200"; ranks share a CPU."""
     device, ranks = model_of(measured), measured["ranks"]
-    return f"{ranks} x {device}" if ranks > 1 else device
+    between = " ranks on " if measured.get("backend") == "cpu" else " x "
+    return f"{ranks}{between}{device}" if ranks > 1 else device
 
 
 def title(axes: Axes, text: str, **style: Any) -> None:

@@ -14,6 +14,7 @@ from groundswell.bench.drawing import (
     Page,
     Panel,
     curves,
+    devices,
     grouped_bars,
     lying_bars,
     places_of,
@@ -91,6 +92,20 @@ def test_panels_in_columns(tmp_path: Path) -> None:
     measured = {"devices": ["Abacus"], "ranks": 1, "any": ROWS}
     page(measured, tmp_path / "page.png")
     assert places == [(0, 0), (0, 1), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("backend", "ranks", "said"),
+    [
+        ("cpu", 1, "Abacus"),
+        ("cpu", 2, "2 ranks on Abacus"),
+        ("cuda", 1, "Abacus"),
+        ("cuda", 2, "2 x Abacus"),
+    ],
+)
+def test_ranks_share_a_cpu(backend: str, ranks: int, said: str) -> None:
+    names = ["Abacus, 4 threads" if backend == "cpu" else "Abacus"] * ranks
+    assert devices({"backend": backend, "ranks": ranks, "devices": names}) == said
 
 
 def test_a_page_without_panels_writes_nothing(tmp_path: Path) -> None:

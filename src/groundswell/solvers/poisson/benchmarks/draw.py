@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from groundswell.bench.drawing import PEER, Page, Panel, curves, distinct, legend, title
 from groundswell.bench.merging import runs_by_ranks
+from groundswell.errors import counted
 from groundswell.plotting.style import INK
 from groundswell.solvers.poisson.benchmarks.problems import METRICS
 from groundswell.solvers.poisson.benchmarks.published import (
@@ -25,6 +26,7 @@ Run = Mapping[str, Any]  # what was measured on some number of ranks
 COLOURS = {"stored": "#3b6fb6", "straight": "#b7791f", "affine": "#0b6e4f"}
 LINES = ("-", "--", ":", "-.")  # of one rank, and of more
 MARKS = {3: "^", 7: "o", 15: "s"}
+PER_RANK = "degrees of freedom of a rank (N³ per element)"
 PUBLISHED_MARKS = ("v", "D", "^")  # of hipBone on three devices
 
 
@@ -45,13 +47,13 @@ def _operator(axes: Axes, measured: Run) -> None:
     curves(axes, stored, "degree", "roofline", "metric", lambda metric: roofline)
     for (machine, gflops), mark in zip(OPERATOR.items(), PUBLISHED_MARKS, strict=True):
         label = f"hipBone, {machine}: {gflops:,.0f}"
-        axes.plot(OPERATOR_DEGREE, gflops, mark, color=PEER, ms=7, label=label)
+        axes.plot(OPERATOR_DEGREE, gflops, mark, color=PEER, mfc="none", ms=8, label=label)
     title(
         axes,
         f"The operator; roofline of {_rates(measured)} GB/s and "
         f"{measured['peak'] / 1e9:,.0f} GFLOP/s, both measured",
     )
-    _finish(axes, "degree", "GFLOP/s", 2)
+    _finish(axes, "degree", "GFLOP/s", 2, beside_gpus=measured["backend"] == "cpu")
 
 
 def _rates(measured: Run) -> str:
@@ -61,11 +63,15 @@ def _rates(measured: Run) -> str:
     return " to ".join(dict.fromkeys(f"{rate / 1e9:,.0f}" for rate in ends))
 
 
-def _finish(axes: Axes, x: str, y: str, columns: int) -> None:
+def _finish(axes: Axes, x: str, y: str, columns: int, *, beside_gpus: bool = False) -> None:
+    """Labels and legend; a logarithmic axis where a CPU stands beside published GPUs."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
+    if beside_gpus:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
     legend(axes, columns, "best", size=8)
-    axes.set_ylim(bottom=0)
 
 
 def _merit(axes: Axes, measured: Run) -> None:
@@ -80,16 +86,15 @@ def _merit(axes: Axes, measured: Run) -> None:
                 axes.plot(place, merit, MARKS[row["degree"]], color=PEER, label=label)
                 label = "_nothing more"
     title(axes, "NekBone's figure of merit, all ranks")
-    _finish(axes, "degrees of freedom of a rank (N³ per element)", "GFLOP/s", max(2, len(runs)))
+    on_cpu = measured["backend"] == "cpu"
+    _finish(axes, PER_RANK, "GFLOP/s", max(2, len(runs)), beside_gpus=on_cpu)
 
 
 def _throughput(axes: Axes, measured: Run) -> None:
     runs = measured["runs"]
     _sweep(axes, runs, "throughput", 1e9)
     title(axes, "Degrees of freedom x iterations / (ranks x s)")
-    _finish(
-        axes, "degrees of freedom of a rank (N³ per element)", "billion a second", max(2, len(runs))
-    )
+    _finish(axes, PER_RANK, "billion a second", max(2, len(runs)))
 
 
 def _efficiency(axes: Axes, measured: Run) -> None:
@@ -107,7 +112,8 @@ def _efficiency(axes: Axes, measured: Run) -> None:
     for shown, by, style in ((peaks, "machine", published), (rows, "metric", ours)):
         curves(axes, shown, "ranks", lambda row: 100 * row["efficiency"], by, style)
     axes.set_xscale("log", base=2)
-    ticks = sorted({row["ranks"] for row in (*peaks, *rows)} - {3, 6, 12, 24, 48})
+    powers = {row["ranks"] for row in peaks if row["ranks"].bit_count() == 1}
+    ticks = sorted(powers | {row["ranks"] for row in rows})
     axes.set_xticks(ticks, [str(n) for n in ticks])
     title(axes, "Efficiency of the best figure of merit, N = 15 (table 2)")
     _finish(axes, "ranks", "%", 2)
@@ -116,7 +122,7 @@ def _efficiency(axes: Axes, measured: Run) -> None:
 def _sweep(axes: Axes, runs: Sequence[Run], y: str, unit: float) -> None:
     """Curves by degree and metric, with another line for each number of ranks."""
     for run, line in zip(runs, cycle(LINES)):
-        more = f", {run['ranks']} ranks" * (len(runs) > 1)
+        more = f", {counted(run['ranks'], 'rank')}" * (len(runs) > 1)
         curves(axes, run["iterations"], _size, lambda row: row[y] / unit, _kind, _style(line, more))
     axes.set_xscale("log")
 

@@ -61,12 +61,14 @@ def compute_rate(backend: Backend, times: int = 1000) -> float:
 def measure_operator(session: Session) -> Iterator[Row]:
     """One rank's operator by degree, on cubes of elements (figure 3).
 
-    Other jobs may use the memory of the machine, so streaming is measured before and after.
+    Other jobs may use the memory of the machine, so streaming is measured before and after. They
+    can only reduce the rate of computing, so this is the largest so far.
     """
-    backend, sizes, peak = session.backend, session.sizes, session.measured["peak"]
+    backend, sizes, measured = session.backend, session.sizes, session.measured
     after = streaming_rate(backend, sizes.stream)
     for degree, edge in sizes.operator.items():
         cubes = Cubes.on(backend, SerialCommunicator(), degree, edge)
+        measured["peak"] = peak = max(measured["peak"], compute_rate(backend))
         for metric in kinds(backend):
             before, seconds = after, _applied(backend, cubes, metric)
             after = streaming_rate(backend, sizes.stream)
@@ -79,6 +81,7 @@ def measure_operator(session: Session) -> Iterator[Row]:
                 "metric": metric,
                 "seconds": seconds,
                 "rate": rate,
+                "peak": peak,
                 "gflops": cubes.operator_flops / seconds / 1e9,
                 "roofline": cubes.operator_flops / limit / 1e9,
                 "share": limit / seconds,
