@@ -98,15 +98,14 @@ def test_one_count_of_degrees_of_freedom(alone: dict[str, Any]) -> None:
 
 
 def test_efficiency_of_the_best_figure_of_merit() -> None:
-    """Of the best size, from that of the largest one, which each rank also has alone."""
+    """That of the largest cubes, which each rank also has alone."""
     kind = {"degree": 15, "metric": "stored"}
     measured = {
         "iterations": [kind | {"fom": 90.0}, kind | {"fom": 80.0}],
         "weak": [kind | {"efficiency": 0.8}],
     }
     [row] = _peaks(Mock(measured=measured, comm=Mock(size=2)))
-    assert row["fom"] == 90
-    assert row["efficiency"] == pytest.approx(90 / (80 / 0.8))
+    assert (row["fom"], row["efficiency"]) == (90, 0.8)
 
 
 def test_the_bakeoff_problem(alone: dict[str, Any]) -> None:

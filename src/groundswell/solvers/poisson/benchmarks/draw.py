@@ -98,7 +98,7 @@ def _throughput(axes: Axes, measured: Run) -> None:
 
 
 def _efficiency(axes: Axes, measured: Run) -> None:
-    """Efficiency of the largest figure of merit against ranks, with table 2."""
+    """Efficiency of the figure of merit against ranks, with table 2."""
     peaks = [*published_peaks(measured)]
     marks = dict(zip(distinct(peaks, "machine"), PUBLISHED_MARKS, strict=True))
 
@@ -115,7 +115,7 @@ def _efficiency(axes: Axes, measured: Run) -> None:
     powers = {row["ranks"] for row in peaks if row["ranks"].bit_count() == 1}
     ticks = sorted(powers | {row["ranks"] for row in rows})
     axes.set_xticks(ticks, [str(n) for n in ticks])
-    title(axes, "Efficiency of the best figure of merit, N = 15 (table 2)")
+    title(axes, "Efficiency of the figure of merit, N = 15, relative to one rank (table 2)")
     _finish(axes, "ranks", "%", 2)
 
 
