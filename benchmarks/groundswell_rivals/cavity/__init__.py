@@ -12,8 +12,6 @@ from groundswell.solvers.cavity.benchmarks.scaling import measure_strong, measur
 from groundswell.solvers.cavity.solver import Cavity
 from groundswell_rivals.exchange.versions import VERSIONS, VersionExchange
 
-COMPARED = ("baseline", "v3")
-
 
 def extend(benchmark: Benchmark) -> Benchmark:
     """Measure the scaling of these versions, too."""
@@ -30,7 +28,7 @@ def extend(benchmark: Benchmark) -> Benchmark:
 
 def rivals() -> dict[str, Callable[[Cavity], None]]:
     """What makes a solver exchange like a version, by name."""
-    return {name: partial(exchange_as, version=name) for name in COMPARED}
+    return {name: partial(exchange_as, version=name) for name in VERSIONS}
 
 
 def exchange_as(solver: Cavity, version: str) -> None:

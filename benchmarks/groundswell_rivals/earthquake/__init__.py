@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from groundswell.bench import Benchmark
+from groundswell.bench.drawing import Page, Panel
 from groundswell.bench.tables import Column, Row, Spread, Table, field, time_of
+from groundswell_rivals.earthquake.gains import draw_gains, name_of_link, published_gain
 from groundswell_rivals.earthquake.slow_links import (
     SIZES,
     measure_codecs,
@@ -18,9 +20,11 @@ SECONDS = 60.0  # that ranks may spend on a table
 
 
 def extend(benchmark: Benchmark) -> Benchmark:
-    """Add these tables."""
-    tables = [*benchmark.tables, CODECS, FIELDS, LINKS]
-    return replace(benchmark, sizes=SIZES, tables=tables, missing="")
+    """Add these tables, and draw what codecs gain."""
+    page, tables = benchmark.draw, [*benchmark.tables, CODECS, FIELDS, LINKS]
+    assert isinstance(page, Page)
+    page = replace(page, panels=[*page.panels, Panel("links", draw_gains, "several")])
+    return replace(benchmark, sizes=SIZES, tables=tables, draw=page, missing="")
 
 
 def _rate(head: str, name: str) -> Column:
@@ -57,10 +61,6 @@ FIELDS = Table(
 )
 
 
-def _link(row: Row) -> str:
-    return f"{row['link'] / 1e9:.3g} GB/s" if row["link"] else "the machine's"
-
-
 def _worded(words: dict[object, str], key: str) -> Callable[[Row], str]:
     return lambda row: words[row[key]]
 
@@ -69,10 +69,11 @@ LINKS = Table(
     "links",
     "Its step over slower links (a code pays if 1 - 1/r > B (1/Tc + 1/Td))",
     [
-        Column("link of a rank", _link),
+        Column("link of a rank", name_of_link),
         field("codec", 8),
         Column("step", "seconds", time_of, 8),
         Column("faster than without", "gain", "{:+.0f} %", unit=0.01),
+        Column("AWP-ODC", "codec", published_gain, 24),
         Column("the rule says", _worded({True: "pays", False: "does not pay", None: ""}, "pays")),
         Column("tuner", _worded({True: "takes it", False: ""}, "chosen")),
     ],

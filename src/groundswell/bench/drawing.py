@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from groundswell.bench.merging import model_of
 from groundswell.bench.tables import Measured, Row, fit
 from groundswell.plotting.style import QUIET, grid_lines, headline, picture
 
@@ -41,26 +42,30 @@ class Panel:
 
 @dataclass(frozen=True)
 class Page:
-    """A picture of panels, one below the other, which draws itself to a file.
+    """A picture of panels in rows and columns, which draws itself to a file.
 
     Args:
         title: the headline.
         note: what the line below says after the devices.
         height: of a panel, inches, or a function of the measurements.
+        columns: number of panels beside each other.
     """
 
     title: str
     note: str | Callable[[Measured], str]
     panels: Sequence[Panel]
     height: float | Callable[[Measured], float] = 3.9
+    columns: int = 1
 
     def __call__(self, measured: Measured, path: Path) -> Path:
         """Draw the panels for this number of ranks; without any, no file is written."""
         panels = [panel for panel in self.panels if panel.fits(measured["ranks"])]
         if panels:
             height = self.height(measured) if callable(self.height) else self.height
-            with picture(path, height=height * len(panels)) as figure:
-                self._draw(list(figure.subplots(len(panels), squeeze=False).flat), panels, measured)
+            rows = -(-len(panels) // self.columns)
+            with picture(path, height=height * rows) as figure:
+                every = figure.subplots(rows, self.columns, squeeze=False).flat
+                self._draw([*every][: len(panels)], panels, measured)
         return path
 
     def _draw(self, every: Sequence[Axes], panels: Sequence[Panel], measured: Measured) -> None:
@@ -74,9 +79,10 @@ class Page:
 
 
 def devices(measured: Measured) -> str:
-    """The devices, as in "2 x NVIDIA H200"."""
-    device, ranks = measured["devices"][0].split(",")[0], measured["ranks"]
-    return f"{ranks} x {device}" if ranks > 1 else device
+    """The devices, as in "2 x NVIDIA H200"; ranks share a CPU."""
+    device, ranks = model_of(measured), measured["ranks"]
+    between = " ranks on " if measured.get("backend") == "cpu" else " x "
+    return f"{ranks}{between}{device}" if ranks > 1 else device
 
 
 def title(axes: Axes, text: str, **style: Any) -> None:

@@ -14,6 +14,7 @@ from groundswell.bench.drawing import (
     Page,
     Panel,
     curves,
+    devices,
     grouped_bars,
     lying_bars,
     places_of,
@@ -78,6 +79,33 @@ def test_panels_of_a_page(ranks: int, drawn: list[str], tmp_path: Path) -> None:
     measured |= dict.fromkeys(("one", "several", "any"), ROWS)
     assert page(measured, tmp_path / "page.png").stat().st_size > 5000
     assert [call.args[0] for call in draw.call_args_list] == drawn
+
+
+def test_panels_in_columns(tmp_path: Path) -> None:
+    """Row by row, and a place of the last row stays empty."""
+    places: list[tuple[float, float]] = []
+
+    def draw(axes: Any, measured: Any) -> None:
+        places.append((axes.get_subplotspec().rowspan.start, axes.get_subplotspec().colspan.start))
+
+    page = Page("Tides", "", [Panel("any", draw)] * 3, 2.0, columns=2)
+    measured = {"devices": ["Abacus"], "ranks": 1, "any": ROWS}
+    page(measured, tmp_path / "page.png")
+    assert places == [(0, 0), (0, 1), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("backend", "ranks", "said"),
+    [
+        ("cpu", 1, "Abacus"),
+        ("cpu", 2, "2 ranks on Abacus"),
+        ("cuda", 1, "Abacus"),
+        ("cuda", 2, "2 x Abacus"),
+    ],
+)
+def test_ranks_share_a_cpu(backend: str, ranks: int, said: str) -> None:
+    names = ["Abacus, 4 threads" if backend == "cpu" else "Abacus"] * ranks
+    assert devices({"backend": backend, "ranks": ranks, "devices": names}) == said
 
 
 def test_a_page_without_panels_writes_nothing(tmp_path: Path) -> None:

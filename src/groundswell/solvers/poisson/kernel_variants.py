@@ -44,19 +44,19 @@ class OperatorVariant(KernelVariant):
 
     def fits(self, degree: int, size: int, factors: int) -> bool:
         """Whether an H200's multiprocessor has shared memory for all of its blocks."""
-        return self.fits_h200(self._block_bytes(degree, size, factors))
+        return self.fits_h200(self.block_bytes(degree, size, factors))
 
     def within(self, block_bytes: int, degree: int, size: int, factors: int) -> OperatorVariant:
         """The same variant with as many planes in the ring as a block may have shared memory."""
         smaller = [replace(self, ring=ring) for ring in range(self.ring, -1, -1)]
-        fitting = (v for v in smaller if v._block_bytes(degree, size, factors) <= block_bytes)
+        fitting = (v for v in smaller if v.block_bytes(degree, size, factors) <= block_bytes)
         return next(fitting, smaller[-1])
 
     def constants(self, degree: int) -> dict[str, int]:
         """The constants that the kernel is compiled with."""
         return {**super().constants(degree), "RING": self._planes(degree)}
 
-    def _block_bytes(self, degree: int, size: int, factors: int) -> int:
+    def block_bytes(self, degree: int, size: int, factors: int) -> int:
         """All shared memory of a block, with what kernels declare."""
         side = padded_nodes(degree)
         is_tiled = self.layout == TENSOR_CORES

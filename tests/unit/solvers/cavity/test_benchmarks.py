@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from matplotlib.figure import Figure
 from ranks import run_to_json
 from variants import long_variants
 
@@ -14,7 +17,7 @@ from groundswell.backends import open_backend
 from groundswell.bench import Session, benchmark, measure
 from groundswell.bench.tables import show
 from groundswell.exchange.communicator import SerialCommunicator
-from groundswell.solvers.cavity.benchmarks import Sizes, draw, published
+from groundswell.solvers.cavity.benchmarks import Sizes, draw, draw_ranks, published
 
 BENCHMARK = benchmark("cavity")
 SMALL = Sizes(edges=(12, 16), edge=12, large=0, steady=(23, 1e4))
@@ -59,18 +62,26 @@ def test_on_one_rank(alone: dict[str, Any]) -> None:
 
 @pytest.mark.full
 def test_on_two_ranks(shared: dict[str, Any]) -> None:
-    """Both versions on both transports, and ours, for each of three cuts; a larger cube in ours."""
+    """All versions on both transports for each of three cuts; a larger cube in ours.
+
+    Ours is measured with and without overlap.
+    """
     assert not shared["notes"]
     for part in ("strong", "weak"):
         versions = [row["version"] for row in shared[part]]
-        assert [versions.count(v) for v in ("baseline", "v3", "ours")] == [6, 6, 4]
+        assert [versions.count(v) for v in ("baseline", "v1", "v2", "v3")] == [6] * 4
+        assert [row["overlap"] for row in shared[part] if row["version"] == "ours"] == [
+            True,
+            False,
+        ] * 8
+        assert [row["edge"] for row in shared[part]] == [12] * 36 + [14] * 4
         assert 14 in shared[part][-1]["cells"]
-    assert {tuple(row["cells"]) for row in shared["weak"][:-1]} == {
+    assert {tuple(row["cells"]) for row in shared["weak"][:-4]} == {
         (24, 12, 12),
         (12, 24, 12),
         (12, 12, 24),
     }
-    assert [row["cells"] for row in shared["growth"]] == [[12, 12, 24]] * 3
+    assert [row["cells"] for row in shared["growth"]] == [[12, 12, 24]] * 12
 
 
 @pytest.mark.full
@@ -85,6 +96,49 @@ def test_the_papers_figures_stand_beside_ours(
     speed, share = published.STRONG["Baseline", (2, 1, 1)]
     assert f"{speed}" in baseline and f"{share} %" in baseline
     assert "179.4" in said and "180.9" in said
+
+
+def scaled(cut: tuple[int, int, int], efficiency: float, **more: Any) -> dict[str, Any]:
+    row = {"processes": cut, "efficiency": efficiency, "version": "ours", "overlap": True}
+    return row | {"transport": "peer", "edge": 12} | more
+
+
+def test_curves_against_ranks_of_several_calls(tmp_path: Path) -> None:
+    """By cut; where two or three axes cannot be cut, the curve has the next one (tables 1, 2)."""
+    two = [scaled((1, 1, 2), 90.0), scaled((2, 1, 1), 60.0), scaled((1, 1, 2), 1.0, edge=14)]
+    four = [scaled((1, 1, 4), 80.0), scaled((1, 2, 2), 85.0), scaled((4, 1, 1), 50.0)]
+    two += [scaled((2, 1, 1), 55.0, overlap=False), scaled((2, 1, 1), 33.0, version="v1")]
+    about = {"subject": "cavity", "backend": "cpu"}
+    runs = [
+        about | {"ranks": n, "devices": ["Abacus"] * n, "strong": rows, "weak": rows}
+        for n, rows in ((2, two), (4, four))
+    ]
+    measured = {**runs[1], "runs": runs}
+    axes = Figure().subplots()
+    draw_ranks._by_cut(axes, measured, "strong")
+    curves = {
+        (line.get_color(), line.get_linestyle()): line.get_xydata().tolist() for line in axes.lines
+    }
+    colours = draw_ranks.CUTS
+    assert curves[colours["2-D"], "-"] == [[1, 100], [2, 90], [4, 85]]
+    assert curves[colours["1-D, k"], "-"] == [[1, 100], [2, 90], [4, 80]]
+    assert curves[colours["1-D, i"], "-"] == [[1, 100], [2, 60], [4, 50]]
+    assert curves[colours["1-D, i"], "--"] == [[1, 100], [2, 55]]
+    (tmp_path / "bench_cavity_2_ranks.json").write_text(json.dumps(runs[0]))
+    with patch.object(draw_ranks, "_by_cut", wraps=draw_ranks._by_cut) as drawn:
+        draw(runs[1], tmp_path / "bench_cavity_4_ranks.png")
+    assert [run["ranks"] for run in drawn.call_args.args[1]["runs"]] == [2, 4]
+
+
+def test_two_p100s_stand_at_two_ranks() -> None:
+    """Cut along i through the host: tables 3 and 4."""
+    rows = [scaled((2, 1, 1), 70.0, transport="mpi", version="baseline", overlap=False)]
+    about = {"backend": "cpu", "ranks": 2, "strong": rows, "weak": rows}
+    for growth, efficiency in (("strong", 11.7), ("weak", 11.4)):
+        axes = Figure().subplots()
+        draw_ranks._by_version(axes, about | {"runs": [about]}, growth, "mpi")
+        [mark] = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
+        assert mark.get_xydata().tolist() == [[2, efficiency]]
 
 
 def test_tables_of_one_rank(alone: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

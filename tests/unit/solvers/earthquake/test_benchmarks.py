@@ -13,8 +13,12 @@ from variants import long_variants
 from groundswell.backends import open_backend
 from groundswell.bench import benchmark
 from groundswell.bench.tables import show
-from groundswell.solvers.earthquake.benchmarks import draw
+from groundswell.solvers.earthquake.benchmarks import draw, published
+from groundswell.solvers.earthquake.benchmarks.ranks import make_case_on
+from groundswell.solvers.earthquake.benchmarks.tables import published_scaling
 from groundswell.solvers.earthquake.benchmarks.throughput import Variant, measure_variant
+from groundswell.solvers.earthquake.setup import prepare
+from groundswell_rivals.earthquake.gains import published_gain
 from groundswell_rivals.earthquake.slow_links import pays
 
 Capture = pytest.CaptureFixture[str]
@@ -76,6 +80,17 @@ def test_throughput_stands_beside_published_figures(capsys: Capture, tmp_path: P
     assert (tmp_path / "bench.png").stat().st_size > 10_000
 
 
+def test_the_published_table_of_weak_scaling() -> None:
+    """Compression gains 48 to 64 % on A100s, and steps of that fit the table of throughput."""
+    rows = [*published_scaling({})]
+    gains = [100 * (row["gain"] - 1) for row in rows if row["name"].endswith("MPC")]
+    assert [round(gain) for gain in (min(gains), max(gains))] == [48, 64]
+    fastest = max(row["MLUPS"] for row in rows)
+    assert fastest == pytest.approx(published.AWP_ODC["A100 (PCIe, optimised)"], rel=1e-3)
+    gained = {codec: published_gain(codec) for codec in ("none", "mpc", "zfp8")}
+    assert gained == {"none": "", "mpc": "+18 %, A100s 48 to 64 %", "zfp8": "+35 %"}
+
+
 def test_links_and_codecs(capsys: Capture) -> None:
     lines = shown(SHARED, capsys)
     assert any("20x" in line and "440 GB/s" in line for line in lines)
@@ -91,14 +106,39 @@ def test_whether_a_code_pays() -> None:
     assert not pays(code, 0.0)
 
 
+@pytest.mark.parametrize(("ranks", "grid"), [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (6, (2, 3))])
+def test_a_case_on_ranks(ranks: int, grid: tuple[int, int]) -> None:
+    """Each has all depths of its columns."""
+    case = make_case_on(ranks, (44, 40, 24))
+    cells = prepare(case).grid.cells
+    assert sorted(grid) == sorted(case.run.processes[:2]) and case.run.processes[2] == 1
+    assert cells == (44 * case.run.processes[0], 40 * case.run.processes[1], 24)
+
+
 TINY = """
 import sys
 from groundswell.bench import rig, run_bench
+from groundswell.solvers.earthquake.benchmarks import ranks
 from groundswell_rivals.earthquake import slow_links
 rig.REPEATS, rig.REPEAT_SECONDS = 2, 1e-4
+ranks.CELLS["cpu"] = (44, 24, 24)
 slow_links.SIZES["cpu"] = slow_links.Sizes(cells=(44, 24, 24), links=(0.0, 1e6), steps=(2, 9))
 run_bench("earthquake", backend="cpu", output=sys.argv[1])
 """
+
+
+def check_scaling(rows: list[dict[str, Any]], ranks: int) -> None:
+    """As many points on each rank; by transport, and alone."""
+    counts = [1, 2, 2, 4, 4][: {2: 3, 4: 5}[ranks]]
+    assert [row["ranks"] for row in rows] == counts
+    assert [row["transport"] for row in rows] == ["none", "mpi", "peer", "mpi", "peer"][: len(rows)]
+    for row in rows:
+        assert row["MLUPS"] == pytest.approx(44 * 24 * 24 / row["seconds"] / 1e6)
+        assert row["flops"] == pytest.approx(307 * row["ranks"] * row["MLUPS"] * 1e6)
+        assert row["efficiency"] == pytest.approx(rows[0]["seconds"] / row["seconds"])
+    plain, peer = rows[1:3]
+    assert (plain["gain"], rows[0]["gain"]) == (1, None)
+    assert peer["gain"] == pytest.approx(plain["seconds"] / peer["seconds"])
 
 
 @pytest.mark.parametrize("ranks", long_variants([2, 4]))
@@ -107,6 +147,7 @@ def test_on_ranks(tmp_path: Path, ranks: int) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads((tmp_path / f"bench_earthquake_{ranks}_ranks.json").read_text())
     assert found["notes"] == [] and "throughput" not in found
+    check_scaling(found["scaling"], ranks)
     assert len(found["codecs"]) == 2 * 3 and len(found["links"]) == 2 * 4
     assert all(row["ratio"] > 1 for row in found["codecs"] if row["codec"] != "mpc")
     fields = [row["field"] for row in found["fields"] if row["step"] == 9]

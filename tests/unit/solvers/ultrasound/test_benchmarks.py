@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from ranks import run_to_json
 from variants import long_variants
 
@@ -26,6 +27,7 @@ from groundswell.solvers.ultrasound.benchmarks.blocks import (
     medium_of,
     small_setup,
 )
+from groundswell.solvers.ultrasound.benchmarks.published import published_communication
 from groundswell.solvers.ultrasound.benchmarks.single import parts_of
 from groundswell.solvers.ultrasound.window import Window, bell, bell_shape
 
@@ -129,6 +131,20 @@ def test_tables_of_one_rank(alone: dict[str, Any], capsys: pytest.CaptureFixture
     said = capsys.readouterr().out
     assert "6.7e-03" in said and "k-Wave, in tissue" in said
     assert "kspaceFirstOrder-CUDA, H200" in said and "14.1" in said
+
+
+def test_the_line_of_acceptable_errors(alone: dict[str, Any]) -> None:
+    """1e-3 in medical applications (Vaverka et al., text on figure 1)."""
+    axes = Figure().subplots()
+    groundswell_rivals.ultrasound.draw_errors(axes, alone)
+    level = [line for line in axes.lines if "acceptable" in str(line.get_label())]
+    assert [list(line.get_ydata()) for line in level] == [[1e-3, 1e-3]]
+
+
+def test_published_communication() -> None:
+    """As much of a step for overlaps of 16 and 32 (text on figure 2), and only there."""
+    found = {overlap: published_communication(overlap) for overlap in (8, 16, 32)}
+    assert found == {8: "", 16: "66 to 80 %", 32: "66 to 80 %"}
 
 
 @pytest.mark.full

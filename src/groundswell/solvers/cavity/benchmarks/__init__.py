@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from groundswell.bench import Benchmark, Session
 from groundswell.bench.rig import Rig
 from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.probing import find_obstacles
 from groundswell.solvers.cavity.benchmarks.draw import draw
-from groundswell.solvers.cavity.benchmarks.tables import TABLES
+from groundswell.solvers.cavity.benchmarks.tables import TABLES, TRANSPORTS
 
 __all__ = ["BENCHMARK", "Sizes", "draw"]
 
@@ -49,7 +50,9 @@ def prepare(session: Session) -> dict[str, object]:
         "bandwidth": backend.measure_bandwidth(),
     }
     if isinstance(job, MpiCommunicator):
-        session.rig = Rig(backend, job, ["mpi", "peer" if backend.on_host else "direct"])
+        reasons = find_obstacles(backend, job, TRANSPORTS[backend.name])
+        session.rig = Rig(backend, job, [name for name, why in reasons.items() if not why])
+        session.rig.notes += [f"{name}: {why}" for name, why in reasons.items() if why]
         facts["notes"] = session.rig.notes
     return facts
 

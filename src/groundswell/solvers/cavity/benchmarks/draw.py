@@ -1,20 +1,22 @@
-"""Plots of the cavity benchmark: speed by size, or efficiency by version."""
+"""Plots of the cavity benchmark: speed by size on one rank, or efficiency against ranks."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 from groundswell.bench.drawing import OTHER, OURS, PEER, Page, Panel, lying_bars, title
-from groundswell.bench.tables import Measured, Row
+from groundswell.bench.merging import runs_by_ranks
+from groundswell.bench.tables import Measured
 from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.cavity.benchmarks import published
+from groundswell.solvers.cavity.benchmarks.draw_ranks import NOTE, TITLE, draw_ranks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 P100 = "Tesla P100, Xue & Roy 2020"
-KNOWN = {"strong": published.STRONG, "weak": published.WEAK}
 
 
 def _sizes(axes: Axes, measured: Measured) -> None:
@@ -33,48 +35,11 @@ def _steady(axes: Axes, measured: Measured) -> None:
     title(axes, "From rest to a steady flow")
 
 
-def _efficiency(axes: Axes, measured: Measured, part: str) -> None:
-    """Bars of efficiency, without transports through the host, whose scale would hide the rest."""
-    rows = [row for row in measured[part] if row["transport"] != "mpi"]
-    theirs = {
-        f"two P100, {version}, cut {format_extent(grid)}": efficiency
-        for (version, grid), (_, efficiency) in KNOWN[part].items()
-        if "GPUDirect" in version
-    }
-    colours = [OURS if row["version"] == "ours" else OTHER for row in rows]
-    ours = {_name(row): row["efficiency"] for row in rows}
-    lying_bars(axes, ours | theirs, colours + [PEER] * len(theirs))
-    axes.set_xlabel("parallel efficiency, %; P100: Xue & Roy 2020")
+def draw(measured: Measured, path: Path) -> Path:
+    """Plot one rank, or several with earlier measurements of other numbers of ranks."""
+    if measured["ranks"] == 1:
+        return ONE(measured, path)
+    return draw_ranks({**measured, "runs": runs_by_ranks(measured, path.parent)}, path)
 
 
-def _name(row: Row) -> str:
-    cut = f"cut {format_extent(row['processes'])}" if row["processes"] else "automatic cut"
-    return f"{format_extent(row['cells'])}, {row['version']}, {cut}"
-
-
-def _strong(axes: Axes, measured: Measured) -> None:
-    _efficiency(axes, measured, "strong")
-    title(axes, "One cube shared by all ranks")
-
-
-def _weak(axes: Axes, measured: Measured) -> None:
-    _efficiency(axes, measured, "weak")
-    title(axes, "A cube on each rank")
-
-
-def _height(measured: Measured) -> float:
-    last = measured["steady" if measured["ranks"] == 1 else "weak"]
-    return 2.75 + 0.15 * len(last)
-
-
-draw = Page(
-    "A buoyancy-driven cavity",
-    "Euler steps in double precision",
-    [
-        Panel("sizes", _sizes, "one"),
-        Panel("steady", _steady, "one"),
-        Panel("strong", _strong, "several"),
-        Panel("weak", _weak, "several"),
-    ],
-    _height,
-)
+ONE = Page(TITLE, NOTE, [Panel("sizes", _sizes, "one"), Panel("steady", _steady, "one")], 3.2)

@@ -36,8 +36,8 @@ class Sizes:
     """Sizes of the measured problems.
 
     Args:
-        cells: elements of the box on one device, along x, y, z.
-        host: elements of the box on the CPU of a machine with a GPU.
+        cells: elements of the box on one device, along x, y, z, and on the CPU of a machine with a
+            GPU.
         nodes: approximate number of nodes for the comparison of degrees; fewer if memory is short.
         featured: elements along the edges of a box with each feature.
         shared, weak: elements of each rank's box, for the exchange and for weak scaling.
@@ -45,7 +45,6 @@ class Sizes:
     """
 
     cells: Triple
-    host: Triple
     nodes: int
     featured: int
     shared: Triple
@@ -53,15 +52,15 @@ class Sizes:
     configurations: tuple[Configuration, ...]
 
 
-SMALL, LARGE = (8, 8, 8), (32, 32, 32)
+SMALL, LARGE = (8, 8, 8), (32, 32, 32)  # 32,768 elements, as in the paper
 DOUBLE = tuple(each for each in TABLE_2 if each.precision == "double")
 FULL = {
-    "cuda": Sizes(LARGE, SMALL, 63_000_000, 24, LARGE, LARGE, TABLE_2),
-    "cpu": Sizes((12, 12, 12), SMALL, 1_000_000, 12, SMALL, SMALL, TABLE_2),
+    "cuda": Sizes(LARGE, 63_000_000, 24, LARGE, LARGE, TABLE_2),
+    "cpu": Sizes(LARGE, 63_000_000, 12, SMALL, SMALL, TABLE_2),
 }
 SIZES = {
     "cuda": replace(FULL["cuda"], configurations=DOUBLE),
-    "cpu": Sizes((6, 6, 6), SMALL, 110_000, 6, (4, 4, 4), (4, 4, 4), DOUBLE[1:]),
+    "cpu": Sizes(LARGE, 1_000_000, 6, (4, 4, 4), (4, 4, 4), DOUBLE[1:]),
 }
 
 

@@ -23,6 +23,7 @@ from groundswell.bench.drawing import (
     title,
 )
 from groundswell.plotting.style import ACCENT, INK, QUIET
+from groundswell.solvers.dgwave.benchmarks.speed import cpu_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,9 +48,11 @@ DEGREES = {
 SENT = {"whole elements": PEER, "variables, materials": YELLOW, "face traces": OURS}
 MARKS = {"double": "o", "single": "^"}
 LINES = {"double": "-", "single": "--"}
+SHORTEST = 1e-3  # ms, of exchanges in pictures
 
 
-def _label(row: Run) -> str:
+def label(row: Run) -> str:
+    """Equations, flux and precision."""
     return f"{row['configuration'].replace(', ', chr(10))}\n{row['precision']}"
 
 
@@ -60,14 +63,20 @@ def _on_device(measured: Run) -> Rows:
 # --- bars -----------------------------------------------------------------------------------------
 
 
-def _speed(axes: Axes, measured: Run) -> None:
-    """Speed-up over the solver on the CPU if that was measured, else over the base version."""
-    rows, beside_cpu = _on_device(measured), "host_bandwidth" in measured
-    value, over = "over_base", "the base version"
-    if beside_cpu or rows[0]["over_base"] is None:
-        value, over = "over_cpu", "the solver on the CPU"
-    places = grouped_bars(axes, rows, _label, "version", value, VERSIONS)
-    above(axes, places, [row[value] for row in rows], [f"{row['GDOFS']:.3g}" for row in rows], 7)
+def compared(measured: Run) -> tuple[str, str]:
+    """The speed-ups to show, and over what: the solver on a GPU's host, else the base version."""
+    has_base = _on_device(measured)[0]["over_base"] is not None
+    if "host" in measured or not has_base:
+        return "over_cpu", f"the solver on {cpu_of(measured)}"
+    return "over_base", "the base version"
+
+
+def draw_speed(axes: Axes, measured: Run) -> None:
+    """Speed-up by version."""
+    rows, (value, over) = _on_device(measured), compared(measured)
+    places = grouped_bars(axes, rows, label, "version", value, VERSIONS)
+    speeds = [f"{row['GDOFS']:.{2 + (row['GDOFS'] >= 1)}g}" for row in rows]
+    above(axes, places, [row[value] for row in rows], speeds, 7)
     legend(axes, 4)
     axes.set_ylabel("speed-up")
     title(axes, f"Speed-up over {over}; grey: billion unknowns per second and stage (figure 4a)")
@@ -76,7 +85,7 @@ def _speed(axes: Axes, measured: Run) -> None:
 def _times(axes: Axes, measured: Run) -> None:
     """Stacked bars of the time of each kernel in a stage."""
     rows = _on_device(measured)
-    groups, width, places = places_of(rows, _label, "version", VERSIONS)
+    groups, width, places = places_of(rows, label, "version", VERSIONS)
     parts = [{name: 1e3 * t for name, t in row["kernels"].items()} for row in rows]
     heights = stacked_bars(axes, places, parts, KERNELS, 0.9 * width)
     above(axes, places, heights, [row["version"] for row in rows], 7)
@@ -86,12 +95,17 @@ def _times(axes: Axes, measured: Run) -> None:
     title(axes, "Time by kernel (figure 4b)")
 
 
-def _degrees(axes: Axes, measured: Run) -> None:
-    """Speed by degree."""
-    rows = [
+def by_degree(measured: Run) -> Rows:
+    """Rows of degrees, each with its `kind`."""
+    return [
         {**row, "kind": f"{row['version']}, N = {row['degree']}"} for row in measured["degrees"]
     ]
-    grouped_bars(axes, rows, _label, "kind", "GDOFS", DEGREES)
+
+
+def draw_degrees(axes: Axes, measured: Run) -> None:
+    """Speed by degree."""
+    rows = by_degree(measured)
+    grouped_bars(axes, rows, label, "kind", "GDOFS", DEGREES)
     legend(axes, 4)
     axes.set_ylabel("GDOF/s")
     nodes = rows[-1]["elements"] * (rows[-1]["degree"] + 1) ** 3
@@ -128,23 +142,34 @@ def _rooflines(axes: Axes, measured: Run) -> None:
 
 
 def _exchange(axes: Axes, measured: Run) -> None:
-    """Fraction of a stage that the exchange adds: bars with overlap, dots without."""
+    """Time that the exchange adds to a stage: bars with overlap, dots without."""
     rows = [
-        {**row, "per cent": 100 * row["overhead"], "group": f"{row['transport']}\n{_label(row)}"}
+        {**row, "added": _milliseconds(row), "group": f"{row['transport']}\n{label(row)}"}
         for row in measured["exchange"]
     ]
     overlapped = [row for row in rows if row["overlap"]]
-    grouped_bars(axes, overlapped, "group", "sent", "per cent", SENT)
+    grouped_bars(axes, overlapped, "group", "sent", "added", SENT)
     plain = [row for row in rows if not row["overlap"]]
     used = [sent for sent in SENT if sent in distinct(rows, "sent")]
     groups, _, places = places_of(plain, "group", "sent", used)
     for place, row in zip(places, plain, strict=True):
-        axes.plot(place, row["per cent"], "o", ms=4, mfc=SENT[row["sent"]], mec=INK)
+        axes.plot(place, row["added"], "o", ms=4, mfc=SENT[row["sent"]], mec=INK)
     size = 8 if len(distinct(rows, "transport")) < 4 else 6
     name_groups(axes, range(len(groups)), groups, size)
+    axes.set_yscale("log")
+    axes.set_ylim(SHORTEST / 2, 10 * max(row["added"] for row in rows))  # room for the legend
     legend(axes, 3)
-    axes.set_ylabel("% of a stage")
-    title(axes, "Time added by the exchange, with overlap; dots: without (figures 6, 7)")
+    axes.set_ylabel("ms")
+    title(
+        axes,
+        "Time that the exchange adds to a stage, with overlap; dots: without; at least "
+        f"{1e3 * SHORTEST:g} µs (figures 6, 7)",
+    )
+
+
+def _milliseconds(row: Run) -> float:
+    """Time that the exchange adds, ms, or SHORTEST, as the scale is logarithmic."""
+    return max(1e3 * float(row["exchange"]), SHORTEST)
 
 
 def _weak(axes: Axes, measured: Run) -> None:
@@ -178,10 +203,10 @@ draw = Page(
     "Waves by discontinuous Galerkin",
     "N = 7 unless stated",
     [
-        Panel("kernels", _speed, "one"),
+        Panel("kernels", draw_speed, "one"),
         Panel("kernels", _times, "one"),
         Panel("rooflines", _rooflines, "one"),
-        Panel("degrees", _degrees, "one"),
+        Panel("degrees", draw_degrees, "one"),
         Panel("exchange", _exchange, "several"),
         Panel("weak", _weak, "several"),
     ],

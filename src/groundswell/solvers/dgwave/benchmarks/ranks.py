@@ -80,8 +80,8 @@ def measure_exchange(session: Session, exchanges: Mapping[str, Creator] = OWN) -
     Yields:
         Rows: `configuration`, `precision`, `elements` of a rank, `outer`: elements that share faces
         with other ranks, `sent`, `transport`, `path`, `overlap`, `seconds` per stage, `compute`:
-        seconds per stage without exchange, `overhead`: the fraction of a stage that the exchange
-        adds, `sent_bytes`: most bytes that a rank sends per stage, and the speed of all ranks as
+        seconds per stage without exchange, `exchange`: seconds that the exchange adds to a stage,
+        `sent_bytes`: most bytes that a rank sends per stage, and the speed of all ranks as
         in `measure_kernels`: `GDOFS`, `bytes`, `flops` and `share`.
     """
     rig, sizes = session.rig, session.sizes
@@ -130,9 +130,9 @@ def _exchanged(
     about: Row = {"transport": transport, "path": exchange.path, "compute": compute}
     about["sent_bytes"] = max(rig.comm.allgather(exchange.bytes_sent))
     return [
-        (exchange.costs, {**about, "overlap": overlap, "seconds": seconds, "overhead": overhead})
+        (exchange.costs, {**about, "overlap": overlap, "seconds": seconds, "exchange": added})
         for overlap, seconds in times.items()
-        for overhead in [max(0.0, 1 - compute / seconds)]
+        for added in [max(0.0, seconds - compute)]
     ]
 
 

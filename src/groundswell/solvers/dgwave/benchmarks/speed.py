@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 
 from groundswell.backends import Backend, open_backend
+from groundswell.backends.base import in_order
 from groundswell.bench import Session
 from groundswell.bench.rig import alone
-from groundswell.bench.tables import Row
+from groundswell.bench.tables import Measured, Row
 from groundswell.errors import BackendError
+from groundswell.grids.cartesian import Triple
 from groundswell.solvers.dgwave.benchmarks.problems import (
     TABLE_2,
     Configuration,
@@ -32,37 +35,46 @@ from groundswell.time_integration.low_storage import CARPENTER_KENNEDY as SCHEME
 
 DEGREE, LOW_DEGREE = 7, 3  # 512 and 64 nodes
 ROOM = 0.7  # fraction of free memory that a problem may use
+STAGES = SCHEME.stages
+LONG_STAGE = 0.05  # s: stages of a CPU that take longer are timed once, and not all of them if
+MOST_SECONDS = 3.0  # they take longer than this in all
 
 
 # --- versions of the kernels (figure 4) -----------------------------------------------------------
 
 
 def measure_kernels(session: Session, rivals: Sequence[Version] = ()) -> Iterator[Row]:
-    """Measure the solver in all configurations; with a GPU, first on its host.
+    """Measure the solver in all configurations; with a GPU, first on its host, on as many elements.
 
     Args:
         rivals: versions to measure before it, only the first of them on the host of a GPU.
 
     Yields:
         Rows: `configuration`, `precision`, `degree`, `device` ("cpu" or "cuda"), `version`,
-        `elements`, `seconds` per stage, `kernels`: seconds of each kernel per stage, `GDOFS`:
+        `elements`, `seconds` per stage, `stages`: number of different stages that were timed,
+        `kernels`: seconds of each kernel per stage, `GDOFS`:
         billion unknowns per second and stage, `bytes` and `flops` per unknown, `share`: fraction of
         the `bandwidth`, `over_base`: speed-up over the first rival, `over_cpu`: speed-up over the
         solver on the CPU, both None if that was not measured, and `blocks`, see `Steps`.
     """
     here = session.backend
-    mesh, host = cubes(session.sizes.cells), None if here.on_host else _open_host(session)
-    host_mesh = cubes(session.sizes.host)
+    mesh = cubes(fitting_cells(here, session.sizes.cells))
+    host = None if here.on_host else _open_host(session)
     for configuration in TABLE_2:
         on_host: list[Row] = []
+        problem = discretise(configuration, DEGREE, mesh)
         if host:
-            problem = discretise(configuration, DEGREE, host_mesh)
             rate = session.measured["host_bandwidth"]
             on_host = _measured_all(host, problem, configuration, (*rivals[:1], SOLVER), rate)
             yield from _compared(on_host, on_host)
-        problem = discretise(configuration, DEGREE, mesh)
         rows = _measured_all(here, problem, configuration, (*rivals, SOLVER), session.bandwidth())
         yield from _compared(rows, rows if here.on_host else on_host)
+
+
+def cpu_of(measured: Measured) -> str:
+    """The CPU that speed-ups compare with; empty if none was measured."""
+    here = measured["devices"][0] if measured["backend"] == "cpu" else ""
+    return str(measured.get("host", here))
 
 
 def _open_host(session: Session) -> Backend | None:
@@ -133,9 +145,35 @@ def _timed(backend: Backend, problem: Discretisation, make: Callable[[], Steps])
     gc.collect()
     steps = make()
     fill(backend, steps.u, problem.elements.numbers)
-    stage = alone(backend, steps.step) / SCHEME.stages
-    kernels = {name: alone(backend, found) / SCHEME.stages for name, found in steps.kernels.items()}
-    return {"seconds": stage, "kernels": kernels, "blocks": steps.blocks}
+    about: Row = {"stages": STAGES, "blocks": steps.blocks}
+    if backend.on_host:
+        first = _seconds_of_stage(backend, steps, 0)  # its arrays are not in memory before
+        if first > LONG_STAGE:
+            return about | _timed_once(backend, steps, first)
+    stage = alone(backend, steps.step) / STAGES
+    kernels = {name: alone(backend, found) / STAGES for name, found in steps.kernels.items()}
+    return about | {"seconds": stage, "kernels": kernels}
+
+
+def _timed_once(backend: Backend, steps: Steps, stage: float) -> Row:
+    """Measure long stages once, the last of them if there is no time for all.
+
+    Args:
+        stage: seconds of a stage, at most.
+    """
+    count = max(1, min(STAGES, int(MOST_SECONDS / stage)))
+    timed = range(STAGES - count, STAGES)
+    kernels = {
+        name: sum(backend.measure_seconds(launches[n]) for n in timed) / count
+        for name, launches in steps.kernels.items()
+    }
+    return {"seconds": sum(kernels.values()), "kernels": kernels, "stages": count}
+
+
+def _seconds_of_stage(backend: Backend, steps: Steps, stage: int) -> float:
+    """Seconds of all kernels in a stage."""
+    launches = [found[stage] for found in steps.kernels.values()]
+    return backend.measure_seconds(in_order(launches))
 
 
 # --- rooflines ------------------------------------------------------------------------------------
@@ -202,6 +240,14 @@ def measure_degrees(session: Session, rivals: Sequence[Version] = ()) -> Iterato
             bandwidth = session.bandwidth()
             rows = [_measured(backend, p, configuration, version, bandwidth) for p in problems]
             yield from (row | {"over_64": row["GDOFS"] / rows[0]["GDOFS"]} for row in rows)
+
+
+def fitting_cells(backend: Backend, cells: Triple) -> Triple:
+    """These numbers of elements along x, y, z, or those of a smaller cube if memory is short."""
+    nodes = prod(cells) * (DEGREE + 1) ** 3
+    if nodes * max(map(_bytes_of_node, TABLE_2)) <= ROOM * backend.memory_info()[0]:
+        return cells
+    return (fitting_edge(backend, nodes),) * 3
 
 
 def fitting_edge(backend: Backend, nodes: int) -> int:

@@ -29,7 +29,7 @@ class Steps(Protocol):
 
     @property
     def kernels(self) -> Mapping[str, list[Launch]]:
-        """The launches of each kernel in a step, by kernel name."""
+        """The launches of each kernel in a step, by kernel name; those of the stages come first."""
 
     @property
     def step(self) -> list[Launch]:

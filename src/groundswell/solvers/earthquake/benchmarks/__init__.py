@@ -1,13 +1,18 @@
-"""Benchmarks of the earthquake solver, as in Callaghan & Cui (2024): throughput on one rank."""
+"""Benchmarks of the earthquake solver, as in Callaghan & Cui (2024).
+
+They measure the throughput on one rank, and weak scaling on several.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from groundswell.bench import Benchmark, Session
-from groundswell.bench.rig import FASTEST, Rig
+from groundswell.bench.rig import Rig
 from groundswell.exchange.mpi_communicator import MpiCommunicator
+from groundswell.exchange.probing import find_obstacles
 from groundswell.solvers.earthquake.benchmarks.draw import draw
+from groundswell.solvers.earthquake.benchmarks.ranks import TRANSPORTS
 from groundswell.solvers.earthquake.benchmarks.tables import TABLES
 
 __all__ = ["BENCHMARK", "draw"]
@@ -18,7 +23,9 @@ def prepare(session: Session) -> dict[str, Any]:
     backend, job = session.backend, session.comm
     facts: dict[str, Any] = {"bandwidth": backend.measure_bandwidth()}
     if isinstance(job, MpiCommunicator):
-        session.rig = Rig(backend, job, [FASTEST[backend.name]])
+        reasons = find_obstacles(backend, job, TRANSPORTS[backend.name])
+        session.rig = Rig(backend, job, [name for name, why in reasons.items() if not why])
+        session.rig.notes += [f"{name}: {why}" for name, why in reasons.items() if why]
         facts["notes"] = session.rig.notes
     return facts
 

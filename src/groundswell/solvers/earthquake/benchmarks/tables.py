@@ -1,31 +1,33 @@
-"""The table of throughput, with published figures."""
+"""Tables of throughput and weak scaling, with published figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from groundswell.bench.tables import Column, Measured, Row, Table, field, fraction, times
+from groundswell.bench.tables import (
+    Column,
+    Measured,
+    Row,
+    Table,
+    field,
+    fraction,
+    milliseconds,
+    percent,
+    times,
+    yes_or_no,
+)
 from groundswell.case.quantities import byte_size
 from groundswell.grids.cartesian import format_extent
+from groundswell.solvers.earthquake.benchmarks.published import (
+    AWP_ODC,
+    AWP_ODC_OS,
+    CELLS,
+    GPU_AWARE,
+    LONESTAR,
+)
+from groundswell.solvers.earthquake.benchmarks.ranks import SECONDS, measure_scaling
 from groundswell.solvers.earthquake.benchmarks.throughput import measure_throughput
 
-# Million lattice point updates a second of AWP-ODC for each device of a run on several, which
-# exchange ghost layers; 160 x 160 x 2048 points a device: Callaghan & Cui, "MPI-based optimizations
-# for AWP-ODC seismic simulation code", November 2024.
-AWP_ODC = {
-    "K20X": 552,
-    "KNL 7250": 1092,
-    "V100 (NVLink)": 1598,
-    "A100 (NVLink)": 1937,
-    "A100 (PCIe)": 896,
-    "A100 (PCIe, optimised)": 2009,
-    "MI250X (Slingshot)": 1711,
-    "H100 (PCIe)": 3713,
-    "H100 (PCIe, optimised)": 5145,
-    "GH200": 8480,
-}
-# Measured by us on one device with the public awp-odc-os (commit 7c10ecf).
-AWP_ODC_OS = {"H200": 8784}
 PUBLISHED = {f"AWP-ODC, {name}": value for name, value in AWP_ODC.items()} | {
     f"awp-odc-os, {name}, measured by us": value for name, value in AWP_ODC_OS.items()
 }
@@ -67,4 +69,47 @@ THROUGHPUT = Table(
     others=_published,
 )
 
-TABLES = [THROUGHPUT]
+
+# --- several ranks --------------------------------------------------------------------------------
+
+
+def published_scaling(measured: Measured) -> Iterator[Row]:
+    """AWP-ODC's table: nodes in place of ranks, and MLUPS of a device from the time of a step."""
+    nx, ny, nz = CELLS
+    for library in LONESTAR.values():
+        for nodes, (speed, seconds, efficiency) in library.steps.items():
+            row: Row = {"name": f"AWP-ODC, {library.library}", "ranks": f"{nodes} nodes"}
+            row |= {"cells": CELLS, "seconds": seconds, "MLUPS": nx * ny * nz / seconds / 1e6}
+            row |= {"flops": 1e12 * speed, "efficiency": efficiency}
+            yield row | {"gain": library.gain_over(LONESTAR[GPU_AWARE], nodes)}
+
+
+def _efficiency(row: Row) -> str:
+    """As published, or that of a measurement, which others may disturb."""
+    shown = percent if "name" in row else fraction
+    return shown(row["efficiency"], 1)
+
+
+SCALING = Table(
+    "scaling",
+    "Weak scaling: efficiency relative to one rank, gain over MPI (GPU-aware on GPUs); AWP-ODC: "
+    "nodes of A100s, relative to two nodes and GPU-aware MPI",
+    [
+        Column("", lambda row: row.get("name", row.get("transport")), width=36),
+        Column("ranks", "ranks", width=8),
+        Column("i x j x k", "processes", format_extent, 9),
+        Column("points of a rank", "cells", format_extent),
+        Column("overlap", lambda row: row.get("overlap"), yes_or_no),
+        milliseconds("ms a step"),
+        Column("MLUPS a rank", "MLUPS", "{:,.4g}"),
+        Column("Tflop/s", "flops", "{:.4g}", unit=1e12),
+        Column("efficiency", _efficiency, width=10),
+        times("gain", "gain"),
+    ],
+    measure_scaling,
+    ranks="several",
+    seconds=SECONDS,
+    others=published_scaling,
+)
+
+TABLES = [THROUGHPUT, SCALING]

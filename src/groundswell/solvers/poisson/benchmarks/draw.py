@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groundswell.bench.drawing import PEER, Page, Panel, curves, legend, title
+from groundswell.bench.drawing import PEER, Page, Panel, curves, distinct, legend, title
+from groundswell.bench.merging import runs_by_ranks
+from groundswell.errors import counted
 from groundswell.plotting.style import INK
 from groundswell.solvers.poisson.benchmarks.problems import METRICS
-from groundswell.solvers.poisson.benchmarks.published import HIPBONE_ON_H200
+from groundswell.solvers.poisson.benchmarks.published import (
+    HIPBONE_ON_H200,
+    OPERATOR,
+    OPERATOR_DEGREE,
+)
+from groundswell.solvers.poisson.benchmarks.tables import published_peaks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,19 +26,13 @@ Run = Mapping[str, Any]  # what was measured on some number of ranks
 COLOURS = {"stored": "#3b6fb6", "straight": "#b7791f", "affine": "#0b6e4f"}
 LINES = ("-", "--", ":", "-.")  # of one rank, and of more
 MARKS = {3: "^", 7: "o", 15: "s"}
+PER_RANK = "degrees of freedom of a rank (N³ per element)"
+PUBLISHED_MARKS = ("v", "D", "^")  # of hipBone on three devices
 
 
 def draw(measured: Run, path: Path) -> Path:
     """Plot the operator on one rank, and sweeps, with earlier ones on other numbers of ranks."""
-    runs = sorted([measured, *_earlier(path.parent, measured)], key=lambda run: int(run["ranks"]))
-    return PAGE({**measured, "runs": runs}, path)
-
-
-def _earlier(folder: Path, measured: Run) -> list[Run]:
-    """Earlier results of this benchmark on the same devices with other numbers of ranks."""
-    found = [json.loads(path.read_text()) for path in folder.glob("bench_poisson*.json")]
-    same = [run for run in found if run["devices"][0] == measured["devices"][0]]
-    return [run for run in same if run["ranks"] != measured["ranks"]]
+    return PAGE({**measured, "runs": runs_by_ranks(measured, path.parent)}, path)
 
 
 def _operator(axes: Axes, measured: Run) -> None:
@@ -45,12 +45,15 @@ def _operator(axes: Axes, measured: Run) -> None:
     stored = [row for row in rows if row["metric"] == "stored"]
     roofline = {"ls": "--", "color": INK, "label": "its roofline"}
     curves(axes, stored, "degree", "roofline", "metric", lambda metric: roofline)
+    for (machine, gflops), mark in zip(OPERATOR.items(), PUBLISHED_MARKS, strict=True):
+        label = f"hipBone, {machine}: {gflops:,.0f}"
+        axes.plot(OPERATOR_DEGREE, gflops, mark, color=PEER, mfc="none", ms=8, label=label)
     title(
         axes,
         f"The operator; roofline of {_rates(measured)} GB/s and "
         f"{measured['peak'] / 1e9:,.0f} GFLOP/s, both measured",
     )
-    _finish(axes, "degree", "GFLOP/s", 2)
+    _finish(axes, "degree", "GFLOP/s", 2, beside_gpus=measured["backend"] == "cpu")
 
 
 def _rates(measured: Run) -> str:
@@ -60,11 +63,15 @@ def _rates(measured: Run) -> str:
     return " to ".join(dict.fromkeys(f"{rate / 1e9:,.0f}" for rate in ends))
 
 
-def _finish(axes: Axes, x: str, y: str, columns: int) -> None:
+def _finish(axes: Axes, x: str, y: str, columns: int, *, beside_gpus: bool = False) -> None:
+    """Labels and legend; a logarithmic axis where a CPU stands beside published GPUs."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
+    if beside_gpus:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
     legend(axes, columns, "best", size=8)
-    axes.set_ylim(bottom=0)
 
 
 def _merit(axes: Axes, measured: Run) -> None:
@@ -79,20 +86,43 @@ def _merit(axes: Axes, measured: Run) -> None:
                 axes.plot(place, merit, MARKS[row["degree"]], color=PEER, label=label)
                 label = "_nothing more"
     title(axes, "NekBone's figure of merit, all ranks")
-    _finish(axes, "degrees of freedom of a rank", "GFLOP/s", max(2, len(runs)))
+    on_cpu = measured["backend"] == "cpu"
+    _finish(axes, PER_RANK, "GFLOP/s", max(2, len(runs)), beside_gpus=on_cpu)
 
 
 def _throughput(axes: Axes, measured: Run) -> None:
     runs = measured["runs"]
     _sweep(axes, runs, "throughput", 1e9)
     title(axes, "Degrees of freedom x iterations / (ranks x s)")
-    _finish(axes, "degrees of freedom of a rank", "billion a second", max(2, len(runs)))
+    _finish(axes, PER_RANK, "billion a second", max(2, len(runs)))
+
+
+def _efficiency(axes: Axes, measured: Run) -> None:
+    """Efficiency of the figure of merit against ranks, with table 2."""
+    peaks = [*published_peaks(measured)]
+    marks = dict(zip(distinct(peaks, "machine"), PUBLISHED_MARKS, strict=True))
+
+    def published(machine: str) -> dict[str, Any]:
+        return {"marker": marks[machine], "color": PEER, "label": machine}
+
+    def ours(metric: str) -> dict[str, Any]:
+        return {"marker": "s", "color": COLOURS[metric], "label": f"here, {METRICS[metric]}"}
+
+    rows = [row for run in measured["runs"] for row in run.get("peaks", ())]
+    for shown, by, style in ((peaks, "machine", published), (rows, "metric", ours)):
+        curves(axes, shown, "ranks", lambda row: 100 * row["efficiency"], by, style)
+    axes.set_xscale("log", base=2)
+    powers = {row["ranks"] for row in peaks if row["ranks"].bit_count() == 1}
+    ticks = sorted(powers | {row["ranks"] for row in rows})
+    axes.set_xticks(ticks, [str(n) for n in ticks])
+    title(axes, "Efficiency of the figure of merit, N = 15, relative to one rank (table 2)")
+    _finish(axes, "ranks", "%", 2)
 
 
 def _sweep(axes: Axes, runs: Sequence[Run], y: str, unit: float) -> None:
     """Curves by degree and metric, with another line for each number of ranks."""
     for run, line in zip(runs, cycle(LINES)):
-        more = f", {run['ranks']} ranks" * (len(runs) > 1)
+        more = f", {counted(run['ranks'], 'rank')}" * (len(runs) > 1)
         curves(axes, run["iterations"], _size, lambda row: row[y] / unit, _kind, _style(line, more))
     axes.set_xscale("log")
 
@@ -118,11 +148,12 @@ def _style(line: str, more: str) -> Callable[[tuple[int, str]], dict[str, Any]]:
 
 PAGE = Page(
     "Poisson's equation on spectral elements",
-    "double precision",
+    "double precision; degrees of freedom: N³ per element",
     [
         Panel("operator", _operator, "one"),
         Panel("iterations", _merit),
         Panel("iterations", _throughput),
+        Panel("peaks", _efficiency, "several"),
     ],
     3.4,
 )

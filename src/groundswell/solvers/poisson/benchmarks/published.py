@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+# The operator of degree 15 on one device, GFLOP/s: Chalmers et al. 2023, text on figure 3.
+OPERATOR_DEGREE = 15
+OPERATOR = {"Tesla V100": 2101.4, "MI100": 2135.2, "MI250X (one of two dies)": 2774.9}
+
 # Best figure of merit of degree 15, GFLOP/s of all ranks: Chalmers et al. 2023, table 2.
 PEAKS = {
     "Tesla V100": {1: 1051.5, 3: 3086.1, 6: 6129.7, 12: 11935.5, 24: 23611.4, 48: 45294.6},

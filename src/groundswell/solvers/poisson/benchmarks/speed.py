@@ -61,12 +61,14 @@ def compute_rate(backend: Backend, times: int = 1000) -> float:
 def measure_operator(session: Session) -> Iterator[Row]:
     """One rank's operator by degree, on cubes of elements (figure 3).
 
-    Other jobs may use the memory of the machine, so streaming is measured before and after.
+    Other jobs may use the memory of the machine, so streaming is measured before and after. They
+    can only reduce the rate of computing, so this is the largest so far.
     """
-    backend, sizes, peak = session.backend, session.sizes, session.measured["peak"]
+    backend, sizes, measured = session.backend, session.sizes, session.measured
     after = streaming_rate(backend, sizes.stream)
     for degree, edge in sizes.operator.items():
         cubes = Cubes.on(backend, SerialCommunicator(), degree, edge)
+        measured["peak"] = peak = max(measured["peak"], compute_rate(backend))
         for metric in kinds(backend):
             before, seconds = after, _applied(backend, cubes, metric)
             after = streaming_rate(backend, sizes.stream)
@@ -75,10 +77,11 @@ def measure_operator(session: Session) -> Iterator[Row]:
             yield {
                 "degree": degree,
                 "elements": cubes.box.count,
-                "dofs": cubes.assembled,
+                "dofs": cubes.dofs,
                 "metric": metric,
                 "seconds": seconds,
                 "rate": rate,
+                "peak": peak,
                 "gflops": cubes.operator_flops / seconds / 1e9,
                 "roofline": cubes.operator_flops / limit / 1e9,
                 "share": limit / seconds,
@@ -171,14 +174,13 @@ def _iterated(session: Session, cubes: Cubes, metric: str, mask: Floats | None =
         "edge": cubes.edge,
         "ranks": comm.size,
         "elements": cubes.box.count,
-        "dofs": cubes.assembled,
-        "usual_dofs": cubes.usual,
+        "dofs": cubes.dofs,
+        "assembled": cubes.assembled,
         "metric": metric,
         "way": str(cubes.space.exchange) if comm.size > 1 else "",
         "seconds": best,
         "fom": cubes.merit / best / 1e9,
-        "throughput": cubes.assembled / comm.size / best,
-        "usual_throughput": cubes.usual / comm.size / best,
+        "throughput": cubes.dofs / comm.size / best,
         "share": cubes.traffic(metric).iteration / best / bandwidth,
         "residual": float(residuals[-1] / residuals[0]),
     }

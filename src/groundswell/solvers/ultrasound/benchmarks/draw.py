@@ -48,7 +48,7 @@ def _single(axes: Axes, measured: Measured) -> None:
     lying_bars(axes, {name: value for name, (value, _) in bars.items()}, colours, speed_text)
     axes.tick_params(axis="y", labelsize=9)
     axes.margins(x=0.1)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_major_formatter(lambda x, _: speed_text(x))
     axes.set_xlabel("million points updated per second")
     title(axes, "A step on one device, heterogeneous media")
 
@@ -59,8 +59,8 @@ def _single(axes: Axes, measured: Measured) -> None:
 def _breakdown(axes: Axes, measured: Measured) -> None:
     """The parts of a step, without exchange or by the fastest transport."""
     rows = [row for row in measured["breakdown"] if row["transport"] != STAGED]
-    what = "blocks of eight ranks" if measured["ranks"] > 1 else "the block of one of eight ranks"
-    title(axes, f"Parts of a step, {what} (a fused step counts as transforms); grey: largest prime")
+    what = "blocks like those of eight ranks" if measured["ranks"] > 1 else "a block of eight ranks"
+    title(axes, f"Parts of a step, {what} (fused steps: transforms); grey: largest prime")
     _draw_parts(axes, rows)
 
 

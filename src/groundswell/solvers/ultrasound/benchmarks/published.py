@@ -22,6 +22,16 @@ KWAVE: dict[int, tuple[float | None, float]] = {
     32: (2.0, 3.6),
 }
 
+# Fraction of a step that communication takes with MPI through the host, the smallest and the
+# largest of these simulations, by overlap (text on figure 2).
+KWAVE_COMMUNICATION = {16: (0.66, 0.80), 32: (0.66, 0.80)}
+
+
+def published_communication(overlap: int) -> str:
+    """The range of these fractions for an overlap; empty if none is reported."""
+    found = KWAVE_COMMUNICATION.get(overlap)
+    return f"{100 * found[0]:.0f} to {100 * found[1]:.0f} %" if found else ""
+
 
 def published_speedup(overlap: int) -> str:
     """The range of these speed-ups for an overlap; empty if none is reported."""

@@ -19,9 +19,14 @@ from groundswell.bench.tables import (
 )
 from groundswell.grids.cartesian import format_extent
 from groundswell.solvers.ultrasound.benchmarks.blocks import LOSSY
-from groundswell.solvers.ultrasound.benchmarks.published import KWAVE_ON_H200, published_speedup
+from groundswell.solvers.ultrasound.benchmarks.published import (
+    KWAVE_ON_H200,
+    published_communication,
+    published_speedup,
+)
 from groundswell.solvers.ultrasound.benchmarks.ranks import (
     SECONDS,
+    STAGED,
     measure_breakdown,
     measure_transports,
     measure_weak,
@@ -90,6 +95,10 @@ def _exchange(row: Row) -> str | None:
     return f"{1e3 * row['exchange']:.4g}, {percent(row['exchange'] / row['seconds'])}"
 
 
+def _published_exchange(row: Row) -> str:
+    return published_communication(row["overlap"]) if row["transport"] == STAGED else ""
+
+
 CUT = Column("cut", lambda row: f"{row['cut']}, {format_extent(row['processes'])}", width=14)
 BREAKDOWN = Table(
     "breakdown",
@@ -108,7 +117,8 @@ BREAKDOWN = Table(
         milliseconds("ms a step"),
         milliseconds("transforms", "transforms"),
         milliseconds("other kernels", "kernels"),
-        Column("exchange", _exchange, width=14),
+        Column("exchange, share", _exchange, width=15),
+        Column("eight P40", _published_exchange, width=10),
     ],
     _breakdown,
 )
@@ -153,7 +163,6 @@ WEAK = Table(
         field("transport", 9),
         milliseconds("ms a step"),
         milliseconds("exchange", "exchange"),
-        Column("of it", "share", fraction),
         Column("efficiency", "efficiency", fraction),
     ],
     lambda s: measure_weak(s.rig, *s.sizes.weak),
