@@ -136,28 +136,29 @@ class ClassSavings:
     Args:
         count: number of materials.
         class_bytes: bytes of a class.
-        traffic: bytes that a step moves per cell, with a field of each property and with classes.
-        memory: device memory of a run, in the same way, bytes.
+        memory: device memory of a run, with a field of each property and with classes, bytes.
+        traffic: bytes that a step moves per cell, in the same way, if they determine its time.
     """
 
     count: int
     class_bytes: int
-    traffic: Sequence[float]
     memory: Sequence[int]
+    traffic: Sequence[float] = ()
 
     @property
     def are_worthwhile(self) -> bool:
         """Whether classes save anything: not in a uniform medium."""
-        before, after = self.traffic
+        before, after = self.memory
         return after < before
 
     @property
     def text(self) -> str:
         """What classes save, as text."""
+        memory = "the run needs " + " instead of ".join(map(byte_size, reversed(self.memory)))
+        if not self.traffic:
+            return memory
         before, after = self.traffic
-        memory = " instead of ".join(map(byte_size, reversed(self.memory)))
-        step = f"a step moves {after:.4g} instead of {before:.4g} bytes per cell"
-        return f"{step}; the run needs {memory}"
+        return f"a step moves {after:.4g} instead of {before:.4g} bytes per cell; {memory}"
 
 
 def material_quantities(run: Any, found: ClassSavings | None, group: str) -> Iterator[Quantity]:

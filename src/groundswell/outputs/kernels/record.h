@@ -17,20 +17,23 @@ struct Harmonics {
   const real* basis;
   index_t terms, samples, items;
 
-  // Several sums are read before any is written: the compiler cannot know that they are different
-  // values, so each read would otherwise wait for the memory.
+  // Several sums and their factors are read before any sum is written: the compiler cannot know
+  // that they are different values, so each read would otherwise wait for the memory.
   METHOD void add(index_t n, index_t sample, real value) const {
     constexpr int AT_ONCE = 4;
     if (sample >= samples) return;
     for (int first = 0; first < static_cast<int>(terms); first += AT_ONCE) {
-      real sum[AT_ONCE];
-      UNROLL
-      for (int m = 0; m < AT_ONCE; ++m)
-        if (first + m < terms) sum[m] = sums[(first + m) * items + n];
+      real sum[AT_ONCE], factor[AT_ONCE];
       UNROLL
       for (int m = 0; m < AT_ONCE; ++m)
         if (first + m < terms) {
-          const real product = value * basis[sample * terms + first + m];
+          sum[m] = sums[(first + m) * items + n];
+          factor[m] = basis[sample * terms + first + m];
+        }
+      UNROLL
+      for (int m = 0; m < AT_ONCE; ++m)
+        if (first + m < terms) {
+          const real product = value * factor[m];
           sums[(first + m) * items + n] = sample == 0 ? product : sum[m] + product;
         }
     }

@@ -43,7 +43,7 @@ def savings(setup: Setup) -> ClassSavings | None:
         return None
     costs = [estimate(_stored_in(setup, materials)) for materials in ("cells", "classes")]
     traffic = [cost.bytes_per_update for cost in costs]
-    return ClassSavings(count, CLASS, traffic, [cost.memory for cost in costs])
+    return ClassSavings(count, CLASS, [cost.memory for cost in costs], traffic)
 
 
 def _stored_in(setup: Setup, materials: str) -> Setup:

@@ -30,19 +30,17 @@ def estimate(setup: WaveSetup) -> Cost:
 
 
 def savings(setup: WaveSetup) -> ClassSavings | None:
-    """What classes of materials save on one rank; None if there are too many materials."""
+    """What classes of materials save on one rank: memory; None if there are too many materials."""
     count = setup.material_count
     if count is None:
         return None
     fused = supports(setup.grid.shape) and setup.case.run.backend == "cuda"
     ways = [property_bytes(setup, in_classes=way) for way in (False, True)]
-    fields = setup.itemsize * passes(setup.materials, setup.axes)
     points, others = setup.grid.count, estimate(setup).memory
     others -= points * _stored(property_bytes(setup), setup, fused=fused)
     return ClassSavings(
         count,
         class_bytes(count),
-        [fields + way.read for way in ways],
         [others + points * _stored(way, setup, fused=fused) for way in ways],
     )
 
