@@ -72,7 +72,7 @@ def test_a_failed_write_leaves_the_older_map(
     path = tmp_path / "map.nc"
     pgv, _ = write_map(path)
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise RuntimeError("interrupted in the middle")
 
     monkeypatch.setattr("groundswell.formats.netcdf._create_variable", fail)

@@ -182,8 +182,9 @@ def test_rates_of_sources_have_the_material_of_their_place() -> None:
     push = {"kind": "force", "force": [0, 0, rho], "x": 430, "y": 450, "depth": 310}
     pushed = setup(medium=GRADIENT, method=NODES, source=[{**push, "time_function": _pulse()}])
     momentum = 0.0  # that one unit of the time function adds
-    for part in discretise(pushed, pushed.partition.elements(1, 0)).terms.sources:
-        element = np.array([part.element])
+    elements = pushed.partition.elements(1, 0)
+    for part in discretise(pushed, elements).terms.sources:
+        element = elements.numbers[[part.element]]
         mass = pushed.materials.elements.at(element).rho * gll(pushed.degree).cube_weights
         volume = np.prod(pushed.geometry.edges[element] / 2)
         momentum += float((part.load * mass).sum()) * volume * part.history.rates[-1]

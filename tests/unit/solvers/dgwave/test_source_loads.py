@@ -144,17 +144,17 @@ def test_loads_end_at_the_sea_floor() -> None:
 def test_ranks_have_the_same_loads() -> None:
     """Bit for bit, also of a source whose load spans all ranks."""
     prepared = ready([PLACES["corner"], PLACES["odd"]])
-    [whole] = [discretise(prepared, prepared.partition.elements(1, 0)).terms.sources]
-    start, found = 0, []
-    for rank in range(3):
-        elements = prepared.partition.elements(3, rank)
-        found += [
+
+    def loads_on(ranks: int) -> list[tuple[int, bytes]]:
+        parts = [prepared.partition.elements(ranks, rank) for rank in range(ranks)]
+        assert sum(elements.count for elements in parts) == prepared.geometry.count
+        return sorted(
             (int(elements.numbers[part.element]), part.load.tobytes())
+            for elements in parts
             for part in discretise(prepared, elements).terms.sources
-        ]
-        start += elements.count
-    assert start == prepared.geometry.count
-    assert sorted(found) == sorted((part.element, part.load.tobytes()) for part in whole)
+        )
+
+    assert loads_on(3) == loads_on(1)
 
 
 def test_forces_are_divided_by_density() -> None:
