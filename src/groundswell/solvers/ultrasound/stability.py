@@ -29,9 +29,9 @@ from groundswell.arrays import Floats, Mask
 from groundswell.backends.host_threads import in_threads
 from groundswell.grids.cartesian import Grid
 from groundswell.solvers.ultrasound.absorption import STOKES
+from groundswell.solvers.ultrasound.critical_parts import critical_parts
 from groundswell.solvers.ultrasound.density_contrast import (
     contrast_bound,
-    critical_parts,
     density_contrast,
     has_uniform_density,
     largest_wavenumber,
