@@ -18,6 +18,7 @@ from groundswell.solvers.ultrasound.media.case import PROPERTIES, MediumSection
 from groundswell.solvers.ultrasound.media.parts import check_values, parts_of
 from groundswell.solvers.ultrasound.media.plane import Plane
 from groundswell.solvers.ultrasound.media.points import GridPoints, grid_points
+from groundswell.solvers.ultrasound.media.rectangle import Rectangle
 from groundswell.solvers.ultrasound.media.representatives import Representatives
 from groundswell.solvers.ultrasound.medium import AcousticMedium, Values, select
 from groundswell.solvers.ultrasound.window import Window
@@ -98,10 +99,13 @@ class MediumDescription:
 
     def _fill(self, found: Mapping[str, Reals], n: int, k: int, window: Window) -> None:
         """Set plane `n` of arrays of a window to the values of plane `k`."""
-        plane, shape = self._plane(k), self._points.shape[1:]
+        plane, runs = self._plane(k), [window.runs(1), window.runs(0)]
         for name, values in found.items():
-            everywhere = np.broadcast_to(plane.property(name), shape)
-            values[n] = select(everywhere, [window.runs(1), window.runs(0)])
+            if all(len(along) == 1 for along in runs):
+                plane.copy(name, Rectangle(*(along[0] for along in runs)), values[n])
+            else:
+                everywhere = np.broadcast_to(plane.property(name), self._points.shape[1:])
+                values[n] = select(everywhere, runs)
             if name == "absorption":
                 values[n] *= self._per_metre
 
