@@ -51,6 +51,7 @@ class MediumDescription:
     ) -> None:
         self._section, self._dtype = section, dtype
         self._kept, self._room = dict[int, Plane](), keep
+        self._uniform: list[Mapping[str, Values]] = []  # properties that do not vary in each plane
         self._points = grid_points(positions, *region)
         given = {name: getattr(section, name) for name in PROPERTIES}
         self._given = {name: _checked(name, v, self._points) for name, v in given.items()}
@@ -83,10 +84,22 @@ class MediumDescription:
         )
 
     def lossless_in(self, window: Window) -> AcousticMedium:
-        """The medium in a window, without absorption and nonlinearity; see `medium_in`."""
-        return replace(
-            self._at_points(window, ("speed", "density")), absorption=0.0, nonlinearity=0.0
-        )
+        """The medium in a window, without absorption and nonlinearity; see `medium_in`.
+
+        Properties that are uniform in the window are arrays without axes.
+        """
+        names = [name for name in ("speed", "density") if np.ndim(self._extremes[name]) > 0]
+        uniform: dict[str, Any] = {
+            name: value for name in names if (value := self._uniform_in(window, name)) is not None
+        }
+        varying = self._at_points(window, [name for name in names if name not in uniform])
+        return replace(varying, **uniform, absorption=0.0, nonlinearity=0.0)
+
+    def _uniform_in(self, window: Window, name: str) -> Reals | None:
+        """The value of a property in a window if it does not vary there, else None."""
+        found = {self._uniform[k].get(name) for k in window.indices(2).tolist()}
+        value = found.pop() if len(found) == 1 else None
+        return None if value is None else np.asarray(value, self._dtype)
 
     def _at_points(self, window: Window, names: Sequence[str] = PROPERTIES) -> AcousticMedium:
         varying = [name for name in names if np.ndim(self._extremes[name]) > 0]
@@ -153,6 +166,7 @@ class MediumDescription:
 
         for k, (of_plane, plane) in enumerate(in_threads(scan, range(self._points.shape[0]))):
             found.merge([of_plane])
+            self._uniform.append({n: plane.values[n] for n in PROPERTIES if n not in plane.varying})
             self._keep(k, plane)
         for n, part in enumerate(self._parts):
             if n not in used:
