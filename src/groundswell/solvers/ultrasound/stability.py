@@ -188,10 +188,12 @@ class _VaryingDensity:
         resolved = pi / (self._speed * self._k)  # c_ref k dt / 2 = pi / 2: K decreases beyond
         step = bound
         for _ in range(ITERATIONS):
-            contrast = self._contrast(min(step, resolved))
+            last, contrast = step, self._contrast(min(step, resolved))
             step = longest_step(self._found, self._k, self._speed, contrast)
             if step > resolved:
                 return self._beyond(resolved, wanted)
+            if step == last:  # so would be all further ones
+                break
         return step
 
     def _beyond(self, stable: float, wanted: float) -> float:

@@ -29,7 +29,7 @@ from numpy.polynomial.chebyshev import chebpts1, chebvander
 from scipy.sparse import csr_matrix
 
 from groundswell.arrays import Floats, Integers
-from groundswell.backends.host_threads import in_threads
+from groundswell.backends.host_threads import in_threads, take
 from groundswell.errors import InputError
 from groundswell.solvers.ultrasound.transducers.surface import (
     Surface,
@@ -242,9 +242,9 @@ def _merged(flat: Integers, values: Floats) -> GridWeights:
     `numpy.unique` would take several times as long for indices that consist of sorted runs.
     """
     order = np.argsort(flat, kind="stable")
-    ordered = flat[order]
+    ordered = take(flat, order)
     first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    return GridWeights(ordered[first], np.add.reduceat(values[order], first))
+    return GridWeights(ordered[first], np.add.reduceat(take(values, order), first))
 
 
 def _slab(
